@@ -3,8 +3,8 @@ r"""Clarabel without a modelling language between: the standard form is what it 
 .. math::  \min\ q^T x + \tfrac12 x^T P x \quad\text{s.t.}\quad A x + s = b, \quad s \in K,
 
 with rows of A for equations, half-lines and matrices, in this order; its matrices are those of
-`svec`, and those that are arrows are second-order cones (`sdpdr.solvers.arrows`). A compiler would
-take longer over a small program than Clarabel does.
+`svec`, and those that are arrows are second-order cones (`sdpdr.program.attain.arrows`). A compiler
+would take longer over a small program than Clarabel does.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.program.attain.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
 from sdpdr.program.point import Point, Variable
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP, Expression, Lmi
-from sdpdr.solvers.arrows import folded, is_arrow, is_seen_as_arrow, unfolded
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones
@@ -55,10 +55,11 @@ class ConicForm:
 
     def __init__(self, sdp: SDP, *, fold: bool = True) -> None:
         self.sdp = sdp
-        variables, inequalities = (sdp.psd_variables, sdp.lmis) if fold else ((), ())
+        variables = sdp.psd_variables if fold else ()
         # Of arrows: a variable and a matrix inequality may share a name.
         self._seen = {v.name: v.n for v in variables if is_seen_as_arrow(sdp, v.name, v.n)}
-        self._limited = {lmi.label: lmi.order for lmi in inequalities if is_arrow(lmi)}
+        arrows = arrow_labels(sdp) if fold else ()
+        self._limited = {lmi.label: lmi.order for lmi in sdp.lmis if lmi.label in arrows}
         widths = (self._seen.get(v.name, v.size - 1) + 1 for v in sdp.variables)
         ends = np.cumsum([0, *widths]).tolist()
         self._columns = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
+from sdpdr.program.attain.arrows import arrow_labels
 from sdpdr.program.face import stated_labels
 from sdpdr.program.sdp import SDP, Expression
 from sdpdr.reduce import Dedupe, Dual, Reduction
-from sdpdr.solvers.arrows import is_arrow
 from sdpdr.solvers.base import Solver
 
 CLARABEL, DENSE = "clarabel", "dense"
@@ -37,6 +37,8 @@ _START, _EACH, _CUBE, _FLOP = 3e-4, 4.5e-4, 1.5e-8, 1.2e-10
 _SPARSE_FLOP, _MANY, _FEWER, _SPARSE_ROW = 1.2e-9, 4e6, 0.75, 5e-7
 # Share of a matrix up to which rows that see no more of it let Clarabel split it, and what is left.
 _SEEN, _SPLIT = 0.6, 0.35
+# Seconds that it takes to write the program in a form, over the number of steps.
+_WRITTEN = {"gram": 0.0, "lmi": 5e-5}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Matrix:
     order : int
     columns, seen, entries : int
         Unknowns that have to do with it, entries of it that they have to do with, and how often.
+    coupled : int
+        Rows that a factorization ties all its entries to.
     arrow : bool
     """
 
@@ -55,7 +59,19 @@ class Matrix:
     columns: int
     seen: int
     entries: int
+    coupled: int
     arrow: bool = False
+
+    @classmethod
+    def variable(cls, order: int, coupled: int, *, arrow: bool = False) -> Matrix:
+        """A matrix whose entries are unknowns."""
+        size = order + 1 if arrow else svec_size(order)
+        return cls(order, size, size, size, coupled, arrow)
+
+    @classmethod
+    def inequality(cls, order: int, columns: int, seen: int, entries: int, arrow: bool) -> Matrix:
+        """A matrix that unknowns are in; a single entry for each ties nothing together."""
+        return cls(order, columns, seen, entries, columns if entries > columns else 0, arrow)
 
     @property
     def size(self) -> int:
@@ -70,10 +86,8 @@ class Matrix:
     @property
     def work(self) -> float:
         """Multiplications of a factorization with a dense block for it."""
-        size, columns = float(self.size), float(self.columns)
-        if self.entries == self.columns:
-            return size**3 / 3.0
-        return size**3 / 3.0 + size * size * columns + size * columns * columns
+        size, others = float(self.size), float(self.coupled)
+        return size**3 / 3.0 + size * size * others + size * others * others
 
 
 @dataclass(frozen=True)
@@ -120,8 +134,8 @@ def gram_sizes(sdp: SDP) -> Sizes:
     unknowns = sum(v.size for v in sdp.variables)
     equations = sum(r.m for r in sdp.rows if r.relation == "==")
     half_lines = sdp.n_rows - equations + _non_negative(sdp)
-    own = [Matrix(v.n, v.size, v.size, v.size) for v in sdp.psd_variables]
-    others = []
+    own = [Matrix.variable(v.n, 0) for v in sdp.psd_variables]
+    others, arrows = [], arrow_labels(sdp)
     for lmi in sdp.lmis:
         maps = [a.matrix() for a in lmi.lhs.values()]
         seen = np.zeros(svec_size(lmi.order), dtype=bool)
@@ -129,18 +143,18 @@ def gram_sizes(sdp: SDP) -> Sizes:
             seen |= np.diff(rows.indptr) > 0
         columns = sum(len(np.unique(rows.indices)) for rows in maps)
         entries = sum(rows.nnz for rows in maps)
-        others.append(Matrix(lmi.order, columns, int(seen.sum()), entries, is_arrow(lmi)))
+        arrow = lmi.label in arrows
+        others.append(Matrix.inequality(lmi.order, columns, int(seen.sum()), entries, arrow))
     return Sizes(unknowns, equations, half_lines, (*own, *others))
 
 
 def lmi_sizes(sdp: SDP) -> Sizes:
     """Those of the dual, whose unknowns are multipliers."""
-    own = [
-        Matrix(lmi.order, s, s, s, is_arrow(lmi))
-        for lmi, s in ((lmi, svec_size(lmi.order)) for lmi in sdp.lmis)
-    ]
-    unknowns = sdp.n_rows + sum(one.rows for one in own)
+    arrows = arrow_labels(sdp)
     free = sum(v.size for v in sdp.vector_variables if not v.nonnegative)
+    tied = free + _non_negative(sdp)
+    own = [Matrix.variable(m.order, tied, arrow=m.label in arrows) for m in sdp.lmis]
+    unknowns = sdp.n_rows + sum(one.rows for one in own)
     limits = sum(r.m for r in sdp.rows if r.relation == "<=")
     others = []
     for v in sdp.psd_variables:
@@ -151,7 +165,7 @@ def lmi_sizes(sdp: SDP) -> Sizes:
                 seen[rows.indices] = True
                 columns += int(np.count_nonzero(np.diff(rows.indptr)))
                 entries += rows.nnz
-        others.append(Matrix(v.n, columns, int(seen.sum()), entries))
+        others.append(Matrix.inequality(v.n, columns, int(seen.sum()), entries, arrow=False))
     return Sizes(unknowns, free, limits + _non_negative(sdp), (*own, *others))
 
 
@@ -177,20 +191,20 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
     ...     one = Rows("one", "==", {"X": Trace(n)}, np.ones(1))
     ...     return SDP((PsdVariable("X", n),), {"X": Trace(n)}, (one,))
     >>> brief_ways(least_trace(3)), brief_ways(least_trace(25)), brief_ways(least_trace(100))
-    ([('clarabel', 'lmi'), ('dense', 'lmi')], [('dense', 'lmi'), ('clarabel', 'lmi')], [])
+    ([('clarabel', 'gram'), ('dense', 'lmi')], [('dense', 'lmi'), ('clarabel', 'lmi')], [])
     """
     numbers = sum(v.size for v in sdp.variables) + sdp.n_rows
     if numbers > _NUMBERS or max((lmi.order for lmi in sdp.lmis), default=0) > _LARGEST:
         return []
-    sizes = {"gram": gram_sizes(sdp), "lmi": lmi_sizes(sdp)}
-    if not min(one.unknowns for one in sizes.values()) or stated_labels(sdp):
+    gram, lmi = gram_sizes(sdp), lmi_sizes(sdp)
+    if not min(gram.unknowns, lmi.unknowns) or stated_labels(sdp):
         return []
-    if any(v.curvature is not None for v in sdp.vector_variables):
-        del sizes["lmi"]
+    curved = any(v.curvature is not None for v in sdp.vector_variables)
+    sizes = {"gram": gram} if curved else {"gram": gram, "lmi": lmi}
     found = []
-    if _suits_clarabel(sizes["gram"]):
-        # An arrow costs no more than its own entries, and so does its multiplier.
-        form = min(sizes, key=lambda form: sizes[form].unknowns)
+    if _suits_clarabel(gram):
+        steps = {form: _WRITTEN[form] + one.of_clarabel() for form, one in sizes.items()}
+        form = min(steps, key=lambda form: steps[form])
         found.append((sizes[form].of_clarabel(), CLARABEL, form))
     form = min(sizes, key=lambda form: sizes[form].of_dense())
     step = sizes[form].of_dense()

@@ -121,8 +121,8 @@ def test_a_convex_cost_is_bounded_by_its_tangent():
 @pytest.mark.parametrize("n", [2, 9])
 def test_small_programs_are_solved_at_once_and_large_ones_compared(n):
     matrix = np.diag(np.arange(1.0, n + 1.0))
-    assert ("clarabel", "lmi") in brief_ways(least_eigenvalue(matrix))
-    assert ("clarabel", "gram") in brief_ways(largest_shift(matrix))
+    for program in (least_eigenvalue(matrix), largest_shift(matrix)):
+        assert {solver for solver, _ in brief_ways(program)} == {"clarabel", "dense"}
     assert not brief_ways(least_eigenvalue(np.eye(90)))
     found = sdpdr.solve(largest_shift(matrix))
     assert (found.status.name, found.solver) == ("SOLVED", "clarabel")

@@ -233,7 +233,7 @@ class Factored:
             self._corner = _cholesky(products * self._prices * self._prices[:, None])
 
     def solve(self, right: Array, missed: Array) -> tuple[Array, Array]:
-        """dv and dy, with one step of refinement."""
+        """Dv and dy, with one step of refinement."""
         dv, dy = self._solved(right, missed)
         more, further = self._solved(
             right - self._matrix @ dv - self._E.T @ dy, missed - self._E @ dv
