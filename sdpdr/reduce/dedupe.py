@@ -106,7 +106,7 @@ def _repeated_faces(sdp: SDP) -> set[str]:
 def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     """Masks of the rows to keep, one for each group; all groups share one relation."""
     parts = [_matrix(sdp, r) for r in groups]
-    matrix = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].copy()
+    matrix = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0]
     matrix.eliminate_zeros()
     matrix.sort_indices()
     rhs = np.concatenate([r.rhs for r in groups])
@@ -190,13 +190,19 @@ def _contradiction(sides: Array, owner: list[str]) -> str:
 
 def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     """The rows on all variables side by side."""
-    parts = [
-        rows.lhs[v.name].matrix() if v.name in rows.lhs else sp.csr_array((rows.m, v.size))
-        for v in sdp.variables
-    ]
+    ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
+    starts = {v.name: start for v, start in zip(sdp.variables, ends, strict=False)}
+    parts = [(starts[name], linear_map.matrix()) for name, linear_map in rows.lhs.items()]
     if len(parts) == 1:
-        return parts[0]
-    return sp.hstack([sp.csr_array((rows.m, 0)), *parts], format="csr")
+        # SciPy takes several times as long to stack matrices as to read them.
+        ((start, part),) = parts
+        entries = (part.data, part.indices + start, part.indptr)
+        return sp.csr_array(entries, shape=(rows.m, ends[-1]), copy=True)
+    counts = [np.repeat(np.arange(rows.m), np.diff(part.indptr)) for _, part in parts]
+    row = np.concatenate([np.arange(0), *counts])
+    column = np.concatenate([np.arange(0), *(part.indices + start for start, part in parts)])
+    data = np.concatenate([np.zeros(0), *(part.data for _, part in parts)])
+    return sp.csr_array((data, (row, column)), shape=(rows.m, ends[-1]))
 
 
 def _says_something(rhs: Array, equality: bool, tolerance: float) -> Mask:

@@ -7,6 +7,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import FORMS, Availability, Outcome, Solver
 from sdpdr.solvers.copt import Copt
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.dense.solver import Dense
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
@@ -23,6 +24,7 @@ __all__ = [
     "Copt",
     "Csdp",
     "Cvxopt",
+    "Dense",
     "Dsdp",
     "ExternalSolver",
     "Ipopt",

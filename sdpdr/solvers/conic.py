@@ -3,8 +3,8 @@ r"""Clarabel without a modelling language between: the standard form is what it 
 .. math::  \min\ q^T x + \tfrac12 x^T P x \quad\text{s.t.}\quad A x + s = b, \quad s \in K,
 
 with rows of A for equations, half-lines and matrices, in this order; its matrices are those of
-`svec`, and those that are arrows are second-order cones (`sdpdr.solvers.arrows`). A compiler would
-take longer over a small program than Clarabel does.
+`svec`, and those that are arrows are second-order cones (`sdpdr.program.attain.arrows`). A compiler
+would take longer over a small program than Clarabel does.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import smat, svec_size
+from sdpdr.program.attain.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
 from sdpdr.program.point import Point, Variable
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP, Expression, Lmi
-from sdpdr.solvers.arrows import folded, is_arrow, is_seen_as_arrow, unfolded
 from sdpdr.solvers.base import Outcome
+from sdpdr.solvers.dense.normal import Data
+from sdpdr.solvers.dense.scaling import Cones
 
 # Clarabel's words, in ours and in those of cvxpy, whose users know them.
 _SAID = {
@@ -47,13 +49,17 @@ class ConicForm:
     Parameters
     ----------
     sdp : SDP
+    fold : bool, default True
+        Whether arrows are second-order cones.
     """
 
-    def __init__(self, sdp: SDP) -> None:
+    def __init__(self, sdp: SDP, *, fold: bool = True) -> None:
         self.sdp = sdp
+        variables = sdp.psd_variables if fold else ()
         # Of arrows: a variable and a matrix inequality may share a name.
-        self._seen = {v.name: v.n for v in sdp.psd_variables if is_seen_as_arrow(sdp, v.name, v.n)}
-        self._limited = {lmi.label: lmi.order for lmi in sdp.lmis if is_arrow(lmi)}
+        self._seen = {v.name: v.n for v in variables if is_seen_as_arrow(sdp, v.name, v.n)}
+        arrows = arrow_labels(sdp) if fold else ()
+        self._limited = {lmi.label: lmi.order for lmi in sdp.lmis if lmi.label in arrows}
         widths = (self._seen.get(v.name, v.size - 1) + 1 for v in sdp.variables)
         ends = np.cumsum([0, *widths]).tolist()
         self._columns = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
@@ -63,17 +69,19 @@ class ConicForm:
         self._right: list[Array] = []
         self._places: dict[str, slice] = {}
         self._count = 0
-        self.cones: list[Any] = []
-        self._linear("==", clarabel.ZeroConeT)
-        self._linear("<=", clarabel.NonnegativeConeT)
+        self._equations = self._linear("==")
+        self._half_lines = self._linear("<=")
+        # Orders of matrices, and whether they are arrows.
+        self._matrices: list[tuple[int, bool]] = []
         for v in sdp.psd_variables:
             self._is_itself(v)
-            self.cones.append(_cone(v.n, v.name in self._seen))
+            self._matrices.append((v.n, v.name in self._seen))
         for lmi in sdp.lmis:
             self._places[lmi.label] = self._add_matrix(lmi)
-            self.cones.append(_cone(lmi.order, lmi.label in self._limited))
+            self._matrices.append((lmi.order, lmi.label in self._limited))
 
-    def _linear(self, relation: str, cone: Any) -> None:
+    def _linear(self, relation: str) -> int:
+        """Add equations, or all half-lines, and count them."""
         begin = self._count
         if relation == "<=":
             for w in self.sdp.vector_variables:
@@ -82,8 +90,7 @@ class ConicForm:
         for r in self.sdp.rows:
             if r.relation == relation:
                 self._places[r.label] = self._add(r.lhs, r.rhs)
-        if self._count > begin:
-            self.cones.append(cone(self._count - begin))
+        return self._count - begin
 
     def _is_itself(self, v: Variable) -> None:
         """Rows that say that a variable lies in its cone."""
@@ -138,17 +145,20 @@ class ConicForm:
         start = time.perf_counter()
         settings = clarabel.DefaultSettings()
         settings.verbose = verbose
-        data, row, column = (np.concatenate(part) for part in zip(*self._entries, strict=True))
-        right = np.concatenate([np.zeros(0), *self._right])
-        curvature, cost = self._objective()
+        entries, right = self._system()
+        diagonal, cost = self._objective()
+        curved = np.flatnonzero(diagonal)
+        starts = np.searchsorted(curved, np.arange(self._width + 1))
+        curvature = sp.csc_matrix((diagonal[curved], curved, starts), shape=(self._width,) * 2)
+        cones = self._cones()
         ready = time.perf_counter()
-        matrix = sp.csc_matrix((data, (row, column)), shape=(self._count, self._width))
+        matrix = sp.csc_matrix(entries, shape=(self._count, self._width))
         # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
         # with more regularization it does not.
         for more in ({}, _REGULARIZED):
             for name, value in {**more, **options}.items():
                 setattr(settings, name, value)
-            solver = clarabel.DefaultSolver(curvature, cost, matrix, right, self.cones, settings)
+            solver = clarabel.DefaultSolver(curvature, cost, matrix, right, cones, settings)
             found = solver.solve()
             if str(found.status) != "NumericalError":
                 break
@@ -156,9 +166,39 @@ class ConicForm:
         verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
         value = float(found.obj_val) + self.sdp.constant
         claim = Claim(words, value if np.isfinite(value) else None, int(found.iterations))
-        return Outcome(self._point(found, verdict), verdict, claim, seconds)
+        z, m = np.asarray(found.z, dtype=float), self._equations
+        point = self.point(np.asarray(found.x, dtype=float), z[:m], z[m:], verdict)
+        return Outcome(point, verdict, claim, seconds)
 
-    def _objective(self) -> tuple[Any, Array]:
+    def _system(self) -> tuple[tuple[Array, tuple[Index, Index]], Array]:
+        """Entries of A with their rows and columns, and b."""
+        data, row, column = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        return (data, (row, column)), np.concatenate([np.zeros(0), *self._right])
+
+    def _cones(self) -> list[Any]:
+        """The cones as Clarabel's."""
+        linear = (
+            (clarabel.ZeroConeT, self._equations),
+            (clarabel.NonnegativeConeT, self._half_lines),
+        )
+        matrices = [
+            clarabel.SecondOrderConeT(order + 1) if arrow else clarabel.PSDTriangleConeT(order)
+            for order, arrow in self._matrices
+        ]
+        return [*(cone(size) for cone, size in linear if size), *matrices]
+
+    def data(self) -> Data:
+        """The program with all its entries in dense matrices, but for those of cones."""
+        entries, right = self._system()
+        matrix = sp.csr_array(entries, shape=(self._count, self._width))
+        matrix.sort_indices()
+        m = self._equations
+        curvature, cost = self._objective()
+        cones = Cones(self._half_lines, tuple(order for order, _ in self._matrices))
+        return Data(cost, curvature, matrix[:m].toarray(), right[:m], -matrix[m:], right[m:], cones)
+
+    def _objective(self) -> tuple[Array, Array]:
+        """The diagonal of P, and q."""
         curvature, cost = np.zeros(self._width), np.zeros(self._width)
         for name, linear_map in self.sdp.objective.items():
             costs = linear_map.matrix().toarray().ravel()
@@ -168,14 +208,18 @@ class ConicForm:
         for w in self.sdp.vector_variables:
             if w.curvature is not None:
                 curvature[self._columns[w.name]] = w.curvature
-        curved = np.flatnonzero(curvature)
-        starts = np.searchsorted(curved, np.arange(self._width + 1))
-        diagonal = (curvature[curved], curved, starts)
-        return sp.csc_matrix(diagonal, shape=(self._width, self._width)), cost
+        return curvature, cost
 
-    def _point(self, found: Any, verdict: Verdict) -> Point:
-        """Values and multipliers; of a program without points, those that say why."""
-        x, z = np.asarray(found.x, dtype=float), np.asarray(found.z, dtype=float)
+    def point(self, x: Array, y: Array, z: Array, verdict: Verdict) -> Point:
+        """Values and multipliers; of a program without points, those that say why.
+
+        Parameters
+        ----------
+        x, y, z : arrays
+            The point, and multipliers of equations and of cones.
+        verdict : Verdict
+        """
+        z = np.concatenate([y, z])
         duals = {r.label: z[self._places[r.label]] for r in self.sdp.rows}
         duals |= {
             lmi.label: _matrix(z[self._places[lmi.label]], self._limited.get(lmi.label))
@@ -188,11 +232,6 @@ class ConicForm:
             v.name: _matrix(values[v.name], self._seen.get(v.name)) for v in self.sdp.psd_variables
         }
         return Point(values, duals)
-
-
-def _cone(order: int, arrow: bool) -> Any:
-    """Clarabel's cone of matrices, or of the arrows among them."""
-    return clarabel.SecondOrderConeT(order + 1) if arrow else clarabel.PSDTriangleConeT(order)
 
 
 def _matrix(numbers: Array, order: int | None) -> Array:

@@ -9,6 +9,7 @@ from sdpdr.base.errors import UnknownNameError
 from sdpdr.solvers.base import Availability, Solver
 from sdpdr.solvers.copt import Copt
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Mosek, Scs, Sdpa
+from sdpdr.solvers.dense.solver import Dense
 from sdpdr.solvers.external_programs import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.low_rank_programs import Lorads, Sdplr
@@ -24,6 +25,7 @@ SOLVERS: Mapping[str, type[Solver]] = {
         Copt,
         Sdpa,
         Clarabel,
+        Dense,
         Cvxopt,
         Scs,
         Csdp,

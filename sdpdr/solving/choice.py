@@ -16,6 +16,7 @@ from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
+from sdpdr.solving.brief import DENSE, brief_reductions, brief_solver, brief_ways
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -27,15 +28,7 @@ from sdpdr.solving.costs import (
     priority,
     shares,
 )
-from sdpdr.solving.forms import (
-    BRIEFLY,
-    CHORDAL,
-    brief_form,
-    brief_reductions,
-    brief_solver,
-    configure,
-    reductions_for,
-)
+from sdpdr.solving.forms import CHORDAL, configure, reductions_for
 
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
@@ -271,15 +264,21 @@ class _Choice:
     def brief(self) -> Way | None:
         """The way of a small program, for which nothing is compared unless it falls short."""
         sdp = self.known.sdp
-        form = None if sdp is None else brief_form(sdp)
-        if form is None or (BRIEFLY, form) not in self.pairs:
+        found = [] if sdp is None else brief_ways(sdp)
+        ways = [self._brief(*pair) for pair in found if self._may_be_brief(*pair)]
+        if not ways:
             return None
-        if self.known.refusal(BRIEFLY, form):
-            return None
+        return replace(ways[0], further=lambda: (*ways[1:], *self.best("auto").sequence))
+
+    def _may_be_brief(self, solver: str, form: str) -> bool:
+        """Whether a pair can run, and nobody wants it left out."""
+        allowed = (solver, form) in self.pairs or (solver == DENSE and DENSE not in self.skip)
+        return allowed and not self.known.refusal(solver, form)
+
+    def _brief(self, solver: str, form: str) -> Way:
         # Of no known cost: to predict it would take as long as a step.
-        way = self.way(Candidate(BRIEFLY, form), _BRIEF)
-        way = replace(way, reductions=brief_reductions(form), solver=brief_solver(way.solver))
-        return replace(way, further=lambda: self.best("auto").sequence)
+        way = self.way(Candidate(solver, form), _BRIEF)
+        return replace(way, reductions=brief_reductions(form), solver=brief_solver(way.solver))
 
     def best(self, form: str) -> Way:
         """The way of least cost, or the one that was asked for."""

@@ -22,6 +22,7 @@ from sdpdr.solvers.tolerance import TOLERANCES, Rule, translate
 HEAD = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)
 TOLD = {
     "clarabel": (1e-4, 1e-6, 1e-8, 1e-10, 1e-10),
+    "dense": (1e-4, 1e-6, 1e-8, 1e-10, 1e-10),
     "mosek": (1e-4, 1e-6, 1e-8, 1e-10, 1e-10),
     "scs": (1e-3, 1e-5, 1e-7, 1e-9, 1e-11),
     "cvxopt": (1e-3, 1e-5, 1e-7, 1e-9, 1e-9),

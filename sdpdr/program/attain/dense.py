@@ -5,7 +5,8 @@ With all variables below each other as one vector v, a program is
 .. math::  \min\ c^T v + \tfrac12 v^T Q v \quad \text{s.t. } E v = e, \quad s = M v + t \in K,
 
 K a product of cones of matrices and of half-lines: of the variables themselves, whose rows of M
-are those of the identity, of inequalities, and of matrix inequalities. Its dual asks of
+are those of the identity, of inequalities, and of matrix inequalities; of arrows only heads count
+(`sdpdr.program.attain.arrows`). Its dual asks of
 multipliers y and :math:`z \in K` that :math:`c + Q v_0 + E^T y - M^T z = 0` for some :math:`v_0`.
 Matrices of one order are treated at once: calls for small ones take longer than their numbers.
 """
@@ -21,6 +22,7 @@ import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import smat, svec
+from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, head_of, of_head
 from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.sdp import SDP
 
@@ -67,6 +69,7 @@ class DenseProgram:
     curvature : array of shape (p,)
         The diagonal of Q.
     groups : tuple of Group
+    arrows : tuple of ArrowGroup
     linear : slice
         Of half-lines in s.
     own : array of int of shape (p,)
@@ -92,6 +95,7 @@ class DenseProgram:
     behind: int
     curvature: Array
     groups: tuple[Group, ...]
+    arrows: tuple[ArrowGroup, ...]
     linear: slice
     own: Index
     columns: Mapping[str, slice]
@@ -125,9 +129,11 @@ class DenseProgram:
         y, z = np.zeros(self.copies.size), np.zeros(self.standing.size + self.said[0].size)
         for r in self.sdp.rows:
             (y if r.relation == "==" else z)[self.places[r.label]] = duals[r.label]
+        arrows = arrow_labels(self.sdp)
         for lmi in self.sdp.lmis:
             dual = duals[lmi.label]
-            z[self.places[lmi.label]] = svec((dual + dual.T) / 2.0)
+            dual = (dual + dual.T) / 2.0
+            z[self.places[lmi.label]] = head_of(dual) if lmi.label in arrows else svec(dual)
         entries, equations, quotients = self.said
         summed = np.zeros(self.e.size)
         np.add.at(summed, self.copies, y)
@@ -145,7 +151,11 @@ class DenseProgram:
             r.label: (all_equations if r.relation == "==" else cones)[self.places[r.label]].copy()
             for r in self.sdp.rows
         }
-        return found | {lmi.label: smat(cones[self.places[lmi.label]]) for lmi in self.sdp.lmis}
+        arrows = arrow_labels(self.sdp)
+        for lmi in self.sdp.lmis:
+            part = cones[self.places[lmi.label]]
+            found[lmi.label] = of_head(lmi.order, part) if lmi.label in arrows else smat(part)
+        return found
 
     # -- what proofs ask for -------------------------------------------------------------
 

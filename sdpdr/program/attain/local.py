@@ -268,6 +268,9 @@ def _bound_near(
     z[own] = 0.0
     metric = Metric(program, z, share)
     metric.lifted[own], metric.largest[own], z = 0.0, 0.0, metric.lifted
+    # The step that is to come is small beside what has to be left inside.
+    if program.free.size and not is_inside(program, _with_slack(program, y, z, cost), 0.0 * z):
+        return None
     y, z, distance = _onto_free(program, metric, y, z, cost)
     # The step that is left changes y by no more than its unit, and z by no more than its largest.
     unit = _unit_of(y)

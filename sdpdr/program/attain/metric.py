@@ -35,18 +35,26 @@ class Metric:
         self._program = program
         spectra = [np.linalg.eigh(group.matrices(finite(s))) for group in program.groups]
         scalars = s[program.linear]
-        tops = [np.max(np.abs(values), axis=1) for values, _ in spectra]
+        spins = [arrows.spectra(finite(s)) for arrows in program.arrows]
+        tops = [np.max(np.abs(values), axis=1) for values, _ in (*spectra, *spins)]
         whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
         self.lifted, self.largest = np.zeros(s.size), np.zeros(s.size)
         self._roots: list[Array] = []
         power = -0.5 if inverse else 0.5
-        for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=True):
+        for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=False):
             floor = share * np.maximum(top, _LEAST * whole)
             values = np.maximum(values, floor[:, None])
             turned = vectors.transpose(0, 2, 1)
             self._roots.append((vectors * values[:, None, :] ** power) @ turned)
             self.lifted[group.part] = group.rows((vectors * values[:, None, :]) @ turned)
             self.largest[group.part] = np.repeat(values[:, -1], svec_size(group.order))
+        self._spins: list[tuple[Array, Array]] = []
+        tops = tops[len(spectra) :]
+        for arrows, (values, directions), top in zip(program.arrows, spins, tops, strict=True):
+            values = np.maximum(values, (share * np.maximum(top, _LEAST * whole))[:, None])
+            self._spins.append((values**power, directions))
+            self.lifted[arrows.part] = arrows.heads(values, directions)
+            self.largest[arrows.part] = np.repeat(values[:, 1], arrows.order + 1)
         scalars = np.maximum(scalars, share * np.maximum(np.abs(scalars), _LEAST * whole))
         self.lifted[program.linear] = self.largest[program.linear] = scalars
         self._scalars = scalars ** (2.0 * power)
@@ -63,6 +71,8 @@ class Metric:
                 moved, root = np.zeros(part.shape), roots[np.nonzero(seen)[1]]
                 moved[seen] = svec(root @ smat(part[seen]) @ root)
             found[group.part] = moved.reshape(q, -1).T
+        for arrows, (roots, directions) in zip(self._program.arrows, self._spins, strict=True):
+            found[arrows.part] = arrows.between(roots, directions, columns)
         linear = self._program.linear
         found[linear] = self._scalars[:, None] * columns[linear]
         return found
@@ -76,6 +86,12 @@ def is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
         values = np.linalg.eigvalsh(group.matrices(s))
         away = np.linalg.norm(error[group.part].reshape(group.count, -1), axis=1)
         away += _ROUNDINGS * group.order * UNIT * np.max(np.abs(values), axis=1)
+        if np.any(values[:, 0] <= 1.01 * away):
+            return False
+    for arrows in program.arrows:
+        values, _ = arrows.spectra(s)
+        away = np.linalg.norm(error[arrows.part].reshape(arrows.count, -1), axis=1)
+        away += _ROUNDINGS * arrows.order * UNIT * np.max(np.abs(values), axis=1)
         if np.any(values[:, 0] <= 1.01 * away):
             return False
     return bool(np.all(s[program.linear] >= 1.01 * error[program.linear]))

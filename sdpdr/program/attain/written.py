@@ -9,6 +9,7 @@ from sdpdr.linalg.magnitudes import is_written_exactly, row_magnitudes, row_term
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import svec_size
+from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
 from sdpdr.program.attain.dense import DenseProgram, Group
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable
@@ -57,7 +58,9 @@ def _is_blurred(program: DenseProgram) -> bool:
 def _rows_of_cones(sdp: SDP) -> int:
     own = sum(v.size for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative)
     limits = sum(r.m for r in sdp.rows if r.relation == "<=")
-    return own + limits + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    arrows = arrow_labels(sdp)
+    sizes = (lmi.order + 1 if lmi.label in arrows else svec_size(lmi.order) for lmi in sdp.lmis)
+    return own + limits + sum(sizes)
 
 
 def _distinct(rows: Array) -> tuple[Index, Index]:
@@ -86,7 +89,8 @@ class _Writer:
     def program(self) -> DenseProgram:
         """What is written."""
         groups = self._matrices()
-        start = groups[-1].part.stop if groups else 0
+        arrows = self._arrows(groups[-1].part.stop if groups else 0)
+        start = max([0, *(g.part.stop for g in groups), *(g.part.stop for g in arrows)])
         self._half_lines(start)
         equations = [r for r in self.sdp.rows if r.relation == "=="]
         E, position = np.zeros((sum(r.m for r in equations), self.p)), 0
@@ -117,6 +121,7 @@ class _Writer:
             self.behind,
             curvature,
             groups,
+            arrows,
             slice(start, standing.size),
             self.own,
             self.columns,
@@ -139,14 +144,21 @@ class _Writer:
         limits, at = limits[equation[at] >= 0], at[equation[at] >= 0]
         return limits, equation[at], self.M[limits, at] / E[equation[at], at]
 
-    def _fill(self, matrix: Array, summands: Array, place: slice, lhs: Expression) -> None:
+    def _fill(
+        self,
+        matrix: Array,
+        summands: Array,
+        place: slice,
+        lhs: Expression,
+        rows: Index | slice = slice(None),
+    ) -> None:
         for name, linear_map in lhs.items():
-            found = linear_map.matrix().toarray()
+            found = linear_map.matrix()[rows].toarray()
             matrix[place, self.columns[name]] = found
             if not isinstance(linear_map, LinearMap) or is_written_exactly(linear_map):
                 summands[place, self.columns[name]] = np.abs(found)
                 continue
-            summands[place, self.columns[name]] = row_magnitudes(linear_map).toarray()
+            summands[place, self.columns[name]] = row_magnitudes(linear_map)[rows].toarray()
             self.behind = max(self.behind, row_terms(linear_map))
 
     def _is_itself(self, name: str, place: slice) -> None:
@@ -158,7 +170,8 @@ class _Writer:
     def _matrices(self) -> tuple[Group, ...]:
         cones: list[tuple[int, str, Lmi | None]] = []
         cones += [(v.n, v.name, None) for v in self.sdp.psd_variables]
-        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis]
+        arrows = arrow_labels(self.sdp)
+        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis if lmi.label not in arrows]
         groups, position = list[Group](), 0
         for order in sorted({n for n, _, _ in cones if n}):
             start, members = position, [cone for cone in cones if cone[0] == order]
@@ -173,6 +186,19 @@ class _Writer:
                 self.t[place] = lmi.constant
             groups.append(Group(order, len(members), slice(start, position)))
         self.places |= {name: slice(0, 0) for n, name, lmi in cones if not n and lmi is not None}
+        return tuple(groups)
+
+    def _arrows(self, position: int) -> tuple[ArrowGroup, ...]:
+        labels, groups = arrow_labels(self.sdp), list[ArrowGroup]()
+        arrows = [lmi for lmi in self.sdp.lmis if lmi.label in labels]
+        for order in sorted({lmi.order for lmi in arrows}):
+            start, members, rows = position, [a for a in arrows if a.order == order], heads(order)
+            for lmi in members:
+                place = self.places[lmi.label] = slice(position, position + rows.size)
+                position = place.stop
+                self._fill(self.M, self.summands, place, lmi.lhs, rows)
+                self.t[place] = lmi.constant[rows]
+            groups.append(ArrowGroup(order, len(members), slice(start, position)))
         return tuple(groups)
 
     def _half_lines(self, position: int) -> None:

@@ -20,6 +20,7 @@ LIKE = {
     "sdpa-file": "sdpa",
     "dsdp": "sdpa",
     "copt": "sdpa",
+    "dense": "sdpa",
     "multiprecision": "sdpa",
 }
 # Solvers that no other is like, whose cost nobody knows.

@@ -1,4 +1,4 @@
-r"""Arrows as second-order cones, which cost a solver that knows these far less than matrices do.
+r"""Arrows as second-order cones, which cost who knows these far less than matrices do.
 
 .. math::
 
@@ -8,12 +8,18 @@ r"""Arrows as second-order cones, which cost a solver that knows these far less 
 A matrix is an arrow where its rows say so. Of the multiplier of one, or of a matrix variable that
 nothing but arrows looks at, only the first entry, the trace of the rest, and the entries between
 matter: with :math:`\alpha \beta \ge |v|^2` for these, :math:`\begin{pmatrix} \alpha & v^T \\ v &
-v v^T / \alpha + \gamma I \end{pmatrix}` is such a matrix, :math:`\gamma` by the trace.
+v v^T / \alpha + \gamma I \end{pmatrix}` is such a matrix, :math:`\gamma` by the trace. So with
+:math:`(a, t, \sqrt 2\, v)` in place of ``svec``, products of both are those of the matrices, and
+the cone is its own dual. Its quadratic representation stands for products with a root on either
+side (Faraut, Koranyi, Analysis on Symmetric Cones, 1994, chapter II):
+
+.. math::  P(w)\, y = 2 w\, w^T y - \det(w)\, J y.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -66,6 +72,15 @@ def is_arrow(lmi: Lmi) -> bool:
     if np.any(lmi.constant[rest]) or np.ptp(lmi.constant[tail]):
         return False
     return are_arrows(lmi.order, (a.matrix() for a in lmi.lhs.values()))
+
+
+def arrow_labels(sdp: SDP) -> frozenset[str]:
+    """Labels of the matrix inequalities on arrows."""
+    return sdp.remembered(_arrow_labels)
+
+
+def _arrow_labels(sdp: SDP) -> frozenset[str]:
+    return frozenset(lmi.label for lmi in sdp.lmis if is_arrow(lmi))
 
 
 def is_seen_as_arrow(sdp: SDP, name: str, order: int) -> bool:
@@ -124,3 +139,78 @@ def unfolded(order: int, cone: Array) -> Array:
     matrix[0, 0], matrix[0, 1:], matrix[1:, 0] = first, v, v
     matrix[1:, 1:] = inner + (trace - np.trace(inner)) / v.size * np.eye(v.size)
     return matrix
+
+
+def heads(order: int) -> Index:
+    """Places in ``svec`` of (a, t, sqrt 2 v), which an arrow is made of."""
+    neck, tail, _ = _places(order)
+    return np.concatenate([[0], tail[:1], neck])
+
+
+def head_of(multiplier: Array) -> Array:
+    """What of a multiplier matters to an arrow.
+
+    Examples
+    --------
+    >>> head_of(np.array([[1.0, 2.0, 0.0], [2.0, 5.0, 0.0], [0.0, 0.0, 6.0]])).round(3)
+    array([ 1.   , 11.   ,  2.828,  0.   ])
+    """
+    trace = np.trace(multiplier[1:, 1:])
+    return np.concatenate([[multiplier[0, 0], trace], SQRT2 * multiplier[0, 1:]])
+
+
+def of_head(order: int, head: Array) -> Array:
+    """A multiplier, positive semidefinite where its head is in the cone."""
+    half = np.array([head[0] + head[1], head[0] - head[1]]) / 2.0
+    return unfolded(order, np.concatenate([half, head[2:] / SQRT2]))
+
+
+@dataclass(frozen=True)
+class ArrowGroup:
+    """Heads of arrows of one order, one after the other in s.
+
+    Attributes
+    ----------
+    order, count : int
+    part : slice
+    """
+
+    order: int
+    count: int
+    part: slice
+
+    def spectra(self, s: Array) -> tuple[Array, Array]:
+        """The two eigenvalues that matter, the least first, and directions; for every arrow."""
+        turned = _turned(s[self.part].reshape(self.count, -1, 1))[:, :, 0]
+        length = np.linalg.norm(turned[:, 1:], axis=1)
+        ends = np.column_stack([turned[:, 0] - length, turned[:, 0] + length]) / SQRT2
+        return ends, turned[:, 1:] / np.where(length > 0.0, length, 1.0)[:, None]
+
+    def heads(self, values: Array, directions: Array) -> Array:
+        """Heads of given eigenvalues."""
+        turned = SQRT2 * _spin(values, directions)
+        return _turned(turned[:, :, None]).ravel()
+
+    def between(self, roots: Array, directions: Array, columns: Array) -> Array:
+        """Columns of heads, each between two roots with the eigenvalues given."""
+        spin = _spin(roots, directions)
+        given = _turned(columns[self.part].reshape(self.count, self.order + 1, -1))
+        products = np.einsum("kd,kdq->kq", spin, given)
+        given *= np.prod(roots, axis=1)[:, None, None]
+        given[:, 0] *= -1.0
+        given += 2.0 * spin[:, :, None] * products[:, None, :]
+        return _turned(given).reshape(-1, columns.shape[1])
+
+
+def _spin(values: Array, directions: Array) -> Array:
+    """Half the sum of both eigenvalues, and half the difference along a direction."""
+    half = (values[:, 1] - values[:, 0]) / 2.0
+    return np.column_stack([np.sum(values, axis=1) / 2.0, half[:, None] * directions])
+
+
+def _turned(heads: Array) -> Array:
+    """Sum and difference of the first two entries over the root of two, and back; a copy."""
+    found = heads.copy()
+    found[:, 0], found[:, 1] = heads[:, 0] + heads[:, 1], heads[:, 0] - heads[:, 1]
+    found[:, :2] /= SQRT2
+    return found

@@ -1,0 +1,77 @@
+"""The interior-point method on dense matrices as a solver of the package."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar
+
+from sdpdr.base.errors import DataError
+from sdpdr.program.run import Claim
+from sdpdr.program.sdp import SDP
+from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.conic import ConicForm
+from sdpdr.solvers.dense.method import Follow, minimized
+
+_ITERATIONS = 60
+
+
+@dataclass(frozen=True)
+class Dense(Solver):
+    """An interior-point method on dense matrices, for small programs (options as in `Solver`).
+
+    Every step factors a dense matrix of as many rows as the program has unknowns, by LAPACK. Up to
+    some hundreds of them, and orders of some tens, that takes a fraction of what methods spend that
+    keep blocks of the cones in sparse factorizations.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> model = methods.mvu(graphs.path([1.0, 2.0]))
+    >>> round(sdpdr.solve(model, "dense", "lmi").value, 5)
+    4.66667
+    """
+
+    name: ClassVar[str] = "dense"
+    package: ClassVar[str] = "sdpdr"
+    module: ClassVar[str] = "sdpdr"
+    licence: ClassVar[str] = "MIT"
+    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi")
+    by_name_only: ClassVar[bool] = True
+
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Solve the program as it stands."""
+        start = time.perf_counter()
+        deadline = inf if self.time_limit is None else time.monotonic() + self.time_limit
+        unknown = set(self.options) - {"tol"}
+        if unknown:
+            raise DataError(f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol'.")
+        tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
+        form = ConicForm(sdp, fold=False)
+        data, ready = form.data(), time.perf_counter()
+        most = _ITERATIONS if self.max_iter is None else self.max_iter
+        ending = minimized(data, tol, most, deadline, self._follow(progress))
+        last = ending.last
+        value = last.values(data)[0] + sdp.constant
+        seconds = {"compile": ready - start, "solve": time.perf_counter() - ready}
+        claim = Claim(ending.verdict.value, value, ending.iterations)
+        point = form.point(last.v, last.y, last.z, ending.verdict)
+        return Outcome(point, ending.verdict, claim, seconds)
+
+    def _follow(self, progress: Progress | None) -> Follow | None:
+        if not self.verbose:
+            return progress
+
+        def follow(record: Mapping[str, Any]) -> None:
+            sys.stdout.write(
+                "{iteration:4d}  {value: .12g}  {bound: .12g}  error {infeasibility:.1e}  "
+                "gap {stationarity:.1e}\n".format(**record)
+            )
+            if progress is not None:
+                progress(record)
+
+        return follow

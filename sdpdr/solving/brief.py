@@ -1,0 +1,233 @@
+"""Small programs: who solves them at once, and in which form.
+
+To compare all ways takes longer than any of them takes over a small program. Two interior-point
+methods need milliseconds: `clarabel`, whose steps factor sparse matrices with a block for every
+matrix of the program, and `dense`, whose steps factor one dense matrix for all unknowns. What a
+step takes follows from sizes alone; all others are there where both fall short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdpdr.linalg.svec import svec_size
+from sdpdr.program.attain.arrows import arrow_labels
+from sdpdr.program.face import stated_labels
+from sdpdr.program.sdp import SDP, Expression
+from sdpdr.reduce import Dedupe, Dual, Reduction
+from sdpdr.solvers.base import Solver
+
+CLARABEL, DENSE = "clarabel", "dense"
+# Over the tolerance, what the solver is asked for, and the least: of squares multipliers are known
+# to the root of the gap only, and another step takes less than a proof.
+_FINER, _FLOOR = 1e-3, 1e-10
+# Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows.
+_STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
+# Up to which nobody needs to compare: seconds of a step of the dense method, the order of matrix
+# variables, which may have a low rank, and that of matrix inequalities.
+_DENSE_STEP, _ORDER, _LARGEST = 0.02, 30, 100
+# Seconds of a step of the dense method: at least, for every order that matrices have, for a cube of
+# an order, and for a multiplication.
+_START, _EACH, _CUBE, _FLOP = 3e-4, 4.5e-4, 1.5e-8, 1.2e-10
+# Seconds of a step of Clarabel: at first for a multiplication in a block, which become fewer where
+# there are many, and for a row.
+_SPARSE_FLOP, _MANY, _FEWER, _SPARSE_ROW = 1.2e-9, 4e6, 0.75, 5e-7
+# Share of a matrix up to which rows that see no more of it let Clarabel split it, and what is left.
+_SEEN, _SPLIT = 0.6, 0.35
+# Seconds that it takes to write the program in a form, over the number of steps.
+_WRITTEN = {"gram": 0.0, "lmi": 5e-5}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """What a program in a form has of one matrix.
+
+    Attributes
+    ----------
+    order : int
+    columns, seen, entries : int
+        Unknowns that have to do with it, entries of it that they have to do with, and how often.
+    coupled : int
+        Rows that a factorization ties all its entries to.
+    arrow : bool
+    """
+
+    order: int
+    columns: int
+    seen: int
+    entries: int
+    coupled: int
+    arrow: bool = False
+
+    @classmethod
+    def variable(cls, order: int, coupled: int, *, arrow: bool = False) -> Matrix:
+        """A matrix whose entries are unknowns."""
+        size = order + 1 if arrow else svec_size(order)
+        return cls(order, size, size, size, coupled, arrow)
+
+    @classmethod
+    def inequality(cls, order: int, columns: int, seen: int, entries: int, arrow: bool) -> Matrix:
+        """A matrix that unknowns are in; a single entry for each ties nothing together."""
+        return cls(order, columns, seen, entries, columns if entries > columns else 0, arrow)
+
+    @property
+    def size(self) -> int:
+        """Entries of one triangle."""
+        return svec_size(self.order)
+
+    @property
+    def rows(self) -> int:
+        """Rows of a second-order cone where it is an arrow, else entries."""
+        return self.order + 1 if self.arrow else self.size
+
+    @property
+    def work(self) -> float:
+        """Multiplications of a factorization with a dense block for it."""
+        size, others = float(self.size), float(self.coupled)
+        return size**3 / 3.0 + size * size * others + size * others * others
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A program in a form, as far as the cost of a step depends on it.
+
+    Attributes
+    ----------
+    unknowns, equations, half_lines : int
+    matrices : tuple of Matrix
+    """
+
+    unknowns: int
+    equations: int
+    half_lines: int
+    matrices: tuple[Matrix, ...]
+
+    def of_dense(self) -> float:
+        """Seconds of a step of the dense method."""
+        p, m = float(self.unknowns), float(self.equations)
+        work = p**3 / 3.0 + 20.0 * p * p + 2.0 * m * p * p + m * m * p + 100.0 * self.half_lines
+        cubes = 0.0
+        for one in self.matrices:
+            n, c, r = float(one.order), float(one.columns), float(one.seen)
+            found = 12.0 * r * r + (4.0 * one.entries * (r + c) if one.entries != c else 0.0)
+            work += min(5.0 * found, 6.0 * c * n**3 + c * c * n * n / 2.0)
+            cubes += n**3
+        orders = len({one.order for one in self.matrices})
+        return _START + _EACH * orders + _CUBE * cubes + _FLOP * work
+
+    def of_clarabel(self) -> float:
+        """Seconds of a step of Clarabel."""
+        rows, seconds = self.unknowns + self.equations + self.half_lines, 0.0
+        for one in self.matrices:
+            rows += one.rows
+            if not one.arrow:
+                share = _SPLIT if one.seen < _SEEN * one.size else 1.0
+                seconds += share * _SPARSE_FLOP * one.work / (1.0 + (one.work / _MANY) ** _FEWER)
+        return seconds + _SPARSE_ROW * rows
+
+
+def gram_sizes(sdp: SDP) -> Sizes:
+    """Those of the program as it stands."""
+    unknowns = sum(v.size for v in sdp.variables)
+    equations = sum(r.m for r in sdp.rows if r.relation == "==")
+    half_lines = sdp.n_rows - equations + _non_negative(sdp)
+    own = [Matrix.variable(v.n, 0) for v in sdp.psd_variables]
+    others, arrows = [], arrow_labels(sdp)
+    for lmi in sdp.lmis:
+        maps = [a.matrix() for a in lmi.lhs.values()]
+        seen = np.zeros(svec_size(lmi.order), dtype=bool)
+        for rows in maps:
+            seen |= np.diff(rows.indptr) > 0
+        columns = sum(len(np.unique(rows.indices)) for rows in maps)
+        entries = sum(rows.nnz for rows in maps)
+        arrow = lmi.label in arrows
+        others.append(Matrix.inequality(lmi.order, columns, int(seen.sum()), entries, arrow))
+    return Sizes(unknowns, equations, half_lines, (*own, *others))
+
+
+def lmi_sizes(sdp: SDP) -> Sizes:
+    """Those of the dual, whose unknowns are multipliers."""
+    arrows = arrow_labels(sdp)
+    free = sum(v.size for v in sdp.vector_variables if not v.nonnegative)
+    tied = free + _non_negative(sdp)
+    own = [Matrix.variable(m.order, tied, arrow=m.label in arrows) for m in sdp.lmis]
+    unknowns = sdp.n_rows + sum(one.rows for one in own)
+    limits = sum(r.m for r in sdp.rows if r.relation == "<=")
+    others = []
+    for v in sdp.psd_variables:
+        seen, columns, entries = np.zeros(v.size, dtype=bool), 0, 0
+        for side in _sides(sdp):
+            if v.name in side:
+                rows = side[v.name].matrix()
+                seen[rows.indices] = True
+                columns += int(np.count_nonzero(np.diff(rows.indptr)))
+                entries += rows.nnz
+        others.append(Matrix.inequality(v.n, columns, int(seen.sum()), entries, arrow=False))
+    return Sizes(unknowns, free, limits + _non_negative(sdp), (*own, *others))
+
+
+def _sides(sdp: SDP) -> Iterator[Expression]:
+    yield from (r.lhs for r in sdp.rows)
+    yield from (lmi.lhs for lmi in sdp.lmis)
+
+
+def _non_negative(sdp: SDP) -> int:
+    return sum(v.size for v in sdp.vector_variables if v.nonnegative)
+
+
+def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
+    """Pairs of solver and form for a small program, the quicker one first; none for others.
+
+    Those whose rows state a face are none of them: they have no interior.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.program import PsdVariable, Rows
+    >>> def least_trace(n):
+    ...     one = Rows("one", "==", {"X": Trace(n)}, np.ones(1))
+    ...     return SDP((PsdVariable("X", n),), {"X": Trace(n)}, (one,))
+    >>> brief_ways(least_trace(3)), brief_ways(least_trace(25)), brief_ways(least_trace(100))
+    ([('clarabel', 'gram'), ('dense', 'lmi')], [('dense', 'lmi'), ('clarabel', 'lmi')], [])
+    """
+    numbers = sum(v.size for v in sdp.variables) + sdp.n_rows
+    if numbers > _NUMBERS or max((lmi.order for lmi in sdp.lmis), default=0) > _LARGEST:
+        return []
+    gram, lmi = gram_sizes(sdp), lmi_sizes(sdp)
+    if not min(gram.unknowns, lmi.unknowns) or stated_labels(sdp):
+        return []
+    curved = any(v.curvature is not None for v in sdp.vector_variables)
+    sizes = {"gram": gram} if curved else {"gram": gram, "lmi": lmi}
+    found = []
+    if _suits_clarabel(gram):
+        steps = {form: _WRITTEN[form] + one.of_clarabel() for form, one in sizes.items()}
+        form = min(steps, key=lambda form: steps[form])
+        found.append((sizes[form].of_clarabel(), CLARABEL, form))
+    form = min(sizes, key=lambda form: sizes[form].of_dense())
+    step = sizes[form].of_dense()
+    if step <= _DENSE_STEP and max((v.n for v in sdp.psd_variables), default=0) <= _ORDER:
+        found.append((step, DENSE, form))
+    return [(solver, form) for _, solver, form in sorted(found)]
+
+
+def _suits_clarabel(sizes: Sizes) -> bool:
+    """Whether its steps take milliseconds."""
+    steps = [one.size**3 / 3.0 for one in sizes.matrices]
+    rows = sizes.equations + sizes.half_lines + sum(one.rows for one in sizes.matrices)
+    if sum(steps) > _STEP or max(steps, default=0.0) > _ONE_MATRIX:
+        return False
+    return sizes.unknowns + rows <= _NUMBERS
+
+
+def brief_reductions(form: str) -> tuple[Reduction, ...]:
+    """What leads from a small program to its form, which need not be scaled."""
+    return (Dedupe(), Dual()) if form == "lmi" else (Dedupe(),)
+
+
+def brief_solver(solver: Solver) -> Solver:
+    """The solver, asked for more than the tolerance; what a person asks for wins."""
+    asked = max(_FLOOR, _FINER * solver.tol)
+    return replace(solver, options=dict.fromkeys(solver.tolerances(), asked) | {**solver.options})
