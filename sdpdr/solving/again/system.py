@@ -21,14 +21,12 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import SQRT2, svec, svec_size
 from sdpdr.program.attain.newton import finite
-from sdpdr.solving.again.kkt import SPARSE, Frame, Place
+from sdpdr.solving.again.kkt import Frame, Place, is_sparse
 
 # Quotients from which on entries are unknowns.
 _LARGE = 1e2
 # Eigenvalues, relative to the largest, of the equations that depend on others.
 _DEPENDENT = 1e-9
-# Unknowns from which on equations are worth keeping sparse.
-_MANY = 100
 # Share of a right side that a factorization may leave.
 _LOST = 1e-6
 
@@ -99,9 +97,7 @@ class System:
         ]
         self._parts.append(_of_scalars(place))
         products = [part.product() for part in self._parts]
-        schur = sp.csr_array((m, m)) if all(map(sp.issparse, products)) else np.zeros((m, m))
-        for product in products:
-            schur = schur + product
+        schur = sum(products)  # sparse where all are
         inverse = np.concatenate([part.inverse[part.large] for part in self._parts])
         self.large = inverse.size
         wide = [part.rows[part.large] for part in self._parts]
@@ -227,7 +223,7 @@ def _of_block(matrices: sp.csr_array, frame: Frame, width: int) -> _Part:
     unit = np.where(i == j, 1.0, SQRT2)
     seen = frame.seen(matrices, width)
     rows = (seen.reshape(seen.shape[0], -1)[:, (j - before) * n + i] * unit).T
-    kept = sp.csr_array(rows) if _filled(rows) <= SPARSE * rows.size else rows
+    kept = sp.csr_array(rows) if is_sparse(_filled(rows), rows.size) else rows
     return _Part(kept, (frame.s[i] + frame.s[j]) / (frame.x[i] + frame.x[j]), unit, (i, j))
 
 
@@ -242,7 +238,7 @@ def _bordered(inverse: Array, wide: list[Matrix], schur: Matrix) -> Matrix:
     """The symmetric matrix of ``-diag(inverse)``, ``wide`` and ``schur``."""
     k, m = inverse.size, schur.shape[0]
     filled = k + _filled(schur) + 2 * sum(_filled(rows) for rows in wide)
-    if k + m >= _MANY and filled <= SPARSE * (k + m) ** 2:
+    if is_sparse(filled, (k + m) ** 2):
         below = sp.vstack([sp.csr_array(rows) for rows in wide], format="csr")
         corner = sp.diags_array(-inverse)
         return sp.csc_array(sp.block_array([[corner, below], [below.T, sp.csr_array(schur)]]))

@@ -12,17 +12,16 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import svec_size
 from sdpdr.program.attain import Attained, attain
 from sdpdr.program.attain.basis import EffortSpentError
-from sdpdr.program.attain.box import Box, enclose
+from sdpdr.program.attain.box import Box
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.certificate import Certificate, certify
-from sdpdr.program.certificate.account import Account
-from sdpdr.program.certificate.arithmetic import Plain
-from sdpdr.program.certificate.free import on_equations, unstack
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.solving.again.bound import WORDS
+from sdpdr.solving.again.kept import Kept
 from sdpdr.solving.again.newton import inside
 from sdpdr.solving.grade import Clock, with_both_sides, with_status
 
@@ -43,7 +42,7 @@ _FEASIBLE = (
 class Warm:
     """Where Newton's method begins: x, y and s in the cone of the program that was solved last."""
 
-    program: ConeProgram
+    kept: Kept
     x: Array
     y: Array
     s: Array
@@ -51,27 +50,39 @@ class Warm:
     @classmethod
     def of(cls, sdp: SDP, solution: Solution) -> Warm | None:
         """From an answer; None where it lacks something, or the program is too large."""
-        if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
+        found = begin(sdp, solution)
+        if found is None:
             return None
-        try:
-            program = _program(sdp)
-        except EffortSpentError:
-            return None
-        if program is None:
-            return None
-        x = program.vector(solution.values)
-        y = program.multipliers(solution.duals)
-        if not np.isfinite(y).all():
-            return None
-        return cls(program, x, y, program.c + program.curvature * x - program.A.T @ y)
+        program, x, y, s = found
+        kept = Kept.of(sdp, program, x)
+        kept.enclosure.prepare()
+        return cls(kept, x, y, s)
 
-    def fits(self, program: ConeProgram) -> bool:
-        """Whether a program has the same cone and as many rows."""
-        return (
-            program.A.shape == self.program.A.shape
-            and [b.order for b in program.blocks] == [b.order for b in self.program.blocks]
-            and [r.label for r in program.rows] == [r.label for r in self.program.rows]
-        )
+
+def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Array, Array, Array] | None:
+    """A program over cones, and an answer in it: x, y and s; None as for `Warm.of`."""
+    if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
+        return None
+    try:
+        program = _program(sdp)
+    except EffortSpentError:
+        return None
+    if program is None:
+        return None
+    x = program.vector(solution.values)
+    y = program.multipliers(solution.duals)
+    if not np.isfinite(y).all():
+        return None
+    return program, x, y, program.c + program.curvature * x - program.A.T @ y
+
+
+def fit(one: ConeProgram, other: ConeProgram) -> bool:
+    """Whether programs have the same cone and as many rows."""
+    return (
+        one.A.shape == other.A.shape
+        and [b.order for b in one.blocks] == [b.order for b in other.blocks]
+        and [r.label for r in one.rows] == [r.label for r in other.rows]
+    )
 
 
 def _program(sdp: SDP) -> ConeProgram | None:
@@ -125,21 +136,22 @@ def solved_warm(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solut
 
 
 def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
-    clock, begin = Clock(), time.perf_counter()
+    clock, start = Clock(), time.perf_counter()
     with clock("compile"):
-        program = _program(sdp)
-    if program is None or not warm.fits(program):
+        kept = warm.kept.renumbered(sdp) or _anew(sdp, warm)
+    if kept is None:
         return None
-    size = abs(last.value) or 1.0
+    program, size = kept.program, abs(last.value) or 1.0
     with clock("solve"):
-        found = inside(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
+        found = inside(program, kept.equations, warm.x, warm.y, warm.s, size, _SHARE * tol)
     if found is None:
         return None
     with clock("certify"):
+        y = kept.bounds.balanced(program, found.y)
         values = program.values(found.x, tuple(v.name for v in sdp.variables))
-        duals = complete_multipliers(sdp, program.duals(last.duals, found.y))
-        attained = _attained(sdp, program, Point(values, duals), found.x, tol)
-        certificate = _certificate(sdp, program, duals, found.y)
+        duals = complete_multipliers(sdp, program.duals(last.duals, y))
+        attained = _attained(sdp, kept, Point(values, duals), found.x, tol)
+        certificate = _certificate(sdp, kept, duals, y)
         words = f"{found.steps} steps from the last answer"
         value = sdp.report(sdp.primal_value(values))
         claim = Claim("converged", value, found.steps, words, Verdict.SOLVED.value)
@@ -155,32 +167,36 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
         solution.value,
         solution.bound,
         solution.attained,
-        time.perf_counter() - begin,
+        time.perf_counter() - start,
         words,
     )
     solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
-    return solution, Warm(program, found.x, found.y, found.s)
+    return solution, Warm(kept, found.x, y, found.s)
 
 
-def _attained(sdp: SDP, program: ConeProgram, point: Point, x: Array, tol: float) -> Attained:
+def _anew(sdp: SDP, warm: Warm) -> Kept | None:
+    """What is to be kept of a program with other left sides, where the last answer fits it."""
+    program = _program(sdp)
+    if program is None or not fit(program, warm.kept.program):
+        return None
+    return Kept.of(sdp, program, warm.x)
+
+
+def _attained(sdp: SDP, kept: Kept, point: Point, x: Array, tol: float) -> Attained:
     """The value of the point, which lies inside and satisfies all rows to rounding."""
-    box = enclose(program, x)
+    box = kept.enclosure.around(kept.program, x)
     if isinstance(box, Box):
-        inside = program.values(box.x, tuple(v.name for v in sdp.variables))
+        inside = kept.program.values(box.x, tuple(v.name for v in sdp.variables))
         return Attained(sdp.report(box.value), _FEASIBLE, inside)
     return attain(sdp, point, tol=tol)
 
 
-def _certificate(
-    sdp: SDP, program: ConeProgram, duals: Mapping[str, Array], y: Array
-) -> Certificate:
+def _certificate(sdp: SDP, kept: Kept, duals: Mapping[str, Array], y: Array) -> Certificate:
     """The bound that the multipliers prove, whose slack lies inside, up to free scalars."""
-    parts = {label: -part for label, part in unstack(program.rows, y).items()}
-    of_equations = on_equations(program.sdp, parts)
-    plain = Plain()
-    words = f"multipliers at the end of Newton's steps; {plain.words}"
-    found = Account(program.sdp, plain).certificate([of_equations], words)
-    return certify(sdp, duals) if found is None else found
+    value = kept.bounds.value(kept.program, y)
+    if value is None:
+        return certify(sdp, duals)
+    return Certificate(sdp.report(value), f"multipliers at the end of Newton's steps; {WORDS}")
 
 
 def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
