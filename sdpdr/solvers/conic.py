@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import clarabel
@@ -122,9 +123,40 @@ class ConicForm:
 
     def _next(self, right: Array) -> slice:
         place = slice(self._count, self._count + right.size)
-        self._right.append(right)
+        self._right.append(right.copy())
         self._count = place.stop
         return place
+
+    def renumbered(self, sdp: SDP) -> ConicForm:
+        """The form of a program with the same left sides."""
+        found = copy(self)
+        right = np.concatenate([np.zeros(0), *self._right])
+        for r in sdp.rows:
+            right[self._places[r.label]] = r.rhs
+        for lmi in sdp.lmis:
+            order = self._limited.get(lmi.label)
+            constant = lmi.constant if order is None else _folded_vector(order, lmi.constant)
+            right[self._places[lmi.label]] = constant
+        found.sdp, found._right = sdp, [right]
+        return found
+
+    def workspace(self, options: Mapping[str, Any]) -> Workspace:
+        """Clarabel ready to solve it, and others with the same left sides."""
+        settings = clarabel.DefaultSettings()
+        # Both change what is solved, so that its numbers could not be changed in place.
+        fixed = {"verbose": False, "presolve_enable": False, "chordal_decomposition_enable": False}
+        for name, value in {**options, **fixed}.items():
+            setattr(settings, name, value)
+        curvature, cost = self._objective()
+        right = np.concatenate([np.zeros(0), *self._right])
+        solver = clarabel.DefaultSolver(
+            curvature, cost, self._left(), right, self.cones, settings
+        )
+        return Workspace(self, solver)
+
+    def _left(self) -> sp.csc_matrix:
+        data, row, column = (np.concatenate(part) for part in zip(*self._entries, strict=True))
+        return sp.csc_matrix((data, (row, column)), shape=(self._count, self._width))
 
     def solve(self, options: Mapping[str, Any], *, verbose: bool) -> Outcome:
         """Have Clarabel solve it.
@@ -138,11 +170,10 @@ class ConicForm:
         start = time.perf_counter()
         settings = clarabel.DefaultSettings()
         settings.verbose = verbose
-        data, row, column = (np.concatenate(part) for part in zip(*self._entries, strict=True))
         right = np.concatenate([np.zeros(0), *self._right])
         curvature, cost = self._objective()
+        matrix = self._left()
         ready = time.perf_counter()
-        matrix = sp.csc_matrix((data, (row, column)), shape=(self._count, self._width))
         # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
         # with more regularization it does not.
         for more in ({}, _REGULARIZED):
@@ -188,6 +219,34 @@ class ConicForm:
             v.name: _matrix(values[v.name], self._seen.get(v.name)) for v in self.sdp.psd_variables
         }
         return Point(values, duals)
+
+
+class Workspace:
+    """Clarabel's memory of a program, in which numbers can be changed.
+
+    Parameters
+    ----------
+    form : ConicForm
+    solver : clarabel.DefaultSolver
+    """
+
+    def __init__(self, form: ConicForm, solver: Any) -> None:
+        self._form, self._solver = form, solver
+
+    def solve(self, sdp: SDP) -> tuple[Point, int] | None:
+        """The answer to a program with the same left sides, and how many steps it took.
+
+        None where Clarabel does not come to an end.
+        """
+        form = self._form.renumbered(sdp)
+        curvature, cost = form._objective()
+        more = {"P": curvature.data} if curvature.nnz else {}
+        self._solver.update(q=cost, b=form._right[0], **more)
+        found = self._solver.solve()
+        verdict = _SAID.get(str(found.status), (Verdict.FAILED, ""))[0]
+        if verdict not in (Verdict.SOLVED, Verdict.INACCURATE):
+            return None
+        return form._point(found, verdict), int(found.iterations)
 
 
 def _cone(order: int, arrow: bool) -> Any:

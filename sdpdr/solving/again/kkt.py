@@ -41,6 +41,35 @@ _FILLED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
+class Own:
+    """Non-negative scalars that one row alone sees, of rows that see no matrix.
+
+    Attributes
+    ----------
+    scalars, rows : arrays of int
+        Places of the scalars, and their rows.
+    squares : array
+        Of their coefficients.
+    """
+
+    scalars: Index
+    rows: Index
+    squares: Array
+
+    @classmethod
+    def of(cls, columns: sp.csr_array, blocks: list[sp.csr_array]) -> Own:
+        """Of the columns of non-negative scalars, one below the other, and of all matrices."""
+        alone = np.flatnonzero(np.diff(columns.indptr) == 1)
+        entry = columns.indptr[alone]
+        rows = columns.indices[entry].astype(np.int64)
+        pure = np.ones(columns.shape[1], dtype=bool)
+        for part in blocks:
+            pure[np.diff(part.indptr) > 0] = False
+        kept = pure[rows]
+        return cls(alone[kept], rows[kept], columns.data[entry[kept]] ** 2)
+
+
+@dataclass(frozen=True, eq=False)
 class Equations:
     """A program in units that suit a point of it: min c x + x Q x / 2 with A x = b.
 
@@ -59,8 +88,9 @@ class Equations:
         A^T.
     scalars : tuple of arrays
         Places of all scalars, non-negative ones first, and their rows of A^T.
-    matrices : tuple of sparse arrays of shape (m n, n)
-        The rows' matrices of every block, below each other.
+    own : Own
+    matrices : tuple of pairs
+        Rows that see a block, and their matrices below each other.
     """
 
     A: sp.csr_array
@@ -76,7 +106,8 @@ class Equations:
 
     transposed: sp.csr_array
     scalars: tuple[Index, Matrix]
-    matrices: tuple[sp.csr_array, ...]
+    own: Own
+    matrices: tuple[tuple[Index, sp.csr_array], ...]
 
     @classmethod
     def of(cls, program: ConeProgram, scaled: Scaled) -> Equations:
@@ -97,6 +128,7 @@ class Equations:
             1.0,
             transposed,
             (k, rows if is_sparse(rows.nnz, k.size * scaled.b.size) else rows.toarray()),
+            Own.of(rows[: program.nonnegative.size], [scaled.A[:, b.part] for b in program.blocks]),
             tuple(_matrices(scaled.A, block) for block in program.blocks),
         )
 
@@ -119,10 +151,11 @@ class Equations:
         return replace(self, c=self.c / price, curvature=self.curvature / price, price=price)
 
 
-def _matrices(A: sp.csr_array, block: Block) -> sp.csr_array:
-    n = block.order
-    full = sp.csr_array(A[:, block.part] @ full_from_svec(n).T)
-    return full.reshape((A.shape[0] * n, n)).tocsr()
+def _matrices(A: sp.csr_array, block: Block) -> tuple[Index, sp.csr_array]:
+    n, part = block.order, A[:, block.part]
+    rows = np.flatnonzero(np.diff(part.indptr))
+    full = sp.csr_array(part[rows] @ full_from_svec(n).T)
+    return rows, full.reshape((rows.size * n, n)).tocsr()
 
 
 @dataclass(frozen=True, eq=False)
