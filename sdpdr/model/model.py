@@ -156,7 +156,7 @@ class Model:
                     )
                 yield label, term
 
-    @property
+    @cached_property
     def is_maximization(self) -> bool:
         """Whether values are reported as of a maximisation: as asked, else by the goals' words."""
         if self.maximize is not None:

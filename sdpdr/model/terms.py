@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -132,7 +133,7 @@ class Minimize(_Goal):
 class Maximize(_Goal):
     """An affine expression of one value, as large as it can be (parameters as for `Minimize`)."""
 
-    @property
+    @cached_property
     def cost(self) -> Affine:
         """What it adds to the objective of the minimisation."""
         return -self.lhs

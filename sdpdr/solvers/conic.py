@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import clarabel
@@ -129,9 +130,41 @@ class ConicForm:
 
     def _next(self, right: Array) -> slice:
         place = slice(self._count, self._count + right.size)
-        self._right.append(right)
+        self._right.append(right.copy())
         self._count = place.stop
         return place
+
+    def renumbered(self, sdp: SDP) -> ConicForm:
+        """The form of a program with the same left sides."""
+        found = copy(self)
+        right = np.concatenate([np.zeros(0), *self._right])
+        for r in sdp.rows:
+            right[self._places[r.label]] = r.rhs
+        for lmi in sdp.lmis:
+            order = self._limited.get(lmi.label)
+            constant = lmi.constant if order is None else _folded_vector(order, lmi.constant)
+            right[self._places[lmi.label]] = constant
+        found.sdp, found._right = sdp, [right]
+        return found
+
+    def workspace(self, options: Mapping[str, Any]) -> Workspace:
+        """Clarabel ready to solve it, and others with the same left sides."""
+        settings = clarabel.DefaultSettings()
+        # Both change what is solved, so that its numbers could not be changed in place.
+        fixed = {"verbose": False, "presolve_enable": False, "chordal_decomposition_enable": False}
+        for name, value in {**options, **fixed}.items():
+            setattr(settings, name, value)
+        return Workspace(self, clarabel.DefaultSolver(*self.handed_over(), settings))
+
+    def handed_over(self) -> tuple[sp.csc_matrix, Array, sp.csc_matrix, Array, list[Any]]:
+        """P, q, A, b and the cones, as Clarabel takes them."""
+        entries, right = self._system()
+        diagonal, cost = self._objective()
+        curved = np.flatnonzero(diagonal)
+        starts = np.searchsorted(curved, np.arange(self._width + 1))
+        curvature = sp.csc_matrix((diagonal[curved], curved, starts), shape=(self._width,) * 2)
+        matrix = sp.csc_matrix(entries, shape=(self._count, self._width))
+        return curvature, cost, matrix, right, self._cones()
 
     def solve(self, options: Mapping[str, Any], *, verbose: bool) -> Outcome:
         """Have Clarabel solve it.
@@ -145,20 +178,14 @@ class ConicForm:
         start = time.perf_counter()
         settings = clarabel.DefaultSettings()
         settings.verbose = verbose
-        entries, right = self._system()
-        diagonal, cost = self._objective()
-        curved = np.flatnonzero(diagonal)
-        starts = np.searchsorted(curved, np.arange(self._width + 1))
-        curvature = sp.csc_matrix((diagonal[curved], curved, starts), shape=(self._width,) * 2)
-        cones = self._cones()
+        program = self.handed_over()
         ready = time.perf_counter()
-        matrix = sp.csc_matrix(entries, shape=(self._count, self._width))
         # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
         # with more regularization it does not.
         for more in ({}, _REGULARIZED):
             for name, value in {**more, **options}.items():
                 setattr(settings, name, value)
-            solver = clarabel.DefaultSolver(curvature, cost, matrix, right, cones, settings)
+            solver = clarabel.DefaultSolver(*program, settings)
             found = solver.solve()
             if str(found.status) != "NumericalError":
                 break
@@ -166,9 +193,7 @@ class ConicForm:
         verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
         value = float(found.obj_val) + self.sdp.constant
         claim = Claim(words, value if np.isfinite(value) else None, int(found.iterations))
-        z, m = np.asarray(found.z, dtype=float), self._equations
-        point = self.point(np.asarray(found.x, dtype=float), z[:m], z[m:], verdict)
-        return Outcome(point, verdict, claim, seconds)
+        return Outcome(self.read(found, verdict), verdict, claim, seconds)
 
     def _system(self) -> tuple[tuple[Array, tuple[Index, Index]], Array]:
         """Entries of A with their rows and columns, and b."""
@@ -210,6 +235,11 @@ class ConicForm:
                 curvature[self._columns[w.name]] = w.curvature
         return curvature, cost
 
+    def read(self, found: Any, verdict: Verdict) -> Point:
+        """What Clarabel found."""
+        z, m = np.asarray(found.z, dtype=float), self._equations
+        return self.point(np.asarray(found.x, dtype=float), z[:m], z[m:], verdict)
+
     def point(self, x: Array, y: Array, z: Array, verdict: Verdict) -> Point:
         """Values and multipliers; of a program without points, those that say why.
 
@@ -232,6 +262,34 @@ class ConicForm:
             v.name: _matrix(values[v.name], self._seen.get(v.name)) for v in self.sdp.psd_variables
         }
         return Point(values, duals)
+
+
+class Workspace:
+    """Clarabel's memory of a program, in which numbers can be changed.
+
+    Parameters
+    ----------
+    form : ConicForm
+    solver : clarabel.DefaultSolver
+    """
+
+    def __init__(self, form: ConicForm, solver: Any) -> None:
+        self._form, self._solver = form, solver
+
+    def solve(self, sdp: SDP) -> tuple[Point, int] | None:
+        """The answer to a program with the same left sides, and how many steps it took.
+
+        None where Clarabel does not come to an end.
+        """
+        form = self._form.renumbered(sdp)
+        curvature, cost, _, right, _ = form.handed_over()
+        more = {"P": curvature.data} if curvature.nnz else {}
+        self._solver.update(q=cost, b=right, **more)
+        found = self._solver.solve()
+        verdict = _SAID.get(str(found.status), (Verdict.FAILED, ""))[0]
+        if verdict not in (Verdict.SOLVED, Verdict.INACCURATE):
+            return None
+        return form.read(found, verdict), int(found.iterations)
 
 
 def _matrix(numbers: Array, order: int | None) -> Array:

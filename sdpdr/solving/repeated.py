@@ -32,7 +32,7 @@ from sdpdr.solvers.base import Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.again.slopes import Optimum
-from sdpdr.solving.again.warm import Warm, is_worth_it, solved_warm
+from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.solve import solve
 
 _KINK = (
@@ -122,7 +122,7 @@ def _warm(model: Model, solution: Solution, misses: int) -> Warm | None:
         sdp = model.to_sdp()
     except CompileError:
         return None
-    return Warm.of(sdp, solution) if is_worth_it(sdp) else None
+    return Warm.of(sdp, solution)
 
 
 def _is_for_newton(memory: _Memory, options: Mapping[str, Any]) -> bool:

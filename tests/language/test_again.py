@@ -12,6 +12,7 @@ import sdpdr
 from sdpdr import graphs, maximize, parameter, psd, scalar
 from sdpdr.errors import DataError
 from sdpdr.solving.again import kkt, newton, system
+from sdpdr.solving.again.kkt import Equations
 from sdpdr.solving.again.warm import Warm
 
 RNG = np.random.default_rng(0)
@@ -31,23 +32,53 @@ def design(p):
     return maximize(t) + weights + (information >> t * np.eye(8))
 
 
-@pytest.mark.parametrize("make", [cut, design])
-def test_a_step_is_the_same_whether_its_equations_are_kept_sparse(make, monkeypatch):
+def centre(p):
+    x, r = scalar("x", 8), scalar("r")
+    lengths = np.linalg.norm(POINTS, axis=1)
+    return maximize(r) + (POINTS @ x + lengths * r <= p) + (sdpdr.norm(x) <= 10.0)
+
+
+def begun(make):
+    """A place on the way from the answer to the next one, with little room around both."""
     p = parameter("p", value=1.0)
     model = make(p)
     solution = sdpdr.solve(model)
     warm = Warm.of(model.to_sdp(), solution)
+    p.value = 1.01
+    kept = warm.kept.renumbered(model.to_sdp())
+    size = abs(solution.value)
+    return lambda: newton._begin(
+        kept.program, Equations.of(kept.program, kept.scaled), warm.x, warm.y, warm.s, size, 1e-3
+    )
+
+
+@pytest.mark.parametrize("make", [cut, design, centre])
+def test_a_step_is_the_same_whether_its_equations_are_kept_sparse(make, monkeypatch):
+    place = begun(make)
     steps = []
-    for share in (0.0, 1.0):
-        monkeypatch.setattr(kkt, "SPARSE", share)
-        monkeypatch.setattr(system, "SPARSE", share)
-        size = abs(solution.value)
-        place = newton._begin(warm.program, warm.x, warm.y, warm.s, size, 1e-3)
-        steps.append(system.System(place).step(place.missed, place.slack))
-    dense, sparse = steps
+    for share, least in ((0.0, 10**9), (1.0, 0)):
+        monkeypatch.setattr(kkt, "_SPARSE", share)
+        monkeypatch.setattr(kkt, "_MANY", least)
+        monkeypatch.setattr(system, "_WIDE", least)
+        here = place()
+        steps.append(system.System(here).step(here.missed, here.slack))
+    assert_same(*steps)
+
+
+@pytest.mark.parametrize("make", [design, centre])
+def test_a_step_is_the_same_whether_rows_are_solved_for_by_themselves(make):
+    here = begun(make)()
+    equations = system.System(here)
+    assert equations._lone.size > 0
+    right = equations.right(here.missed, here.slack)
+    whole = equations._as_step(system._solution(equations.matrix, right), here.slack)
+    assert_same(equations.step(here.missed, here.slack), whole)
+
+
+def assert_same(one, other):
     for name in ("dw", "dx", "dy"):
-        one, other = getattr(dense, name), getattr(sparse, name)
-        assert np.linalg.norm(one - other) <= 1e-6 * np.linalg.norm(one)
+        a, b = getattr(one, name), getattr(other, name)
+        assert np.linalg.norm(a - b) <= 1e-6 * np.linalg.norm(a)
 
 
 def test_limits_that_all_grow_leave_nothing_to_search_for():

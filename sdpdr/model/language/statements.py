@@ -123,21 +123,38 @@ class Statement(Named):
 
     def terms(self) -> Iterable[Term]:
         """One term, at the present values of parameters."""
-        return (self._made(fixed(self.left), fixed(self.right)) if self.changes else self._term,)
+        return (self._made(fixed(self._lasting)) if self.changes else self._term,)
 
     @cached_property
     def _term(self) -> Term:
-        return self._made(self.left, self.right)
+        return self._made(self._difference)
 
-    def _made(self, left: Affine, right: Affine) -> Term:
+    @property
+    def _difference(self) -> Affine:
+        sign = -1.0 if self.relation in (">=", "<<") else 1.0
+        return sign * self.left - sign * self.right
+
+    @cached_property
+    def _lasting(self) -> Affine:
+        """What the rows are of, as far as it is the same whatever parameters are."""
+        difference = self._difference
+        return self._rows_of(difference) if is_symmetric(difference) else difference
+
+    def _rows_of(self, matrix: Affine) -> Affine:
+        """One value for each row, of a matrix that is symmetric at present."""
+        if self.relation in (">>", "<<"):
+            return svec_of(matrix)
+        return matrix.picked(matrix.places()[np.triu_indices(len(matrix.places()))])
+
+    def _made(self, difference: Affine) -> Term:
         written = Written(self.left, self.relation, self.right)
         if self.relation in (">>", "<<"):
-            sign = 1.0 if self.relation == ">>" else -1.0
-            return InCone(svec_of(sign * (left - right)), "psd", written=written)
-        sign = -1.0 if self.relation == ">=" else 1.0
-        moved, rhs = _sides(sign * left, sign * right)
+            rows = difference if len(difference.shape) == 1 else svec_of(difference)
+            return InCone(rows, "psd", written=written)
+        rows = self._rows_of(difference) if is_symmetric(difference) else difference
+        moved = Affine(rows.maps, np.zeros(rows.m), declared=rows.declared)
         kind = Equal if self.relation == "==" else AtMost
-        return kind(moved, rhs, written=written)
+        return kind(moved, 0.0 - rows.constant, written=written)
 
     def priced(self, weight: Any, *, square: bool = False) -> Block:
         """The rows at a price, see `sdpdr.soften`."""
@@ -188,18 +205,6 @@ def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
 
 def _is_zero(side: Affine) -> bool:
     return side.shape == () and side.is_constant and not np.any(side.constant)
-
-
-def _sides(left: Affine, right: Affine) -> tuple[Affine, Any]:
-    """All that varies on the left, all that does not on the right."""
-    difference = left - right
-    if len(difference.shape) == 2 and is_symmetric(difference):
-        places = difference.places()
-        upper = places[np.triu_indices(len(places))]
-        difference = difference.picked(upper)
-    rhs = -difference.constant
-    flat = difference.reshape(-1) if difference.m else difference
-    return Affine(flat.maps, np.zeros(flat.m), declared=flat.declared), rhs + 0.0
 
 
 def is_symmetric(matrix: Affine) -> bool:

@@ -24,8 +24,8 @@ remains is rows that depend on others: they hold at the exact point if they foll
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -81,13 +81,41 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
         modulo a prime will do otherwise.
     """
     program.effort.spend(0.0)  # of time: rows for which it is too large are refused
-    scaled = program.rescaled(x)
-    own = own_columns(scaled)
-    found = _enclosed(program, scaled, _System(scaled, *own), x, exact)
-    if isinstance(found, str) and own[0].size:
+    return Enclosure(program.rescaled(x)).around(program, x, exact)
+
+
+class Enclosure:
+    """How points are enclosed, by left sides alone: for programs that have the same ones.
+
+    Parameters
+    ----------
+    scaled : Scaled
+        Their equations, in units that suit the points.
+    """
+
+    def __init__(self, scaled: Scaled) -> None:
+        self._scaled, self._own = scaled, own_columns(scaled)
+
+    def prepare(self) -> None:
+        """Do now what does not depend on right sides."""
+        _ = self._relieved.kept
+
+    @cached_property
+    def _relieved(self) -> _System:
+        return _System(self._scaled, *self._own)
+
+    @cached_property
+    def _whole(self) -> _System:
         nothing = np.zeros(0, dtype=np.int64)
-        return _enclosed(program, scaled, _System(scaled, nothing, nothing), x, exact)
-    return found
+        return _System(self._scaled, nothing, nothing) if self._own[0].size else self._relieved
+
+    def around(self, program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
+        """A box around a point (see `enclose`)."""
+        scaled = replace(self._scaled, b=self._scaled.rows * program.b)
+        found = _enclosed(program, scaled, self._relieved, x, exact)
+        if isinstance(found, str) and self._own[0].size:
+            return _enclosed(program, scaled, self._whole, x, exact)
+        return found
 
 
 def own_columns(scaled: Scaled) -> tuple[Index, Index]:
@@ -108,8 +136,8 @@ def own_columns(scaled: Scaled) -> tuple[Index, Index]:
 def _enclosed(
     program: ConeProgram, scaled: Scaled, system: _System, x: Array, exact: bool
 ) -> Box | str:
-    y = system.nearest(x / scaled.units)
-    radius, missed = system.distance(y)
+    y = system.nearest(x / scaled.units, scaled.b)
+    radius, missed = system.distance(y, scaled.b)
     if radius is None:
         return missed
     if system.others.size and not follows(program, system.rows, system.others, exact):
@@ -146,9 +174,10 @@ class _System:
         self.others = np.setdiff1d(solved, rows)
         if rows.size > LARGEST:
             raise EffortSpentError(f"{rows.size} rows are too many for a dense inverse")
-        self._A, self._b = scaled.A[rows], scaled.b[rows]
-        self._radius = scaled.radius[rows]
-        product = (self._A @ self._A.T).toarray()
+        self._A, self._radius = scaled.A[rows], scaled.radius[rows]
+        self._residual = _Residual(self._A, self._radius)
+        self._columns = self._A.T.tocsr()
+        product = (self._A @ self._columns).toarray()
         self._inverse = sl.inv(product) if rows.size else product
         self._alpha = self._departure(product)
 
@@ -167,56 +196,62 @@ class _System:
         rounding = gamma(m + 2) * (np.abs(product) @ inverse + np.eye(m))
         return 1.01 * float(np.max((residual + rounding + off @ inverse).sum(axis=1)))
 
-    def nearest(self, y: Array) -> Array:
-        """The point moved onto the equations, as far as rounding lets it."""
-        for _ in range(_REFINEMENTS):
-            y = y + self._A.T @ (self._inverse @ (self._b - self._A @ y))
-        return self._slack.nearest(y)
+    def nearest(self, y: Array, b: Array) -> Array:
+        """The point moved onto the equations with right sides b, as far as rounding lets it."""
+        for _ in range(_REFINEMENTS if self.rows.size else 0):
+            y = y + self._columns @ (self._inverse @ (b[self.rows] - self._A @ y))
+        return self._slack.nearest(y, b)
 
-    def distance(self, y: Array) -> tuple[Array | None, str]:
+    def distance(self, y: Array, b: Array) -> tuple[Array | None, str]:
         """How far, entry by entry, a solution of the independent rows is at most."""
         if not self._alpha < 1.0:
             return None, "the equations are too close to dependent to be solved with a proof"
-        missed = _residual(self._A, self._radius, self._b, y)
+        missed = self._residual.bound(b[self.rows], y)
         worst = float(np.max(missed, initial=0.0))
         radius = self._spread(1.01 * (missed + self._alpha / (1.0 - self._alpha) * worst))
-        return self._slack.distance(y, radius), ""
+        return self._slack.distance(y, b, radius), ""
 
     def _spread(self, missed: Array) -> Array:
         """The product of |A^T R| and a vector, some columns of A at a time."""
-        n = self._A.shape[1]
-        columns, radius = self._A.T.tocsr(), self._radius.T.tocsr()
-        inverse = np.abs(self._inverse)
-        found = np.zeros(n)
-        for start in range(0, n, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            found[part] = np.abs(columns[part] @ self._inverse) @ missed
-        terms = int(np.max(np.diff(columns.indptr), initial=0)) + 4
-        rounding = (float(gamma(terms)) * abs(columns) + radius) @ (inverse @ missed)
-        return np.asarray(1.01 * (found + rounding))
+        parts = self.kept if self._columns.shape[0] <= _CHUNK else self._spreading()
+        found = np.concatenate([np.zeros(0), *(part @ missed for part in parts)])
+        return np.asarray(1.01 * (found + self._rounding @ (np.abs(self._inverse) @ missed)))
+
+    @cached_property
+    def kept(self) -> list[Array]:
+        """Bounds on |A^T R|, where they fit into memory."""
+        return list(self._spreading())
+
+    def _spreading(self) -> Iterator[Array]:
+        for start in range(0, self._columns.shape[0], _CHUNK):
+            yield np.abs(self._columns[start : start + _CHUNK] @ self._inverse)
+
+    @cached_property
+    def _rounding(self) -> sp.csr_array:
+        terms = int(np.max(np.diff(self._columns.indptr), initial=0)) + 4
+        return float(gamma(terms)) * abs(self._columns) + self._radius.T.tocsr()
 
 
-@dataclass(frozen=True, eq=False)
 class _Slack:
     """Rows with columns of their own, which the other rows do not see."""
 
-    scaled: Scaled
-    rows: Index
-    columns: Index
+    def __init__(self, scaled: Scaled, rows: Index, columns: Index) -> None:
+        self.rows, self.columns = rows, columns
+        self._entries = _entries(scaled.A, rows, columns)
+        self._A, around = scaled.A[rows], scaled.radius[rows]
+        self._reach = 1.01 * (abs(self._A) + around)
+        self._least = np.abs(self._entries) - _entries(scaled.radius, rows, columns)
+        self._residual = _Residual(self._A, around)
 
-    @cached_property
-    def _entries(self) -> Array:
-        return _entries(self.scaled.A, self.rows, self.columns)
-
-    def nearest(self, y: Array) -> Array:
+    def nearest(self, y: Array, b: Array) -> Array:
         """The point with these columns as the rows want them, as far as rounding lets it."""
         moved = y.copy()
         for _ in range(_REFINEMENTS if self.rows.size else 0):
-            missed = self.scaled.b[self.rows] - self.scaled.A[self.rows] @ moved
+            missed = b[self.rows] - self._A @ moved
             moved[self.columns] += missed / self._entries
         return moved
 
-    def distance(self, y: Array, radius: Array) -> Array:
+    def distance(self, y: Array, b: Array, radius: Array) -> Array:
         """How far a solution of all rows is, where the others have one as far as the radius.
 
         With a the entry of a row in its own column j, and h the other entries' distance, the exact
@@ -224,12 +259,9 @@ class _Slack:
         """
         if not self.rows.size:
             return radius
-        A, around = self.scaled.A[self.rows], self.scaled.radius[self.rows]
-        missed = _residual(A, around, self.scaled.b[self.rows], y)
-        reach = 1.01 * ((abs(A) + around) @ radius)
         found = radius.copy()
-        least = np.abs(self._entries) - _entries(self.scaled.radius, self.rows, self.columns)
-        found[self.columns] = 1.01 * (missed + reach) / least
+        missed = self._residual.bound(b[self.rows], y)
+        found[self.columns] = 1.01 * (missed + self._reach @ radius) / self._least
         return found
 
 
@@ -238,12 +270,17 @@ def _entries(A: sp.csr_array, rows: Index, columns: Index) -> Array:
     return np.asarray(A[rows, columns]).ravel() if rows.size else np.zeros(0)
 
 
-def _residual(A: sp.csr_array, radius: sp.csr_array, b: Array, y: Array) -> Array:
+class _Residual:
     """Bounds on the size of b - A y for every A within its radius."""
-    size = np.abs(y)
-    terms = np.diff(A.indptr) + 2
-    rounding = gamma(terms) * (abs(A) @ size + np.abs(b)) + radius @ size
-    return np.abs(b - A @ y) + 1.01 * rounding
+
+    def __init__(self, A: sp.csr_array, radius: sp.csr_array) -> None:
+        self._A, self._terms = A, gamma(np.diff(A.indptr) + 2)
+        self._sizes = sp.diags_array(self._terms) @ abs(A) + radius
+
+    def bound(self, b: Array, y: Array) -> Array:
+        """One for each row."""
+        rounding = self._sizes @ np.abs(y) + self._terms * np.abs(b)
+        return np.asarray(np.abs(b - self._A @ y) + 1.01 * rounding)
 
 
 def independent_rows(A: sp.csr_array) -> Index:

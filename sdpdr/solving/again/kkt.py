@@ -19,25 +19,54 @@ which are those of X and S, a step of X answers to residuals r by quotients,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.svec import full_from_svec, smat, svec
-from sdpdr.program.attain.cone import Block, ConeProgram
+from sdpdr.program.attain.cone import Block, ConeProgram, Scaled
 from sdpdr.program.attain.newton import finite
 
 # Quotients up to which entries do not matter.
 _SMALL = 1e-5
 # Share of costs that slack is measured in at least.
 _SHARE = 1e-3
-# Share of entries that are not zero in a matrix that is kept sparse.
-SPARSE = 0.15
+# Share of entries that are not zero in a matrix that is kept sparse, and entries from which on
+# that saves time.
+_SPARSE, _MANY = 0.15, 30_000
 # Share of points that rows see from which on all are taken.
 _FILLED = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """Non-negative scalars that one row alone sees, of rows that see no matrix.
+
+    Attributes
+    ----------
+    scalars, rows : arrays of int
+        Places of the scalars, and their rows.
+    squares : array
+        Of their coefficients.
+    """
+
+    scalars: Index
+    rows: Index
+    squares: Array
+
+    @classmethod
+    def of(cls, columns: sp.csr_array, blocks: list[sp.csr_array]) -> Own:
+        """Of the columns of non-negative scalars, one below the other, and of all matrices."""
+        alone = np.flatnonzero(np.diff(columns.indptr) == 1)
+        entry = columns.indptr[alone]
+        rows = columns.indices[entry].astype(np.int64)
+        pure = np.ones(columns.shape[1], dtype=bool)
+        for part in blocks:
+            pure[np.diff(part.indptr) > 0] = False
+        kept = pure[rows]
+        return cls(alone[kept], rows[kept], columns.data[entry[kept]] ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +84,13 @@ class Equations:
         x of the program is units times x here; rows of A were multiplied by those of the program.
     price : float
         What slack was divided by.
+    transposed : sparse array of shape (N, m)
+        A^T.
+    scalars : tuple of arrays
+        Places of all scalars, non-negative ones first, and their rows of A^T.
+    own : Own
+    matrices : tuple of pairs
+        Rows that see a block, and their matrices below each other.
     """
 
     A: sp.csr_array
@@ -68,48 +104,58 @@ class Equations:
     rows: Array
     price: float
 
+    transposed: sp.csr_array
+    scalars: tuple[Index, Matrix]
+    own: Own
+    matrices: tuple[tuple[Index, sp.csr_array], ...]
+
     @classmethod
-    def of(cls, program: ConeProgram, x: Array, s: Array, size: float) -> Equations:
-        """In the units of a point and its slack, with values of a size."""
-        scaled = program.rescaled(x)
-        u = scaled.units
-        cost = program.c + program.curvature * x
-        sizes = (float(np.max(np.abs(u * each), initial=0.0)) for each in (s, _SHARE * cost))
-        price = max(*sizes, _SHARE * size / max(program.order, 1))
+    def of(cls, program: ConeProgram, scaled: Scaled) -> Equations:
+        """In units of equations of the program, which prices do not have yet."""
+        transposed = sp.csr_array(scaled.A.T)
+        k = np.concatenate([program.nonnegative, program.free])
+        rows = transposed[k]
         return cls(
             scaled.A,
             scaled.b,
-            u * program.c / price,
-            u * u * program.curvature / price,
+            scaled.units * program.c,
+            scaled.units**2 * program.curvature,
             program.blocks,
             program.nonnegative,
             program.free,
-            u,
+            scaled.units,
             scaled.rows,
-            price,
+            1.0,
+            transposed,
+            (k, rows if is_sparse(rows.nnz, k.size * scaled.b.size) else rows.toarray()),
+            Own.of(rows[: program.nonnegative.size], [scaled.A[:, b.part] for b in program.blocks]),
+            tuple(_matrices(scaled.A, block) for block in program.blocks),
         )
 
-    @cached_property
-    def transposed(self) -> sp.csr_array:
-        """A^T."""
-        return sp.csr_array(self.A.T)
+    def renumbered(self, program: ConeProgram) -> Equations:
+        """Those of a program with the same left sides, without prices."""
+        return replace(
+            self,
+            b=self.rows * program.b,
+            c=self.units * program.c,
+            curvature=self.units**2 * program.curvature,
+            price=1.0,
+        )
 
-    @cached_property
-    def scalars(self) -> tuple[Index, Matrix]:
-        """Places of all scalars, non-negative ones first, and their rows of A^T."""
-        k = np.concatenate([self.nonnegative, self.free])
-        rows = self.transposed[k]
-        return k, rows if _is_sparse(rows) else rows.toarray()
+    def priced(self, x: Array, s: Array, size: float, order: int) -> Equations:
+        """With a price that suits a point and its slack, in units of the program, and values."""
+        u = self.units
+        cost = self.c + self.curvature * (x / u)
+        sizes = (float(np.max(np.abs(each), initial=0.0)) for each in (u * s, _SHARE * cost))
+        price = max(*sizes, _SHARE * size / max(order, 1))
+        return replace(self, c=self.c / price, curvature=self.curvature / price, price=price)
 
-    @cached_property
-    def matrices(self) -> tuple[sp.csr_array, ...]:
-        """The rows' matrices of every block, below each other; shape (m n, n)."""
-        found = []
-        for block in self.blocks:
-            n = block.order
-            full = sp.csr_array(self.A[:, block.part] @ full_from_svec(n).T)
-            found.append(full.reshape((self.b.size * n, n)).tocsr())
-        return tuple(found)
+
+def _matrices(A: sp.csr_array, block: Block) -> tuple[Index, sp.csr_array]:
+    n, part = block.order, A[:, block.part]
+    rows = np.flatnonzero(np.diff(part.indptr))
+    full = sp.csr_array(part[rows] @ full_from_svec(n).T)
+    return rows, full.reshape((rows.size * n, n)).tocsr()
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +183,7 @@ class Frame:
         m = matrices.shape[0] // n
         filled = np.flatnonzero(np.diff(matrices.indptr))
         narrow = matrices[filled] @ self.vectors[:, n - width :]
-        if filled.size > _FILLED * m * n:
+        if filled.size > _FILLED * m * n or m * n * width < _MANY:
             wide = np.zeros((m, n, width))
             wide[filled // n, filled % n] = narrow
             return (wide.transpose(0, 2, 1).reshape(m * width, n) @ self.vectors).reshape(
@@ -209,6 +255,6 @@ def _smoothed(w: Array, mu: float) -> Array:
     return np.where(w >= 0.0, 0.5 * (w + root), 2.0 * mu / np.maximum(root - w, 1e-300))
 
 
-def _is_sparse(rows: sp.csr_array) -> bool:
-    """Whether a matrix is worth keeping sparse."""
-    return bool(rows.nnz <= SPARSE * rows.shape[0] * rows.shape[1])
+def is_sparse(filled: int, entries: int) -> bool:
+    """Whether a matrix with so many entries that are not zero is worth keeping sparse."""
+    return entries >= _MANY and filled <= _SPARSE * entries

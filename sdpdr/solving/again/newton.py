@@ -108,13 +108,20 @@ def path_point(
     Central or None
         None where Newton's method leads nowhere from there.
     """
-    *before, (place, _) = _walk(_begin(program, x, y, s, size, share))
+    equations = Equations.of(program, program.rescaled(x))
+    *before, (place, _) = _walk(_begin(program, equations, x, y, s, size, share))
     return Central(place, len(before)) if place.error <= _USABLE else None
 
 
 @unless_lost
 def inside(
-    program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
+    program: ConeProgram,
+    equations: Equations,
+    x: Array,
+    y: Array,
+    s: Array,
+    size: float,
+    share: float,
 ) -> Inside | None:
     """A point and multipliers whose gap is at most a share of a size, on the way to `path_point`.
 
@@ -123,6 +130,8 @@ def inside(
 
     Parameters
     ----------
+    equations : Equations
+        Of the program, in units that suit the point.
     program, x, y, s, size, share : see `path_point`
 
     Returns
@@ -130,7 +139,7 @@ def inside(
     Inside or None
         None where Newton's method leads nowhere from there.
     """
-    place = _begin(program, x, y, s, size, _CENTRE * share)
+    place = _begin(program, equations, x, y, s, size, _CENTRE * share)
     of = place.of
     for steps, (here, step) in enumerate(_walk(place, _SLOWEST)):
         x, y, s = here.x, here.y, here.s
@@ -143,10 +152,18 @@ def inside(
     return None
 
 
-def _begin(program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float) -> Place:
+def _begin(
+    program: ConeProgram,
+    equations: Equations,
+    x: Array,
+    y: Array,
+    s: Array,
+    size: float,
+    share: float,
+) -> Place:
     s = s.copy()
     s[program.free] = 0.0
-    of = Equations.of(program, x, s, size)
+    of = equations.priced(x, s, size, program.order)
     mu = share * size / (max(program.order, 1) * of.price)
     return Place.at(of, x / of.units - s * of.units / of.price, y / of.rows / of.price, mu)
 

@@ -31,7 +31,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
 from sdpdr.solving.again.newton import Central, optimum
 from sdpdr.solving.again.system import System
-from sdpdr.solving.again.warm import Warm
+from sdpdr.solving.again.warm import begin, fit
 
 # Share of a change that equations which depend on others may contradict, by rounding.
 _DOUBT = 1e-6
@@ -74,9 +74,9 @@ class Optimum:
             raise NotSmoothError(NO_INTERIOR)
         self.sdp: SDP = self._faced.sdp
         self._given = self._on_face(solution)
-        warm = Warm.of(self.sdp, self._given)
-        found = None if warm is None else optimum(warm.program, warm.x, warm.y, warm.s)
-        if warm is None or found is None:
+        here = begin(self.sdp, self._given)
+        found = None if here is None else optimum(*here)
+        if here is None or found is None:
             if self._faced:
                 # Multipliers of the whole program, that might do instead, need not exist.
                 raise NotSmoothError(NO_INTERIOR)
@@ -86,7 +86,7 @@ class Optimum:
             )
         if found.growth > _GROWTH:
             raise NotSmoothError(NO_INTERIOR)
-        self.program: ConeProgram = warm.program
+        self.program: ConeProgram = here[0]
         self.found: Central = found.central
         self._kept: float = found.kept
 
@@ -162,7 +162,7 @@ class Optimum:
     def _is_like(self, program: ConeProgram) -> bool:
         """Whether x means the same in another program."""
         x, names = self.found.x, tuple(v.name for v in self.program.sdp.psd_variables)
-        if not Warm(self.program, x, self.found.y, x).fits(program):
+        if not fit(self.program, program):
             return False
         here, there = self.program.values(x, names), program.values(x, names)
         return all(np.allclose(here[name], there[name], rtol=1e-12) for name in names)

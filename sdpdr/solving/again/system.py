@@ -21,14 +21,14 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import SQRT2, svec, svec_size
 from sdpdr.program.attain.newton import finite
-from sdpdr.solving.again.kkt import SPARSE, Frame, Place
+from sdpdr.solving.again.kkt import Frame, Place, is_sparse
 
 # Quotients from which on entries are unknowns.
 _LARGE = 1e2
+# Unknowns from which on equations are worth keeping sparse.
+_WIDE = 600
 # Eigenvalues, relative to the largest, of the equations that depend on others.
 _DEPENDENT = 1e-9
-# Unknowns from which on equations are worth keeping sparse.
-_MANY = 100
 # Share of a right side that a factorization may leave.
 _LOST = 1e-6
 
@@ -43,17 +43,14 @@ class _Part:
     inverse : array of shape (k,), of quotients
     unit : array of shape (k,), of entries of a matrix in its vector
     at : places in the block's matrix, or among x
+    large : array of bool of shape (k,), which ones stay unknowns
     """
 
     rows: Matrix
     inverse: Array
     unit: Array
     at: tuple[Index, Index] | Index
-
-    @cached_property
-    def large(self) -> NDArray[np.bool_]:
-        """Which ones stay unknowns."""
-        return np.asarray(self.inverse * _LARGE <= 1.0)
+    large: NDArray[np.bool_]
 
     @cached_property
     def quotients(self) -> Array:
@@ -83,29 +80,26 @@ class System:
     Parameters
     ----------
     place : Place
-
-    Attributes
-    ----------
-    matrix : array of shape (k + m, k + m)
-        Symmetric; sparse where it may be.
     """
 
     def __init__(self, place: Place) -> None:
         self.place, of = place, place.of
         m = of.b.size
         self._parts = [
-            _of_block(matrices, frame, frame.width(m))
-            for matrices, frame in zip(of.matrices, place.frames, strict=True)
+            _of_block(*seen, frame, m)
+            for seen, frame in zip(of.matrices, place.frames, strict=True)
         ]
-        self._parts.append(_of_scalars(place))
-        products = [part.product() for part in self._parts]
-        schur = sp.csr_array((m, m)) if all(map(sp.issparse, products)) else np.zeros((m, m))
-        for product in products:
-            schur = schur + product
-        inverse = np.concatenate([part.inverse[part.large] for part in self._parts])
-        self.large = inverse.size
-        wide = [part.rows[part.large] for part in self._parts]
-        self.matrix = _bordered(inverse, wide, schur)
+        scalars, self._lone = _of_scalars(place)
+        self._parts.append(scalars)
+        self._schur = sum(part.product() for part in self._parts)  # sparse where all are
+        self._inverse = np.concatenate([part.inverse[part.large] for part in self._parts])
+        self._wide = [part.rows[part.large] for part in self._parts]
+        self.large = self._inverse.size
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """Symmetric, of shape (k + m, k + m); sparse where it may be."""
+        return _bordered(-sp.diags_array(self._inverse), self._wide, self._schur)
 
     def right(self, missed: Array, slack: Array) -> Array:
         """The right side for residuals ``b - A x`` and ``c + Q x - A^T y - s``."""
@@ -117,29 +111,41 @@ class System:
 
     def step(self, missed: Array, slack: Array) -> Step:
         """How all answer to residuals."""
-        right, size = self.right(missed, slack), self._sizes()
-        solve = _factorized(_scaled(self.matrix, size))
-        if solve is None:
-            return self._as_step(self._least(right), slack)
-        found = size * solve(size * right)
-        rest = right - self.matrix @ found
-        found += size * solve(size * rest)
-        rest = right - self.matrix @ found
-        if not np.linalg.norm(size * rest) <= _LOST * np.linalg.norm(size * right):
-            found = self._least(right)  # of rows that depend on others
-        return self._as_step(found, slack)
+        right = self.right(missed, slack)
+        found = self._condensed(right) if self._lone.size else _solution(self.matrix, right)
+        # Where rows depend on others.
+        return self._as_step(self._least(right) if found is None else found, slack)
+
+    def _condensed(self, right: Array) -> Array | None:
+        """The solution by that of the equations which are left without lone rows.
+
+        These have multipliers of their own, D y = r - A x, with all entries x that they see among
+        the unknowns.
+        """
+        lone, k = self._lone, self.large
+        others = np.delete(np.arange(right.size - k), lone)
+        weights = 1.0 / self._schur.diagonal()[lone]
+        seen = _stacked([rows[:, lone] for rows in self._wide])
+        lowered = seen @ sp.diags_array(weights)
+        corner = -sp.diags_array(self._inverse) - lowered @ seen.T
+        wide = [rows[:, others] for rows in self._wide]
+        matrix = _bordered(corner, wide, self._schur[others][:, others])
+        given, rows = right[:k], right[k:]
+        found = _solution(matrix, np.concatenate([given - lowered @ rows[lone], rows[others]]))
+        if found is None:
+            return None
+        y = np.empty(rows.size)
+        y[others] = found[k:]
+        y[lone] = weights * (rows[lone] - seen.T @ found[:k])
+        return np.concatenate([found[:k], y])
 
     def _as_step(self, found: Array, slack: Array) -> Step:
         dw, dy = self._moved(found, slack)
         return Step(dw, self._of_x(dw), dy)
 
-    def _sizes(self) -> Array:
-        largest = largest_of_rows(self.matrix)
-        return np.asarray(1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0)))
-
     @cached_property
     def _spectrum(self) -> tuple[Array, Array, Array]:
-        size = self._sizes()
+        size = _sizes(self.matrix)
         values, vectors = np.linalg.eigh(finite(_dense(_scaled(self.matrix, size))))
         return values, vectors, size
 
@@ -220,38 +226,87 @@ class System:
         return dw, dy
 
 
-def _of_block(matrices: sp.csr_array, frame: Frame, width: int) -> _Part:
-    n = frame.block.order
+def _of_block(seeing: Index, matrices: sp.csr_array, frame: Frame, m: int) -> _Part:
+    n, width = frame.block.order, frame.width(seeing.size)
     before = n - width
     j, i = (each[svec_size(before) :] for each in np.tril_indices(n))
     unit = np.where(i == j, 1.0, SQRT2)
     seen = frame.seen(matrices, width)
-    rows = (seen.reshape(seen.shape[0], -1)[:, (j - before) * n + i] * unit).T
-    kept = sp.csr_array(rows) if _filled(rows) <= SPARSE * rows.size else rows
-    return _Part(kept, (frame.s[i] + frame.s[j]) / (frame.x[i] + frame.x[j]), unit, (i, j))
+    rows = (seen.reshape(seeing.size, -1)[:, (j - before) * n + i] * unit).T
+    if is_sparse(_filled(rows), i.size * m):
+        entries = sp.csr_array(rows)
+        parts = entries.data, seeing[entries.indices], entries.indptr
+        kept: Matrix = sp.csr_array(parts, shape=(i.size, m))
+    elif seeing.size < m:
+        kept = np.zeros((i.size, m))
+        kept[:, seeing] = rows
+    else:
+        kept = rows
+    inverse = (frame.s[i] + frame.s[j]) / (frame.x[i] + frame.x[j])
+    return _Part(kept, inverse, unit, (i, j), inverse * _LARGE <= 1.0)
 
 
-def _of_scalars(place: Place) -> _Part:
+def _of_scalars(place: Place) -> tuple[_Part, Index]:
+    """The scalars, and rows that are solved for by themselves.
+
+    A scalar that one row alone sees is solved for first, and so is its row where that leaves a
+    large number on the diagonal.
+    """
     k, rows = place.of.scalars
-    inverse, p = place.of.curvature[k], place.of.nonnegative
+    inverse, p, own = place.of.curvature[k], place.of.nonnegative, place.of.own
     inverse[: p.size] += place.s[p] / place.x[p]
-    return _Part(rows, inverse, np.ones(k.size), k)
+    large = inverse * _LARGE <= 1.0
+    left = np.bincount(own.rows, own.squares / inverse[own.scalars], minlength=rows.shape[1])
+    lone = np.flatnonzero(left >= _LARGE)
+    seen = np.asarray(abs(rows[:, lone]).sum(axis=1)).ravel() > 0.0
+    seen[own.scalars[left[own.rows] >= _LARGE]] = False
+    if np.count_nonzero(seen & ~large) >= lone.size:
+        return _Part(rows, inverse, np.ones(k.size), k, large), lone[:0]
+    large |= seen
+    large[own.scalars[left[own.rows] >= _LARGE]] = False
+    return _Part(rows, inverse, np.ones(k.size), k, large), lone
 
 
-def _bordered(inverse: Array, wide: list[Matrix], schur: Matrix) -> Matrix:
-    """The symmetric matrix of ``-diag(inverse)``, ``wide`` and ``schur``."""
-    k, m = inverse.size, schur.shape[0]
-    filled = k + _filled(schur) + 2 * sum(_filled(rows) for rows in wide)
-    if k + m >= _MANY and filled <= SPARSE * (k + m) ** 2:
+def _bordered(corner: Matrix, wide: list[Matrix], schur: Matrix) -> Matrix:
+    """The symmetric matrix of ``corner``, ``wide`` and ``schur``."""
+    k, m = corner.shape[0], schur.shape[0]
+    filled = _filled(corner) + _filled(schur) + 2 * sum(_filled(rows) for rows in wide)
+    if k + m >= _WIDE and is_sparse(filled, (k + m) ** 2):
         below = sp.vstack([sp.csr_array(rows) for rows in wide], format="csr")
-        corner = sp.diags_array(-inverse)
-        return sp.csc_array(sp.block_array([[corner, below], [below.T, sp.csr_array(schur)]]))
+        blocks = [[sp.csr_array(corner), below], [below.T, sp.csr_array(schur)]]
+        return sp.csc_array(sp.block_array(blocks))
     found = np.zeros((k + m, k + m))
-    found[np.arange(k), np.arange(k)] = -inverse
+    found[:k, :k] = _dense(corner)
     found[k:, k:] = _dense(schur)
     found[:k, k:] = np.vstack([_dense(rows) for rows in wide])
     found[k:, :k] = found[:k, k:].T
     return found
+
+
+def _solution(matrix: Matrix, right: Array) -> Array | None:
+    """The solution of equations, refined once; None where they depend on each other."""
+    size = _sizes(matrix)
+    solve = _factorized(_scaled(matrix, size))
+    if solve is None:
+        return None
+    found = size * solve(size * right)
+    rest = right - matrix @ found
+    found += size * solve(size * rest)
+    rest = right - matrix @ found
+    enough = np.linalg.norm(size * rest) <= _LOST * np.linalg.norm(size * right)
+    return np.asarray(found) if enough else None
+
+
+def _sizes(matrix: Matrix) -> Array:
+    largest = largest_of_rows(matrix)
+    return np.asarray(1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0)))
+
+
+def _stacked(parts: list[Matrix]) -> Matrix:
+    """Rows below each other; sparse where all are."""
+    if all(map(sp.issparse, parts)):
+        return sp.vstack(parts, format="csr")
+    return np.vstack([_dense(rows) for rows in parts])
 
 
 def _dense(matrix: Matrix) -> Array:

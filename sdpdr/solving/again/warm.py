@@ -12,17 +12,19 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import svec_size
 from sdpdr.program.attain import Attained, attain
 from sdpdr.program.attain.basis import EffortSpentError
-from sdpdr.program.attain.box import Box, enclose
+from sdpdr.program.attain.box import Box
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.certificate import Certificate, certify
-from sdpdr.program.certificate.account import Account
-from sdpdr.program.certificate.arithmetic import Plain
-from sdpdr.program.certificate.free import on_equations, unstack
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.solvers.conic import ConicForm, Workspace
+from sdpdr.solvers.cvxpy_solvers import Clarabel
+from sdpdr.solvers.tolerance import translate
+from sdpdr.solving.again.bound import WORDS
+from sdpdr.solving.again.kept import Kept
 from sdpdr.solving.again.newton import inside
 from sdpdr.solving.grade import Clock, with_both_sides, with_status
 
@@ -30,7 +32,7 @@ from sdpdr.solving.grade import Clock, with_both_sides, with_status
 _SHARE = 0.6
 # Products of rows and entries up to which a step takes less than a second or so.
 _LARGEST = 1e10
-# Operations of an interior-point method's step up to which it costs less than what surrounds it.
+# Operations of an interior-point method's step up to which it costs less than a beginning.
 _LEAST = 1e6
 # How the answer is named among those of solvers.
 NAME, FORM = "newton", "gram"
@@ -41,50 +43,76 @@ _FEASIBLE = (
 
 @dataclass(frozen=True, eq=False)
 class Warm:
-    """Where Newton's method begins: x, y and s in the cone of the program that was solved last."""
+    """Where the next solve begins.
 
-    program: ConeProgram
+    Attributes
+    ----------
+    kept : Kept
+        Of the program that was solved last.
+    x, y, s : arrays
+        Its answer.
+    workspace : Workspace or None
+        Of the solver that answered first, where that can change numbers in place.
+    """
+
+    kept: Kept
     x: Array
     y: Array
     s: Array
+    workspace: Workspace | None
 
     @classmethod
     def of(cls, sdp: SDP, solution: Solution) -> Warm | None:
         """From an answer; None where it lacks something, or the program is too large."""
-        if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
+        found = begin(sdp, solution)
+        if found is None:
             return None
-        try:
-            program = _program(sdp)
-        except EffortSpentError:
-            return None
-        if program is None:
-            return None
-        x = program.vector(solution.values)
-        y = program.multipliers(solution.duals)
-        if not np.isfinite(y).all():
-            return None
-        return cls(program, x, y, program.c + program.curvature * x - program.A.T @ y)
+        program, x, y, s = found
+        workspace = None
+        if solution.solver == Clarabel.name and not solution.exposures:
+            workspace = ConicForm(sdp).workspace(translate(Clarabel.name, solution.tol))
+        return cls(Kept.of(sdp, program, x), x, y, s, workspace)
 
-    def fits(self, program: ConeProgram) -> bool:
-        """Whether a program has the same cone and as many rows."""
-        return (
-            program.A.shape == self.program.A.shape
-            and [b.order for b in program.blocks] == [b.order for b in self.program.blocks]
-            and [r.label for r in program.rows] == [r.label for r in self.program.rows]
-        )
+
+def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Array, Array, Array] | None:
+    """A program over cones, and an answer in it: x, y and s; None as for `Warm.of`."""
+    if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
+        return None
+    try:
+        program = _program(sdp)
+    except EffortSpentError:
+        return None
+    if program is None:
+        return None
+    x = program.vector(solution.values)
+    y = program.multipliers(solution.duals)
+    if not np.isfinite(y).all():
+        return None
+    return program, x, y, program.c + program.curvature * x - program.A.T @ y
+
+
+def fit(one: ConeProgram, other: ConeProgram) -> bool:
+    """Whether programs have the same cone and as many rows."""
+    return (
+        one.A.shape == other.A.shape
+        and [b.order for b in one.blocks] == [b.order for b in other.blocks]
+        and [r.label for r in one.rows] == [r.label for r in other.rows]
+    )
 
 
 def _program(sdp: SDP) -> ConeProgram | None:
     """The program over a cone; None where steps would take long."""
-    rows = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
-    entries = sum(v.size for v in sdp.psd_variables) + rows
-    if rows * rows * entries > _LARGEST:
-        return None
-    return cone_program(sdp)
+    entries = sum(v.size for v in sdp.psd_variables) + sdp.n_rows
+    matrices = {v.name for v in sdp.psd_variables}
+    # Of inequalities between scalars no more bind than there are scalars.
+    loose = sum(r.m for r in sdp.rows if r.relation == "<=" and not matrices & r.lhs.keys())
+    rows = sdp.n_rows - loose + min(loose, sum(v.size for v in sdp.vector_variables))
+    rows += sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    return None if rows * rows * entries > _LARGEST else cone_program(sdp)
 
 
 def is_worth_it(sdp: SDP) -> bool:
-    """Whether a solver's own work on a program is so much that Newton's method can save some.
+    """Whether a solver's own work on a program is so much that Newton's method saves some at once.
 
     A step of an interior-point method takes a cube of the coordinates of every matrix, and a square
     of the rows that a scalar is in.
@@ -125,62 +153,108 @@ def solved_warm(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solut
 
 
 def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
-    clock, begin = Clock(), time.perf_counter()
+    clock, start = Clock(), time.perf_counter()
     with clock("compile"):
-        program = _program(sdp)
-    if program is None or not warm.fits(program):
+        kept = warm.kept.renumbered(sdp)
+        if kept is None:
+            kept, warm = _anew(sdp, warm), replace(warm, workspace=None)
+    if kept is None:
         return None
-    size = abs(last.value) or 1.0
-    with clock("solve"):
-        found = inside(program, warm.x, warm.y, warm.s, size, _SHARE * tol)
+    for way in (_by_newton, _by_workspace):
+        with clock("solve"):
+            found = way(kept, warm, abs(last.value) or 1.0, tol)
+        if found is None:
+            continue
+        with clock("certify"):
+            solution = _graded(kept, found, last, tol)
+        if solution.status is Status.SOLVED:
+            run = Run(
+                solution.solver,
+                FORM,
+                solution.status.name,
+                solution.value,
+                solution.bound,
+                solution.attained,
+                time.perf_counter() - start,
+                found.words,
+            )
+            solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
+            return solution, replace(warm, kept=kept, x=found.x, y=found.y, s=found.s)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A point and multipliers of a program over a cone, and where they come from."""
+
+    x: Array
+    y: Array
+    s: Array
+    solver: str
+    steps: int
+    words: str
+
+
+def _by_newton(kept: Kept, warm: Warm, size: float, tol: float) -> _Found | None:
+    found = inside(kept.program, kept.equations, warm.x, warm.y, warm.s, size, _SHARE * tol)
     if found is None:
         return None
-    with clock("certify"):
-        values = program.values(found.x, tuple(v.name for v in sdp.variables))
-        duals = complete_multipliers(sdp, program.duals(last.duals, found.y))
-        attained = _attained(sdp, program, Point(values, duals), found.x, tol)
-        certificate = _certificate(sdp, program, duals, found.y)
-        words = f"{found.steps} steps from the last answer"
-        value = sdp.report(sdp.primal_value(values))
-        claim = Claim("converged", value, found.steps, words, Verdict.SOLVED.value)
-        solution = _answer(last, claim, tol)
-        solution = with_both_sides(sdp, solution, certificate, attained, duals)
-        solution = with_status(sdp, solution, Verdict.SOLVED)
-    if solution.status is not Status.SOLVED:
+    words = f"{found.steps} steps from the last answer"
+    return _Found(found.x, found.y, found.s, NAME, found.steps, words)
+
+
+def _by_workspace(kept: Kept, warm: Warm, size: float, tol: float) -> _Found | None:
+    """By the solver, whose answer Newton's method leads into the cones."""
+    answer = None if warm.workspace is None else warm.workspace.solve(kept.sdp)
+    if answer is None:
         return None
-    run = Run(
-        NAME,
-        FORM,
-        solution.status.name,
-        solution.value,
-        solution.bound,
-        solution.attained,
-        time.perf_counter() - begin,
-        words,
-    )
-    solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
-    return solution, Warm(program, found.x, found.y, found.s)
+    point, steps = answer
+    program = kept.program
+    x, y = program.vector(point.values), program.multipliers(point.duals)
+    near = replace(warm, x=x, y=y, s=program.c + program.curvature * x - program.A.T @ y)
+    found = _by_newton(kept, near, size, tol)
+    words = f"{steps} steps in the workspace of the last answer, and those of Newton's method"
+    return found and replace(found, solver=Clarabel.name, steps=steps + found.steps, words=words)
 
 
-def _attained(sdp: SDP, program: ConeProgram, point: Point, x: Array, tol: float) -> Attained:
+def _graded(kept: Kept, found: _Found, last: Solution, tol: float) -> Solution:
+    """The answer with what is proved of it."""
+    sdp, program = kept.sdp, kept.program
+    y = kept.bounds.balanced(program, found.y)
+    values = program.values(found.x, tuple(v.name for v in sdp.variables))
+    duals = complete_multipliers(sdp, program.duals(last.duals, y))
+    value = sdp.report(sdp.primal_value(values))
+    claim = Claim("converged", value, found.steps, found.words, Verdict.SOLVED.value)
+    solution = replace(_answer(last, claim, tol), solver=found.solver)
+    certificate = _certificate(sdp, kept, duals, y)
+    attained = _attained(sdp, kept, Point(values, duals), found.x, tol)
+    solution = with_both_sides(sdp, solution, certificate, attained, duals)
+    return with_status(sdp, solution, Verdict.SOLVED)
+
+
+def _anew(sdp: SDP, warm: Warm) -> Kept | None:
+    """What is to be kept of a program with other left sides, where the last answer fits it."""
+    program = _program(sdp)
+    if program is None or not fit(program, warm.kept.program):
+        return None
+    return Kept.of(sdp, program, warm.x)
+
+
+def _attained(sdp: SDP, kept: Kept, point: Point, x: Array, tol: float) -> Attained:
     """The value of the point, which lies inside and satisfies all rows to rounding."""
-    box = enclose(program, x)
+    box = kept.enclosure.around(kept.program, x)
     if isinstance(box, Box):
-        inside = program.values(box.x, tuple(v.name for v in sdp.variables))
+        inside = kept.program.values(box.x, tuple(v.name for v in sdp.variables))
         return Attained(sdp.report(box.value), _FEASIBLE, inside)
     return attain(sdp, point, tol=tol)
 
 
-def _certificate(
-    sdp: SDP, program: ConeProgram, duals: Mapping[str, Array], y: Array
-) -> Certificate:
+def _certificate(sdp: SDP, kept: Kept, duals: Mapping[str, Array], y: Array) -> Certificate:
     """The bound that the multipliers prove, whose slack lies inside, up to free scalars."""
-    parts = {label: -part for label, part in unstack(program.rows, y).items()}
-    of_equations = on_equations(program.sdp, parts)
-    plain = Plain()
-    words = f"multipliers at the end of Newton's steps; {plain.words}"
-    found = Account(program.sdp, plain).certificate([of_equations], words)
-    return certify(sdp, duals) if found is None else found
+    value = kept.bounds.value(kept.program, y)
+    if value is None:
+        return certify(sdp, duals)
+    return Certificate(sdp.report(value), f"multipliers at the end of Newton's steps; {WORDS}")
 
 
 def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
