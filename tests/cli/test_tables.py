@@ -151,6 +151,25 @@ def test_ids_and_words_are_kept_as_they_are_written(sdpdr, tmp_path, frame, plai
     np.testing.assert_allclose(Y, plain, rtol=1e-12)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_whole_numbers_are_ids_in_every_format(sdpdr, tmp_path, roll, plain, suffix):
+    table = pd.DataFrame(roll[:30], columns=["x", "y", "z"])
+    far = np.int64(2**53) + 1 + 7 * np.arange(30)
+    holed = pd.Series(far // 2**20 + np.arange(30), dtype=object)
+    holed[4] = None
+    kinds = (far, 3.0 * np.arange(30) - 5.0, pd.Series(far, dtype="Int64"), holed.astype("Int64"))
+    for ids in kinds:
+        written = table.assign(patient_id=ids, level=pd.Series(np.arange(30) % 3, dtype="int8"))
+        path = tmp_path / f"t.{suffix}"
+        written.to_parquet(path) if suffix == "parquet" else written.to_csv(path, index=False)
+        ran = sdpdr(f"embed t.{suffix} --label level --n-neighbors 5 --out y.csv")
+        assert "kept beside the embedding: 'patient_id' (ids)" in ran.err
+        found = pd.read_csv(tmp_path / "y.csv", dtype={"patient_id": "Int64", "level": int})
+        assert found["patient_id"].equals(pd.Series(ids).astype("Int64"))
+        assert found["level"].tolist() == written["level"].tolist()
+        np.testing.assert_allclose(found[["y1", "y2"]], plain, rtol=1e-12)
+
+
 def test_the_index_that_pandas_writes_is_noticed_with_and_without_its_name(
     sdpdr, tmp_path, roll, plain
 ):

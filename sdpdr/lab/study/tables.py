@@ -209,13 +209,16 @@ def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
         # An index of one's own, which a CSV file would hold in a column without a name.
         frame.index.names = [name or "" for name in frame.index.names]
         frame = frame.reset_index()
-    numeric = set(frame.select_dtypes("number").columns)
-    return {
-        str(name): frame[name].to_numpy(dtype=float, na_value=np.nan)
-        if name in numeric
-        else frame[name].to_numpy()
-        for name in frame.columns
-    }
+    return {str(name): _entries(frame[name]) for name in frame.columns}
+
+
+def _entries(column: Any) -> np.ndarray:
+    """Entries of a pandas column; whole numbers stay so, since ids may have too many digits."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind == "f" or (kind in "iu" and column.hasnans):
+        return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+    numpy_dtype = getattr(column.dtype, "numpy_dtype", None)
+    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iu" else None))
 
 
 def _with_arrow() -> ModuleType:
