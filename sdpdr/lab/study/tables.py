@@ -48,7 +48,7 @@ def read_table(
         row become columns by their names.
     header : {"auto", "yes", "no"}, default "auto"
         Whether the first line of a text file names the columns. By default it does if it has no
-        number, or has text above a number.
+        number, has text above a number, or counts: 0, 1, 2, ...
     separator, decimal : str, optional
         Of a text file; by default as `sdpdr.lab.study.delimited.read_text` finds them.
     as_written : collection of str
@@ -66,7 +66,8 @@ def read_table(
     Warns
     -----
     VacuousWarning
-        A first line that holds numbers beside text was taken for a header by default.
+        A first line that holds numbers, beside text or as 0, 1, 2, ..., was taken for a header by
+        default.
 
     Examples
     --------
