@@ -151,6 +151,25 @@ def test_ids_and_words_are_kept_as_they_are_written(sdpdr, tmp_path, frame, plai
     np.testing.assert_allclose(Y, plain, rtol=1e-12)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_whole_numbers_are_ids_in_every_format(sdpdr, tmp_path, roll, plain, suffix):
+    table = pd.DataFrame(roll[:30], columns=["x", "y", "z"])
+    far = np.int64(2**53) + 1 + 7 * np.arange(30)
+    holed = pd.Series(far // 2**20 + np.arange(30), dtype=object)
+    holed[4] = None
+    kinds = (far, 3.0 * np.arange(30) - 5.0, pd.Series(far, dtype="Int64"), holed.astype("Int64"))
+    for ids in kinds:
+        written = table.assign(patient_id=ids, level=pd.Series(np.arange(30) % 3, dtype="int8"))
+        path = tmp_path / f"t.{suffix}"
+        written.to_parquet(path) if suffix == "parquet" else written.to_csv(path, index=False)
+        ran = sdpdr(f"embed t.{suffix} --label level --n-neighbors 5 --out y.csv")
+        assert "kept beside the embedding: 'patient_id' (ids)" in ran.err
+        found = pd.read_csv(tmp_path / "y.csv", dtype={"patient_id": "Int64", "level": int})
+        assert found["patient_id"].equals(pd.Series(ids).astype("Int64"))
+        assert found["level"].tolist() == written["level"].tolist()
+        np.testing.assert_allclose(found[["y1", "y2"]], plain, rtol=1e-12)
+
+
 def test_the_index_that_pandas_writes_is_noticed_with_and_without_its_name(
     sdpdr, tmp_path, roll, plain
 ):
@@ -165,6 +184,29 @@ def test_the_index_that_pandas_writes_is_noticed_with_and_without_its_name(
         assert written.columns[0].partition(":")[0] == kept.partition(":")[0] or not kept
         assert written.iloc[:, 0].tolist() == list(range(name == "named", 30 + (name == "named")))
         np.testing.assert_allclose(written[["y1", "y2"]], plain, rtol=1e-12)
+
+
+def test_numbers_of_columns_above_an_array_are_no_row(sdpdr, tmp_path, roll, plain):
+    pd.DataFrame(roll[:30]).to_csv(tmp_path / "t.csv", index=False)
+    base = "embed t.csv --n-neighbors 5 --out y.npy"
+    assert "t.csv, line 1 counts the columns from 0" in sdpdr(base).err
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), plain)
+    for asked, n in (("yes", 30), ("no", 31)):
+        ran = sdpdr(f"{base} --header {asked} --json")
+        assert "counts the columns" not in ran.err
+        assert json.loads(ran.out)["data"]["shape"] == [n, 3]
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_distances_are_read_with_the_numbers_of_columns_above_them_or_without(
+    sdpdr, tmp_path, header
+):
+    D = np.abs(np.subtract.outer(np.arange(12), np.arange(12)))
+    pd.DataFrame(D).to_csv(tmp_path / "d.csv", index=False, header=header)
+    ran = sdpdr("embed d.csv --metric precomputed --n-neighbors 2 --out y.csv")
+    assert (ran.code, "counts the columns" in ran.err) == (Exit.OK, header)
+    found = pd.read_csv(tmp_path / "y.csv")
+    np.testing.assert_allclose(np.abs(np.diff(found["y1"])), np.ones(11), atol=1e-3)
 
 
 def test_whole_numbers_are_labels_where_their_column_says_so(sdpdr, tmp_path, roll):

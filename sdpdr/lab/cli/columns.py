@@ -16,7 +16,7 @@ from sdpdr.base.checks import points
 from sdpdr.base.columns import counts_rows, doubts, unlike
 from sdpdr.base.errors import DataError
 from sdpdr.lab.cli.console import complain, note
-from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number
+from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number, numbers_of
 from sdpdr.lab.study.delimited import DECIMALS
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, is_named_as_id, read_table
@@ -146,9 +146,9 @@ def _kind(frame: Frame, name: str, distances: bool) -> str:
     column = frame.columns[name]
     if _is_empty(column):
         return _EMPTY
-    if is_named_as_id(name) and _names_rows(name, column):
+    if is_named_as_id(name) and _names_rows(name, column, frame.decimal):
         return "ids"
-    if column.dtype.kind == "f":
+    if column.dtype.kind in "fiu":
         if distances or not frame.named or not _is_whole(column):
             return ""
         if counts_rows(name, column.astype(np.int64)):
@@ -163,18 +163,22 @@ def _is_empty(column: np.ndarray) -> bool:
     return column.dtype.kind in "OUS" and all(map(is_missing, column.tolist()))
 
 
-def _names_rows(name: str, column: np.ndarray) -> bool:
+def _names_rows(name: str, column: np.ndarray, decimal: str) -> bool:
     """Whether no entry has a fraction, and all differ where the name alone says too little."""
     entries = column.tolist()
     alike = len(set(entries)) < len(entries)
-    return not (alike and (_MAY_COUNT.fullmatch(name) or not name)) and not any(
-        isinstance(entry, float) or (is_number(entry) and not str(entry).strip().isdecimal())
-        for entry in entries
-    )
+    if alike and (_MAY_COUNT.fullmatch(name) or not name):
+        return False
+    numbers = [entry for entry in entries if is_number(entry, decimal)]
+    mark = decimal if column.dtype.kind in "OUS" else "."
+    known = numbers_of([str(entry) for entry in numbers], mark)
+    return known is None or bool((np.isnan(known) | (known == np.round(known))).all())
 
 
 def _is_whole(column: np.ndarray) -> bool:
     """Whether a column holds whole numbers, so small that none is another by rounding."""
+    if column.dtype.kind in "iu":
+        return True
     if column.dtype.kind != "f" or not (np.abs(column) < 2.0**53).all():
         return False
     return bool((column == np.round(column)).all())
@@ -198,7 +202,7 @@ def _is_words(column: np.ndarray, decimal: str) -> bool:
 
 def _as_kept(column: np.ndarray) -> np.ndarray:
     """Whole numbers without a point, as they stood in the file."""
-    return column.astype(np.int64) if _is_whole(column) else column
+    return column.astype(np.int64) if column.dtype.kind == "f" and _is_whole(column) else column
 
 
 def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
@@ -287,7 +291,7 @@ def refuse_scale(how: str | None) -> None:
 def _tell_doubts(points: Frame) -> None:
     """Say which of the coordinates may be none."""
     for name, column in points.columns.items():
-        if column.dtype.kind == "f" and (words := doubts(name, column)):
+        if column.dtype.kind in "fiu" and (words := doubts(name, column)):
             complain(
                 "warning",
                 f"{words}, and is taken for a coordinate. --drop {name} leaves it out; entries "

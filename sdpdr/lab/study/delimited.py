@@ -100,7 +100,8 @@ def read_text(
     Warns
     -----
     VacuousWarning
-        A first line that holds numbers beside text was taken for a header by default.
+        A first line that holds numbers, beside text or as 0, 1, 2, ..., was taken for a header by
+        default.
     """
     encoding = _encoding(path)
     with _opened(path, encoding) as (stream, _):
@@ -286,6 +287,8 @@ def _read(
     with _opened(path, form.encoding) as (stream, raw):
         rows = _even(path.name, _rows(stream, form.separator), form.separator)
         first = list(islice(rows, 2))
+        if first and _is_pandas_array(first[0][1]):
+            first += islice(rows, len(first[0][1]) - 1)
         cells = [row for _, row in first]
         named = header == "yes" or (header == "auto" and _has_header(cells, decimal))
         if named and header == "auto":
@@ -344,7 +347,8 @@ def _even(
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     if _is_pandas_array(rows[0]):
-        return True
+        # Distances of points on a line count along both sides of their square.
+        return not rows[0][0] or [row[0] for row in rows] != list(rows[0])
     first = [is_number(cell, decimal) for cell in rows[0]]
     if len(rows) == 1 or not any(first):
         return not any(first)
@@ -353,13 +357,25 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
 
 
 def _is_pandas_array(names: Sequence[str]) -> bool:
-    """Whether it is the header that pandas writes above an array."""
-    return list(names) == ["", *map(str, range(len(names) - 1))]
+    """Whether it is the header that pandas writes above an array, with its index or without.
+
+    A single 0 is more likely a number.
+    """
+    counted = [str(k) for k in range(len(names))]
+    return len(names) > 1 and list(names) in (counted, ["", *counted[:-1]])
 
 
 def _question_header(place: str, names: Sequence[str], decimal: str) -> None:
     """Refuse or tell a header that may be a row, which would be lost without a word."""
     if _is_pandas_array(names):
+        if names[0]:
+            warnings.warn(
+                f"{place} counts the columns from 0, as pandas writes them of an array, and is "
+                "taken for their names. Choose --header no if it is a row, and --header yes to "
+                "have it without these words.",
+                VacuousWarning,
+                stacklevel=4,
+            )
         return
     numbers = [name for name in names if is_number(name, decimal) and not is_missing(name)]
     if not numbers:

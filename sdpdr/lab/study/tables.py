@@ -48,7 +48,7 @@ def read_table(
         row become columns by their names.
     header : {"auto", "yes", "no"}, default "auto"
         Whether the first line of a text file names the columns. By default it does if it has no
-        number, or has text above a number.
+        number, has text above a number, or counts: 0, 1, 2, ...
     separator, decimal : str, optional
         Of a text file; by default as `sdpdr.lab.study.delimited.read_text` finds them.
     as_written : collection of str
@@ -66,7 +66,8 @@ def read_table(
     Warns
     -----
     VacuousWarning
-        A first line that holds numbers beside text was taken for a header by default.
+        A first line that holds numbers, beside text or as 0, 1, 2, ..., was taken for a header by
+        default.
 
     Examples
     --------
@@ -209,13 +210,16 @@ def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
         # An index of one's own, which a CSV file would hold in a column without a name.
         frame.index.names = [name or "" for name in frame.index.names]
         frame = frame.reset_index()
-    numeric = set(frame.select_dtypes("number").columns)
-    return {
-        str(name): frame[name].to_numpy(dtype=float, na_value=np.nan)
-        if name in numeric
-        else frame[name].to_numpy()
-        for name in frame.columns
-    }
+    return {str(name): _entries(frame[name]) for name in frame.columns}
+
+
+def _entries(column: Any) -> np.ndarray:
+    """Entries of a pandas column; whole numbers stay so, since ids may have too many digits."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind == "f" or (kind in "iu" and column.hasnans):
+        return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+    numpy_dtype = getattr(column.dtype, "numpy_dtype", None)
+    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iu" else None))
 
 
 def _with_arrow() -> ModuleType:
