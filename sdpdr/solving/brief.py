@@ -23,7 +23,7 @@ from sdpdr.solvers.base import Solver
 CLARABEL, DENSE = "clarabel", "dense"
 # Over the tolerance, what solvers are asked for, and the least: of squares multipliers are known to
 # the root of the gap only. The dense method ends well inside all cones.
-_SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 5e-3, DENSE: 3e-2}, 1e-3, 1e-10
+_SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 1e-3, DENSE: 3e-3}, 1e-3, 1e-10
 # Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows.
 _STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
 # Up to which nobody needs to compare: seconds of a step of the dense method, the order of matrix
@@ -202,7 +202,8 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
     ([('clarabel', 'gram'), ('dense', 'lmi')], [('dense', 'lmi'), ('clarabel', 'lmi')], [])
     """
     numbers = sum(v.size for v in sdp.variables) + sdp.n_rows
-    if numbers > _NUMBERS or max((lmi.order for lmi in sdp.lmis), default=0) > _LARGEST:
+    orders = (lmi.order for lmi in sdp.lmis if lmi.label not in arrow_labels(sdp))
+    if numbers > _NUMBERS or max(orders, default=0) > _LARGEST:
         return []
     gram, lmi = gram_sizes(sdp), lmi_sizes(sdp)
     if not min(gram.unknowns, lmi.unknowns) or stated_labels(sdp):
@@ -223,7 +224,7 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
 
 def _suits_clarabel(sizes: Sizes) -> bool:
     """Whether its steps take milliseconds."""
-    steps = [one.size**3 / 3.0 for one in sizes.matrices]
+    steps = [one.size**3 / 3.0 for one in sizes.matrices if not one.arrow]
     rows = sizes.equations + sizes.half_lines + sum(one.rows for one in sizes.matrices)
     if sum(steps) > _STEP or max(steps, default=0.0) > _ONE_MATRIX:
         return False
