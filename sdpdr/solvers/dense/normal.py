@@ -235,9 +235,11 @@ class Factored:
             self._prices = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
             self._corner = _cholesky(products * self._prices * self._prices[:, None])
 
-    def solve(self, right: Array, missed: Array) -> tuple[Array, Array]:
-        """Dv and dy, with one step of refinement."""
+    def solve(self, right: Array, missed: Array, *, refine: bool = True) -> tuple[Array, Array]:
+        """Dv and dy, with one step of refinement unless it is not to be."""
         dv, dy = self._solved(right, missed)
+        if not refine:
+            return dv, dy
         more, further = self._solved(
             right - self._matrix @ dv - self._E.T @ dy, missed - self._E @ dv
         )
