@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import arrow_labels
 from sdpdr.program.face import stated_labels
@@ -27,8 +28,9 @@ _SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 1e-3, DENSE: 3e-2}, 1e-3, 1e-10
 # Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows.
 _STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
 # Up to which nobody needs to compare: seconds of a step of the dense method, the order of matrix
-# variables, which may have a low rank, and that of matrix inequalities.
-_DENSE_STEP, _ORDER, _LARGEST = 0.02, 30, 100
+# variables, which may have a low rank, that of those whose rows are given entry by entry, and that
+# of matrix inequalities.
+_DENSE_STEP, _ORDER, _GIVEN, _LARGEST = 0.02, 30, 50, 100
 # Seconds of a step of the dense method: at least, for every order that matrices have, for a cube of
 # an order, and for a multiplication.
 _START, _EACH, _CUBE, _FLOP = 3e-4, 4.5e-4, 1.5e-8, 1.2e-10
@@ -217,9 +219,21 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
         found.append((sizes[form].of_clarabel(), CLARABEL, form))
     form = min(sizes, key=lambda form: sizes[form].of_dense())
     step = sizes[form].of_dense()
-    if step <= _DENSE_STEP and max((v.n for v in sdp.psd_variables), default=0) <= _ORDER:
+    # To the dense method arrows are matrices like others.
+    if (
+        not arrow_labels(sdp)
+        and step <= _DENSE_STEP
+        and max((v.n for v in sdp.psd_variables), default=0) <= _order(sdp)
+    ):
         found.append((_INSIDE * step, DENSE, form))
     return [(solver, form) for _, solver, form in sorted(found)]
+
+
+def _order(sdp: SDP) -> int:
+    """The order of matrix variables up to which nobody needs to compare."""
+    names = {v.name for v in sdp.psd_variables}
+    maps = [a for side in sdp.expressions() for name, a in side.items() if name in names]
+    return _GIVEN if all(isinstance(a, SvecMap) for a in maps) else _ORDER
 
 
 def _suits_clarabel(sizes: Sizes) -> bool:
