@@ -114,6 +114,7 @@ def _unscaled(scaled: float) -> float:
     return min(exact, key=lambda a: len(repr(a)), default=math.nan)
 
 
+@lru_cache(maxsize=64)
 def order_of(size: int) -> int:
     """Order n of the matrix whose ``svec`` has the length given."""
     n = int((np.sqrt(8.0 * size + 1.0) - 1.0) / 2.0 + 0.5)

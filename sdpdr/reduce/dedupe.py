@@ -126,6 +126,8 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
     matrix.data /= np.repeat(scale, np.diff(matrix.indptr))
     sides = rhs / scale
+    if empty.size == 1:  # which is parallel to no other
+        return [keep]
     row, first = _clusters(matrix, ~empty)
     for cluster in _apart(row, first, sides, ROUNDING * size / np.abs(scale)) if equality else []:
         ends = cluster[[np.argmin(sides[cluster]), np.argmax(sides[cluster])]]

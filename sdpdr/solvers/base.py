@@ -112,7 +112,7 @@ class Solver(ABC):
     is_native: ClassVar[bool] = False
     # Whether it may end the process that it runs in, and so never runs in that of the caller.
     is_dangerous: ClassVar[bool] = False
-    # Whether "auto" leaves it alone.
+    # Whether "auto" leaves it alone where it compares candidates.
     by_name_only: ClassVar[bool] = False
     # Whether "auto" comes to it all the same where all others fell short of a small program.
     is_last_resort: ClassVar[bool] = False

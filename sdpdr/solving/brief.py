@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import arrow_labels
 from sdpdr.program.face import stated_labels
@@ -21,14 +22,15 @@ from sdpdr.reduce import Dedupe, Dual, Reduction
 from sdpdr.solvers.base import Solver
 
 CLARABEL, DENSE = "clarabel", "dense"
-# Over the tolerance, what the solver is asked for, and the least: of squares multipliers are known
-# to the root of the gap only, and another step takes less than a proof.
-_FINER, _FLOOR = 1e-3, 1e-10
+# Over the tolerance, what solvers are asked for, and the least: of squares multipliers are known to
+# the root of the gap only. The dense method ends well inside all cones.
+_SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 1e-3, DENSE: 3e-2}, 1e-3, 1e-10
 # Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows.
 _STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
 # Up to which nobody needs to compare: seconds of a step of the dense method, the order of matrix
-# variables, which may have a low rank, and that of matrix inequalities.
-_DENSE_STEP, _ORDER, _LARGEST = 0.02, 30, 100
+# variables, which may have a low rank, that of those whose rows are given entry by entry, and that
+# of matrix inequalities.
+_DENSE_STEP, _ORDER, _GIVEN, _LARGEST = 0.02, 30, 50, 100
 # Seconds of a step of the dense method: at least, for every order that matrices have, for a cube of
 # an order, and for a multiplication.
 _START, _EACH, _CUBE, _FLOP = 3e-4, 4.5e-4, 1.5e-8, 1.2e-10
@@ -37,6 +39,8 @@ _START, _EACH, _CUBE, _FLOP = 3e-4, 4.5e-4, 1.5e-8, 1.2e-10
 _SPARSE_FLOP, _MANY, _FEWER, _SPARSE_ROW = 1.2e-9, 4e6, 0.75, 5e-7
 # Share of a matrix up to which rows that see no more of it let Clarabel split it, and what is left.
 _SEEN, _SPLIT = 0.6, 0.35
+# What comes of the dense method lies well inside all cones, and takes less to prove.
+_INSIDE = 0.8
 # Seconds that it takes to write the program in a form, over the number of steps.
 _WRITTEN = {"gram": 0.0, "lmi": 5e-5}
 
@@ -138,13 +142,19 @@ def gram_sizes(sdp: SDP) -> Sizes:
     others, arrows = [], arrow_labels(sdp)
     for lmi in sdp.lmis:
         maps = [a.matrix() for a in lmi.lhs.values()]
+        entries = sum(rows.nnz for rows in maps)
+        if lmi.label in arrows:
+            # Whoever knows arrows pays for their heads alone.
+            columns = min(entries, unknowns)
+            others.append(Matrix.inequality(lmi.order, columns, lmi.order, entries, arrow=True))
+            continue
         seen = np.zeros(svec_size(lmi.order), dtype=bool)
+        columns = 0
         for rows in maps:
             seen |= np.diff(rows.indptr) > 0
-        columns = sum(len(np.unique(rows.indices)) for rows in maps)
-        entries = sum(rows.nnz for rows in maps)
-        arrow = lmi.label in arrows
-        others.append(Matrix.inequality(lmi.order, columns, int(seen.sum()), entries, arrow))
+            columns += int(np.count_nonzero(np.bincount(rows.indices)))
+        reach = int(seen.sum())
+        others.append(Matrix.inequality(lmi.order, columns, reach, entries, arrow=False))
     return Sizes(unknowns, equations, half_lines, (*own, *others))
 
 
@@ -194,7 +204,8 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
     ([('clarabel', 'gram'), ('dense', 'lmi')], [('dense', 'lmi'), ('clarabel', 'lmi')], [])
     """
     numbers = sum(v.size for v in sdp.variables) + sdp.n_rows
-    if numbers > _NUMBERS or max((lmi.order for lmi in sdp.lmis), default=0) > _LARGEST:
+    orders = (lmi.order for lmi in sdp.lmis if lmi.label not in arrow_labels(sdp))
+    if numbers > _NUMBERS or max(orders, default=0) > _LARGEST:
         return []
     gram, lmi = gram_sizes(sdp), lmi_sizes(sdp)
     if not min(gram.unknowns, lmi.unknowns) or stated_labels(sdp):
@@ -208,14 +219,26 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
         found.append((sizes[form].of_clarabel(), CLARABEL, form))
     form = min(sizes, key=lambda form: sizes[form].of_dense())
     step = sizes[form].of_dense()
-    if step <= _DENSE_STEP and max((v.n for v in sdp.psd_variables), default=0) <= _ORDER:
-        found.append((step, DENSE, form))
+    # To the dense method arrows are matrices like others.
+    if (
+        not arrow_labels(sdp)
+        and step <= _DENSE_STEP
+        and max((v.n for v in sdp.psd_variables), default=0) <= _order(sdp)
+    ):
+        found.append((_INSIDE * step, DENSE, form))
     return [(solver, form) for _, solver, form in sorted(found)]
+
+
+def _order(sdp: SDP) -> int:
+    """The order of matrix variables up to which nobody needs to compare."""
+    names = {v.name for v in sdp.psd_variables}
+    maps = [a for side in sdp.expressions() for name, a in side.items() if name in names]
+    return _GIVEN if all(isinstance(a, SvecMap) for a in maps) else _ORDER
 
 
 def _suits_clarabel(sizes: Sizes) -> bool:
     """Whether its steps take milliseconds."""
-    steps = [one.size**3 / 3.0 for one in sizes.matrices]
+    steps = [one.size**3 / 3.0 for one in sizes.matrices if not one.arrow]
     rows = sizes.equations + sizes.half_lines + sum(one.rows for one in sizes.matrices)
     if sum(steps) > _STEP or max(steps, default=0.0) > _ONE_MATRIX:
         return False
@@ -227,7 +250,13 @@ def brief_reductions(form: str) -> tuple[Reduction, ...]:
     return (Dedupe(), Dual()) if form == "lmi" else (Dedupe(),)
 
 
-def brief_solver(solver: Solver) -> Solver:
-    """The solver, asked for more than the tolerance; what a person asks for wins."""
-    asked = max(_FLOOR, _FINER * solver.tol)
+def brief_solver(solver: Solver, sdp: SDP) -> Solver:
+    """The solver, asked for what small proofs need; what a person asks for wins.
+
+    Steps are few and proofs take longer than one: no more of them are asked for than make sure that
+    points and multipliers are known to a fraction of the tolerance.
+    """
+    curved = any(v.curvature is not None for v in sdp.vector_variables)
+    share = _OF_SQUARES if curved else _SHARES[solver.name]
+    asked = max(_FLOOR, share * solver.tol)
     return replace(solver, options=dict.fromkeys(solver.tolerances(), asked) | {**solver.options})

@@ -16,7 +16,7 @@ from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.brief import DENSE, brief_reductions, brief_solver, brief_ways
+from sdpdr.solving.brief import brief_reductions, brief_solver, brief_ways
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -239,16 +239,9 @@ def _chosen(
     tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
     limit = options.get("time_limit")
     known = Candidates(sdp, refusal, classes, tol, inf if limit is None else limit)
-    pairs = [
-        (name, one)
-        for name, one in known.pairs()
-        if (_is_free(name, classes, skip) if wanted is None else name == wanted.name)
-        and form in ("auto", one)
-        and one not in without
-    ]
-    choice = _Choice(known, pairs, options, wanted, skip)
+    choice = _Choice(known, form, options, wanted, skip, without)
     brief = choice.brief() if form == "auto" and not named else None
-    return choice.best(form) if brief is None else brief
+    return choice.best() if brief is None else brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,10 +249,23 @@ class _Choice:
     """What there is to choose from, and how the one chosen is configured."""
 
     known: Candidates
-    pairs: list[tuple[str, str]]
+    form: str
     options: Mapping[str, Any]
     wanted: Solver | None
     skip: Collection[str]
+    without: Collection[str]
+
+    @cached_property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Pairs of solver and form that nobody left out."""
+        classes, wanted = self.known.classes, self.wanted
+        return [
+            (name, one)
+            for name, one in self.known.pairs()
+            if (_is_free(name, classes, self.skip) if wanted is None else name == wanted.name)
+            and self.form in ("auto", one)
+            and one not in self.without
+        ]
 
     def brief(self) -> Way | None:
         """The way of a small program, for which nothing is compared unless it falls short."""
@@ -268,24 +274,26 @@ class _Choice:
         ways = [self._brief(*pair) for pair in found if self._may_be_brief(*pair)]
         if not ways:
             return None
-        return replace(ways[0], further=lambda: (*ways[1:], *self.best("auto").sequence))
+        return replace(ways[0], further=lambda: (*ways[1:], *self.best().sequence))
 
     def _may_be_brief(self, solver: str, form: str) -> bool:
         """Whether a pair can run, and nobody wants it left out."""
-        allowed = (solver, form) in self.pairs or (solver == DENSE and DENSE not in self.skip)
-        return allowed and not self.known.refusal(solver, form)
+        left_out = solver in self.skip or solver not in self.known.classes
+        return not left_out and not self.known.refusal(solver, form)
 
     def _brief(self, solver: str, form: str) -> Way:
         # Of no known cost: to predict it would take as long as a step.
         way = self.way(Candidate(solver, form), _BRIEF)
-        return replace(way, reductions=brief_reductions(form), solver=brief_solver(way.solver))
+        assert way.sdp is not None
+        asked = brief_solver(way.solver, way.sdp)
+        return replace(way, reductions=brief_reductions(form), solver=asked)
 
-    def best(self, form: str) -> Way:
+    def best(self) -> Way:
         """The way of least cost, or the one that was asked for."""
         found = next(self.known.ranked(self.pairs), None)
         if found is None:
             tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
-            raise NotAcceptedError(_no_way(self.wanted, form, tried))
+            raise NotAcceptedError(_no_way(self.wanted, self.form, tried))
         if self.wanted is not None:
             return self.way(found, "it was asked for")
         first = self.way(found, _reason(found, self.known.structure))

@@ -11,7 +11,7 @@ import pytest
 
 import sdpdr
 from sdpdr.errors import DataError
-from sdpdr.model.conic.cones import LONGEST_ARROW
+from sdpdr.model.conic.cones import LONGEST_ARROW, LONGEST_PART
 
 
 def read(objective, constraints=()):
@@ -112,8 +112,7 @@ def test_signs_of_some_entries_divide_a_variable():
         (2, [2]),
         (3, [4]),
         (LONGEST_ARROW, [LONGEST_ARROW + 1]),
-        (2 * LONGEST_ARROW, [LONGEST_ARROW + 1] * 2),
-        (2 * LONGEST_ARROW + 1, [12] * 3),
+        (2 * LONGEST_ARROW, [LONGEST_PART + 1] * (2 * LONGEST_ARROW // LONGEST_PART)),
     ],
 )
 def test_second_order_cones(m, orders):
@@ -170,3 +169,39 @@ def test_a_constant_belongs_to_the_value():
     assert program.name == "hill"
     assert solution.value == pytest.approx(5.0)
     assert program.give_back(solution).value == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers_each(seed):
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((4, 4))
+    X = cp.Variable((4, 4), PSD=True)
+    rows = [cp.trace(X) == 1, cp.sum(cp.abs(X)) <= 2, cp.norm1(X[0]) <= 0.7]
+    cost = cp.Minimize(cp.trace((root + root.T) @ X) + 0.1 * cp.norm1(X))
+    problem = cp.Problem(cost, rows)
+    program = sdpdr.from_cvxpy(problem)
+    # Of 16 + 4 + 16 bounds, those of (i, j) and (j, i) are one, in each of the sums alone.
+    added = sum(v.size for v in program.vector_variables)
+    assert added == 10 + 4 + 10
+    value = problem.solve(solver=cp.CLARABEL)
+    theirs = [row.dual_value for row in rows]
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.value == pytest.approx(value, rel=2e-6, abs=2e-6)
+    for row, dual in zip(rows, theirs, strict=True):
+        np.testing.assert_allclose(row.dual_value, dual, atol=1e-3)
+
+
+def test_unknowns_that_differ_in_anything_stay_apart():
+    x = cp.Variable((3, 3), symmetric=True, name="x")
+
+    def added(price):
+        program = read(cp.Minimize(price), [x[0, 1] == 3.0, x >= -1])
+        return sum(v.size for v in program.variables if v.name.startswith("auxiliary"))
+
+    assert added(cp.norm1(x)) == 6
+    prices = np.arange(1.0, 10.0).reshape(3, 3)
+    assert added(cp.sum(cp.multiply(prices, cp.abs(x)))) == 9
+    assert added(cp.sum(cp.abs(x - prices))) == 9
+    t = cp.Variable(8, name="t")
+    program = read(cp.Minimize(cp.sum(t)), [x[0, 1] - t <= 1, -x[0, 1] - t <= 1, x[0, 1] == 3])
+    assert program.variable("t").size == 8  # a person's own

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap, svec_size
+from sdpdr.model.conic.cones import arrow
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.attain.arrows import head_of, of_head
 from sdpdr.program.attain.local import both_sides
 from sdpdr.program.attain.written import written_out
 from sdpdr.solving.brief import brief_ways
@@ -193,3 +195,35 @@ def test_few_equations_and_many_lead_to_proofs_of_the_same_optimum(seed):
         )
         assert found is not None
         assert found[0].bound <= values[0] + 1e-12 <= found[1].value + 2e-12
+
+
+@pytest.mark.parametrize(("m", "seed"), [(3, 0), (5, 1), (40, 2)])
+def test_arrows_are_proved_by_their_heads(m, seed):
+    """The least c x over |x - a| <= 1 is c a - |c|, and its multipliers are positive."""
+    rng = np.random.default_rng(seed)
+    a, c = rng.standard_normal((2, m))
+    body = arrow(m + 1)
+    constant = body @ np.concatenate([[1.0], -a])
+    lmi = Lmi("ball", m + 1, {"x": VectorMap(body[:, 1:])}, constant)
+    sdp = SDP((VectorVariable("x", m),), {"x": VectorMap(c[None])}, (), (lmi,))
+    assert written_out(sdp).t.size == m + 2
+    best = c @ a - np.linalg.norm(c)
+    x = a - (1.0 - 1e-9) * c / np.linalg.norm(c)
+    head = np.concatenate([[1.0, 1.0], np.sqrt(2.0) * c / np.linalg.norm(c)])
+    multiplier = 0.5 * np.linalg.norm(c) * of_head(m + 1, head)
+    certificate, attained = both_sides(sdp, Point({"x": x}, {"ball": multiplier}), 1e-6)
+    assert best - 1e-6 * abs(best) < certificate.bound <= best * (1.0 - 1e-15 * np.sign(best))
+    assert best * (1.0 + 1e-15 * np.sign(best)) <= attained.value < best + 1e-6 * abs(best)
+    assert np.linalg.eigvalsh(certificate.duals["ball"])[0] >= -1e-12
+
+
+def test_the_head_of_a_multiplier_is_all_that_an_arrow_sees():
+    rng = np.random.default_rng(3)
+    root = rng.standard_normal((5, 5))
+    multiplier, t, v = root @ root.T, 2.0, rng.standard_normal(4)
+    whole = np.block([[np.array([[t]]), v[None]], [v[:, None], t * np.eye(4)]])
+    head = np.concatenate([[t, t], np.sqrt(2.0) * v])
+    assert head_of(multiplier) @ head == pytest.approx(np.sum(multiplier * whole))
+    again = of_head(5, head_of(multiplier))
+    assert np.linalg.eigvalsh(again)[0] >= -1e-12
+    np.testing.assert_allclose(head_of(again), head_of(multiplier))

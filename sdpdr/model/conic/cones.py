@@ -27,9 +27,9 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import svec_index, svec_size
 from sdpdr.linalg.svec import SQRT2, svec
 
-# Length of v, or of a part of it, up to which an arrow costs less than more of them: at 200 and 600
-# values, lengths of 8 to 30 take about as long, and more of them longer to prove.
-LONGEST_ARROW = 16
+# Length of v up to which it is one arrow, which small proofs and Clarabel know for a cone; and of a
+# part of a longer one: at 200 and 600 values, lengths of 8 to 30 are about as good for all others.
+LONGEST_ARROW, LONGEST_PART = 128, 16
 
 
 def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None:
@@ -127,7 +127,8 @@ class Arrows:
     @cached_property
     def parts(self) -> list[Index]:
         """Places of v in parts of like length."""
-        count = -(-(self.size - 1) // LONGEST_ARROW)
+        longest = LONGEST_ARROW if self.size - 1 <= LONGEST_ARROW else LONGEST_PART
+        count = -(-(self.size - 1) // longest)
         return np.array_split(np.arange(1, self.size), count)
 
     @property

@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.block import relabel
-from sdpdr.model.conic.pieces import SQUARES, Columns, Cone, ConicProgram, Kind
+from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, Cone, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
@@ -30,7 +30,6 @@ _KINDS: dict[type, Kind] = {
     cp.SOC: "second-order",
     cp.constraints.PSD: "psd",
 }
-AUXILIARY = "auxiliary"
 # An optimum for data that close to those given is what other solvers call one.
 _NEARBY = 1e-6
 # Negative eigenvalues of forms up to this, relatively, are rounding.

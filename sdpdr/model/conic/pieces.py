@@ -28,8 +28,8 @@ from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.block import relabel
 from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable, as_dense
 
-# The name of R x and of its rows.
-SQUARES = "squares"
+# The name of R x and of its rows, and of what cvxpy has added.
+SQUARES, AUXILIARY = "squares", "auxiliary"
 
 Kind = Literal["zero", "nonnegative", "second-order", "psd"]
 

@@ -11,8 +11,8 @@ import cvxpy.atoms as atoms
 
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.model.block import Block, relabel
-from sdpdr.model.conic.interface import AUXILIARY, Answer, ConicInterface, read_data
-from sdpdr.model.conic.pieces import SQUARES
+from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
+from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
 from sdpdr.model.conic.read import Reading
 from sdpdr.model.terms import Raw, Term
 from sdpdr.program.sdp import SDP

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TypeAlias
 
@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
+from sdpdr.model.conic.alike import Alike, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
@@ -34,27 +35,31 @@ class Reading:
     pieces : Pieces
     ways : list of (rows, function of multipliers)
         How multipliers of rows follow from those of the standard form.
+    alike : Alike, optional
+        How `program` came of the one that was given, where unknowns may change places.
     """
 
     program: ConicProgram
     sdp: SDP
     pieces: Pieces
     ways: list[tuple[Index, Multipliers]]
+    alike: Alike | None = None
 
     def primal(self, values: Mapping[str, Value]) -> Array:
         """Columns x at a point of the standard form."""
-        x = np.zeros(self.program.cost.size)
+        x = np.zeros(self.pieces.program.cost.size)
         for piece in self.pieces:
             x[piece.place] = piece.columns(values[piece.variable.name])
-        return x
+        return x if self.alike is None else self.alike.primal(x)
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """Multipliers z of all rows at multipliers of the standard form's minimisation."""
-        z = np.zeros(self.program.rhs.size)
+        program = self.pieces.program
+        z = np.zeros(program.rhs.size)
         for rows, way in self.ways:
             z[rows] = way(duals)
         # Those of what variables say themselves follow from those of all other rows.
-        slack = self.program.cost + self.program.matrix.T @ z + self._of_root(duals)
+        slack = program.cost + program.matrix.T @ z + self._of_root(duals)
         rows, columns, entries = self.pieces.signs
         z[rows] = slack[columns] / -entries
         for piece in self.pieces:
@@ -63,7 +68,7 @@ class Reading:
                 i, j = svec_pairs(np.arange(piece.place.size))
                 for place in (j * order + i, i * order + j):
                     z[piece.cone.rows[place]] = slack[piece.place] * piece.units
-        return z
+        return z if self.alike is None else self.alike.dual(z)
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
         """What the squares of the cost add to the slack of all columns."""
@@ -138,7 +143,13 @@ def read_conic(program: ConicProgram) -> Reading:
     >>> read_conic(program).sdp
     SDP(unnamed; matrices [], 1 scalars, 0 rows, 1 matrix inequalities)
     """
-    return _Reader(program).reading()
+    _refuse_what_is_no_number(program)
+    # As whoever compares rows wants them.
+    program.matrix.sort_indices()
+    merged = alike(program)
+    if merged is None:
+        return _Reader(program, program).reading()
+    return replace(_Reader(program, merged.program).reading(), alike=merged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +180,7 @@ def _refuse_what_is_no_number(program: ConicProgram) -> None:
 class _Reader:
     """The standard form under construction."""
 
+    given: ConicProgram
     program: ConicProgram
     rows: list[Rows] = field(default_factory=list)
     matrices: list[_Matrix] = field(default_factory=list)
@@ -176,10 +188,7 @@ class _Reader:
     scalars: list[VectorVariable] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        _refuse_what_is_no_number(self.program)
         self.pieces = Pieces(self.program)
-        # As whoever compares rows wants them.
-        self.program.matrix.sort_indices()
         self.shift = self.pieces.shift()
         self.rhs = self.program.rhs
         if self.shift.any():
@@ -204,7 +213,7 @@ class _Reader:
             maximize=self.program.maximize,
             name=self.program.name,
         )
-        return Reading(self.program, sdp, self.pieces, self.ways)
+        return Reading(self.given, sdp, self.pieces, self.ways)
 
     def _objective(self) -> Maps:
         costs = np.flatnonzero(self.program.cost)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.linalg.svec import smat, svec_pairs
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.conic.cones import LONGEST_ARROW
+from sdpdr.model.conic.cones import LONGEST_PART
 from sdpdr.model.language.pieces import (
     Built,
     Function,
@@ -142,9 +142,9 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     """
     values = (svec_of(of) if is_symmetric(of) else of).reshape(-1)
     top = top.reshape(1)
-    if values.m <= LONGEST_ARROW:
+    if values.m <= LONGEST_PART:
         return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
-    groups = np.array_split(np.arange(values.m), -(-values.m // LONGEST_ARROW))
+    groups = np.array_split(np.arange(values.m), -(-values.m // LONGEST_PART))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
     terms: list[Term] = [
         psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")

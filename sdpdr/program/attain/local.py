@@ -268,8 +268,7 @@ def _bound_near(
     z[own] = 0.0
     metric = Metric(program, z, share)
     metric.lifted[own], metric.largest[own], z = 0.0, 0.0, metric.lifted
-    # The step that is to come is small beside what has to be left inside.
-    if program.free.size and not is_inside(program, _with_slack(program, y, z, cost), 0.0 * z):
+    if program.free.size and not _is_worth_it(program, y, z, cost):
         return None
     y, z, distance = _onto_free(program, metric, y, z, cost)
     # The step that is left changes y by no more than its unit, and z by no more than its largest.
@@ -287,6 +286,16 @@ def _bound_near(
     value = float(program.e @ y + program.t @ z) - constant
     rounding = float(gamma(y.size + z.size + 8)) * float(size)
     return value + 1.01 * (distance * ends + rounding), (y, z)
+
+
+def _is_worth_it(program: DenseProgram, y: Array, z: Array, cost: Array) -> bool:
+    """Whether slack lies further inside than the equations of free scalars are missed by."""
+    slack = cost + program.E.T @ y - program.others.T @ z
+    missed = float(np.max(np.abs(slack[program.free]), initial=0.0))
+    full, error = z.copy(), np.zeros(z.size)
+    held = program.own >= 0
+    full[program.own[held]], error[program.own[held]] = slack[held], missed
+    return is_inside(program, full, error)
 
 
 def _onto_free(

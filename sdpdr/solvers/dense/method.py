@@ -201,7 +201,7 @@ class _Method:
         scaling = Scaling(data.cones, now.s, now.z)
         system, gap = self._normal.factored(scaling), now.gap()
         point = scaling.point
-        ds, dz = self._step(now, scaling, system, -point, 1.0)[2:]
+        ds, dz = self._step(now, scaling, system, -point, 1.0, refine=False)[2:]
         ahead = [min(1.0, reach) for reach in scaling.reach(ds, dz)]
         left = float((point + ahead[0] * ds) @ (point + ahead[1] * dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
@@ -222,12 +222,19 @@ class _Method:
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None
 
     def _step(
-        self, now: Iterate, scaling: Scaling, system: Factored, wanted: Array, share: float
+        self,
+        now: Iterate,
+        scaling: Scaling,
+        system: Factored,
+        wanted: Array,
+        share: float,
+        *,
+        refine: bool = True,
     ) -> tuple[Array, Array, Array, Array]:
         """dv, dy and scaled ds, dz with a sum as wanted, which take a share of the residuals."""
         data = self._data
         apart = share * scaling.inner(now.apart)
         right = share * now.free + data.transposed @ scaling.outer(wanted - apart)
-        dv, dy = system.solve(right, share * now.missed)
+        dv, dy = system.solve(right, share * now.missed, refine=refine)
         ds = scaling.inner(data.M @ dv) + apart
         return dv, dy, ds, wanted - ds

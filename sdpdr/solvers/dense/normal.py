@@ -109,27 +109,30 @@ class _Block:
         return self.rows.indices, self.rows.data
 
     @cached_property
-    def pairs(self) -> tuple[Index, Index, Array]:
-        """Places in the matrix of the rows, and their units."""
+    def _pairs(self) -> tuple[tuple[Index, ...], Array]:
+        """Where four factors of all entries of W stand in a matrix, and the units of rows."""
         i, j = svec_pairs(self.seen)
-        return i, j, np.where(i == j, 1.0 / SQRT2, 1.0)
+        places = tuple(a[:, None] * self.order + b for a in (i, j) for b in (i, j))
+        return places, np.where(i == j, 1.0 / SQRT2, 1.0)
 
     def product(self, root: Array) -> Array:
         """The product of the columns with each other in the scaling of inverse R."""
         if self.whole is not None:
             moved = svec(root @ self.whole @ root.T)
             return np.asarray(moved @ moved.T)
-        i, j, unit = self.pairs
-        inverse = root.T @ root
-        first, second = inverse[i], inverse[j]
-        found = first[:, i] * second[:, j]
-        found += first[:, j] * second[:, i]
+        (both, cross, back, other), unit = self._pairs
+        inverse = (root.T @ root).ravel()
+        found = inverse.take(both)
+        found *= inverse.take(other)
+        swapped = inverse.take(cross)
+        swapped *= inverse.take(back)
+        found += swapped
         found *= unit
         found *= unit[:, None]
         if self.picks is not None:
             row, number = self.picks
             if row.size != self.seen.size or np.any(row[1:] < row[:-1]):
-                found = found[row[:, None], row]
+                found = found.take(row, axis=0).take(row, axis=1)
             return found if np.all(number == 1.0) else number[:, None] * found * number
         return np.asarray(self.rows @ (self.rows @ found).T)
 
@@ -232,9 +235,11 @@ class Factored:
             self._prices = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
             self._corner = _cholesky(products * self._prices * self._prices[:, None])
 
-    def solve(self, right: Array, missed: Array) -> tuple[Array, Array]:
-        """Dv and dy, with one step of refinement."""
+    def solve(self, right: Array, missed: Array, *, refine: bool = True) -> tuple[Array, Array]:
+        """Dv and dy, with one step of refinement unless it is not to be."""
         dv, dy = self._solved(right, missed)
+        if not refine:
+            return dv, dy
         more, further = self._solved(
             right - self._matrix @ dv - self._E.T @ dy, missed - self._E @ dv
         )

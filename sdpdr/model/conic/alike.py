@@ -1,0 +1,183 @@
+"""Unknowns of a conic program that may change places, as one.
+
+cvxpy bounds every entry of ``abs(X)`` by an unknown of its own, also where X is symmetric, so that
+two of them bound the same number. To exchange the two, with the rows of each alone, leaves the
+program as it is; so it does to half the sum of both, and there is an optimum at which they are
+equal. They are one unknown then, with the rows of one of them, and multipliers of these rows are
+shared out among all of them in equal parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram
+
+# Rows of what is worth the search.
+_FEWEST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """A program with one unknown for those that are alike, and the way back.
+
+    Attributes
+    ----------
+    program : ConicProgram
+    column, row : arrays of int
+        For every unknown and every row of the original program that which stands for it.
+    """
+
+    program: ConicProgram
+    column: Index
+    row: Index
+
+    def primal(self, x: Array) -> Array:
+        """Unknowns of the original program."""
+        return x[self.column]
+
+    def dual(self, z: Array) -> Array:
+        """Multipliers of the original program."""
+        return (z / np.bincount(self.row, minlength=z.size))[self.row]
+
+
+def alike(program: ConicProgram) -> Alike | None:
+    """The program with one unknown for those that may change places; None where there are none.
+
+    Examples
+    --------
+    Two unknowns that both bound x and -x, where their sum is to be least:
+
+    >>> from sdpdr.model.conic.pieces import Columns, Cone
+    >>> bound = [[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [-1.0, -1.0, 0.0], [-1.0, 0.0, -1.0]]
+    >>> rows = np.array([*bound, *bound, [1.0, 0.0, 0.0]])
+    >>> cones = [Cone("nonnegative", "bounds", np.arange(8)), Cone("zero", "x", np.array([8]))]
+    >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
+    >>> given = ConicProgram(
+    ...     np.array([0.0, 1.0, 1.0]), 0.0, sp.csr_array(rows), np.zeros(9), cones, columns
+    ... )
+    >>> found = alike(given)
+    >>> found.column, found.program.cost, found.program.matrix.shape
+    (array([0, 1, 1]), array([0., 2.]), (5, 2))
+    """
+    if program.root is not None:
+        return None
+    found = _Search(program)
+    if not found.is_worth_it:
+        return None
+    column, row = found.pairs()
+    if np.all(column == np.arange(column.size)):
+        return None
+    return _merged(program, column, row)
+
+
+class _Search:
+    """Unknowns of cvxpy's in inequalities alone, and rows that have one of them beside others."""
+
+    def __init__(self, program: ConicProgram) -> None:
+        self._program, matrix = program, program.matrix
+        m, n = matrix.shape
+        self._counts = np.diff(matrix.indptr)
+        self._owner = np.repeat(np.arange(m), self._counts)
+        limits = np.zeros(m, dtype=bool)
+        for cone in program.cones:
+            if cone.kind == "nonnegative":
+                limits[cone.rows] = True
+        # A person's own unknowns stay as they are.
+        self._own = np.zeros(n, dtype=bool)
+        for columns in program.columns:
+            self._own[columns.place] = columns.name == AUXILIARY
+        self._own[matrix.indices[~limits[self._owner]]] = False
+        self._is_own = self._own[matrix.indices]
+        alone = np.bincount(self._owner[self._is_own], minlength=m) == 1
+        self._private = alone & (self._counts > 1)
+        self.is_worth_it = int(np.count_nonzero(self._private)) >= _FEWEST
+
+    def pairs(self) -> tuple[Index, Index]:
+        """For every unknown and every row the first that it is alike."""
+        program, matrix = self._program, self._program.matrix
+        m, n = matrix.shape
+        # What a row says of other unknowns, and what an unknown says in all of its rows, as numbers
+        # that hardly ever agree by chance.
+        rng = np.random.default_rng(0)
+        others = np.where(self._is_own, 0.0, matrix.data * rng.random(n)[matrix.indices])
+        rest = np.bincount(self._owner, others, minlength=m) + np.pi * program.rhs
+        told = np.where(self._private, rest, 1e3 + np.arange(m))
+        own = np.flatnonzero(self._is_own)
+        row, of = self._owner[own], matrix.indices[own]
+        said = (
+            np.bincount(of, matrix.data[own] * np.sin(1.0 + told[row]), minlength=n) + program.cost
+        )
+        order = np.lexsort((told[row], of))
+        own, ends = own[order], np.cumsum(np.append(0, np.bincount(of, minlength=n)))
+        chosen = np.flatnonzero(self._own)
+        chosen = chosen[np.lexsort((chosen, np.round(said[chosen], 9)))]
+        one, other = chosen[:-1], chosen[1:]
+        sizes = np.diff(ends)
+        near = np.asarray(program.cost[one] == program.cost[other])
+        near &= (sizes[one] == sizes[other]) & (np.abs(said[one] - said[other]) < 1e-8)
+        one, other = one[near], other[near]
+        first, second = (own[_places(ends, columns)] for columns in (one, other))
+        pair = np.repeat(np.arange(one.size), sizes[one])
+        same = np.bincount(pair, ~self._agree(first, second), minlength=one.size) == 0
+        column, standing = np.arange(n), np.arange(m)
+        for a, b in zip(one[same].tolist(), other[same].tolist(), strict=True):
+            column[b] = column[a]
+        rows = self._owner[first], self._owner[second]
+        kept = same[pair] & self._private[rows[0]]
+        for i, j in zip(rows[0][kept].tolist(), rows[1][kept].tolist(), strict=True):
+            standing[j] = standing[i]
+        return column, standing
+
+    def _agree(self, first: Index, second: Index) -> NDArray[np.bool_]:
+        """Which entries of two unknowns are the same, and in rows that say the same of others."""
+        matrix, rhs = self._program.matrix, self._program.rhs
+        a, b = self._owner[first], self._owner[second]
+        same = np.asarray(matrix.data[first] == matrix.data[second])
+        shared = ~self._private[a]
+        same &= (self._private[a] == self._private[b]) & (~shared | (a == b))
+        same &= (rhs[a] == rhs[b]) & (self._counts[a] == self._counts[b])
+        asked = np.flatnonzero(same & ~shared)
+        left, right = (_places(matrix.indptr, rows[asked]) for rows in (a, b))
+        left, right = left[~self._is_own[left]], right[~self._is_own[right]]
+        wrong = matrix.indices[left] != matrix.indices[right]
+        wrong |= matrix.data[left] != matrix.data[right]
+        same[np.repeat(asked, self._counts[a[asked]] - 1)[wrong]] = False
+        return same
+
+
+def _places(ends: Index, rows: Index) -> Index:
+    """Places of all entries of rows, row by row."""
+    counts = (ends[1:] - ends[:-1])[rows]
+    before = np.cumsum(counts) - counts
+    return np.arange(np.sum(counts)) + np.repeat(ends[rows] - before, counts)
+
+
+def _merged(program: ConicProgram, column: Index, row: Index) -> Alike:
+    """The program of those that stand for others."""
+    columns, column = np.unique(column, return_inverse=True)
+    rows, row = np.unique(row, return_inverse=True)
+    n = columns.size
+    ones = (np.ones(column.size), column, np.arange(column.size + 1))
+    sums = sp.csr_array(ones, shape=(column.size, n))
+    matrix = sp.csr_array(program.matrix[rows] @ sums)
+    matrix.sort_indices()
+    place = np.full(program.rhs.size, -1)
+    place[rows] = np.arange(rows.size)
+    cones = [replace(cone, rows=place[cone.rows][place[cone.rows] >= 0]) for cone in program.cones]
+    named = [replace(one, place=np.unique(column[one.place])) for one in program.columns]
+    cost = np.bincount(column, program.cost, minlength=n).astype(float)
+    smaller = replace(
+        program,
+        cost=cost,
+        matrix=matrix,
+        rhs=program.rhs[rows],
+        cones=cones,
+        columns=named,
+    )
+    return Alike(smaller, column, row)

@@ -1,0 +1,138 @@
+"""The interior-point method on dense matrices: known answers, and laws of its parts."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdpdr
+from sdpdr.base.errors import DataError
+from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
+from sdpdr.linalg.svec import smat, svec, svec_size
+from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.run import Status, Verdict
+from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.solvers import Dense
+from sdpdr.solvers.conic import ConicForm
+from sdpdr.solvers.dense.normal import Normal
+from sdpdr.solvers.dense.scaling import Cones, Scaling
+
+
+def least_eigenvalue(matrix):
+    n = len(matrix)
+    one = Rows("one", "==", {"X": Trace(n)}, np.ones(1))
+    return SDP((PsdVariable("X", n),), {"X": InnerProduct(matrix)}, (one,))
+
+
+def inside(rng, cones):
+    """A point well inside all cones."""
+    found = rng.uniform(0.5, 2.0, cones.size)
+    for group in cones.groups:
+        roots = rng.standard_normal((len(group.rows), group.order, group.order))
+        found[group.rows] = svec(roots @ roots.transpose(0, 2, 1) + np.eye(group.order))
+    return found
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+@pytest.mark.parametrize("n", [1, 2, 7, 12])
+def test_least_eigenvalues(n, form):
+    rng = np.random.default_rng(n)
+    root = rng.standard_normal((n, n))
+    found = sdpdr.solve(least_eigenvalue(root + root.T), "dense", form)
+    assert found.status is Status.SOLVED
+    assert found.solver == "dense"
+    assert found.value == pytest.approx(np.linalg.eigvalsh(root + root.T)[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["gram", "lmi"])
+def test_it_agrees_with_clarabel_where_all_kinds_of_rows_meet(form):
+    """Two matrices of like order, free and non-negative scalars, inequalities and equations."""
+    rng = np.random.default_rng(5)
+    A, B = (svec(m + m.T) for m in rng.standard_normal((2, 4, 4)))
+    x, y = VectorVariable("x", 2), VectorVariable("y", 1, nonnegative=True)
+    matrices = (PsdVariable("X", 4), PsdVariable("Y", 4))
+    rows = (
+        Rows("traces", "==", {"X": Trace(4), "Y": Trace(4)}, np.array([2.0])),
+        Rows("limit", "<=", {"X": SvecMap(4, A[None]), "y": VectorMap([[-1.0]])}, np.ones(1)),
+        Rows("sum", "<=", {"x": VectorMap([[1.0, 1.0], [-1.0, 1.0]])}, np.array([3.0, 2.0])),
+    )
+    sides = VectorMap(np.column_stack([svec(np.eye(4)), A]))
+    lmi = Lmi("above", 4, {"x": sides}, svec(3.0 * np.eye(4)))
+    objective = {
+        "X": SvecMap(4, B[None]),
+        "x": VectorMap([[1.0, -0.5]]),
+        "y": VectorMap([[0.3]]),
+    }
+    sdp = SDP((*matrices, x, y), objective, rows, (lmi,))
+    one, other = (sdpdr.solve(sdp, solver, form) for solver in ("dense", "clarabel"))
+    assert one.status is other.status is Status.SOLVED
+    assert one.value == pytest.approx(other.value, rel=2e-6, abs=2e-6)
+
+
+def test_a_convex_cost_is_solved_in_the_form_as_it_stands():
+    x = VectorVariable("x", 1, curvature=np.ones(1))
+    limit = Rows("limit", "<=", {"x": VectorMap(np.ones((1, 1)))}, np.zeros(1))
+    sdp = SDP((x,), {"x": VectorMap(-np.ones((1, 1)))}, (limit,), constant=0.5)
+    found = sdpdr.solve(sdp, "dense", "gram")
+    assert found.status is Status.SOLVED
+    assert found.value == pytest.approx(0.5, rel=1e-6)
+
+
+def test_programs_without_a_point_or_without_a_limit_are_told():
+    free = VectorVariable("x", 1)
+    rows = (
+        Rows("low", "<=", {"x": VectorMap([[1.0]])}, np.array([-1.0])),
+        Rows("high", "<=", {"x": VectorMap([[-1.0]])}, np.array([-1.0])),
+    )
+    none = SDP((free,), {"x": VectorMap([[1.0]])}, rows)
+    assert Dense().run(none).verdict is Verdict.INFEASIBLE
+    assert sdpdr.solve(none, "dense", "gram").status is Status.INFEASIBLE
+    endless = SDP((free,), {"x": VectorMap([[1.0]])}, rows[:1])
+    assert Dense().run(endless).verdict is Verdict.UNBOUNDED
+    assert sdpdr.solve(endless, "dense", "gram").status is Status.UNBOUNDED
+
+
+def test_limits_are_kept():
+    sdp = least_eigenvalue(np.diag([1.0, 2.0, 3.0]))
+    assert Dense(max_iter=2).run(sdp).verdict is Verdict.ITERATION_LIMIT
+    assert Dense(time_limit=0.0).run(sdp).verdict is Verdict.TIME_LIMIT
+    with pytest.raises(DataError, match="no option 'eps'; it has 'tol'"):
+        Dense(options={"eps": 1.0}).run(sdp)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 3), st.lists(st.integers(1, 4), max_size=4), st.integers(0, 1000))
+def test_a_scaling_makes_point_and_multiplier_agree(linear, orders, seed):
+    rng, cones = np.random.default_rng(seed), Cones(linear, tuple(orders))
+    s, z = inside(rng, cones), inside(rng, cones)
+    scaling = Scaling(cones, s, z)
+    np.testing.assert_allclose(scaling.inner(s), scaling.point, atol=1e-9)
+    # To scale a multiplier and back is to scale by the transposes: products stay.
+    x = rng.standard_normal(cones.size)
+    assert scaling.inner(s) @ x == pytest.approx(s @ scaling.outer(x))
+    np.testing.assert_allclose(scaling.outer(scaling.point), z, atol=1e-9)
+    twice = scaling.product(scaling.point, scaling.divided(x))
+    np.testing.assert_allclose(twice, x, atol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("p", [3, 30])
+def test_the_matrix_of_a_step_is_what_columns_say_of_each_other(p, density):
+    """Whether entries are found one by one or columns are scaled as matrices."""
+    rng, n = np.random.default_rng(p), 6
+    columns = sp.random_array((svec_size(n), p), density=density, random_state=rng).toarray()
+    variable = VectorVariable("x", p)
+    lmi = Lmi("above", n, {"x": VectorMap(columns)}, svec(np.eye(n)))
+    data = ConicForm(SDP((variable,), {}, (), (lmi,)), fold=False).data()
+    scaling = Scaling(data.cones, inside(rng, data.cones), inside(rng, data.cones))
+    scaled = np.column_stack([scaling.inner(column) for column in columns.T])
+    np.testing.assert_allclose(Normal(data).matrix(scaling), scaled.T @ scaled, atol=1e-9)
+
+
+def test_far_steps_end_at_the_boundary():
+    cones = Cones(1, (2,))
+    scaling = Scaling(cones, cones.identity, cones.identity)
+    (reach,) = scaling.reach(np.concatenate([[-0.25], svec(np.diag([-0.5, 1.0]))]))
+    assert reach == pytest.approx(2.0)
+    assert smat(cones.identity[1:]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
