@@ -149,9 +149,7 @@ class ConicForm:
             setattr(settings, name, value)
         curvature, cost = self._objective()
         right = np.concatenate([np.zeros(0), *self._right])
-        solver = clarabel.DefaultSolver(
-            curvature, cost, self._left(), right, self.cones, settings
-        )
+        solver = clarabel.DefaultSolver(curvature, cost, self._left(), right, self.cones, settings)
         return Workspace(self, solver)
 
     def _left(self) -> sp.csc_matrix:

@@ -46,18 +46,14 @@ class Kept:
         scaled = program.rescaled(x)
         enclosure = Enclosure(scaled)
         enclosure.prepare()
-        return cls(
-            sdp, program, scaled, Equations.of(program, scaled), enclosure, Bounds(program)
-        )
+        return cls(sdp, program, scaled, Equations.of(program, scaled), enclosure, Bounds(program))
 
     def renumbered(self, sdp: SDP) -> Kept | None:
         """The same for a program of other numbers; None where left sides differ."""
         if not differ_in_numbers(self.sdp, sdp):
             return None
         program = _renumbered(self.program, self.sdp, sdp)
-        return replace(
-            self, sdp=sdp, program=program, equations=self.equations.renumbered(program)
-        )
+        return replace(self, sdp=sdp, program=program, equations=self.equations.renumbered(program))
 
 
 def differ_in_numbers(one: SDP, other: SDP) -> bool:
