@@ -232,8 +232,9 @@ class Model:
 
         Newton's method goes from the last answer to the new one, which is proved like any other;
         its `Solution.solver` is ``"newton"``. Where it does not arrive, or the program is too
-        large for it, or too small for it to save anything, the solver that proved the last answer
-        is asked, and begins there if it can; whatever that does not prove, `sdpdr.solve` is asked.
+        large for it, the solver that proved the last answer is asked, and begins there if it can;
+        whatever that does not prove, `sdpdr.solve` is asked. What depends on left sides alone is
+        prepared by the first solve, for all later ones.
 
         Parameters
         ----------

@@ -170,7 +170,7 @@ def precise(model, p, value):
     """The optimum, as precise as doubles allow."""
     before = p.value
     p.value = value
-    found = Optimum(model, sdpdr.solve(model, tol=1e-8)).solution
+    found = Optimum(model, sdpdr.solve(model)).solution
     p.value = before
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,11 +80,19 @@ class Priced(Named, Curved, Part):
 
         Of a symmetric matrix, they are those of the upper triangle, off the diagonal twice.
         """
-        of, weights = self.of, self._weights()
-        if not is_symmetric(fixed(of)):
-            return of.reshape(-1), weights.ravel()
-        i, j = np.triu_indices(of.shape[0])
-        return of[i, j], np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i])
+        weights = self._weights()
+        triangle = self._triangle
+        if triangle is None and is_symmetric(fixed(self.of)):
+            triangle = _upper(self.of)
+        if triangle is None:
+            return self.of.reshape(-1), weights.ravel()
+        i, j = np.triu_indices(self.of.shape[0])
+        return triangle, np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i])
+
+    @cached_property
+    def _triangle(self) -> Affine | None:
+        """The upper triangle of a matrix that is symmetric whatever parameters are."""
+        return _upper(self.of) if is_symmetric(self.of) else None
 
     def _penalty(self, factor: float, name: str = "") -> Penalize:
         values, weights = self._values()
@@ -261,6 +270,11 @@ class Both(Named):
             for term in compare(side, "<=", self.limit).terms():
                 assert isinstance(term, AtMost)
                 yield replace(term, name=name)
+
+
+def _upper(matrix: Affine) -> Affine:
+    i, j = np.triu_indices(matrix.shape[0])
+    return matrix[i, j]
 
 
 def _present(weight: Any, label: str) -> Any:

@@ -98,7 +98,7 @@ class Enclosure:
 
     def prepare(self) -> None:
         """Do now what does not depend on right sides."""
-        _ = self._relieved.kept
+        _ = self._relieved.kept, self._relieved.rounding
 
     @cached_property
     def _relieved(self) -> _System:
@@ -215,7 +215,7 @@ class _System:
         """The product of |A^T R| and a vector, some columns of A at a time."""
         parts = self.kept if self._columns.shape[0] <= _CHUNK else self._spreading()
         found = np.concatenate([np.zeros(0), *(part @ missed for part in parts)])
-        return np.asarray(1.01 * (found + self._rounding @ (np.abs(self._inverse) @ missed)))
+        return np.asarray(1.01 * (found + self.rounding @ (np.abs(self._inverse) @ missed)))
 
     @cached_property
     def kept(self) -> list[Array]:
@@ -227,7 +227,8 @@ class _System:
             yield np.abs(self._columns[start : start + _CHUNK] @ self._inverse)
 
     @cached_property
-    def _rounding(self) -> sp.csr_array:
+    def rounding(self) -> sp.csr_array:
+        """What rounding adds to them, beside |R|."""
         terms = int(np.max(np.diff(self._columns.indptr), initial=0)) + 4
         return float(gamma(terms)) * abs(self._columns) + self._radius.T.tocsr()
 

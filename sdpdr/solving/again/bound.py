@@ -12,8 +12,6 @@ trusted up to rounding, where that is small.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -44,22 +42,18 @@ class Bounds:
         terms = gamma(np.diff(self._columns.indptr) + 2)
         self._terms = terms
         self._sizes = sp.diags_array(terms) @ abs(self._columns) + program.radius.T.tocsr()
-        self._free = np.flatnonzero((program.curvature == 0.0) & _is_scalar(program))
-        self._free = self._free[~np.isin(self._free, program.nonnegative)]
-
-    @cached_property
-    def _inverse(self) -> Array:
-        """Of the equations of free scalars, where some of them may depend on others."""
-        part = self._columns[self._free]
-        return np.asarray(np.linalg.pinv((part @ part.T).toarray(), hermitian=True))
-
-    @cached_property
-    def _of_free(self) -> sp.csr_array:
-        return self._columns[self._free]
+        curved = np.flatnonzero(program.curvature)
+        self._free = np.setdiff1d(program.free, curved)
+        self._of_free = self._columns[self._free]
+        self._inverse: Array | None = None
+        if 0 < self._free.size <= _MOST:
+            product = (self._of_free @ self._of_free.T).toarray()
+            # Some of the equations may depend on others.
+            self._inverse = np.linalg.pinv(product, hermitian=True)
 
     def balanced(self, program: ConeProgram, y: Array) -> Array:
         """The nearest multipliers that satisfy the equations of free scalars."""
-        if not 0 < self._free.size <= _MOST:
+        if self._inverse is None:
             return y
         for _ in range(_PASSES):
             residual = program.c[self._free] - self._of_free @ y
@@ -84,10 +78,3 @@ class Bounds:
         curved = np.flatnonzero(program.curvature)
         paid = 0.5 * float(np.sum(s[curved] ** 2 / program.curvature[curved]))
         return float(program.b @ y) - paid + program.sdp.constant
-
-
-def _is_scalar(program: ConeProgram) -> Array:
-    scalar = np.ones(program.c.size, dtype=bool)
-    for block in program.blocks:
-        scalar[block.part] = False
-    return scalar

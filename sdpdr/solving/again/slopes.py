@@ -126,7 +126,7 @@ class Optimum:
     @cached_property
     def system(self) -> System:
         """Their derivative by point and multipliers."""
-        return System(self.found.place)
+        return System(self.found.place, whole=True)
 
     def changes(self, parameter: Parameter) -> Iterator[tuple[Array, Array]]:
         """Derivatives of the residuals by every entry of a parameter, which they are affine in.

@@ -60,8 +60,7 @@ class _Part:
     def product(self) -> Matrix:
         """What those that are eliminated leave between multipliers."""
         roots = np.sqrt(self.quotients)
-        columns = self.rows.T
-        halves = columns @ sp.diags_array(roots) if sp.issparse(columns) else columns * roots
+        halves = _times(self.rows.T, roots)
         return halves @ halves.T
 
 
@@ -80,26 +79,29 @@ class System:
     Parameters
     ----------
     place : Place
+    whole : bool, default False
+        Whether every row is among the equations, which tells what depends on what; else those that
+        do not bind are solved for by themselves.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, whole: bool = False) -> None:
         self.place, of = place, place.of
         m = of.b.size
         self._parts = [
             _of_block(*seen, frame, m)
             for seen, frame in zip(of.matrices, place.frames, strict=True)
         ]
-        scalars, self._lone = _of_scalars(place)
+        scalars, self._lone = _of_scalars(place, whole)
         self._parts.append(scalars)
         self._schur = sum(part.product() for part in self._parts)  # sparse where all are
         self._inverse = np.concatenate([part.inverse[part.large] for part in self._parts])
-        self._wide = [part.rows[part.large] for part in self._parts]
+        self._wide = _stacked([part.rows[part.large] for part in self._parts])
         self.large = self._inverse.size
 
     @cached_property
     def matrix(self) -> Matrix:
         """Symmetric, of shape (k + m, k + m); sparse where it may be."""
-        return _bordered(-sp.diags_array(self._inverse), self._wide, self._schur)
+        return _bordered(-np.diag(self._inverse), self._wide, self._schur)
 
     def right(self, missed: Array, slack: Array) -> Array:
         """The right side for residuals ``b - A x`` and ``c + Q x - A^T y - s``."""
@@ -125,13 +127,14 @@ class System:
         lone, k = self._lone, self.large
         others = np.delete(np.arange(right.size - k), lone)
         weights = 1.0 / self._schur.diagonal()[lone]
-        seen = _stacked([rows[:, lone] for rows in self._wide])
-        lowered = seen @ sp.diags_array(weights)
-        corner = -sp.diags_array(self._inverse) - lowered @ seen.T
-        wide = [rows[:, others] for rows in self._wide]
-        matrix = _bordered(corner, wide, self._schur[others][:, others])
+        seen, wide = self._wide[:, lone], self._wide[:, others]
+        lowered = _times(seen, weights)
+        corner = -_dense(lowered @ seen.T)
+        corner[np.arange(k), np.arange(k)] -= self._inverse
+        schur = self._schur[others][:, others]
         given, rows = right[:k], right[k:]
-        found = _solution(matrix, np.concatenate([given - lowered @ rows[lone], rows[others]]))
+        lowered_right = np.concatenate([given - lowered @ rows[lone], rows[others]])
+        found = _solution(_bordered(corner, wide, schur), lowered_right)
         if found is None:
             return None
         y = np.empty(rows.size)
@@ -246,7 +249,7 @@ def _of_block(seeing: Index, matrices: sp.csr_array, frame: Frame, m: int) -> _P
     return _Part(kept, inverse, unit, (i, j), inverse * _LARGE <= 1.0)
 
 
-def _of_scalars(place: Place) -> tuple[_Part, Index]:
+def _of_scalars(place: Place, whole: bool) -> tuple[_Part, Index]:
     """The scalars, and rows that are solved for by themselves.
 
     A scalar that one row alone sees is solved for first, and so is its row where that leaves a
@@ -260,25 +263,24 @@ def _of_scalars(place: Place) -> tuple[_Part, Index]:
     lone = np.flatnonzero(left >= _LARGE)
     seen = np.asarray(abs(rows[:, lone]).sum(axis=1)).ravel() > 0.0
     seen[own.scalars[left[own.rows] >= _LARGE]] = False
-    if np.count_nonzero(seen & ~large) >= lone.size:
+    if whole or np.count_nonzero(seen & ~large) >= lone.size:
         return _Part(rows, inverse, np.ones(k.size), k, large), lone[:0]
     large |= seen
     large[own.scalars[left[own.rows] >= _LARGE]] = False
     return _Part(rows, inverse, np.ones(k.size), k, large), lone
 
 
-def _bordered(corner: Matrix, wide: list[Matrix], schur: Matrix) -> Matrix:
+def _bordered(corner: Array, wide: Matrix, schur: Matrix) -> Matrix:
     """The symmetric matrix of ``corner``, ``wide`` and ``schur``."""
-    k, m = corner.shape[0], schur.shape[0]
-    filled = _filled(corner) + _filled(schur) + 2 * sum(_filled(rows) for rows in wide)
+    k, m = wide.shape
+    filled = np.count_nonzero(corner) + _filled(schur) + 2 * _filled(wide)
     if k + m >= _WIDE and is_sparse(filled, (k + m) ** 2):
-        below = sp.vstack([sp.csr_array(rows) for rows in wide], format="csr")
+        below = sp.csr_array(wide)
         blocks = [[sp.csr_array(corner), below], [below.T, sp.csr_array(schur)]]
         return sp.csc_array(sp.block_array(blocks))
-    found = np.zeros((k + m, k + m))
-    found[:k, :k] = _dense(corner)
-    found[k:, k:] = _dense(schur)
-    found[:k, k:] = np.vstack([_dense(rows) for rows in wide])
+    found = np.empty((k + m, k + m))
+    found[:k, :k], found[k:, k:] = corner, _dense(schur)
+    found[:k, k:] = _dense(wide)
     found[k:, :k] = found[:k, k:].T
     return found
 
@@ -315,6 +317,11 @@ def _dense(matrix: Matrix) -> Array:
 
 def _filled(rows: Matrix) -> int:
     return int(rows.nnz if sp.issparse(rows) else np.count_nonzero(rows))
+
+
+def _times(rows: Matrix, columns: Array) -> Matrix:
+    """A matrix with its columns multiplied."""
+    return rows @ sp.diags_array(columns) if sp.issparse(rows) else rows * columns
 
 
 def _scaled(matrix: Matrix, size: Array) -> Matrix:

@@ -53,6 +53,8 @@ class Warm:
         Its answer.
     workspace : Workspace or None
         Of the solver that answered first, where that can change numbers in place.
+    astray : bool
+        Whether Newton's method led nowhere the last time, so that the workspace is asked first.
     """
 
     kept: Kept
@@ -60,6 +62,7 @@ class Warm:
     y: Array
     s: Array
     workspace: Workspace | None
+    astray: bool = False
 
     @classmethod
     def of(cls, sdp: SDP, solution: Solution) -> Warm | None:
@@ -160,7 +163,8 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
             kept, warm = _anew(sdp, warm), replace(warm, workspace=None)
     if kept is None:
         return None
-    for way in (_by_newton, _by_workspace):
+    ways = [_by_newton, _by_workspace]
+    for way in reversed(ways) if warm.astray else ways:
         with clock("solve"):
             found = way(kept, warm, abs(last.value) or 1.0, tol)
         if found is None:
@@ -179,7 +183,8 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
                 found.words,
             )
             solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
-            return solution, replace(warm, kept=kept, x=found.x, y=found.y, s=found.s)
+            astray = way is _by_workspace
+            return solution, Warm(kept, found.x, found.y, found.s, warm.workspace, astray)
     return None
 
 
