@@ -290,3 +290,20 @@ def test_anchors_that_do_not_span_the_plane_hold_the_others_as_far_as_they_can(c
 def test_what_would_be_read_otherwise_than_meant_is_refused(D, y, words):
     with pytest.raises(DataError, match=words):
         sdpdr.DistanceCompletion(1).fit(D, y)
+
+
+@pytest.mark.parametrize("misfit", ["auto", "square"])
+@pytest.mark.parametrize("anchored", [False, True])
+def test_the_answer_does_not_depend_on_the_unit_of_length(misfit, anchored):
+    rng = np.random.default_rng(0)
+    P = rng.uniform(size=(25, 2))
+    noisy = np.triu(squareform(pdist(P)) * (1.0 + 0.02 * rng.standard_normal((25, 25))), 1)
+    D = noisy + noisy.T
+    D[D > 0.6] = np.nan
+    found = {}
+    for unit in (1.0, 1e5, 1e-5):
+        y = (np.arange(4), unit * P[:4]) if anchored else None
+        found[unit] = sdpdr.DistanceCompletion(misfit=misfit, tol=1e-8).fit(unit * D, y)
+        assert found[unit].solution_.certified(1e-8)
+    for unit in (1e5, 1e-5):
+        np.testing.assert_allclose(found[unit].distances_ / unit, found[1.0].distances_, atol=1e-4)

@@ -9,7 +9,7 @@ from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sdpdr import datasets, extend, graphs
-from sdpdr.errors import DataError, DuplicatePointsWarning, ShapeError
+from sdpdr.errors import DataError, DuplicatePointsWarning, ShapeError, UncertifiedWarning
 
 
 def angle(A, B):
@@ -429,3 +429,24 @@ def test_no_copy_of_an_eigenvalue_is_missed_where_a_graph_falls_into_parts():
     np.testing.assert_allclose(found.eigenvalues, dense.eigenvalues, atol=1e-8)
     gram = found.vectors.T @ pencil.mass(found.vectors)
     np.testing.assert_allclose(gram, np.eye(9), atol=1e-8)
+
+
+def test_a_cluster_of_eigenvalues_just_below_those_sought_is_no_obstacle():
+    # In the plane, six neighbours weigh out every point exactly, and a shift far off sees no gap.
+    X = np.random.default_rng(0).random((1500, 2))
+    pencil = extend.reconstruction_pencil(graphs.knn(X, 6))
+    found = extend.graph_embedding(pencil, 3)
+    left = pencil.weights @ found.vectors - found.vectors * found.eigenvalues
+    assert np.abs(left).max() < 1e-8
+    np.testing.assert_allclose(found.eigenvalues, 1.0, atol=1e-8)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(found.vectors.sum(axis=0), 0.0, atol=1e-6)
+
+
+def test_an_iteration_that_does_not_end_says_how_far_it_came(monkeypatch):
+    monkeypatch.setattr("sdpdr.families.regress.pencil._ROUNDS", 1)
+    monkeypatch.setattr("sdpdr.families.regress.pencil._RESTARTS", 1)
+    X = np.random.default_rng(0).random((600, 2))
+    pencil = extend.reconstruction_pencil(graphs.knn(X, 6))
+    with pytest.warns(UncertifiedWarning, match="nearly equal"):
+        extend.graph_embedding(pencil, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,9 @@ class DistanceCompletion(Embedding):
         Its edges are the distances that are known.
     solution_ : Solution
         Of the program, with its certificate.
+    unit_ : float
+        The length that is one in the program and its matrix: with anchors, whose matrix is bordered
+        by coordinates, and a price, the root mean square of the known distances; else 1.
     n_features_in_ : int
 
     Raises
@@ -158,8 +161,11 @@ class DistanceCompletion(Embedding):
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
+        self.unit_ = _unit(graph, nodes, self.misfit)
+        scaled = replace(graph, sqdist=graph.sqdist / self.unit_**2)
+        coordinates = coordinates / self.unit_
         solution = solve(
-            distance_completion(graph, nodes, coordinates, self.misfit, self.price),
+            distance_completion(scaled, nodes, coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
             time_limit=self.time_limit,
@@ -170,7 +176,7 @@ class DistanceCompletion(Embedding):
         warn_of_missing_proof(solution, EXACT_LENGTHS.format("misfit") if exact else "")
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
-        relaxed = self._relaxed(nodes, coordinates)
+        relaxed = self.unit_ * self._relaxed(scaled, nodes, coordinates)
         places = refine(graph, relaxed, nodes) if self.refined else relaxed
         self.relaxed_ = graph.of_samples(relaxed)
         self.embedding_ = as_precise(graph.of_samples(places), X)
@@ -187,13 +193,13 @@ class DistanceCompletion(Embedding):
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
 
-    def _relaxed(self, nodes: Index, coordinates: Array) -> Array:
+    def _relaxed(self, graph: NeighborGraph, nodes: Index, coordinates: Array) -> Array:
         """Places of the nodes as the program has them, in as many dimensions as are asked for."""
-        graph, solution = self.graph_, self.solution_
+        solution = self.solution_
         if not nodes.size:
             return solution.embedding(self.n_components)
         placed = place(solution, graph, nodes, coordinates)
-        self.trust_ = graph.of_samples(placed.trust)
+        self.trust_ = self.unit_**2 * graph.of_samples(placed.trust)
         return placed.coordinates + _beside_anchors(
             solution, known_points(graph, nodes, coordinates)
         )
@@ -203,6 +209,13 @@ class DistanceCompletion(Embedding):
         tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _unit(graph: NeighborGraph, nodes: Index, misfit: Misfit) -> float:
+    """The length that is to be one in a program with such anchors."""
+    if not nodes.size or misfit not in ("auto", "square", "absolute"):
+        return 1.0
+    return float(np.sqrt(np.mean(graph.sqdist)))
 
 
 def _beside_anchors(solution: Solution, known: KnownPoints) -> Array:
