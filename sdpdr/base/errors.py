@@ -195,7 +195,7 @@ class RowNumbersWarning(SdpdrWarning):
 
 
 class DoubtfulColumnWarning(SdpdrWarning):
-    """A column of the data may be no coordinate: it holds years, or a code for what is missing."""
+    """A column may not be what it is taken for: it holds years, or a code for what is missing."""
 
 
 class UnlikeColumnsWarning(SdpdrWarning):

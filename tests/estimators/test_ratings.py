@@ -181,6 +181,36 @@ def test_pairs_and_their_ratings_are_scored_as_triples(model):
     assert model.score(pairs, wrong) < model.score(pairs, values)
 
 
+@pytest.mark.parametrize("model", [RatingMMMF(0.6), MMMFCV(cs=[0.6, 0.9], cv=2)])
+def test_pairs_and_their_ratings_are_learned_as_triples(model):
+    table = as_triples(SMALL)
+    pairs, values = table[:, :2].astype(int), table[:, 2]
+    known = clone(model).fit(table)
+    names = np.array(list("abcdefgh"))[pairs[:, 0]], pairs[:, 1] + 7
+    frame = pd.DataFrame({"who": names[0], "what": names[1]}, index=names[0])
+    for X in (pairs, pairs.astype(float), list(zip(*names, strict=True)), frame):
+        for y in (values, pd.Series(values, index=10 + np.arange(len(values)))):
+            found = clone(model).fit(X, y)
+            np.testing.assert_array_equal(found.predict(), known.predict())
+            assert found.n_features_in_ == known.n_features_in_
+    np.testing.assert_array_equal(found.predict(["c"], [9]), known.predict([2], [2]))
+    with pytest.raises(ShapeError, match="rating each"):
+        clone(model).fit(pairs, values[:-1])
+
+
+def test_signs_of_pairs_are_learned_as_triples():
+    signs, _ = sdpdr.datasets.partial_signs(12, 8, share=0.6)
+    i, a = np.nonzero(signs)
+    found = MMMF(c=0.5).fit(np.column_stack([i, a]), signs[i, a])
+    np.testing.assert_allclose(found.X_, MMMF(c=0.5).fit(signs).X_, atol=1e-3)
+
+
+def test_a_table_of_two_items_with_gaps_is_a_table_whatever_y_is():
+    X = np.array([[5.0, np.nan], [np.nan, 3.0], [4.0, 2.0], [1.0, 4.0]])
+    found = RatingMMMF(2.0).fit(X, [1.0, 2.0, 3.0, 4.0])
+    assert found.predict().shape == (4, 2)
+
+
 @pytest.mark.parametrize(("y", "error"), [([1.0], ShapeError), ([1.0, np.nan], DataError)])
 def test_pairs_without_a_rating_each_are_refused(y, error):
     with pytest.raises(error, match="rating"):

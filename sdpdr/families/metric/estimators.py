@@ -57,8 +57,9 @@ class MetricLearner(Transformer):
         X : array_like of shape (n, D), or (n_pairs, 2, D)
             Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
         y : array_like of shape (n,), or (n_pairs,)
-            Labels: pairs of one class are similar, all others dissimilar. Of pairs: 1 for
-            similar, -1 for dissimilar.
+            Labels: pairs of one class are similar, all others dissimilar; points whose label is
+            not known (None, or -1 beside two classes) are in no pair. Of pairs: 1 for similar,
+            -1 for dissimilar.
 
         Returns
         -------

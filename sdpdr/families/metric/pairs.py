@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, UnknownNameError
+from sdpdr.base.labels import unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +158,7 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     ----------
     X : array of shape (n, D)
     y : array_like of shape (n,)
+        Points whose label is not known (None, nan, or -1 beside two classes) are in no pair.
     n_pairs : int, optional
         That many of each kind, drawn without repetition (all, where there are no more); by
         default all.
@@ -178,13 +180,16 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
         raise ShapeError(
             f"y must hold one label for each of the {len(X)} points; it has shape {labels.shape}."
         )
-    classes, label = np.unique(labels, return_inverse=True)
+    known = np.flatnonzero(~unknown(labels))
+    classes, label = np.unique(labels[known], return_inverse=True)
+    if not len(classes):
+        raise DataError("y holds no label that is known, so there are no pairs. Label some points.")
     if len(classes) == 1:
         raise DataError(
-            f"y has one class only ({classes[0]!r}), so no pair is dissimilar. Add points of "
-            "another class, or list dissimilar pairs."
+            f"y has one class only ({classes.tolist()[0]!r}), so no pair is dissimilar. "
+            "Add points of another class, or list dissimilar pairs."
         )
-    if len(classes) == len(X):
+    if len(classes) == len(known):
         raise DataError(
             f"y has {len(classes)} classes of one point each, so no pair is similar. If y is a "
             "number to be predicted, bin it first."
@@ -193,12 +198,13 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
         n_pairs = validate.positive_integer("n_pairs", n_pairs)
     # In the order of classes, the partners of point a among those after it are two runs: the
     # rest of its class, and all later classes. So pair number t is found by counting.
-    order = np.argsort(label, kind="stable")
-    end = np.searchsorted(label[order], label[order], side="right")
+    ranks = np.argsort(label, kind="stable")
+    order = known[ranks]
+    end = np.searchsorted(label[ranks], label[ranks], side="right")
     rng = np.random.default_rng(seed)
-    after = np.arange(len(X)) + 1
+    after = np.arange(len(known)) + 1
     similar = _numbered(end - after, after, n_pairs, rng)
-    dissimilar = _numbered(len(X) - end, end, n_pairs, rng)
+    dissimilar = _numbered(len(known) - end, end, n_pairs, rng)
     return Pairs(X, np.sort(order[similar], axis=1), np.sort(order[dissimilar], axis=1))
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sdpdr.base.arrays import Matrix
 from sdpdr.base.errors import DataError
+from sdpdr.base.labels import require_known, unknown
 from sdpdr.families.regress.projections import GraphProjection
 from sdpdr.families.regress.respond import UNKNOWN, Responses, has_unknown
 from sdpdr.families.regress.ridge import LinearMapping
@@ -22,7 +23,7 @@ _SPREAD = 1e-9
 
 def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of labels, and what each stands for; unknown are nan, None and, beside these, -1."""
-    known = np.array([not (pd.isna(label) or label == UNKNOWN) for label in y], dtype=bool)
+    known = ~unknown(y)
     codes = np.full(y.size, UNKNOWN)
     codes[known], found = pd.factorize(y[known], sort=True)
     names = np.array(found.tolist())  # of the type of what is known
@@ -57,6 +58,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         if self.kind == "semisupervised" and pd.isna(np.asarray(y, dtype=object)).any():
             y, names = (None, None) if y is None else _coded(np.ravel(y))
         if y is not None:
+            require_known(y, self._instead)
             check_classification_targets(y)
         super().fit(X, y)
         labels = np.asarray(y).ravel()

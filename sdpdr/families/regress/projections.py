@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.labels import warn_of_mark
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import (
     LABELLED,
+    OF_CLASSES,
     UNKNOWN,
     Responding,
     Responses,
@@ -118,14 +120,23 @@ class GraphProjection(Responding):
         near = self.kind != "classes" and self.metric == "euclidean"
         X = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
         y = None if y is None else column_or_1d(y, warn=True)
-        labels = checked_target(y, X.shape[0])
+        labels = checked_target(y, X.shape[0], instead=self._instead)
         kind_of(labels, self.kind)
+        if labels is not None and self.kind in OF_CLASSES:
+            warn_of_mark(labels, type(self).__name__)
         if self.way == "direct":
             return self._directly(X, labels)
         found = self._responses(X, labels, self.kind)
         self.alpha_ = self._ridge(X, found.vectors)
         mapping = ridge(X, found.vectors, self.alpha_, weights=found.masses)
         return self._keep(X, found, mapping)
+
+    @property
+    def _instead(self) -> str:
+        """What to do about labels that are not known."""
+        if self.kind == "semisupervised":
+            return "mark unknown labels by -1, None or nan"
+        return "drop those samples, or take sdpdr.SDA, which learns of them too"
 
     def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
         """Keep what fits the responses found."""

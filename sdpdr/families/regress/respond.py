@@ -18,6 +18,7 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.base.estimators import Transformer
+from sdpdr.base.labels import require_known
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.classes import (
     by_separation,
@@ -43,6 +44,8 @@ KINDS = (
     "contrast",
 )  # fmt: skip
 LABELLED = ("given", "classes", "semisupervised", "contrast")
+# Made of classes alone, where there are any: labels that are not known mean nothing to them.
+OF_CLASSES = ("classes", "contrast", "laplacian", "reconstruction")
 CONNECT = ("none", "mst", "bridges")
 # Neighbours where none are asked for.
 _TEN = 10
@@ -88,8 +91,13 @@ def default_dimension(y: np.ndarray | None) -> int:
     return 2 if y is None else max(np.unique(y).size - 1, 2)
 
 
-def checked_target(y: Any, n: int, *, columns: bool = False) -> np.ndarray | None:
-    """The target of n samples, if there is one; a single column as a vector, unless of columns."""
+def checked_target(
+    y: Any, n: int, *, columns: bool = False, instead: str = "mark unknown labels by -1"
+) -> np.ndarray | None:
+    """The target of n samples, if there is one; a single column as a vector, unless of columns.
+
+    ``instead`` says what to do about labels that are not known.
+    """
     if y is None:
         return None
     y = np.asarray(y)
@@ -98,8 +106,7 @@ def checked_target(y: Any, n: int, *, columns: bool = False) -> np.ndarray | Non
             f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
             f"has shape {y.shape}."
         )
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError("Input y contains NaN or infinity; mark unknown labels by -1.")
+    require_known(y, instead)
     return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 and not columns else y
 
 

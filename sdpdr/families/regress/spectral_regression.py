@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.labels import warn_of_mark
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.leave_out import (
     ALPHA,
@@ -27,6 +28,7 @@ from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import (
     KINDS,
     LABELLED,
+    OF_CLASSES,
     Responding,
     Responses,
     checked_target,
@@ -265,6 +267,8 @@ class SpectralRegression(Responding):
             kind = laplacian_pencil(self.responses, **self._weighing)
         else:
             kind = self.responses
+        if y is not None and isinstance(kind, str) and kind in OF_CLASSES:
+            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
         searches = isinstance(kind, str) and kind not in ("given", "classes")
         if searches and self.kernel == "precomputed":
             raise NotAcceptedError(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
+from sdpdr.base.labels import unknown
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
@@ -148,7 +149,8 @@ def side_information(
     y : array_like, NeighborGraph or Side, optional
         Numbers (floating point) of shape (n,) or (n, q) are F itself. Labels (texts, whole
         numbers, truth values) of shape (n,) give one column per class, so that
-        :math:`T_{ij} = 1` where labels agree. A graph gives :math:`T = (I + L)^{-1}`, L its
+        :math:`T_{ij} = 1` where labels agree; points whose label is not known (None, nan among
+        words, or -1 beside two classes) have no say. A graph gives :math:`T = (I + L)^{-1}`, L its
         Laplacian.
     kernel : array_like of shape (n, n), optional
         T itself, symmetric. Give either this or y.
@@ -192,8 +194,15 @@ def side_information(
         return _of_numbers(values)
     if values.ndim != 1:
         raise ShapeError(f"labels must have shape (n,); they have {values.shape}.")
-    classes, code = np.unique(values, return_inverse=True)
-    return _plain(np.eye(len(classes))[code])
+    known = ~unknown(values)
+    if not known.any():
+        raise DataError("y holds no label that is known. Label some points.")
+    classes, code = np.unique(values[known], return_inverse=True)
+    shares = np.eye(len(classes))[code]
+    # Centred, the mean is zero, so that these bear on nothing.
+    factor = np.tile(shares.mean(axis=0), (values.size, 1))
+    factor[known] = shares
+    return _plain(factor)
 
 
 def _of_numbers(values: Array) -> Side:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UnobservedWarning, WeakSeparationWarning
-from sdpdr.families.factor.margin.entries import Entries, note_columns
+from sdpdr.families.factor.margin.entries import Entries, note_columns, with_ratings
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero.
@@ -83,15 +83,15 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Parameters
         ----------
-        X
+        X, y
             As for the estimator.
-        y : ignored
 
         Returns
         -------
         self
         """
         base = RatingMMMF() if self.estimator is None else self.estimator
+        X = with_ratings(X, y)
         entries = base.entries(X)
         parts = validate.positive_integer("cv", self.cv, at_least=2, at_most=entries.values.size)
         least = clone(base).least_price(entries) if self.cs is None else 1.0
@@ -133,8 +133,9 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     @available_if(_is_map)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """``fit(X).transform(X)``."""
-        return self.fit(X, y).transform(X)
+        """``fit(X, y)``, and the factors of its users."""
+        X = with_ratings(X, y)
+        return self.fit(X).transform(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

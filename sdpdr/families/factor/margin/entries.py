@@ -169,6 +169,29 @@ def are_pairs(X: Any, y: Any) -> bool:
     return y is not None and not isinstance(X, Entries) and np.ndim(X) == 2 and np.shape(X)[1] == 2
 
 
+def with_ratings(X: Any, y: Any) -> Any:
+    """Triples, where X holds pairs of user and item and y what they are rated; X elsewhere.
+
+    A table of two items with gaps is no list of pairs, and y says nothing of it.
+
+    Raises
+    ------
+    DataError, ShapeError
+
+    Examples
+    --------
+    >>> with_ratings([["eve", "up"], ["bob", "up"]], [5, 4]).to_numpy().tolist()
+    [['eve', 'up', 5.0], ['bob', 'up', 4.0]]
+    """
+    if not are_pairs(X, y) or _has_named_rows(X):
+        return X
+    table = _table(X)
+    if not all(_holds_names(table.iloc[:, k]) for k in (0, 1)):
+        return X
+    values = values_of_pairs(X, y)
+    return pd.DataFrame({0: table.iloc[:, 0].array, 1: table.iloc[:, 1].array, 2: values})
+
+
 def values_of_pairs(pairs: Any, y: Any) -> Array:
     """What pairs are rated, a number for each.
 

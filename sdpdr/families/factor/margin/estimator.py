@@ -15,7 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
-from sdpdr.families.factor.margin.entries import are_pairs, note_columns, pairs_of, values_of_pairs
+from sdpdr.families.factor.margin.entries import (
+    are_pairs,
+    note_columns,
+    pairs_of,
+    values_of_pairs,
+    with_ratings,
+)
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs
 from sdpdr.solvers.base import tolerance
@@ -106,13 +112,15 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         ----------
         X : array_like or sparse array of shape (p, q), or of shape (m, 3)
             1 and -1 where a sign was observed, 0 or NaN where not; or triples of user, item and
-            sign, as for `RatingMMMF`.
-        y : ignored
+            sign, as for `RatingMMMF`; or, with ``y``, pairs of user and item.
+        y : array_like of shape (m,), optional
+            The signs of the pairs. Not used where X holds the signs itself.
 
         Returns
         -------
         self
         """
+        X = with_ratings(X, y)
         signs = observed_signs(X)
         found = mmmf(
             signs,

@@ -30,6 +30,7 @@ from sdpdr.families.factor.margin.entries import (
     pairs_of,
     read_entries,
     values_of_pairs,
+    with_ratings,
 )
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
@@ -145,8 +146,9 @@ class RatingMMMF(Transformer):
         ----------
         X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
             Triples of user, item and rating; or a sparse array whose stored entries are ratings;
-            or a table with NaN where none was given.
-        y : ignored
+            or a table with NaN where none was given; or, with ``y``, pairs of user and item.
+        y : array_like of shape (m,), optional
+            The ratings of the pairs. Not used where X holds the ratings itself.
 
         Returns
         -------
@@ -158,6 +160,7 @@ class RatingMMMF(Transformer):
             A pair is rated twice, or all ratings are equal.
         """
         deadline = Deadline(self.time_limit)
+        X = with_ratings(X, y)
         entries = read_entries(X)
         self.levels_ = np.unique(entries.values)
         if self.levels_.size < 2:

@@ -1,0 +1,87 @@
+"""Labels that are not known: who learns without them, who says that it cannot."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+import sdpdr
+from sdpdr.errors import DataError, DoubtfulColumnWarning
+
+X, CLASSES = load_iris(return_X_y=True)
+X = X[::3] + np.random.default_rng(0).normal(size=(50, 4)) * 1e-3
+CLASSES = CLASSES[::3]
+HIDDEN = np.arange(50) % 5 == 0
+WORDS = np.array(["c", "a", "b"], dtype=object)
+
+
+def marked(mark, numbers=True):
+    """The labels, some of which are not known."""
+    labels = CLASSES.copy() if numbers else WORDS[CLASSES]
+    labels[HIDDEN] = mark
+    return labels
+
+
+@pytest.mark.parametrize("learner", [sdpdr.XingMetric, sdpdr.GhodsiMetric])
+def test_points_without_labels_are_in_no_pair(learner):
+    known = learner().fit(X[~HIDDEN], CLASSES[~HIDDEN])
+    for y in (marked(-1), marked(None, numbers=False)):
+        found = learner().fit(X, y)
+        assert not np.isin(found.pairs_.similar, np.flatnonzero(HIDDEN)).any()
+        assert not np.isin(found.pairs_.dissimilar, np.flatnonzero(HIDDEN)).any()
+        assert len(found.pairs_.similar) == len(known.pairs_.similar)
+        assert len(found.pairs_.dissimilar) == len(known.pairs_.dissimilar)
+    assert found.value_ == pytest.approx(known.value_, rel=1e-4)
+
+
+def test_points_without_labels_have_no_say_in_a_coloring():
+    side = sdpdr.methods.side_information(marked(-1))
+    centred = side.factor - side.factor.mean(axis=0)
+    np.testing.assert_allclose(centred[HIDDEN], 0.0, atol=1e-12)
+    words = sdpdr.methods.side_information(marked(None, numbers=False)).factor
+    np.testing.assert_array_equal(words[:, [2, 0, 1]], side.factor)
+    two = sdpdr.methods.side_information([1, -1, 1]).factor
+    np.testing.assert_array_equal(two, [[0, 1], [1, 0], [0, 1]])
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+@pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE])
+def test_who_takes_minus_one_for_a_class_says_so(learner):
+    with pytest.warns(DoubtfulColumnWarning, match=f"which {learner.__name__} takes for a class"):
+        found = learner().fit(X, marked(-1))
+    other = learner().fit(X, np.where(HIDDEN, 7, CLASSES))
+    np.testing.assert_allclose(
+        np.abs(found.transform(X)), np.abs(other.transform(X)), rtol=1e-6, atol=1e-9
+    )
+
+
+@pytest.mark.filterwarnings("error::sdpdr.errors.DoubtfulColumnWarning")
+@pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE])
+def test_minus_one_is_a_class_of_two_without_words(learner):
+    learner().fit(X, np.where(CLASSES == 0, -1, 1))
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+@pytest.mark.parametrize("responses", ["classes", "contrast", "laplacian"])
+def test_responses_of_classes_alone_warn_of_minus_one(responses):
+    with pytest.warns(DoubtfulColumnWarning, match=f"responses='{responses}'"):
+        sdpdr.SpectralRegression(responses=responses).fit(X, marked(-1))
+
+
+@pytest.mark.parametrize(
+    "learner", [sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE, sdpdr.IsoProjection]
+)
+def test_labels_that_are_missing_are_refused_by_who_has_no_mark_for_them(learner):
+    for y in (marked(None, numbers=False), marked(np.nan, numbers=False), marked_nan()):
+        with pytest.raises(DataError, match=r"Input y contains .* of samples 0, 5, .*drop") as told:
+            learner().fit(X, y)
+        assert "-1" not in str(told.value)
+
+
+def test_spectral_regression_says_how_unknown_labels_are_marked():
+    for y in (marked(None, numbers=False), marked_nan()):
+        with pytest.raises(DataError, match="mark unknown labels by -1"):
+            sdpdr.SpectralRegression(responses="semisupervised").fit(X, y)
+
+
+def marked_nan():
+    return np.where(HIDDEN, np.nan, CLASSES)
