@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,19 +12,21 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods, soften
 from sdpdr.errors import UnknownNameError
-from sdpdr.linalg import QuadraticForms, SquaredEdgeLengths
+from sdpdr.linalg import QuadraticForms, SquaredEdgeLengths, SvecMap, Trace
 from sdpdr.model import AtMost, Block, Var
-from sdpdr.program import dimacs_errors
+from sdpdr.program import SDP, dimacs_errors
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import Forms
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.parts import part_of
 from sdpdr.solvers.lowrank.general.problem import Block as Matrix
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
+from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
@@ -317,8 +319,8 @@ def test_an_answer_given_as_a_start_is_recognised():
 
 def test_lengths_that_do_not_join_all_points_give_no_shape():
     apart = graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0])
-    sdp = (blocks.Gram(4) + blocks.Lengths(apart, exact=False)).to_sdp()
-    assert shape_from_lengths(sdp, "K", seed=0) is None
+    problem = compile_problem((blocks.Gram(4) + blocks.Lengths(apart, exact=False)).to_sdp())
+    assert shape_from_lengths(problem, problem.blocks[0], seed=0) is None
 
 
 def test_an_engine_by_another_name_is_refused():
@@ -332,7 +334,7 @@ def test_where_the_iteration_ends_inequalities_hold(tol):
     """At whatever accuracy: they are missed by less than the margin that they are given."""
     model = methods.mvu(graphs.knn(spiral(60), n_neighbors=6, connect="mst")) + Later(60)
     problem = compile_problem(model.to_sdp())
-    shape = shape_from_lengths(problem.sdp, "K", seed=0) / np.sqrt(problem.units.unknown)
+    shape = shape_from_lengths(problem, problem.blocks[0], seed=0)
     first = 0.5 * noisy(problem.blocks[0].project(shape), 8, seed=0)
     at = Interior(Boxed.of(problem, MARGIN * tol), (8,), Journal(Options()), size=1.0)
     point, errors = at.run(at.begin([first]), tol)
@@ -371,9 +373,30 @@ def sensors(n, noise=0.0, seed=0, exact=False):
     return places, anchors, blocks.Coordinates(n - anchors.size, 2), lengths
 
 
+def shape_of(model):
+    """In the units of the person."""
+    problem = compile_problem(model if isinstance(model, SDP) else model.to_sdp())
+    shape = shape_among_known(problem, problem.blocks[0], Held.of(problem), seed=0)
+    return shape * np.sqrt(problem.units.unknown)
+
+
+def on_entries(sdp):
+    """The same program with every map as rows of entries, as a file would have it."""
+    rows = tuple(
+        replace(r, lhs={k: SvecMap(a.n, a.matrix()) for k, a in r.lhs.items()}) for r in sdp.rows
+    )
+    return replace(sdp, rows=rows)
+
+
+def test_a_shape_among_known_points_is_read_from_rows_of_entries_as_well():
+    _, _, coordinates, lengths = sensors(40, exact=True)
+    sdp = (coordinates + lengths).to_sdp()
+    assert shape_of(on_entries(sdp)) == pytest.approx(shape_of(sdp), abs=1e-6)
+
+
 def test_a_shape_among_known_points_comes_near_to_where_they_are():
     places, anchors, coordinates, lengths = sensors(60)
-    shape = shape_among_known((coordinates + lengths).to_sdp(), "Z", seed=0)
+    shape = shape_of(coordinates + lengths)
     assert shape[:2] == pytest.approx(np.eye(2), abs=1e-12)
     # Paths are longer than the way as the crow flies, at the rim most of all.
     away = np.linalg.norm(shape[2:] - places[anchors.size :], axis=1)
@@ -424,3 +447,46 @@ def test_multipliers_of_held_points_are_those_that_were_planted(seed):
     R = held.met(rng.standard_normal((forms.n, 4)))
     other = -(forms.slack(np.append(0.0, planted)) @ R)
     assert held.multipliers(other) == pytest.approx(planted[held.rows], abs=1e-10)
+
+
+# -- multipliers of exact rows -----------------------------------------------------------------
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 3))
+def test_a_lift_turns_negative_eigenvalues_and_leaves_the_point_stationary(seed, k):
+    """All lengths among points in the plane are exact: far more rows than the point needs."""
+    n, rng = 12, np.random.default_rng(seed)
+    graph = graphs.knn(rng.standard_normal((n, 2)), n_neighbors=n - 1)
+    problem = compile_problem(methods.mvu(graph, "equality").to_sdp())
+    block = problem.blocks[0]
+    factor = block.project(rng.standard_normal((n, 2)))
+    layout = Layout(problem, (2,))
+    change = Lift.of(problem, layout, layout.join([factor], np.zeros(0)))
+    beside = np.linalg.qr(np.hstack([np.ones((n, 1)), factor, rng.standard_normal((n, k))]))[0]
+    vectors, values = beside[:, 3:], np.sort(-rng.uniform(1.0, 2.0, k))
+    stress = block.forms.slack(np.append(0.0, change(values, vectors))).toarray()
+    assert np.abs(stress @ factor).max() < 1e-6 * np.abs(stress).max()
+    turned = np.diag(values) + vectors.T @ stress @ vectors
+    assert turned == pytest.approx(np.diag(-values), abs=1e-6)
+
+
+def test_a_lift_is_none_where_no_multipliers_are_left_to_choose():
+    """Of a triangle: as many lengths as a shape in the plane has."""
+    rng = np.random.default_rng(0)
+    problem = compile_problem(methods.mvu(graphs.knn(rng.random((3, 2)), 2), "equality").to_sdp())
+    layout = Layout(problem, (2,))
+    factor = problem.blocks[0].project(rng.standard_normal((3, 2)))
+    change = Lift.of(problem, layout, layout.join([factor], np.zeros(0)))
+    assert change(np.array([-1.0]), np.array([[1.0], [-1.0], [0.0]]) / np.sqrt(2.0)) is None
+
+
+def test_exact_lengths_among_known_points_get_a_bound_however_many_there_are():
+    """The least trace, at the point itself; in rows of entries, as a file has them."""
+    _, _, coordinates, lengths = sensors(150, exact=True)
+    sdp = (coordinates + lengths).to_sdp()
+    sdp = replace(on_entries(sdp), objective={"Z": Trace(sdp.variable("Z").n)})
+    found = sdpdr.solve(sdp, "lowrank")
+    assert abs(found.apparent_gap) <= 1e-6
+    assert found.residuals.primal() <= 1e-6
+    assert "interior" in found.claimed.message

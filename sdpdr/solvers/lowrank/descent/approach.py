@@ -137,7 +137,9 @@ class _Descent:
             # A round that did not reach its accuracy says nothing about prices.
             local = self._next(local, verdict, away if reached else np.inf)
             away = verdict.infeasibility
-            accuracy = max(last, min(accuracy, _NEXT * max(error, last)))
+            # Rows that are not held well enough come no closer without steps.
+            floor = last if error > last else _SHARPER * last
+            accuracy = max(floor, min(accuracy, _NEXT * max(error, floor)))
         return False
 
     def _first(self, layout: Layout, vector: Array, multipliers: Array) -> SphereLocal:

@@ -17,6 +17,7 @@ from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
+from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
@@ -154,15 +155,21 @@ class _Approach:
             told = start is not None and block.name in start.values
             shape, share = None, _SHRINK if start is None else 1.0
             if not told and block.name in known:
-                sdp, seed = self.problem.sdp, self.options.seed
-                shape = shape_among_known(sdp, block.name, seed)
+                shape, among_known = self._shape(block)
                 # Among known points a shape has its size.
-                share = share if shape is None else 1.0
-                shape = shape_from_lengths(sdp, block.name, seed) if shape is None else shape
+                share = 1.0 if among_known else share
             columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
             factors.append(factor if shape is None else self._filled(block, shape, columns))
             shares.append(share)
         return [points.met(f) for points, f in self._pairs(factors)], shares
+
+    def _shape(self, block: Block) -> tuple[Array | None, bool]:
+        """The shape that lengths tell, and whether known points give it its place."""
+        held, seed = self.boxed.held, self.options.seed
+        found = None if held is None else shape_among_known(self.problem, block, held, seed)
+        if found is not None:
+            return found, True
+        return shape_from_lengths(self.problem, block, seed), False
 
     def _filled(self, block: Block, shape: Array, columns: int) -> Array:
         """A first factor from a shape, with a few more columns.
@@ -172,8 +179,7 @@ class _Approach:
         """
         most = min(limit_of(block, self.options), pataki(self.problem.m))
         rank = min(self.options.rank or max(columns, shape.shape[1] + 2), most)
-        scaled = shape / np.sqrt(self.problem.units.unknown)
-        return block.project(noisy(scaled, max(rank, 1), self.options.seed))
+        return block.project(noisy(shape, max(rank, 1), self.options.seed))
 
     def _verdict(self, at: Interior, point: Iterate) -> Verdict:
         """What a point and its multipliers are worth on the whole problem."""
@@ -201,32 +207,43 @@ class _Approach:
         return judge_as_it_is(layout, vector, multipliers, self.options.seed, quick=quick)
 
     def _reinforced(self, verdict: Verdict) -> bool:
-        """Whether more weight on rows that lift the low eigenvectors gives a proof.
+        """Whether other multipliers of the same point give a proof.
 
         Multipliers of rows that say nearly the same are not unique, and those found may leave
         a slack with an eigenvalue a little below zero. Raising those of inequalities by
-        :math:`t a`, with a their value at the eigenvector, lifts it by :math:`t |a|^2`.
+        :math:`t a`, with a their value at the eigenvector, lifts it by :math:`t |a|^2`; those of
+        exact rows change as `Lift` says.
         """
+        if verdict.infeasibility > self.options.tol:
+            return False
+        exact = Lift.of(self.problem, verdict.layout, verdict.vector)
         for _ in range(_REINFORCEMENTS):
-            if self.search.journal.exhausted or verdict.infeasibility > self.options.tol:
+            if self.search.journal.exhausted:
                 return False
-            lift = np.zeros(self.problem.m)
+            change = np.zeros(self.problem.m)
             for block, (values, vectors) in zip(self.problem.blocks, verdict.lows, strict=True):
-                for value, vector in zip(values, vectors.T, strict=True):
-                    if value < 0.0 and not block.scalar:
-                        lift += self._lift(block.forms.values(vector[:, None])[1:], -value)
-            if not lift.any():
+                if block.scalar or not np.min(values, initial=0.0) < 0.0:
+                    continue
+                found = None if exact is None else exact(values, vectors)
+                change += self._lift(block, values, vectors) if found is None else found
+            if not change.any():
                 return False
-            raised = verdict.multipliers + lift
+            raised = verdict.multipliers + change
             verdict = self._judge(verdict.layout, verdict.vector, raised)
             if self._settles(verdict):
                 return True
         return False
 
-    def _lift(self, rows: Array, missing: float) -> Array:
-        a = np.where(self.problem.equal, 0.0, np.maximum(rows, 0.0))
-        square = float(a @ a)
-        return _SURPLUS * missing / square * a if square > 0.0 else a
+    def _lift(self, block: Block, values: Array, vectors: Array) -> Array:
+        """What inequalities are raised by for the negative ones of some eigenvalues."""
+        change = np.zeros(self.problem.m)
+        for value, vector in zip(values, vectors.T, strict=True):
+            rows = block.forms.values(vector[:, None])[1:]
+            a = np.where(self.problem.equal, 0.0, np.maximum(rows, 0.0))
+            square = float(a @ a)
+            if value < 0.0 < square:
+                change += _SURPLUS * -value / square * a
+        return change
 
     def _grown(
         self, at: Interior, point: Iterate, verdict: Verdict

@@ -141,6 +141,11 @@ class Boxed:
         )
 
     @property
+    def held(self) -> Held | None:
+        """The points that exact rows fix; of a program with one matrix only."""
+        return self.blocks[0].held if self.blocks else None
+
+    @property
     def m(self) -> int:
         """Number of rows, those of signs included."""
         return int(self.rhs.size)

@@ -19,8 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.program.attain.framed import fixed_block
+from sdpdr.program.attain.framed import clarity
 from sdpdr.solvers.lowrank.general.problem import Block, Problem
+
+# Most points that are held, and how clearly definite their products have to be (see `clarity`).
+_LARGEST, _CLEARLY = 200, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,16 +66,23 @@ class Held:
         >>> held.points.tolist(), held.base.shape, held.rows.size
         ([0], (1, 1), 1)
         """
-        found = fixed_block(problem.sdp)
-        if found is None:
+        blocks = [b for b in problem.blocks if not b.scalar]
+        if len(blocks) != 1 or blocks[0].face.shape[1]:
             return None
-        points, fixed = found
-        block = next(b for b in problem.blocks if not b.scalar)
-        rows, pair = _fixing(problem, block, points)
-        i, j = np.searchsorted(points, block.forms.i), np.searchsorted(points, block.forms.j)
-        scale = block.forms.matrix[1:].tocsr()[rows].data
-        base = np.asarray(np.linalg.cholesky(fixed / problem.units.unknown))
-        return cls(points, base, rows, i[pair], j[pair], scale)
+        forms = blocks[0].forms
+        rows, pair = _fixing(problem, blocks[0])
+        points = np.unique(np.append(forms.i[pair], forms.j[pair]))
+        p = points.size
+        complete = np.unique(pair).size == pair.size == p * (p + 1) // 2
+        if not 0 < p <= _LARGEST or not complete:
+            return None
+        i, j = np.searchsorted(points, forms.i[pair]), np.searchsorted(points, forms.j[pair])
+        scale = forms.matrix[1:].tocsr()[rows].data
+        fixed = np.zeros((p, p))
+        fixed[i, j] = fixed[j, i] = problem.rhs[rows] / scale
+        if clarity(fixed) <= _CLEARLY:
+            return None
+        return cls(points, np.asarray(np.linalg.cholesky(fixed)), rows, i, j, scale)
 
     def met(self, factor: Array) -> Array:
         """A factor turned, and its fixed points put where they have to be.
@@ -99,14 +109,21 @@ class Held:
         return np.asarray(np.where(off, 2.0, 1.0) * block[self.first, self.second] / self.scale)
 
 
-def _fixing(problem: Problem, block: Block, points: Index) -> tuple[Index, Index]:
-    """Exact rows of one entry among the points, and its place in the forms."""
-    forms = block.forms
+def _fixing(problem: Problem, block: Block) -> tuple[Index, Index]:
+    """Exact rows that read a single entry, and its place in the forms.
+
+    Beside pairs of points only what concerns these: the length of another is a row like any other.
+    """
+    forms, matrix = block.forms, sp.csr_array(block.forms.matrix[1:])
     others = [problem.free[1:], *[b.forms.matrix[1:] for b in problem.blocks if b.scalar]]
-    alone = problem.equal & (np.diff(forms.matrix[1:].indptr) == 1)
-    for matrix in [*others, forms.weights[1:]]:
-        alone &= np.diff(sp.csr_array(matrix).indptr) == 0
+    alone = problem.equal & (np.diff(matrix.indptr) == 1)
+    for other in [*others, forms.weights[1:]]:
+        alone &= np.diff(sp.csr_array(other).indptr) == 0
     rows = np.flatnonzero(alone)
-    pair = forms.matrix[1:].indices[forms.matrix[1:].indptr[rows]]
-    among = np.isin(forms.i[pair], points) & np.isin(forms.j[pair], points)
-    return rows[among], pair[among]
+    pair = matrix.indices[matrix.indptr[rows]]
+    off = forms.i[pair] != forms.j[pair]
+    if off.any():
+        points = np.unique(np.append(forms.i[pair[off]], forms.j[pair[off]]))
+        among = np.isin(forms.i[pair], points) & np.isin(forms.j[pair], points)
+        rows, pair = rows[among], pair[among]
+    return rows, pair

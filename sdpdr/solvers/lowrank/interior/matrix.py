@@ -38,6 +38,7 @@ from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.points import Points
 
 # Unknowns in a row beyond which it stands beside the matrix.
@@ -313,7 +314,11 @@ def work_at(problem: Problem, rank: int) -> InteriorWork:
 
 
 def suits(problem: Problem) -> bool:
-    """Whether the interior point is the way to go: inequalities, and little fill."""
-    if not has_inequalities(problem.sdp):
+    """Whether the interior point is the way to go.
+
+    It is made for inequalities, and finds its way among points that are known where exact rows
+    alone bind the others; either way where little fills in.
+    """
+    if not has_inequalities(problem.sdp) and Held.of(problem) is None:
         return False
     return work_at(problem, INTERIOR_RANK).multiplications <= MOST_WORK

@@ -2,51 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import QuadraticForms, lengths_of
 from sdpdr.linalg.walks import connected_components
-from sdpdr.program.attain.framed import fixed_block
-from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import isomap_start
+from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.interior.held import Held
 
 _NOISE = 1e-2  # of a shape, in all columns
+_AGREE, _DIGITS = 1e-9, 9  # of entries that belong to one vector, and of places of known points
 _FEW, _SOME = 100, 20  # known points all of whose distances are used; of more, how many each
 
 
-def shape_from_lengths(sdp: SDP, name: str, seed: int) -> Array | None:
+def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | None:
     """Isomap of the squared lengths that rows limit from above; None where they do not join all.
 
     Parameters
     ----------
-    sdp : SDP
-    name : str
-        Of the matrix variable.
+    problem : Problem
+    block : Block
+        The matrix variable.
     seed : int
 
     Returns
     -------
     array of shape (n, r), or None
+        In scaled units.
 
     Examples
     --------
     >>> from sdpdr import graphs, methods
-    >>> sdp = methods.mvu(graphs.path([1.0, 1.0])).to_sdp()
-    >>> shape_from_lengths(sdp, "K", seed=0)[:, 0].round(6).tolist() in ([-1, 0, 1], [1, 0, -1])
-    True
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> problem = compile_problem(methods.mvu(graphs.path([1.0, 1.0])).to_sdp())
+    >>> shape = shape_from_lengths(problem, problem.blocks[0], seed=0)
+    >>> (np.abs(shape[:, 0]) * np.sqrt(problem.units.unknown)).round(6).tolist()
+    [1.0, 0.0, 1.0]
     """
-    n = next(v.n for v in sdp.psd_variables if v.name == name)
-    found = list(_lengths(sdp, name))
-    if not found or n < 3:
+    vectors, square = _squares(problem, block)
+    lengths = _is_difference(vectors)
+    if not lengths.any() or block.n < 3:
         return None
-    edges = np.concatenate([e for e, _ in found])
-    square = np.concatenate([d for _, d in found])
-    return _isomap(edges, square, n, seed)
+    edges, size = vectors[lengths].indices.reshape(-1, 2), _largest(vectors[lengths])
+    return _isomap(edges, square[lengths] / size, block.n, seed)
 
 
 def _isomap(edges: Index, square: Array, n: int, seed: int) -> Array | None:
@@ -60,70 +61,75 @@ def _isomap(edges: Index, square: Array, n: int, seed: int) -> Array | None:
     return isomap_start(EdgeProgram(edges=edges, n=n, sqdist=square), seed=seed)
 
 
-def shape_among_known(sdp: SDP, name: str, seed: int) -> Array | None:
+def shape_among_known(problem: Problem, block: Block, held: Held, seed: int) -> Array | None:
     r"""Isomap of lengths among free points and known ones, turned onto the known ones.
 
-    Where a block of the matrix is fixed, a row on :math:`(e_i - \sum_k a_k e_k)` reads the distance
-    of point i from one whose coordinates are a. None where no block is fixed, or where lengths do
-    not join all points.
+    Where some points are held, a row on :math:`(e_i - \sum_k a_k e_k)` reads the distance of point
+    i from one whose coordinates are a. None where lengths do not join all points.
 
     Parameters
     ----------
-    sdp : SDP
-    name : str
-        Of the matrix variable.
+    problem : Problem
+    block : Block
+        The matrix variable.
+    held : Held
+        Its p points that are held.
     seed : int
 
     Returns
     -------
     array of shape (n, p), or None
-        With p fixed points, which it meets.
+        In scaled units.
 
     Examples
     --------
     A point between two others, whose distances from it are limited:
 
     >>> from sdpdr import blocks, graphs
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
     >>> graph = graphs.from_edges(3, [[0, 1], [1, 2]], [1.0, 1.0])
     >>> lengths = blocks.AnchoredLengths(graph, [0, 2], np.array([[0.0], [2.0]]), exact=False)
-    >>> sdp = (blocks.Coordinates(1, 1) + lengths).to_sdp()
-    >>> shape_among_known(sdp, "Z", seed=0).round(6).tolist()
+    >>> problem = compile_problem((blocks.Coordinates(1, 1) + lengths).to_sdp())
+    >>> shape = shape_among_known(problem, problem.blocks[0], Held.of(problem), seed=0)
+    >>> (shape * np.sqrt(problem.units.unknown)).round(6).tolist()
     [[1.0], [1.0]]
     """
-    frame = fixed_block(sdp)
-    if frame is None:
-        return None
-    points, base = frame[0], np.linalg.cholesky(frame[1])
-    vectors, square = _quadratic(sdp, name)
+    points, base = held.points, held.base
+    vectors, square = _squares(problem, block)
     if not square.size:
         return None
     known = sp.csr_array(vectors[:, points])
-    n, free = vectors.shape[1], np.setdiff1d(np.arange(vectors.shape[1]), points)
+    n, free = block.n, np.setdiff1d(np.arange(block.n), points)
     others = sp.csr_array(vectors[:, free])
-    count = np.diff(others.indptr)
-    lengths = (count == 2) & (np.diff(known.indptr) == 0) & (abs(others.sum(axis=1)) < 1e-12)
-    held = count == 1
-    size = np.square(np.maximum(abs(others).max(axis=1).toarray().ravel(), 1e-300))
-    scale = others[held].data
-    places, which = np.unique(-(known[held] @ base) / scale[:, None], axis=0, return_inverse=True)
+    lengths = (np.diff(known.indptr) == 0) & _is_difference(others)
+    to_known = np.diff(others.indptr) == 1
+    scale = others[to_known].data
+    found = -(known[to_known] @ base) / scale[:, None]
+    places, which = np.unique(_rounded(found), axis=0, return_inverse=True)
     if len(places) <= base.shape[0]:
         return None
     among = _pairs(len(places), seed)
     edges = np.vstack(
         [
             others[lengths].indices.reshape(-1, 2),
-            np.column_stack([others[held].indices, free.size + which.ravel()]),
+            np.column_stack([others[to_known].indices, free.size + which.ravel()]),
             free.size + among,
         ]
     )
     apart = np.square(places[among[:, 0]] - places[among[:, 1]]).sum(axis=1)
-    sqdist = np.concatenate([(square / size)[lengths], (square / size)[held], apart])
-    shape = _isomap(edges, sqdist, free.size + len(places), seed)
+    between, away = square[lengths] / _largest(others[lengths]), square[to_known] / scale**2
+    shape = _isomap(edges, np.concatenate([between, away, apart]), free.size + len(places), seed)
     if shape is None:
         return None
-    found = np.zeros((n, base.shape[1]))
-    found[points], found[free] = base, _turned(shape, places)[: free.size]
-    return found
+    whole = np.zeros((n, base.shape[1]))
+    whole[points], whole[free] = base, _turned(shape, places)[: free.size]
+    return whole
+
+
+def _rounded(places: Array) -> Array:
+    """Coordinates without the last digits, in which the same point differs from row to row."""
+    size = float(np.max(np.abs(places), initial=0.0)) or 1.0
+    return np.asarray(np.round(places / size, _DIGITS) * size)
 
 
 def _turned(shape: Array, places: Array) -> Array:
@@ -143,17 +149,61 @@ def _pairs(count: int, seed: int) -> Index:
     return np.vstack([np.column_stack([path, path + 1]), some[some[:, 0] != some[:, 1]]])
 
 
-def _quadratic(sdp: SDP, name: str) -> tuple[sp.csr_array, Array]:
-    """Vectors and right sides of rows that limit, or price, quadratic forms of a matrix."""
-    n = next(v.n for v in sdp.psd_variables if v.name == name)
-    vectors, square = [sp.csr_array((0, n))], [np.zeros(0)]
-    for rows in sdp.rows:
-        linear_map = rows.lhs.get(name)
-        if isinstance(linear_map, QuadraticForms):
-            positive = np.flatnonzero(rows.rhs > 0.0)
-            vectors.append(linear_map.vectors[positive])
-            square.append(rows.rhs[positive])
-    return sp.csr_array(sp.vstack(vectors)), np.concatenate(square)
+def _squares(problem: Problem, block: Block) -> tuple[sp.csr_array, Array]:
+    """Vectors and right sides of the rows v^T K v that are positive, as rows of a matrix."""
+    forms = block.forms
+    read = sp.csr_array(forms.matrix[1:])
+    read.eliminate_zeros()
+    row = np.repeat(np.arange(problem.m), np.diff(read.indptr))
+    i, j, value = forms.i[read.indices], forms.j[read.indices], read.data
+    vectors = _leading(row, i, j, value, (problem.m, forms.n))
+    count = np.diff(vectors.indptr)
+    # A matrix of rank one is known by one of its rows; its other entries have to agree.
+    missed = np.zeros(problem.m)
+    product = np.where(i == j, 1.0, 2.0) * _entries(vectors, row, i) * _entries(vectors, row, j)
+    np.maximum.at(missed, row, np.abs(product - value))
+    most = np.zeros(problem.m)
+    np.maximum.at(most, row, np.abs(value))
+    able = (np.diff(read.indptr) == count * (count + 1) // 2) & (missed <= _AGREE * most)
+    able &= (count > 0) & (problem.rhs > 0.0)
+    able &= np.diff(sp.csr_array(forms.weights[1:]).indptr) == 0
+    return sp.csr_array(vectors[able]), problem.rhs[able]
+
+
+def _leading(row: Index, i: Index, j: Index, value: Array, shape: tuple[int, int]) -> sp.csr_array:
+    """For each row the vector whose outer product has its entries beside the largest diagonal."""
+    diagonal = np.flatnonzero((i == j) & (value > 0.0))
+    order = diagonal[np.lexsort((value[diagonal], row[diagonal]))]
+    # The last of each row wins.
+    place = np.full(shape[0], -1)
+    place[row[order]] = order
+    with_one = place[row] >= 0
+    head = i[place[row]]
+    beside = with_one & ((i == head) | (j == head))
+    other = np.where(i == head, j, i)[beside]
+    root = np.sqrt(value[place[row[beside]]])
+    data = np.where(i == j, 1.0, 0.5)[beside] * value[beside] / root
+    found = sp.csr_array((data, (row[beside], other)), shape=shape)
+    found.eliminate_zeros()
+    return found
+
+
+def _entries(matrix: sp.csr_array, row: Index, column: Index) -> Array:
+    return np.asarray(matrix[row, column]).ravel() if row.size else np.zeros(0)
+
+
+def _is_difference(vectors: sp.csr_array) -> NDArray[np.bool_]:
+    """Whether vectors are multiples of e_i - e_j."""
+    total = np.asarray(abs(vectors.sum(axis=1))).ravel()
+    pair = np.diff(vectors.indptr) == 2
+    size = np.zeros(vectors.shape[0])
+    size[pair] = np.sqrt(_largest(sp.csr_array(vectors[pair])))
+    return np.asarray(pair & (total <= _AGREE * size))
+
+
+def _largest(vectors: sp.csr_array) -> Array:
+    """Square of the largest coefficient of each."""
+    return np.square(abs(vectors).max(axis=1).toarray().ravel())
 
 
 def noisy(shape: Array, rank: int, seed: int) -> Array:
@@ -163,13 +213,3 @@ def noisy(shape: Array, rank: int, seed: int) -> Array:
     used = min(rank, shape.shape[1])
     factor[:, :used] += shape[:, :used]
     return factor
-
-
-def _lengths(sdp: SDP, name: str) -> Iterator[tuple[Index, Array]]:
-    """Edges and squared lengths of rows that are exact or limit from above."""
-    for rows in sdp.rows:
-        found = lengths_of(rows.lhs.get(name))
-        if found is not None:
-            edges, factor = found
-            upper = (factor > 0.0) & (rows.rhs > 0.0)
-            yield edges[upper], (rows.rhs / np.where(upper, factor, 1.0))[upper]

@@ -1,0 +1,132 @@
+r"""Other multipliers of the same point, under which negative eigenvalues of the slack are gone.
+
+Where rows say the same more than once, many multipliers y make a point stationary, and those that
+were found need not make the dual slack S(y) semidefinite. Exact rows may change theirs by any
+
+.. math:: \Delta = A^*(d), \qquad \Delta R = 0, \quad B^T d = 0,
+
+with the scalars' coefficients B, which moves neither the point nor the objective. Of those, the
+shortest d that turns :math:`V^T S V` into what is wanted, for eigenvectors V of negative
+eigenvalues, follows from the projections of the rows' values at V.
+
+References
+----------
+Connelly, "Generic global rigidity", Discrete Comput. Geom. 33, 2005, on stresses, which such d are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.solvers.lowrank.general.hessian import Jacobian
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Problem
+
+# Columns of a factor below this share of its largest are none.
+_NOTHING = 1e-5
+# Pivot of unknowns, beside rows of size one.
+_PIVOT = 1e-10
+# What negative eigenvalues are turned into, over what they are; they count from a share of the
+# lowest on.
+_OVERSHOT, _CLEAR = 1.0, 0.01
+# Share of the rows' values at a pair of eigenvectors that has to be left by the projection.
+_LEFT = 1e-6
+
+
+class Lift:
+    """Changes of the multipliers of exact rows at one point.
+
+    Each is asked to turn the negative eigenvalues that are seen, and to leave alone what those
+    before it have turned.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one matrix variable, whose rows read entries alone.
+    layout : Layout
+    vector : array
+        The point.
+    """
+
+    @classmethod
+    def of(cls, problem: Problem, layout: Layout, vector: Array) -> Lift | None:
+        """At a point; None where there are several matrices, long vectors, or no exact rows."""
+        matrices = [b for b in problem.blocks if not b.scalar]
+        if len(matrices) != 1 or not problem.equal.any():
+            return None
+        return None if matrices[0].forms.weights.nnz else cls(problem, layout, vector)
+
+    def __init__(self, problem: Problem, layout: Layout, vector: Array) -> None:
+        self._problem = problem
+        self._place = next(k for k, b in enumerate(problem.blocks) if not b.scalar)
+        factor = layout.split(vector)[0][self._place]
+        left, size, _ = np.linalg.svd(factor, full_matrices=False)
+        present = size > _NOTHING * size[0]
+        forms = problem.blocks[self._place].forms
+        slopes = Jacobian(forms).matrix(left[:, present] * size[present])
+        scalars = [b.forms.matrix[1:] for b in problem.blocks if b.scalar]
+        moved = sp.csr_array(sp.hstack([slopes, problem.free[1:], *scalars]))
+        self._project = _projection(sp.csr_array(moved[np.flatnonzero(problem.equal)]))
+        self._read = self._free = np.zeros((int(problem.equal.sum()), 0))
+
+    def __call__(self, values: Array, vectors: Array) -> Array | None:
+        """The change of all multipliers that turns the negative ones of some eigenvalues.
+
+        Parameters
+        ----------
+        values : array of shape (k,)
+            The lowest, ascending.
+        vectors : array of shape (n, k)
+
+        Returns
+        -------
+        array of shape (m,), or None
+            None where no multipliers change anything about them.
+        """
+        chosen = values < min(_CLEAR * values[0], 0.0)
+        vectors, values = vectors[:, chosen], values[chosen]
+        forms = self._problem.blocks[self._place].forms
+        k, el = np.triu_indices(values.size)
+        pairs = zip(k, el, strict=True)
+        read = [forms.cross(vectors[:, [a]], vectors[:, [b]])[1:] / 2.0 for a, b in pairs]
+        wanted = np.where(k == el, -(1.0 + _OVERSHOT) * values[k], 0.0)
+        rows = np.array(read).T[self._problem.equal]
+        wanted = np.append(np.zeros(self._read.shape[1]), wanted)
+        self._read = np.hstack([self._read, rows])
+        self._free = np.hstack([self._free, self._project(rows)])
+        able = np.linalg.norm(self._free, axis=0) > _LEFT * np.linalg.norm(self._read, axis=0)
+        if not able[-1 - rows.shape[1] :].any():
+            return None
+        gram = self._read[:, able].T @ self._free[:, able]
+        weights = np.linalg.lstsq(gram, wanted[able], rcond=1e-10)[0]
+        change = np.zeros(self._problem.m)
+        change[self._problem.equal] = self._free[:, able] @ weights
+        return change
+
+
+def _projection(moved: sp.csr_array) -> Callable[[Array], Array]:
+    r"""The projection of columns on d with :math:`N^T d = 0`, by one factorization.
+
+    .. math:: \begin{pmatrix} I & N \\ N^T & -\epsilon I \end{pmatrix}
+        \begin{pmatrix} d \\ x \end{pmatrix} = \begin{pmatrix} a \\ 0 \end{pmatrix}
+    """
+    m, n = moved.shape
+    size = float(abs(moved).max()) if moved.nnz else 1.0
+    pivots = np.full(n, -_PIVOT)
+    upper = sp.csc_array(
+        sp.bmat([[sp.eye_array(m), moved / size], [None, sp.diags_array(pivots)]], format="csc")
+    )
+    upper.sort_indices()
+    factor = symmetric_factor(upper)
+    factor.factorize(upper.data)
+
+    def project(columns: Array) -> Array:
+        longer = np.vstack([columns, np.zeros((n, columns.shape[1]))])
+        return np.column_stack([factor.solve(one)[:m] for one in np.ascontiguousarray(longer.T)])
+
+    return project
