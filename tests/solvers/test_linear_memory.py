@@ -53,6 +53,19 @@ class Small(Block):
         yield AtMost(Trace(self.n) @ Var("K"), 1e3 * self.n)
 
 
+@dataclass(frozen=True, eq=False)
+class Triangles(Block):
+    """Three points that follow each other have no product sum below a limit."""
+
+    n: int
+
+    def terms(self):
+        t = np.arange(self.n - 2)
+        pairs = (np.column_stack(p) for p in ((t, t + 1), (t + 1, t + 2), (t, t + 2)))
+        one, two, three = (Entries(self.n, p) for p in pairs)
+        yield AtMost(-1.0 * (one + two + three) @ Var("K"), float(self.n))
+
+
 def spiral(n: int) -> np.ndarray:
     """Points of a narrow band that is rolled up, in their order along it."""
     t = np.linspace(3.0, 6.0 * np.pi * np.sqrt(n / 300), n)
@@ -84,6 +97,7 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "bands": lambda n: methods.mvu(roll(n), blocks.Band(0.05)),
     "differences": lambda n: methods.mvu(roll(n)) + Later(n),
     "entries": lambda n: methods.mvu(roll(n)) + Alike(n),
+    "triangles": lambda n: methods.mvu(roll(n)) + Triangles(n),
     "trace": lambda n: methods.mvu(roll(n)) + Small(n),
     "anchors": anchored,
     "separation": separation,
