@@ -30,7 +30,14 @@ def test_points_without_labels_are_in_no_pair(learner):
         assert not np.isin(found.pairs_.dissimilar, np.flatnonzero(HIDDEN)).any()
         assert len(found.pairs_.similar) == len(known.pairs_.similar)
         assert len(found.pairs_.dissimilar) == len(known.pairs_.dissimilar)
-    assert found.value_ == pytest.approx(known.value_, rel=1e-4)
+        assert found.value_ == pytest.approx(known.value_, rel=1e-4)
+
+
+def test_points_without_labels_do_not_tell_how_plain_a_metric_is():
+    known = sdpdr.XingMetric().fit(X[~HIDDEN], CLASSES[~HIDDEN])
+    far = np.where(HIDDEN[:, None], 100.0 * X[:, ::-1], X)
+    for y in (marked(-1), marked(None, numbers=False)):
+        assert sdpdr.XingMetric().fit(far, y).plain_ == known.plain_
 
 
 def test_points_without_labels_have_no_say_in_a_coloring():

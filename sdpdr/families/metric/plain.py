@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.base.labels import unknown
 from sdpdr.families.metric.fantope import MetricAnswer, components_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels
 
@@ -65,11 +66,14 @@ def choose_share(
         A metric from pairs.
     points : array of shape (n, D)
     labels : array of shape (n,)
+        Points whose label is not known are left out of all of it.
     n_pairs : int, optional
         As for `pairs_from_labels`.
     seed : int, default 0
     """
-    codes = np.unique(labels, return_inverse=True)[1]
+    labelled = ~unknown(labels)
+    points = points[labelled]
+    codes = np.unique(labels[labelled], return_inverse=True)[1]
     folds = StratifiedKFold(min(_FOLDS, np.bincount(codes).max()), shuffle=True, random_state=seed)
     right = np.zeros(len(SHARES))
     with warnings.catch_warnings():

@@ -12,9 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sdpdr.base.arrays import Matrix
 from sdpdr.base.errors import DataError
-from sdpdr.base.labels import require_known, unknown
+from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.families.regress.projections import GraphProjection
-from sdpdr.families.regress.respond import UNKNOWN, Responses, has_unknown
+from sdpdr.families.regress.respond import Responses
 from sdpdr.families.regress.ridge import LinearMapping
 
 # Share of the variance that the spread within classes has at least, where lengths are told by it.
@@ -63,7 +63,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         super().fit(X, y)
         labels = np.asarray(y).ravel()
         known = np.ones(labels.size, dtype=bool)
-        if self.kind == "semisupervised" and has_unknown(labels):
+        if self.kind == "semisupervised" and unknown(labels).any():
             known = labels != UNKNOWN
         classes, codes = np.unique(labels[known], return_inverse=True)
         self.classes_ = classes if names is None else names

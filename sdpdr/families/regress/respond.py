@@ -18,7 +18,7 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.base.estimators import Transformer
-from sdpdr.base.labels import require_known
+from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.classes import (
     by_separation,
@@ -51,7 +51,6 @@ CONNECT = ("none", "mst", "bridges")
 _TEN = 10
 # Made of weights of edges.
 WEIGHED = ("laplacian", "semisupervised", "contrast")
-UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +124,7 @@ def kind_of(y: np.ndarray | None, kind: str) -> str:
             return "laplacian"
         if y.ndim == 2 or type_of_target(y).startswith("continuous"):
             return "given"
-        return "semisupervised" if has_unknown(y) else "classes"
+        return "semisupervised" if unknown(y).any() else "classes"
     if y is None and kind in LABELLED:
         raise DataError(
             f"{kind!r} responses requires y to be passed, but the target y is None. Pass a label "
@@ -276,9 +275,3 @@ def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
 def _target(y: np.ndarray | None) -> np.ndarray:
     assert y is not None
     return y
-
-
-def has_unknown(y: np.ndarray) -> bool:
-    """Labels of which -1 stands for none, unless there are just two and it is one of them."""
-    values = np.unique(y)
-    return bool(y.dtype.kind in "iuf" and values.size > 2 and np.any(values == UNKNOWN))
