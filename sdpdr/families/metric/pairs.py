@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
+from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, UnknownNameError
-from sdpdr.base.labels import unknown
 
 
 @dataclass(frozen=True, eq=False)

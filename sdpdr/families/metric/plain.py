@@ -10,8 +10,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, InfeasibleError
-from sdpdr.base.labels import unknown
 from sdpdr.families.metric.fantope import MetricAnswer, components_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels
 

@@ -11,8 +11,8 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.multiclass import check_classification_targets
 
 from sdpdr.base.arrays import Matrix
+from sdpdr.base.columns import UNKNOWN, require_known, unknown
 from sdpdr.base.errors import DataError
-from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.families.regress.projections import GraphProjection
 from sdpdr.families.regress.respond import Responses
 from sdpdr.families.regress.ridge import LinearMapping

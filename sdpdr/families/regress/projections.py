@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.columns import UNKNOWN, warn_of_mark
 from sdpdr.base.estimators import as_precise, checked
-from sdpdr.base.labels import UNKNOWN, warn_of_mark
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding

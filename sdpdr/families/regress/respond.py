@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.columns import UNKNOWN, require_known, unknown
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
@@ -18,7 +19,6 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.base.estimators import Transformer
-from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.classes import (
     by_separation,
