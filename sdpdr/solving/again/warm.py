@@ -23,8 +23,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.conic import ConicForm, Workspace
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.tolerance import translate
-from sdpdr.solving.again.bound import WORDS
-from sdpdr.solving.again.kept import Kept
+from sdpdr.solving.again.kept import WORDS, Kept
 from sdpdr.solving.again.newton import inside
 from sdpdr.solving.grade import Clock, with_both_sides, with_status
 
