@@ -19,7 +19,7 @@ from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
-from sdpdr.families.metric.plain import choose_share, mixed
+from sdpdr.families.metric.plain import choose_share, mixed, require_share
 from sdpdr.families.metric.recipes import xing
 from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing
 from sdpdr.families.metric.whiten import kernel_coordinates, whiten
@@ -320,10 +320,7 @@ class XingMetric(MetricLearner):
         return solve_xing(pairs, diagonal=self.diagonal, ridge=self.ridge, **options)
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        if isinstance(self.plain, str):
-            validate.choice("plain", self.plain, ("auto",))
-        elif validate.non_negative("plain", self.plain) > 1.0:
-            raise DataError(f"plain is a share, from 0 to 1; it is {self.plain}.")
+        require_share(self.plain)
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}
         if isinstance(self.solver, str) and self.solver == "ascent":
             return self._ascended(pairs)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, InfeasibleError
@@ -18,6 +19,19 @@ from sdpdr.families.metric.pairs import Pairs, pairs_from_labels
 # Shares to choose from.
 SHARES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
 _FOLDS = 5
+
+
+def require_share(plain: float | str) -> None:
+    """Raise unless it is a share, or "auto".
+
+    Raises
+    ------
+    DataError
+    """
+    if isinstance(plain, str):
+        validate.choice("plain", plain, ("auto",))
+    elif validate.non_negative("plain", plain) > 1.0:
+        raise DataError(f"plain is a share, from 0 to 1; it is {plain}.")
 
 
 def mixed(components: Array, points: Array, share: float) -> Array:
