@@ -29,8 +29,8 @@ BRIDGES = 6
 def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
     """Space of the distinct points, and for each original point its place in it.
 
-    Points at distance zero leave a model without interior, so one of them stands for all: the
-    first. Distinct points keep their order.
+    Points at distance zero leave a model without interior, and points at the distance of rounding
+    nearly so. One of them stands for all: the first. Distinct points keep their order.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import listed, numbered
-from sdpdr.graphs.search import BLOCK, blocks
+from sdpdr.graphs.search import BLOCK, UNITS, blocks
 from sdpdr.linalg.walks import connected_components
 
 
@@ -119,8 +119,8 @@ class Precomputed:
         return np.argwhere(np.triu(np.sqrt(self.matrix) <= radius, 1))
 
     def representatives(self) -> Index:
-        """See `Euclidean.representatives`. Equal means at distance zero."""
-        _, labels = connected_components(csr_array(self.matrix == 0.0))
+        """See `Euclidean.representatives`. Equal means at distance zero, to rounding."""
+        _, labels = connected_components(csr_array(self._same))
         _, first = np.unique(labels, return_index=True)
         same = first[labels]
         lengths = np.sqrt(np.where(np.isinf(self.matrix), np.nan, self.matrix))
@@ -135,9 +135,14 @@ class Precomputed:
             )
         return np.asarray(same, dtype=np.int64)
 
+    @property
+    def _same(self) -> np.ndarray:
+        longest = self.matrix[np.isfinite(self.matrix)].max()
+        return np.asarray(self.matrix <= (UNITS * np.finfo(float).eps) ** 2 * longest)
+
     def _torn(self, nodes: Index) -> tuple[int, int, float]:
         """Of points joined by distances of zero, the two at zero that differ most from others."""
-        a, b = np.nonzero(np.triu(self.matrix[np.ix_(nodes, nodes)] == 0.0, 1))
+        a, b = np.nonzero(np.triu(self._same[np.ix_(nodes, nodes)], 1))
         lengths = np.sqrt(np.where(np.isinf(self.matrix[nodes]), np.nan, self.matrix[nodes]))
         apart = _largest_difference(lengths[a], lengths[b])
         worst = int(np.argmax(apart))

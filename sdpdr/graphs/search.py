@@ -32,6 +32,8 @@ _PAIR, _FEATURE = 2e-9, 5e-11
 BRUTE_POINTS = 10_000
 # Points searched for both ways to see which way is faster.
 TRIAL_POINTS = 64
+# Units in the last place of the largest entry of a column, by which copies may differ in it.
+UNITS = 4.0
 # Numbers held at once in a block of pairwise work: 32 MB.
 BLOCK = 1 << 22
 # Numbers gathered at once to be subtracted: 1 MB, so that they stay near the processor.

@@ -25,11 +25,24 @@ from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.precomputed import Precomputed, shared
-from sdpdr.graphs.search import BLOCK, Coordinates, blocks, pairs_within, search_among
+from sdpdr.graphs.search import (
+    BLOCK,
+    UNITS,
+    Coordinates,
+    blocks,
+    pairs_within,
+    search_among,
+)
 
 METRICS = ("euclidean", "cosine", "precomputed")
 # Directions of parallel rows differ by rounding; so near to each other they are one.
 PARALLEL = 1e-12
+_ONE_POINT = {
+    "cosine": "all {} rows are parallel, so metric='cosine' sees one point. Pass "
+    "metric='euclidean'.",
+    "euclidean": "all {} points agree to rounding, so there is no geometry to keep. Subtract what "
+    "their entries have in common before it takes all digits.",
+}
 
 P = TypeVar("P", bound="Points")
 
@@ -100,9 +113,11 @@ class Points(Coordinates):
         """For each point the first one that is the same, shape (n,)."""
         # What is the same has the same component along any direction: few pairs need a look.
         direction = np.random.default_rng(0).standard_normal(self.X.shape[1])
-        component = self.X @ direction
+        component = self.centered @ direction
         order = np.argsort(component, kind="stable")
-        reach = self.tolerance * np.linalg.norm(direction)
+        # Copies of a row may get components that differ, by where in the table they are.
+        reach = self.tolerance + self.rounding * self.norms.max()
+        reach *= np.linalg.norm(direction)
         starts = np.flatnonzero(np.diff(component[order], prepend=-np.inf) > reach)
         sizes = np.diff(starts, append=self.n)
         same = np.arange(self.n)
@@ -125,16 +140,6 @@ class Points(Coordinates):
 
 class Euclidean(Points):
     """Points whose coordinates are a dense array."""
-
-    def representatives(self) -> Index:
-        """For each point the first point that equals it in every coordinate, shape (n,)."""
-        if self.tolerance:
-            return super().representatives()
-        first: dict[bytes, int] = {}
-        # Adding 0 makes -0 and 0 the same bytes.
-        rows = (row.tobytes() for row in self.X + 0.0)
-        same = (first.setdefault(row, i) for i, row in enumerate(rows))
-        return np.fromiter(same, dtype=np.int64, count=self.n)
 
 
 class Sparse(Points):
@@ -241,8 +246,8 @@ def make_space(
     if metric == "euclidean":
         warn_of_unlike_columns(X)
     if metric == "cosine":
-        return _as_space(directions(points), PARALLEL)
-    return _as_space(points, 0.0)
+        return _as_space(directions(points), PARALLEL, metric)
+    return _as_space(points, UNITS * np.finfo(float).eps * _size(points), metric)
 
 
 def directions(X: Matrix) -> Matrix:
@@ -275,12 +280,16 @@ def directions(X: Matrix) -> Matrix:
     return csr_array(unit) if issparse(unit) else unit
 
 
-def _as_space(points: Matrix, tolerance: float) -> Euclidean | Sparse:
+def _size(points: Matrix) -> float:
+    """Sum over the columns of their largest magnitudes; columns of one value have no part in it."""
+    ends = (points.min(axis=0), points.max(axis=0))
+    low, high = (end.toarray().ravel() if issparse(end) else end for end in ends)
+    return float(np.maximum(-low, high)[low < high].sum())
+
+
+def _as_space(points: Matrix, tolerance: float, metric: str) -> Euclidean | Sparse:
     kind = Sparse if issparse(points) else Euclidean
     space = kind(points, tolerance)
-    if tolerance and space.sqdist(np.zeros(1, int), np.arange(space.n)).max() <= tolerance**2:
-        raise DataError(
-            f"all {space.n} rows are parallel, so metric='cosine' sees one point. Pass "
-            "metric='euclidean'."
-        )
+    if space.sqdist(np.zeros(1, int), np.arange(space.n)).max() <= tolerance**2:
+        raise DataError(_ONE_POINT[metric].format(space.n))
     return space

@@ -250,3 +250,16 @@ def test_points_of_a_sample_that_its_graph_dropped_are_placed_as_all_others():
     found = sdpdr.MVU(2, n_neighbors=3, sample=50, connect="largest").fit(X)
     assert np.isfinite(found.embedding_).all()
     assert found.embedding_.dtype == np.float32
+
+
+def test_a_closed_curve_whose_ends_differ_by_rounding_unfolds_as_one_whose_ends_are_equal():
+    angle = np.linspace(0.0, 2.0 * np.pi, 60)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    closed = np.vstack([X[:-1], X[:1]])
+    assert np.any(closed != X)
+    with pytest.warns(DuplicatePointsWarning):
+        rounded, equal = (sdpdr.MVU().fit(Z) for Z in (X, closed))
+    assert rounded.graph_.n == equal.graph_.n == 59
+    assert rounded.solution_.certified()
+    assert rounded.solution_.value == pytest.approx(equal.solution_.value, rel=1e-6)
+    assert np.array_equal(rounded.embedding_[0], rounded.embedding_[-1])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
@@ -218,6 +219,55 @@ def test_the_first_of_equal_rows_stands_for_all():
 def test_lattices_have_no_equal_rows():
     X = np.stack(np.meshgrid(*[np.arange(40.0)] * 3), axis=-1).reshape(-1, 3)
     assert np.array_equal(Euclidean(X).representatives(), np.arange(len(X)))
+
+
+def moved_copies(share, seed):
+    """Twenty points, three of them twice, the second time moved by a share of the data's size."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((20, 3))
+    shift = share * np.abs(X).max() * rng.choice([-1.0, 1.0], (3, 3))
+    return X, np.vstack([X, X[:3] + shift])
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+@pytest.mark.parametrize("kind", ["dense", "sparse", "precomputed", "cosine"])
+def test_copies_moved_by_rounding_are_the_same_node(kind, seed):
+    X, moved = moved_copies(np.finfo(float).eps, seed)
+    metric = kind if kind in ("precomputed", "cosine") else "euclidean"
+    passed = {"sparse": csr_array, "precomputed": lambda Z: squareform(pdist(Z))}.get(
+        kind, np.array
+    )
+    with pytest.warns(DuplicatePointsWarning, match="3 of 23 points"):
+        graph = graphs.knn(passed(moved), 4, metric=metric)
+    assert np.array_equal(graph.edges, graphs.knn(passed(X), 4, metric=metric).edges)
+    assert np.array_equal(graph.index, [*range(20), 0, 1, 2])
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_points_further_apart_than_rounding_are_not_merged(seed):
+    moved = moved_copies(1e-9, seed)[1]
+    assert np.array_equal(make_space(moved).representatives(), np.arange(23))
+    D = squareform(pdist(moved))
+    assert np.array_equal(make_space(D, "precomputed").representatives(), np.arange(23))
+
+
+def test_what_rounding_may_do_grows_with_the_entries():
+    X = np.array([[0.0, 0.0], [0.0, 1e-9], [0.0, 3.0]])
+    column = np.full((3, 1), 1e12)
+    assert make_space(X).representatives().tolist() == [0, 1, 2]
+    assert make_space(np.hstack([X, column])).representatives().tolist() == [0, 1, 2]
+    column[2] = -1e12
+    assert make_space(np.hstack([X, column])).representatives().tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize("kind", [np.array, csr_array])
+def test_points_that_all_agree_to_rounding_have_no_geometry(kind):
+    X = np.ones((3, 1))
+    X[0] = np.nextafter(1.0, 2.0)
+    with pytest.raises(DataError, match="agree to rounding"):
+        graphs.complete(kind(X))
 
 
 def test_many_copies_do_not_hide_neighbours():

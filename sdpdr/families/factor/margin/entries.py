@@ -166,7 +166,15 @@ def read_entries(X: Any, name: str = "X") -> Entries:
 
 def are_pairs(X: Any, y: Any) -> bool:
     """Whether X holds pairs of user and item, and y what they are rated."""
-    return y is not None and not isinstance(X, Entries) and np.ndim(X) == 2 and np.shape(X)[1] == 2
+    if y is None or isinstance(X, Entries):
+        return False
+    shape = _shape(X)
+    return len(shape) == 2 and shape[1] == 2
+
+
+def _shape(X: Any) -> tuple[int, ...]:
+    # What only converts to an array may refuse NumPy's functions.
+    return tuple(X.shape if hasattr(X, "shape") else np.asarray(X).shape)
 
 
 def with_ratings(X: Any, y: Any) -> Any:
@@ -199,7 +207,7 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
     ------
     DataError, ShapeError
     """
-    values, count = np.asarray(y, dtype=float), np.shape(pairs)[0]
+    values, count = np.asarray(y, dtype=float), _shape(pairs)[0]
     if values.shape != (count,):
         raise ShapeError(
             f"{count} pairs need a rating each, y of shape ({count},); its shape is {values.shape}."
