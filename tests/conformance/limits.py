@@ -13,6 +13,7 @@ TOLERANCE = {
     "mosek": 1e-6,
     "sdpa": 5e-6,
     "clarabel": 2e-6,
+    "dense": 2e-6,
     "cvxopt": 2e-6,
     "scs": 5e-5,
     "csdp": 2e-6,

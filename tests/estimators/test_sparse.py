@@ -91,7 +91,9 @@ def test_weights_are_those_of_the_graph():
 )
 def test_spectral_regression_of_sparse_and_dense_data_agree(shape, options):
     X, y = topics(*shape)
-    agree(sdpdr.SpectralRegression(**options), X, y)
+    # Columns in the order of separation are turned by what lsqr leaves, over what tells them apart.
+    tol = 1e-7 if "solver" in options else 1e-8
+    agree(sdpdr.SpectralRegression(**options), X, y, tol)
     agree(sdpdr.SpectralRegression(responses="laplacian", metric="cosine", **options), X)
 
 

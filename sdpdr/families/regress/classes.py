@@ -19,6 +19,8 @@ from sdpdr.linalg.walks import connected_components
 
 # Directions with a smaller share of the largest spread have none.
 _FLAT = 1e-12
+# What a place before another counts for, beside the share of the spread that is between classes.
+_TIE = 1e-6
 
 
 def class_responses(y: ArrayLike) -> Array:
@@ -169,11 +171,19 @@ def by_separation(
     """
     _, member, counts = classes_of(y, unlabelled)
     means = shares_of(member, counts).T @ (fitted - fitted[member >= 0].mean(axis=0))
-    spread, basis = gram_spectrum((responses - responses.mean(axis=0)).T @ fitted)
+    product = (responses - responses.mean(axis=0)).T @ fitted
+    spread, basis = gram_spectrum(product)
     wide = spread > _FLAT * spread[0]
-    white = basis[:, wide] / np.sqrt(spread[wide])
+    if wide.all():
+        # By a triangle, which has the order of the responses, and no directions of its own.
+        white = np.linalg.inv(np.linalg.cholesky((product + product.T) / 2.0)).T
+    else:
+        white = basis[:, wide] / np.sqrt(spread[wide])
     between = means @ white
-    shares, turn = gram_spectrum(between.T @ between)
+    # Directions that separate equally well, as all do where a fit is perfect, keep that order.
+    order = np.diag(np.arange(white.shape[1], 0.0, -1.0))
+    turn = gram_spectrum(between.T @ between + _TIE * order)[1]
+    shares = np.sum(np.square(between @ turn), axis=0)
     ordered = np.hstack([white @ turn, basis[:, ~wide]])
     shares = np.concatenate([shares, np.zeros(int(np.sum(~wide)))])
     return shares, fix_signs(np.linalg.qr(ordered)[0])
