@@ -160,7 +160,8 @@ def test_the_first_discriminant_separates_as_well_as_any_mixture_of_all(make):
     all_of_them = make(alpha=1e-9).fit(X, y).transform(X)
     first = separation(all_of_them[:, :1], y)
     np.testing.assert_allclose(first, separation(all_of_them, y), rtol=1e-6)
-    assert first > separation(all_of_them[:, 1:2], y)
+    # Where a kernel fits all classes, both separate perfectly.
+    assert first > separation(all_of_them[:, 1:2], y) * (1.0 - 1e-9)
 
 
 def test_spectral_regression_on_labels_is_discriminant_analysis():

@@ -19,8 +19,8 @@ from sdpdr.linalg.walks import connected_components
 
 # Directions with a smaller share of the largest spread have none.
 _FLAT = 1e-12
-# What a place before another counts for, beside the share of the spread that is between classes.
-_TIE = 1e-6
+# Shares of the spread between classes that are no further apart are equal.
+_TIE = 1e-9
 
 
 def class_responses(y: ArrayLike) -> Array:
@@ -145,6 +145,19 @@ def semisupervised_responses(
     return GraphEmbedding((vectors / norms)[nodes], values[::-1])
 
 
+def _settled(values: Array, vectors: Array) -> Array:
+    """Eigenvectors where those of equal values, which rounding chooses, follow the axes."""
+    found = vectors.copy()
+    groups = np.cumsum(np.concatenate([[0], np.diff(values) < -_TIE]))
+    for group in range(int(groups[-1]) + 1):
+        tied = np.flatnonzero(groups == group)
+        if tied.size > 1:
+            basis = vectors[:, tied]
+            # The axes as far as they lie in the range, the first that are independent.
+            found[:, tied] = basis @ np.linalg.qr(basis.T)[0]
+    return found
+
+
 def by_separation(
     responses: Array, fitted: Array, y: ArrayLike, unlabelled: object = None
 ) -> tuple[Array, Array]:
@@ -180,10 +193,8 @@ def by_separation(
     else:
         white = basis[:, wide] / np.sqrt(spread[wide])
     between = means @ white
-    # Directions that separate equally well, as all do where a fit is perfect, keep that order.
-    order = np.diag(np.arange(white.shape[1], 0.0, -1.0))
-    turn = gram_spectrum(between.T @ between + _TIE * order)[1]
-    shares = np.sum(np.square(between @ turn), axis=0)
+    shares, turn = gram_spectrum(between.T @ between)
+    turn = _settled(shares, turn)
     ordered = np.hstack([white @ turn, basis[:, ~wide]])
     shares = np.concatenate([shares, np.zeros(int(np.sum(~wide)))])
     return shares, fix_signs(np.linalg.qr(ordered)[0])
