@@ -92,7 +92,7 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
 }
 
 # Why checks take long.
-SLOW = {"LOOCVUnfolding": ", since each fit solves a program for every point left out"}
+SLOW = {"LOOCVUnfolding": ", a fit of 30 points more than 100: rows grow with their square"}
 
 # Seconds of the clock that a check is given: fits that solve in a process of their own spend next
 # to no processor time in this one.
