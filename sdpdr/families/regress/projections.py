@@ -234,8 +234,9 @@ class IsoProjection(GraphProjection):
     """Isometric projection: distances along the graph, by a linear map.
 
     Components are orthonormal, in the order in which distances spread along them, so that no
-    distance is longer than in the data. All of them, which are kept by default where there are
-    labels, are a turn of the data.
+    distance is longer than in the data. Those along which distances spread at all, which are kept
+    by default where there are labels, are a turn of the data where no direction is left out; with
+    more variables than samples some are.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 

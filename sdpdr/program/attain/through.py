@@ -216,14 +216,14 @@ class _Factored:
         far = 2.02 * rho / sigma
         if self.is_signed.any() and far > 1.0:
             return "a scalar that is to be non-negative may be negative near the factor"
-        reach = missed + 1.01 * (_norms(J + error) * far + sizes * far**2)
+        reach = missed + 1.01 * (_norms(sp.csr_array(abs(J) + error)) * far + sizes * far**2)
         change = np.zeros(y.size)
         if self.own.size:
             entry = np.abs(np.asarray(scaled.A[self.loose, self.own]).ravel())
             entry -= np.asarray(scaled.radius[self.loose, self.own]).ravel()
             change[self.own] = 1.01 * reach[self.loose] / entry
             signed = np.isin(self.own, self.program.nonnegative)
-            if np.any(y[self.own][signed] < change[self.own][signed]):
+            if not np.all(y[self.own][signed] >= change[self.own][signed]):
                 return "a scalar that is to be non-negative may be negative near the factor"
         factors = {p.block.name: p.factor * p.roots[:, None] for p in self.points}
         return Box(scaled.units * y, self._largest_value(y, far, change), factors)
@@ -252,7 +252,7 @@ class _Factored:
     def _curvature(self, sizes: Array) -> float:
         """Bound on what moves of the points of length one add to all rows together."""
         largest = 0.0
-        A = self.scaled.A[self.rows]
+        A = sp.csr_array(abs(self.scaled.A) + self.scaled.radius)[self.rows]
         for p in self.points:
             seen = sp.csr_array(A[:, p.block.part]).tocoo()
             i, j = svec_pairs(seen.col)
@@ -284,7 +284,7 @@ class _Factored:
             reach[p.block.part] = svec(np.abs(p.factor) @ np.abs(p.factor).T)
         size = (np.abs(program.c) + program.curvature * units * reach) @ (units * reach)
         rounding = float(gamma(2 * y.size + 16)) * (size + abs(program.sdp.constant))
-        rounding += program.c_radius @ (units * reach)
+        rounding += 4.0 * float(program.c_radius @ (units * reach)) * (1.0 + far) ** 2
         far_value = np.sqrt(linear) * far + quadratic * far**2
         return program.value(x) + 1.02 * float(far_value + own + rounding)
 
