@@ -210,3 +210,11 @@ def test_points_that_coincide_stay_together():
 def test_quality_takes_them_all():
     table = sdpdr.quality_table(sdpdr.graphs.knn(X, 5), {name: MAPS[name](X) for name in MAPS})
     assert all(0.0 < table[name].trustworthiness <= 1.0 for name in MAPS)
+
+
+@pytest.mark.parametrize("placing", [baselines.Sammon, baselines.GPLVM, baselines.SPE])
+def test_places_are_frames_where_frames_are_asked_for(placing):
+    X = datasets.s_curve(30)[0]
+    frame = placing().set_output(transform="pandas").fit_transform(X)
+    name = placing.__name__.lower()
+    assert list(frame.columns) == [f"{name}0", f"{name}1"]

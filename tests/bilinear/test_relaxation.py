@@ -305,3 +305,9 @@ def test_a_dozen_steps_close_the_gap_whatever_the_number_of_images(per_class):
     assert found.gap <= 1e-3
     if per_class == 400:
         assert found.value == pytest.approx(86572.6, rel=1e-3)
+
+
+def test_roots_are_numbers_where_rounding_leaves_an_eigenvalue_below_zero():
+    side = Side(np.array([-1e-18, 0.5, 1.0]), np.eye(3))
+    assert np.all(side.roots > 0.0)
+    np.testing.assert_allclose(side.roots[1:], np.sqrt([0.5, 1.0]))

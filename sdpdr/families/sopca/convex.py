@@ -63,8 +63,9 @@ class Side:
 
     @property
     def roots(self) -> Array:
-        """Roots of the eigenvalues."""
-        return np.asarray(np.sqrt(self.values))
+        """Roots of the eigenvalues, of which rounding may leave some that are not positive."""
+        least = np.finfo(float).eps * float(np.max(self.values))
+        return np.asarray(np.sqrt(np.maximum(self.values, least)))
 
     def is_tied(self, k: int) -> bool:
         """Whether eigenvalue k equals the next one, as far as a nearly optimal point tells."""

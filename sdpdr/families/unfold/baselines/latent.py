@@ -11,13 +11,12 @@ import scipy.linalg as sl
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import Embedding, checked
 from sdpdr.linalg.spectral import on_principal_axes
 
 # The least noise, relative to the mean square of the data: below it K cannot be factored well.
@@ -132,7 +131,7 @@ def gplvm(
 
 
 @dataclass(eq=False, repr=False)
-class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GPLVM(Embedding):
     r"""Gaussian process latent variable model. A baseline.
 
     Every column of the centred data is a smooth random function of places x, which are found with
@@ -259,10 +258,6 @@ class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         # The unit of the data is that of linear functions, and of v otherwise.
         return on_principal_axes(found.x[2:].reshape(n, q)) * (self._unit if fixed else 1.0)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the places of the rows of X and return them, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y).embedding_)
-
     def inverse_transform(self, X: Any) -> Array:
         r"""Data expected at places, :math:`\bar y + k(x, X) K^{-1} Y`; shape (m, D).
 
@@ -299,8 +294,3 @@ class GPLVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if places.ndim != 2 or places.shape[1] != q:
             raise ShapeError(f"places must have shape (m, {q}); they have {places.shape}.")
         return self._kernel(self.embedding_, places)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags = None
-        return tags

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
-from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.families.unfold.baselines.scaling import classical_start
 from sdpdr.families.unfold.baselines.spe import plain_distances, spe_stress
 from sdpdr.linalg.spectral import on_principal_axes
@@ -90,7 +91,7 @@ def sammon_slope(distances: Array, embedding: Array) -> tuple[float, Array]:
 
 
 @dataclass(eq=False, repr=False)
-class Sammon(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Sammon(Embedding):
     """Sammon's map with scikit-learn's face; see `sammon`. A baseline, without new points.
 
     For metric and non-metric scaling scikit-learn has ``sklearn.manifold.MDS``.
@@ -130,22 +131,17 @@ class Sammon(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def fit(self, X: Any, y: Any = None) -> Sammon:
         """Learn the embedding of the rows of X; y is not used."""
         D = plain_distances(X, self.metric)
-        self.n_features_in_ = int(np.shape(X)[1])
-        self.embedding_, self.n_iter_, self.converged_ = _sammon(
+        validate_data(self, X, skip_check_array=True)
+        places, self.n_iter_, self.converged_ = _sammon(
             D, self.n_components, self.max_iter, self.tol
         )
-        self.stress_ = spe_stress(D, self.embedding_)
+        self.embedding_, self.stress_ = as_precise(places, X), spe_stress(D, places)
         return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Learn the embedding and return it, shape (n, n_components)."""
-        return np.asarray(self.fit(X, y).embedding_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric != "precomputed"
-        tags.transformer_tags = None
         return tags
 
 
