@@ -44,6 +44,8 @@ _ONE_POINT = {
     "their entries have in common before it takes all digits.",
 }
 
+_VANISHED = "distances between the points vanish when they are squared: rescale the data."
+
 P = TypeVar("P", bound="Points")
 
 
@@ -291,5 +293,6 @@ def _as_space(points: Matrix, tolerance: float, metric: str) -> Euclidean | Spar
     kind = Sparse if issparse(points) else Euclidean
     space = kind(points, tolerance)
     if space.sqdist(np.zeros(1, int), np.arange(space.n)).max() <= tolerance**2:
-        raise DataError(_ONE_POINT[metric].format(space.n))
+        vanished = tolerance > 0.0 and tolerance**2 == 0.0
+        raise DataError(_VANISHED if vanished else _ONE_POINT[metric].format(space.n))
     return space
