@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from distance_completion import towns
 from movielens import ratings_of
 from relations import spent
+from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import (
     load_breast_cancer,
     load_digits,
@@ -220,6 +222,37 @@ def bounded(folder: Path) -> str:
     return f"gap {found.gap:.3f}"
 
 
+def bounded_beside_zeros(folder: Path) -> str:
+    """A matrix of twelve columns, and the same with six columns of zeros beside them."""
+    X = np.random.default_rng(0).uniform(size=(20, 12))
+    found = [nmf_bound(M, k=3) for M in (X, np.column_stack([X, np.zeros((20, 6))]))]
+    return " and ".join(f"{each.lower:.4f} ({', '.join(each.parts)})" for each in found)
+
+
+def tied(folder: Path) -> str:
+    """Raters who have nothing in common, whose ratings leave all else open."""
+    R = np.full((6, 6), np.nan)
+    np.fill_diagonal(R, [1.0, 2.0, 3.0, 3.0, 2.0, 1.0])
+    learned = [sdpdr.RatingMMMF(loss="hinge").fit(order) for order in (R, R[::-1, ::-1])]
+    first, second = learned[0].predict(), learned[1].predict()[::-1, ::-1]
+    return f"{np.mean(first == second):.0%} of 36 the same in another order"
+
+
+def six_nearest_towns(folder: Path) -> str:
+    """Towns of a map from the miles to their nearest six."""
+    D = towns(312, np.random.default_rng(0))[1]
+    near = np.argsort(D, axis=1, kind="stable")[:, : 6 + 1]
+    known = np.full(D.shape, np.nan)
+    for i, others in enumerate(near):
+        known[i, others] = known[others, i] = D[i, others]
+    learned, seconds, words = fitted(sdpdr.DistanceCompletion(), known)
+    wrong = pdist(learned.embedding_) - squareform(D)
+    return (
+        f"{np.sqrt(np.mean(wrong**2)):.0f} miles (root mean square), {seconds:.1f} s, gap "
+        f"{learned.solution_.gap:.0e}; {words}"
+    )
+
+
 def spread_widely(folder: Path) -> str:
     """Twelve thousand points in ten dimensions, a hundred labels."""
     X = np.random.default_rng(0).standard_normal((12_000, 10))
@@ -299,6 +332,11 @@ ROWS: dict[str, tuple[str, Callable[[Path], str], str]] = {
         "spectral clustering .78",
     ),
     "nmf_bound, 40 digits": ("gap .31", bounded, "scikit-learn's factor .085"),
+    "nmf_bound, columns of zeros": (
+        "the bound of the program was lost",
+        bounded_beside_zeros,
+        "the same without them",
+    ),
     "Harmonic labels, 12,000 points in ten dimensions": (
         "69 s",
         spread_widely,
@@ -306,6 +344,12 @@ ROWS: dict[str, tuple[str, Callable[[Path], str], str]] = {
     ),
     "CompletelyPositive, order 16 with a cycle of five": ("UNDECIDED after 21 s", refuted, ""),
     "RatingMMMF, 600 x 400": ("max-norm 22 s, trace norm 2.2 s", completed, ""),
+    "RatingMMMF, ties": ("decided by the processor", tied, "a rule: the lower level"),
+    "Distances, 312 cities to six nearest": (
+        "NaN refused; as a graph: equality 29 miles without a bound, inequality 203",
+        six_nearest_towns,
+        "Isomap 192",
+    ),
 }
 PRIVATE = ("MixedLabelPropagation", "spread_ratings")
 
