@@ -194,7 +194,8 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     """The rows on all variables side by side."""
     ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
     starts = {v.name: start for v, start in zip(sdp.variables, ends, strict=False)}
-    parts = [(starts[name], linear_map.matrix()) for name, linear_map in rows.lhs.items()]
+    # Of entries of a large matrix there are more than 32 bits count.
+    parts = [(np.int64(starts[name]), linear_map.matrix()) for name, linear_map in rows.lhs.items()]
     if len(parts) == 1:
         # SciPy takes several times as long to stack matrices as to read them.
         ((start, part),) = parts

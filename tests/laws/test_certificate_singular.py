@@ -5,13 +5,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse.linalg import splu
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, Trace
-from sdpdr.linalg.smallest import lu, smallest_eigenvalue
+from sdpdr.linalg.smallest import bordered_lu, lu, smallest_eigenvalue
 from sdpdr.program import SDP, PsdVariable, Rows, certify
-from sdpdr.program.certificate.arithmetic import is_mass
+from sdpdr.program.certificate.arithmetic import Plain, Rigorous, is_mass
+from sdpdr.program.certificate.scaling import outweighed
 
 NOTHING = sp.csr_array
 
@@ -105,3 +107,38 @@ def test_a_singular_matrix_has_no_factors():
 def test_a_definite_reward_is_still_scaled():
     unfolding = methods.mvu(graphs.cycle(40))
     assert "scaled by 1/λ" in sdpdr.solve(unfolding, "lowrank").argument
+
+
+@pytest.mark.parametrize("lack", [0.0, 1e-9, 1e-7])
+@pytest.mark.parametrize("arithmetic", [Plain(), Rigorous()], ids=["plain", "rigorous"])
+def test_a_point_that_nothing_pulls_needs_no_multiplier(lack, arithmetic):
+    """Multipliers a little too small are stretched, though they leave one point to itself."""
+    graph = graphs.from_edges(4, [[0, 1], [1, 2], [1, 3]], np.ones(3))
+    sdp = methods.colored_mvu(graph, np.array([1.0, 0.0, -1.0, 0.0])).to_sdp()
+    # The two ends are two edges apart, and their squared distance 4 is the optimum.
+    pulled = 2.0 * (1.0 - lack) * np.array([1.0, 1.0, 0.0]) + [0.0, 0.0, 1e-12]
+    duals = {label: np.zeros(4) for label in sdp.labels} | {"isometry": pulled}
+    certificate = outweighed(sdp, duals, arithmetic)[0]
+    assert "stretched" in certificate.argument
+    assert 4.0 <= certificate.bound <= 4.0 * (1.0 + 20.0 * max(lack, 1e-9))
+
+
+@pytest.mark.parametrize("spread", [0, 6])
+def test_a_border_of_ones_neither_fills_a_laplacian_nor_loses_its_digits(spread, monkeypatch):
+    rng = np.random.default_rng(0)
+    i = np.arange(3000)
+    ends = np.vstack([np.c_[i[:-k], i[k:]] for k in (1, 2, 3)])
+    half = sp.csr_array((10.0 ** -rng.uniform(0, spread, len(ends)), tuple(ends.T)), (3000, 3000))
+    laplacian = sp.diags_array((half + half.T).sum(axis=1)) - half - half.T
+    ones = sp.csr_array(np.ones((3000, 1)))
+    bordered = sp.csc_array(sp.block_array([[laplacian, ones], [ones.T, None]]))
+    made = []
+    monkeypatch.setattr(
+        "scipy.sparse.linalg.splu", lambda *a, **k: made.append(splu(*a, **k)) or made[-1]
+    )
+    x = rng.standard_normal((3001, 2))
+    x[:-1] -= x[:-1].mean(axis=0)
+    found = bordered_lu(bordered, 3000)(bordered @ x)
+    assert made[0].nnz < 20 * 3000
+    np.testing.assert_allclose(bordered @ found, bordered @ x, atol=1e-10)
+    np.testing.assert_allclose(found.mean(axis=0)[None], x.mean(axis=0)[None], atol=1e-6)

@@ -86,9 +86,9 @@ def separation(n: int) -> Model:
     return methods.ism(roll(n), np.arange(n) < n // 2)
 
 
-def priced(n: int, square: bool = False) -> Model:
+def priced(n: int, square: bool = False, exact: bool = True) -> Model:
     base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
-    return base + soften(blocks.Lengths(roll(n), exact=True), float(n * n), square=square)
+    return base + soften(blocks.Lengths(roll(n), exact), float(n * n), square=square)
 
 
 KINDS: dict[str, Callable[[int], Model]] = {
@@ -103,6 +103,8 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "separation": separation,
     "absolute": priced,
     "squared": lambda n: priced(n, square=True),
+    "one-sided": lambda n: priced(n, exact=False),
+    "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
 }
 
 

@@ -12,7 +12,8 @@ mixed with the largest multipliers allowed until the condition holds; lambda is 
 pairs, side information of low rank), and A*(y) is positive definite on the face, then
 t A*(y) - R >= 0 holds for every t >= rho, the largest eigenvalue of the pencil (R, A*(y)). For
 R = F F^T that is the largest eigenvalue of F^T A*(y)^+ F, a matrix with as many rows as F has
-columns. With R the identity on centred points, 1 / rho is the lambda of scaling.
+columns. With R the identity on centred points, 1 / rho is the lambda of scaling. Where rounding
+leaves A*(y) singular, a few t next to 1 are tried.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import lengths_of
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.smallest import lu, smallest_eigenvalue
+from sdpdr.linalg.smallest import bordered_lu, smallest_eigenvalue
 from sdpdr.program.boxes import Box, dual_box, within
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix
@@ -35,6 +36,8 @@ from sdpdr.program.sdp import SDP, Rows
 _TIGHT = 1e-9
 # A reward this little below zero, relatively, is not negative.
 _ROUNDING = 1e-12
+# By how much multipliers may be stretched; more costs more than the limit of a trace.
+_STRETCHES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 
 def scaled_or_mixed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate | None:
@@ -154,7 +157,13 @@ def outweighed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> tuple[Certific
     if box is None:
         return None
     y = within(box, {r.label: duals[r.label] for r in visible_rows(sdp)})
-    share = _largest_share(sdp, y)
+    name = sdp.psd_variables[0].name
+    null, reward, weighted = null_vectors(sdp, name), -1.0 * sdp.cost(name), sdp.weighted(name, y)
+    if not _is_reward(reward, null) or (isinstance(reward, Outer) and not sp.issparse(weighted)):
+        return None
+    if not is_mass(weighted, null):
+        return _stretched(sdp, y, arithmetic)
+    share = _largest_share(reward, null, weighted)
     if share is None:
         return None
     scales = (share * (1.0 + margin) for margin in arithmetic.margins(sdp.psd_variables[0].n))
@@ -163,21 +172,29 @@ def outweighed(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> tuple[Certific
     return None if found is None else (found, share <= 1.0 + _TIGHT)
 
 
-def _largest_share(sdp: SDP, y: Duals) -> float | None:
-    """The largest eigenvalue of (R, A*(y)) on the face; None unless R >= 0 and A*(y) > 0 there."""
-    name = sdp.psd_variables[0].name
-    null, reward = null_vectors(sdp, name), -1.0 * sdp.cost(name)
-    weighted = sdp.weighted(name, y)
-    if not is_mass(weighted, null):
-        return None
+def _stretched(sdp: SDP, y: Duals, arithmetic: Arithmetic) -> tuple[Certificate, bool] | None:
+    """The bound of multipliers a little larger, where rounding leaves no pencil to say how much."""
+    for stretch in _STRETCHES:
+        words = f"multipliers stretched by {stretch:.0e}; {arithmetic.words}"
+        found = Account(sdp, arithmetic).certificate([_times(1.0 + stretch, y)], words)
+        if found is not None:
+            return found, stretch <= _TIGHT
+    return None
+
+
+def _is_reward(reward: Matrix, null: sp.csr_array) -> bool:
+    """Whether a matrix is positive semidefinite on the face, to rounding."""
     if isinstance(reward, Outer):
-        if np.any(reward.weights < 0.0) or reward.sparse.nnz or not sp.issparse(weighted):
-            return None
-        return _share_of_columns(reward, weighted, null)
+        return bool(np.all(reward.weights >= 0.0)) and not reward.sparse.nnz
     size = _ROUNDING * float(np.abs(reward.diagonal()).max())
     lift = sp.eye_array(reward.shape[0], format="csr") * size
-    if not is_positive_matrix(reward + (lift if sp.issparse(reward) else lift.toarray()), null):
-        return None
+    return is_positive_matrix(reward + (lift if sp.issparse(reward) else lift.toarray()), null)
+
+
+def _largest_share(reward: Matrix, null: sp.csr_array, weighted: Matrix) -> float | None:
+    """The largest eigenvalue of (R, A*(y)) on the face, where R >= 0 and A*(y) > 0."""
+    if isinstance(reward, Outer):
+        return _share_of_columns(reward, weighted, null)
     share = -smallest_eigenvalue(-1.0 * reward, null, weighted, near=-1.0)[0]
     return share if share > 0.0 else None
 
@@ -186,5 +203,5 @@ def _share_of_columns(reward: Outer, weighted: Matrix, null: sp.csr_array) -> fl
     bordered = sp.block_array([[weighted, null], [null.T, None]], format="csc")
     right = np.zeros((bordered.shape[0], reward.weights.size))
     right[: reward.shape[0]] = reward.columns * np.sqrt(reward.weights)
-    products = right.T @ lu(bordered).solve(right)
+    products = right.T @ bordered_lu(bordered, reward.shape[0])(right)
     return float(np.linalg.eigvalsh((products + products.T) / 2.0)[-1])

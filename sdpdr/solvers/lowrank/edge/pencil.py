@@ -13,6 +13,8 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
 _DENSE = 200
 _MOST_VECTORS = 8
+# A level below the lowest eigenvalue is close where it is at most this multiple of one above.
+_CLOSE = 1.1
 
 
 class Pencil:
@@ -58,7 +60,7 @@ class Pencil:
             dense = basis.T @ self._times(weights, basis)
             values, vectors = eigh(dense)
         else:
-            level = next((v for v in -(10.0 ** np.arange(-2, 7)) if self.exceeds(weights, v)), None)
+            level = self._level_below(weights)
             if level is None:
                 return np.empty(0), np.empty((n, 0))
             scaled = LinearOperator(
@@ -68,11 +70,30 @@ class Pencil:
             v0 = np.random.default_rng(seed).standard_normal(n)
             k = min(_MOST_VECTORS, n - 1)
             try:
-                values, vectors = eigsh(scaled, k=k, sigma=level, OPinv=inverse, v0=v0, tol=1e-6)
+                values, vectors = eigsh(scaled, k=k, sigma=level, OPinv=inverse, v0=v0, tol=1e-3)
             except ArpackNoConvergence:
                 return np.empty(0), np.empty((n, 0))
         constant = abs(root @ vectors) > 0.5 * np.linalg.norm(root)
         return values[~constant], vectors[:, ~constant] / root[:, None]
+
+    def _level_below(self, weights: Vector) -> float | None:
+        """A level below all eigenvalues and near the lowest, with its factorization at hand.
+
+        The iteration tells apart what lies near the level: one ten times as far away as the lowest
+        eigenvalue costs it thousands of steps, where a bisection costs a few factorizations.
+        """
+        below = next((v for v in -(10.0 ** np.arange(-2, 7)) if self.exceeds(weights, v)), None)
+        if below is None:
+            return None
+        above = below / 10.0
+        while below < _CLOSE * above:
+            middle = -float(np.sqrt(below * above))
+            if self.exceeds(weights, middle):
+                below = middle
+            else:
+                above = middle
+        self.exceeds(weights, below)
+        return float(below)
 
     def _times(self, weights: Vector, X: Matrix) -> Matrix:
         i, j = self._ends
