@@ -41,10 +41,10 @@ from .families.unfold.estimators.are import ARE as ARE
 from .families.unfold.estimators.completion import DistanceCompletion as DistanceCompletion
 from .families.unfold.estimators.kernels import ColoredMVU as ColoredMVU
 from .families.unfold.estimators.kernels import DensityMap as DensityMap
+from .families.unfold.estimators.kernels import LOOCVUnfolding as LOOCVUnfolding
 from .families.unfold.estimators.mvu import MFNU as MFNU
 from .families.unfold.estimators.mvu import MVE as MVE
 from .families.unfold.estimators.mvu import MVU as MVU
-from .families.unfold.estimators.mvu import LOOCVUnfolding as LOOCVUnfolding
 from .families.unfold.estimators.separation import ISM as ISM
 from .families.unfold.quality import Quality as Quality
 from .families.unfold.quality import quality as quality

@@ -16,11 +16,12 @@ from sklearn.utils.estimator_checks import (
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.blocks import OtherSums
+from sdpdr.blocks import OtherSums, Slack
 from sdpdr.errors import (
     DataError,
     DuplicatePointsWarning,
     ModelError,
+    SampledWarning,
     SolveFailedError,
     UnknownNameError,
 )
@@ -94,6 +95,29 @@ def test_likelihoods_are_leave_one_out_sums():
     np.testing.assert_allclose(learned.likelihoods_, gram.sum(axis=1) - np.diag(gram))
     mean = np.exp(np.mean(np.log(learned.likelihoods_)))
     np.testing.assert_allclose(mean, learned.solution_.value, rtol=1e-5)
+
+
+def test_of_many_points_few_are_unfolded_and_the_others_placed_with_a_warning():
+    many = sdpdr.datasets.swiss_roll(50, seed=0)[0]
+    learner = sdpdr.LOOCVUnfolding(
+        n_neighbors=3, connect="mst", isometry=Slack(1.0), time_limit=None, tol=1e-3
+    )
+    with pytest.warns(SampledWarning, match="30 of 50 points"):
+        learner.fit(many)
+    assert np.isfinite(learner.embedding_).all()
+    assert learner.sample_.size == learner.graph_.n == 30
+    unfolded = np.flatnonzero(np.isfinite(learner.likelihoods_))
+    np.testing.assert_array_equal(unfolded, learner.sample_)
+    assert learner.embedding_.shape == (50, 2)
+
+
+def test_a_number_of_points_is_unfolded_where_it_is_named():
+    learned = sdpdr.LOOCVUnfolding(
+        n_neighbors=3, sample=12, connect="mst", isometry=Slack(1.0), solver="clarabel",
+        form="gram", tol=1e-5,
+    ).fit(ROLL)  # fmt: skip
+    assert learned.sample_.size == learned.graph_.n == 12
+    assert np.isfinite(learned.embedding_).all()
 
 
 def test_samples_that_coincide_get_the_same_place_and_likelihood():

@@ -12,6 +12,7 @@ import sdpdr
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.iterate import IterationStatus
+from sdpdr.nonnegative import polish_factors
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 EXACT, _ = random_nonnegative(8, 6, rank=2, seed=0)
@@ -68,6 +69,47 @@ def test_it_is_never_worse_than_scikit_learns():
         assert ours.reconstruction_err_ <= theirs.reconstruction_err_ * (1.0 + 1e-9)
         assert 0.0 < ours.bound_ <= ours.reconstruction_err_
         assert 0.0 < ours.gap_ < 1.0
+
+
+def refuse(*args, **options):
+    raise AssertionError("polished")
+
+
+def test_noise_is_not_polished(monkeypatch):
+    """Its steps are dense systems of the order of both factors, and gain nothing there."""
+    monkeypatch.setattr("sdpdr.families.factor.nmf.starts.polish_factors", refuse)
+    X = np.random.default_rng(0).random((40, 30))
+    full = sdpdr.NMF(2).fit(X).reconstruction_err_
+    theirs = Theirs(2, init="nndsvda", max_iter=1000).fit(X)
+    assert full <= theirs.reconstruction_err_ * (1.0 + 1e-9)
+    X[::4, ::3] = np.nan
+    assert 0.0 < sdpdr.NMF(2).fit(X).reconstruction_err_ < full
+
+
+def test_the_polish_gives_up_where_nothing_exact_is_near():
+    rng = np.random.default_rng(0)
+    W, H = rng.random((15, 2)), rng.random((2, 12))
+    noisy = W @ H * (1.0 + 0.005 * rng.standard_normal((15, 12)))
+    patient, quick = (polish_factors(noisy, W, H, idle=idle) for idle in (1e-15, 1e-4))
+    assert quick.steps < patient.steps
+    assert quick.error <= patient.error * (1.0 + 1e-3)
+    assert polish_factors(W @ H, W + 0.01, H + 0.01, idle=1e-4).error < 1e-13
+
+
+def test_all_starts_go_to_the_end_where_an_exact_factorization_may_be_near():
+    """The first of this matrix ends in a local minimum."""
+    X, _ = random_nonnegative(12, 12, rank=6, density=0.3, seed=7)
+    assert sdpdr.NMF(6, starts=1).fit(X).status_ is IterationStatus.SETTLED
+    assert sdpdr.NMF(6, starts=20).fit(X).status_ is IterationStatus.RANK_REACHED
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_known_entries_fit_as_well_as_by_the_polish(gaps):
+    X = np.random.default_rng(1).random((12, 9))
+    if gaps:
+        X[::3, ::4] = np.nan
+    descended, polished = (sdpdr.NMF(2, solver=s, starts=8).fit(X) for s in ("auto", "polish"))
+    assert descended.reconstruction_err_ == pytest.approx(polished.reconstruction_err_, rel=1e-5)
 
 
 def test_a_closer_bound_may_be_asked_for(monkeypatch):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
-from sdpdr.errors import DataError
+from sdpdr.errors import DataError, SolveFailedError
+from sdpdr.iterate import IterationStatus
 
 T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
 V = T + 0.5 * T**2
@@ -64,6 +65,52 @@ def test_unknown_entries_and_unknown_coefficients():
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), V, atol=1e-9)
     unknown = sdpdr.PolynomialFactorization(coefficients=None, max_iter=5).fit(V)
     assert unknown.reconstruction_err_ < 1e-9
+
+
+@pytest.mark.parametrize("shape", [(12, 7), (7, 12), (40, 30)])
+def test_one_component_is_the_optimum_without_a_program(shape):
+    """By Perron, leading singular vectors of a non-negative matrix are non-negative."""
+    X = np.random.default_rng(0).random(shape)
+    model = sdpdr.PolynomialFactorization().fit(X)
+    tail = np.linalg.norm(np.linalg.svd(X, compute_uv=False)[1:])
+    assert model.n_iter_ == 0
+    assert model.factors_.status is IterationStatus.SETTLED
+    assert model.reconstruction_err_ == pytest.approx(tail, rel=1e-9)
+    assert model.bound_ == pytest.approx(tail, rel=1e-6)
+    assert min(model.components_.min(), model.factors_.W.min()) >= 0.0
+    assert np.any(model.factors_.W == 1.0)
+
+
+@pytest.mark.parametrize("nonnegative", [True, False])
+def test_exact_products_of_an_increasing_polynomial_need_no_program(nonnegative):
+    rng = np.random.default_rng(1)
+    t = rng.random((9, 2)) @ rng.random((2, 8))
+    model = sdpdr.PolynomialFactorization(
+        2, coefficients=(1.0, 0.0, 0.5), nonnegative=nonnegative
+    ).fit(t + 0.5 * t**3)
+    assert model.n_iter_ == 0
+    assert model.factors_.status is IterationStatus.RANK_REACHED
+    assert model.reconstruction_err_ < 1e-7
+
+
+def test_tables_too_large_for_programs_are_fitted_nearby_with_a_warning():
+    X = np.random.default_rng(2).random((50, 21))
+    with pytest.warns(ConvergenceWarning, match="1050 entries"):
+        model = sdpdr.PolynomialFactorization(4).fit(X)
+    assert model.bound_ <= model.reconstruction_err_ < 1.1 * model.bound_
+
+
+def test_programs_that_end_without_a_point_leave_the_fit_nearby(monkeypatch):
+    def fail(*args, **options):
+        raise SolveFailedError("no time")
+
+    monkeypatch.setattr("sdpdr.families.factor.polynomial.estimator.polynomial", fail)
+    X = np.random.default_rng(3).random((6, 5))
+    with pytest.warns(ConvergenceWarning, match="no time"):
+        model = sdpdr.PolynomialFactorization(3).fit(X)
+    assert model.bound_ < model.reconstruction_err_
+    with pytest.raises(SolveFailedError, match="no time"):
+        sdpdr.PolynomialFactorization(2, coefficients=None).fit(X)
 
 
 def test_parameters_are_cloned_and_checked_when_fitted():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import squareform
 
-from sdpdr import blocks, methods, metric
+from sdpdr import GhodsiMetric, blocks, methods, metric
 from sdpdr.errors import (
     DataError,
     DataTypeError,
@@ -52,6 +52,34 @@ def test_scatter_is_the_sum_of_outer_products(kind):
     steps = PAIRS.differences(kind)
     np.testing.assert_allclose(PAIRS.scatter(kind), steps.T @ steps, rtol=1e-12)
     np.testing.assert_allclose(far.scatter(kind), steps.T @ steps, rtol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["similar", "dissimilar"])
+def test_sums_over_pairs_of_classes_are_those_over_the_listed_pairs(kind):
+    y = np.array([0, 2, 1, 1, -1] * 4)
+    for points in (X, X + 1e6):
+        pairs = metric.pairs_from_labels(points, y)
+        listed = Pairs(X, pairs.similar, pairs.dissimilar)
+        assert pairs.count(kind) == len(listed.index(kind))
+        np.testing.assert_allclose(pairs.scatter(kind), listed.scatter(kind), rtol=1e-7)
+    np.testing.assert_allclose(pairs.moved(2.0 * X).scatter(kind), 4.0 * listed.scatter(kind))
+    with pytest.raises(ShapeError, match="20 points"):
+        pairs.moved(X[:3])
+
+
+def test_ghodsis_metric_lists_no_pairs_of_classes(monkeypatch):
+    """They grow with the square of the points, and its program needs their sums alone."""
+    y = np.repeat([0, 1], 10)
+    listed = GhodsiMetric(n_pairs=1000).fit(X, y)
+
+    def refuse(*args):
+        raise AssertionError("listed")
+
+    monkeypatch.setattr("sdpdr.families.metric.choose._pairs_of_labels", refuse)
+    summed = GhodsiMetric().fit(X, y)
+    matrices = [found.get_mahalanobis_matrix() for found in (listed, summed)]
+    np.testing.assert_allclose(*matrices, rtol=1e-9, atol=1e-12)
+    assert "90 similar and 100 dissimilar pairs" in repr(summed.pairs_)
 
 
 def test_a_pair_listed_twice_counts_twice():

@@ -1,5 +1,6 @@
 """Metrics from pairs: the pairs, the programs that need no general solver, kernels."""
 
+from sdpdr.families.metric.choose import ClassPairs, choose_pairs, pairs_from_labels
 from sdpdr.families.metric.fantope import (
     MetricAnswer,
     closed_form,
@@ -8,13 +9,14 @@ from sdpdr.families.metric.fantope import (
     frobenius_form,
     trimmed,
 )
-from sdpdr.families.metric.pairs import Pairs, choose_pairs, pairs_from_labels, pairs_from_points
+from sdpdr.families.metric.pairs import Pairs, pairs_from_points
 from sdpdr.families.metric.plain import choose_share, mixed
 from sdpdr.families.metric.roots import Ascent, answer_of, ascend, root_bound, solve_xing
 from sdpdr.families.metric.whiten import KernelCoordinates, Whitened, kernel_coordinates, whiten
 
 __all__ = [
     "Ascent",
+    "ClassPairs",
     "KernelCoordinates",
     "MetricAnswer",
     "Pairs",

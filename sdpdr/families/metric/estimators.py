@@ -17,8 +17,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
 from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
-from sdpdr.families.metric.pairs import Pairs, pairs_from_labels, pairs_from_points, require_pairs
+from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
 from sdpdr.families.metric.plain import choose_share, mixed, require_share
 from sdpdr.families.metric.recipes import xing
 from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
-from sdpdr.base.columns import unknown
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError, UnknownNameError
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +50,13 @@ class Pairs:
         if points.ndim != 2:
             raise ShapeError(f"points must have shape (n, D); they have {points.shape}.")
         object.__setattr__(self, "points", points)
+        n = len(points)
         for kind in ("similar", "dissimilar"):
-            object.__setattr__(self, kind, _indices(getattr(self, kind), kind, len(self.points)))
+            object.__setattr__(
+                self, kind, pair_indices(getattr(self, kind), kind, len(self.points))
+            )
         n = len(self.points)
-        both = np.intersect1d(_keys(self.similar, n), _keys(self.dissimilar, n))
+        both = np.intersect1d(pair_keys(self.similar, n), pair_keys(self.dissimilar, n))
         if both.size:
             i, j = divmod(int(both[0]), n)
             more = f", and so are {both.size - 1} more" if both.size > 1 else ""
@@ -72,6 +74,10 @@ class Pairs:
         """The pairs of one kind, ``"similar"`` or ``"dissimilar"``; shape (p, 2)."""
         validate.choice("kind of pairs", kind, ("similar", "dissimilar"))
         return self.similar if kind == "similar" else self.dissimilar
+
+    def count(self, kind: str) -> int:
+        """How many pairs are of one kind."""
+        return len(self.index(kind))
 
     def differences(self, kind: str) -> Array:
         """The vectors x_i - x_j of the pairs of one kind, shape (p, D)."""
@@ -99,113 +105,6 @@ class Pairs:
         if len(points) != len(self.points):
             raise ShapeError(f"{len(self.points)} points are needed; {len(points)} were given.")
         return Pairs(points, self.similar, self.dissimilar)
-
-
-def choose_pairs(
-    X: ArrayLike,
-    y: ArrayLike | None = None,
-    similar: ArrayLike | None = None,
-    dissimilar: ArrayLike | str | None = None,
-    n_pairs: int | None = None,
-    seed: int = 0,
-) -> Pairs:
-    """Pairs from labels, or as listed.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, D)
-    y : array_like of shape (n,), optional
-        Labels: pairs of one class are similar, all others dissimilar.
-    similar, dissimilar : array_like of shape (p, 2), optional
-        Indices of points, instead of labels. ``dissimilar="rest"`` calls every pair dissimilar
-        that is not listed as similar.
-    n_pairs : int, optional
-        With labels: that many random pairs of each kind instead of all.
-    seed : int, default 0
-
-    Raises
-    ------
-    DataError
-        Neither labels nor both sets are given, or labels and sets; and as `Pairs`.
-
-    Examples
-    --------
-    >>> pairs = choose_pairs([[0.0], [1.0], [3.0]], similar=[[0, 1]], dissimilar="rest")
-    >>> pairs.dissimilar.tolist()
-    [[0, 2], [1, 2]]
-    """
-    points = validate.points(X, at_least=2)
-    if y is not None:
-        if similar is not None or dissimilar is not None:
-            raise DataError("give either labels y or pairs (similar, dissimilar), not both.")
-        return pairs_from_labels(points, y, n_pairs, seed)
-    if similar is None or dissimilar is None:
-        raise DataError(
-            "a metric is learned from labels y, or from both similar and dissimilar pairs. For "
-            "'all that is not similar' pass dissimilar='rest'."
-        )
-    if isinstance(dissimilar, str):
-        if dissimilar != "rest":
-            raise UnknownNameError("dissimilar", dissimilar, ("rest",))
-        dissimilar = _rest(_indices(similar, "similar", len(points)), len(points))
-    return Pairs(points, similar, dissimilar)  # type: ignore[arg-type]  # converted there
-
-
-def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: int = 0) -> Pairs:
-    """Pairs of one class are similar, pairs of two classes dissimilar.
-
-    Parameters
-    ----------
-    X : array of shape (n, D)
-    y : array_like of shape (n,)
-        Points whose label is not known (None, nan, or -1 beside two classes) are in no pair.
-    n_pairs : int, optional
-        That many of each kind, drawn without repetition (all, where there are no more); by
-        default all.
-    seed : int, default 0
-
-    Raises
-    ------
-    DataError
-        There is one class only, or every class has one point only.
-
-    Examples
-    --------
-    >>> pairs = pairs_from_labels(np.array([[0.0], [1.0], [5.0]]), ["a", "a", "b"])
-    >>> pairs.similar.tolist(), pairs.dissimilar.tolist()
-    ([[0, 1]], [[0, 2], [1, 2]])
-    """
-    labels = np.asarray(y)
-    if labels.shape != (len(X),):
-        raise ShapeError(
-            f"y must hold one label for each of the {len(X)} points; it has shape {labels.shape}."
-        )
-    known = np.flatnonzero(~unknown(labels))
-    classes, label = np.unique(labels[known], return_inverse=True)
-    if not len(classes):
-        raise DataError("y holds no label that is known, so there are no pairs. Label some points.")
-    if len(classes) == 1:
-        raise DataError(
-            f"y has one class only ({classes.tolist()[0]!r}), so no pair is dissimilar. "
-            "Add points of another class, or list dissimilar pairs."
-        )
-    if len(classes) == len(known):
-        raise DataError(
-            f"y has {len(classes)} classes of one point each, so no pair is similar. If y is a "
-            "number to be predicted, bin it first."
-        )
-    if n_pairs is not None:
-        n_pairs = validate.positive_integer("n_pairs", n_pairs)
-    # In the order of classes, the partners of point a among those after it are two runs: the
-    # rest of its class, and all later classes. So pair number t is found by counting.
-    ranks = np.argsort(label, kind="stable")
-    order = known[ranks]
-    end = np.searchsorted(label[ranks], label[ranks], side="right")
-    rng = np.random.default_rng(seed)
-    after = np.arange(len(known)) + 1
-    similar = _numbered(end - after, after, n_pairs, rng)
-    dissimilar = _numbered(len(known) - end, end, n_pairs, rng)
-    return Pairs(X, np.sort(order[similar], axis=1), np.sort(order[dissimilar], axis=1))
 
 
 def pairs_from_points(pairs: Any, y: ArrayLike) -> Pairs:
@@ -263,30 +162,12 @@ def _unlike(index: Index) -> Index:
     return np.asarray(index[index[:, 0] != index[:, 1]])
 
 
-def _numbered(
-    partners: Index, first: Index, n_pairs: int | None, rng: np.random.Generator
-) -> Index:
-    """Pairs (a, first[a] + k), k < partners[a], all of them or so many at random."""
-    ends = np.cumsum(partners)
-    total = int(ends[-1])
-    number = np.arange(total)
-    if n_pairs is not None and n_pairs < total:
-        number = np.sort(rng.choice(total, n_pairs, replace=False))
-    a = np.searchsorted(ends, number, side="right")
-    return np.column_stack([a, first[a] + number - (ends[a] - partners[a])])
-
-
-def _rest(similar: Index, n: int) -> Index:
-    every = np.column_stack(np.triu_indices(n, 1))
-    return every[~np.isin(_keys(every, n), _keys(similar, n))]
-
-
-def _keys(index: Index, n: int) -> Index:
+def pair_keys(index: Index, n: int) -> Index:
     """One number for each pair, whatever its order."""
     return np.asarray(index.min(axis=1) * n + index.max(axis=1))
 
 
-def _indices(given: ArrayLike, kind: str, n: int) -> Index:
+def pair_indices(given: ArrayLike, kind: str, n: int) -> Index:
     """Checked pairs of indices."""
     index = np.asarray(given)
     if index.size == 0:

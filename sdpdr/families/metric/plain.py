@@ -13,8 +13,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, components_of
-from sdpdr.families.metric.pairs import Pairs, pairs_from_labels
+from sdpdr.families.metric.pairs import Pairs
 
 # Shares to choose from.
 SHARES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)

@@ -6,8 +6,9 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.families.metric.choose import choose_pairs
 from sdpdr.families.metric.fantope import require_room
-from sdpdr.families.metric.pairs import Pairs, choose_pairs
+from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.whiten import whiten
 from sdpdr.model import Model
 from sdpdr.model.blocks import (
@@ -46,7 +47,7 @@ def contrast(pairs: Pairs, normalize: bool = True) -> Array:
     similar, dissimilar = pairs.scatter("similar"), pairs.scatter("dissimilar")
     if not normalize:
         return similar - dissimilar
-    return similar / len(pairs.similar) - dissimilar / len(pairs.dissimilar)
+    return similar / pairs.count("similar") - dissimilar / pairs.count("dissimilar")
 
 
 def ghodsi(

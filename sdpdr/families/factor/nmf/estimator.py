@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import decomposition
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,19 +19,17 @@ from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
 from sdpdr.families.factor.nmf.sparse import SparseMatrix, coordinates
+from sdpdr.families.factor.nmf.starts import POLISH, Search
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     number_of_components,
     partial_matrix,
 )
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
-from sdpdr.families.factor.nonnegative.polish import Polished, polish_factors, random_factors
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.solving.iterate.records import IterationStatus
 
 SOLVERS = ("auto", "lift", "polish", "scikit-learn")
-# Entries of both factors up to which those of scikit-learn are polished.
-_POLISH = 1500
 
 
 @dataclass(eq=False, repr=False)
@@ -52,17 +47,18 @@ class NMF(FactorTransformer):
     solver : {"auto", "lift", "polish", "scikit-learn"}, default "auto"
         ``"lift"`` is `sdpdr.factorize.nmf`, convex iteration on semidefinite programs of order
         n + m + k; ``"polish"`` is `sdpdr.nonnegative.polish_factors` from random factors;
-        ``"scikit-learn"`` is its coordinate descent, from ``"nndsvda"`` and random factors, where
-        not too large polished; it alone takes sparse data, as they are. ``"auto"`` is
-        ``"scikit-learn"``, or, with missing entries, ``"polish"``: on matrices that have a
-        factorization they find it about as often as the lift, and a hundred times faster (see the
-        method's page).
+        ``"scikit-learn"`` is its coordinate descent, from ``"nndsvda"`` and random factors, the
+        best of them to its end, and polished where the error is so small that an exact
+        factorization may be near; it alone takes sparse data, as they are. ``"auto"`` is
+        ``"scikit-learn"``, or, with missing entries, the same with a coordinate descent over the
+        known ones: on matrices that have a factorization they find it about as often as the lift,
+        and a hundred times faster (see the method's page).
     starts : int, default 5
-        How many starts; those after one that fits exactly are not made.
+        How many starts. The lift and the polish make none after one that fits exactly.
     tol : float, default 1e-6
         Relative error at which the factorization counts as exact.
     max_iter : int, default 1000
-        Of scikit-learn's descent and of the polish.
+        Of coordinate descent, and of the polish.
     bound : {"eckart_young", "auto", "overlap", "cones"}, default "eckart_young"
         The first alone for sparse data, with up to 4000 rows or columns.
         How the error is bounded from below, see `sdpdr.nmf_bound`; all but the first take seconds.
@@ -146,11 +142,8 @@ class NMF(FactorTransformer):
         if self.n_components is not None:
             k = number_of_components(self.n_components, given.shape)
         known = self._known(given, k)
-        solver = self.solver
-        if solver == "auto":
-            solver = "scikit-learn" if known.is_complete else "polish"
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        if solver == "lift":
+        if self.solver == "lift":
             assert isinstance(known, PartialMatrix)
             options = {"starts": self.starts, "tol": self.tol, "seed": seed, **(self.options or {})}
             found = nmf(known.with_gaps(), k, **options)
@@ -158,7 +151,9 @@ class NMF(FactorTransformer):
             self.components_, self.n_iter_ = found.factors()[1], len(found.history)
         else:
             self.factorization_ = None
-            self.components_, self.n_iter_ = self._local(known, k, solver, seed)
+            search = Search(known, k, self.starts, self.tol, self.max_iter, seed)
+            polish = self.solver == "polish"
+            self.components_, self.n_iter_ = search.polished() if polish else search.descended()
         W = self._coordinates(known)
         self._grade(known, k, W)
         return as_precise(W, X)
@@ -196,59 +191,12 @@ class NMF(FactorTransformer):
             )
         known = SparseMatrix(given)
         # So small that factors are polished, which takes a dense matrix.
-        return partial_matrix(given.toarray()) if sum(given.shape) * k <= _POLISH else known
+        return partial_matrix(given.toarray()) if sum(given.shape) * k <= POLISH else known
 
     def _coordinates(self, known: PartialMatrix | SparseMatrix) -> Array:
         if isinstance(known, SparseMatrix):
             return coordinates(known.values, self.components_)
         return _coordinates(known.values, known.mask > 0.0, self.components_)
-
-    def _local(
-        self, known: PartialMatrix | SparseMatrix, k: int, solver: str, seed: int
-    ) -> tuple[Array, int]:
-        """The components of the best of several starts, and how many were made."""
-        best, error = None, np.inf
-        for start in range(self.starts):
-            if solver == "scikit-learn":
-                W, H = self._descent(known, k, seed, start)
-            else:
-                assert isinstance(known, PartialMatrix)
-                W, H = self._polish(known, k, seed, start)
-            now = known.error(W, H)
-            if best is None or now < error:
-                best, error = H, now
-            if error <= self.tol:
-                break
-        assert best is not None
-        return best, start + 1
-
-    def _descent(
-        self, known: PartialMatrix | SparseMatrix, k: int, seed: int, start: int
-    ) -> tuple[Array, Array]:
-        theirs = decomposition.NMF(
-            k,
-            init="random" if start else "nndsvda",
-            solver="cd",
-            tol=1e-8,
-            max_iter=self.max_iter,
-            random_state=(seed + start) % 2**31,
-        )
-        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-            # That it may go on is no news here: a polish follows, and the bound tells.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            W = theirs.fit_transform(known.values)
-        if not (np.all(np.isfinite(W)) and np.all(np.isfinite(theirs.components_))):
-            # "nndsvda" divides by zero where X has a rank below k.
-            if isinstance(known, SparseMatrix):
-                return self._descent(known, k, seed, self.starts)
-            return self._polish(known, k, seed, start)
-        if isinstance(known, SparseMatrix) or W.size + theirs.components_.size > _POLISH:
-            return W, theirs.components_
-        return _factors(polish_factors(known, W, theirs.components_, max_iter=self.max_iter))
-
-    def _polish(self, known: PartialMatrix, k: int, seed: int, start: int) -> tuple[Array, Array]:
-        W, H = random_factors(known, k, [seed, start])
-        return _factors(polish_factors(known, W, H, max_iter=self.max_iter))
 
     def _grade(self, known: PartialMatrix | SparseMatrix, k: int, W: Array) -> None:
         self.n_components_ = k
@@ -281,10 +229,6 @@ class NMF(FactorTransformer):
         tags.input_tags.allow_nan = self.solver != "scikit-learn"
         tags.input_tags.sparse = self.solver in ("auto", "scikit-learn")
         return tags
-
-
-def _factors(found: Polished) -> tuple[Array, Array]:
-    return found.W, found.H
 
 
 def _coordinates(X: Array, mask: Any, components: Array) -> Array:

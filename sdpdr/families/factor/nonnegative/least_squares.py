@@ -80,7 +80,7 @@ _FIRST, _LEAST, _MOST = 1e-3, 1e-13, 1e12
 _EASE, _TIGHTEN = 0.2, 4.0
 # Decrease, relative to what the gradient promises, below which a step is refused.
 _ENOUGH = 1e-4
-# Decrease, relative to the error, that is not worth another step.
+# Decrease of the squares, relative to them, that is lost in their rounding.
 _IDLE = 1e-15
 # Entries within this share of the largest may count as being at their limit.
 _NEAR = 1e-2
@@ -105,6 +105,7 @@ def descend(
     least: float,
     max_iter: int,
     stop: Callable[[], bool] | None = None,
+    idle: float = _IDLE,
 ) -> tuple[Array, int, float]:
     """Go down until the residuals are small or nothing is left to win.
 
@@ -119,6 +120,8 @@ def descend(
         Linear systems.
     stop : callable, optional
         Asked before each of them whether to stop.
+    idle : float, default 1e-15
+        Decrease of the squares, relative to them, that is not worth another step.
 
     Returns
     -------
@@ -162,10 +165,10 @@ def descend(
         if not fresh:
             damping *= _TIGHTEN
             continue
-        idle = size - smaller <= _IDLE * size
+        settled = size - smaller <= idle * size
         x, away, size = moved, after, smaller
         damping = max(damping * _EASE, _LEAST)
-        if idle:
+        if settled:
             break
     return x, steps, slope
 

@@ -60,6 +60,7 @@ def polish_factors(
     *,
     tol: float = 1e-14,
     max_iter: int = 200,
+    idle: float = 1e-15,
 ) -> Polished:
     r"""Non-negative factors nearby that fit a matrix best.
 
@@ -84,6 +85,9 @@ def polish_factors(
         Relative error at which to stop.
     max_iter : int, default 200
         Linear systems of order (n + m) k to solve at most.
+    idle : float, default 1e-15
+        Decrease of the squared error, relative to it, that is not worth another step: 1e-4 asks
+        for factorizations that are exact, and gives up soon where there is none.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def polish_factors(
     problem = _Products(known, left.shape[1])
     x = problem.join(left, right)
     before = problem.error(x)
-    x, steps, slope = descend(problem, x, tol * known.norm, max_iter)
+    x, steps, slope = descend(problem, x, tol * known.norm, max_iter, idle=idle)
     left, right = balanced(*problem.split(x))
     error = known.error(left, right)
     return Polished(left, right, error, before, steps, slope / known.norm**1.5)

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.errors import SolveFailedError
 from sdpdr.base.estimators import as_precise
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
-from sdpdr.families.factor.polynomial.factorize import polynomial
+from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
+from sdpdr.families.factor.polynomial.nearby import without_programs
 from sdpdr.families.factor.polynomial.recipe import Lift
+from sdpdr.solving.iterate.records import IterationStatus
+
+# Entries from which on a program takes longer than the time limit as it comes.
+_ENTRIES = 1000
 
 
 @dataclass(eq=False, repr=False)
 class PolynomialFactorization(FactorTransformer):
     r"""Factors W, H with :math:`X_{ij} \approx g(W_i \cdot H_j)` for a polynomial g.
 
-    `sdpdr.factorize.polynomial` with an interface that pipelines know. `transform` finds the rows
-    of W for further rows of X, with H and g as they were found.
+    `sdpdr.factorize.polynomial` with an interface that pipelines know. Where g is increasing and
+    all entries are known, the best fit near :math:`g^{-1}(X)` comes first, and programs are solved
+    only if it neither meets the entries nor is proved to be the best: that of one component and
+    :math:`g(t) = ct` always is. `transform` finds the rows of W for further rows of X, with H and g
+    as they were found.
 
     Parameters
     ----------
     n_components : int, default 1
     coefficients : sequence of float, default (1.0,)
         Of g, from :math:`c_1`; None where they are to be found too.
-    lift, nonnegative, regularization, degree, restarts, max_iter, tol, solver, time_limit
+    lift, nonnegative, regularization, degree, restarts, max_iter, tol, solver
         As of `sdpdr.factorize.polynomial`.
+    time_limit : float or None, default 10
+        Seconds for each start of programs. Unless it is None, tables of more than 1000 entries are
+        fitted without.
     random_state : int, default 0
 
     Attributes
@@ -45,7 +59,7 @@ class PolynomialFactorization(FactorTransformer):
     factors_ : PolynomialFactors
         All that was found.
     n_iter_ : int
-        Programs solved.
+        Programs solved; 0 where none was needed, or there was no time for any.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -72,23 +86,68 @@ class PolynomialFactorization(FactorTransformer):
     max_iter: int = 50
     tol: float = 1e-9
     solver: Any = "clarabel"
-    time_limit: float | None = None
+    time_limit: float | None = 10.0
     random_state: int = 0
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find factors and return W, of shape (n, n_components)."""
         values = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
+        found = self._found(values)
+        self.factors_ = found
+        self.components_, self.coefficients_ = found.H, found.coefficients
+        self.reconstruction_err_, self.bound_ = found.misfit, found.bound
+        self.n_iter_ = found.programs
+        return as_precise(found.W, X)
+
+    def _found(self, values: Array) -> PolynomialFactors:
+        """By programs, unless others are as good, or all that there is time for."""
+        near = None
+        if self.coefficients is not None and self.regularization is None:
+            near = without_programs(
+                values, self.coefficients, self.n_components, self.nonnegative, self.tol
+            )
+        if near is None:
+            return self._by_programs(values)
+        if near.status is not IterationStatus.STALLED:
+            return near
+        if self.time_limit is not None and values.size > _ENTRIES:
+            warnings.warn(
+                f"the best fit near g^-1(X) is returned: X has {values.size} entries, and a "
+                f"program takes more than the time limit from {_ENTRIES} on. Its misfit is "
+                f"{near.misfit:.4g}, and none is below {near.bound:.4g}. time_limit=None tries "
+                "programs.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            return near
+        try:
+            found = self._by_programs(values)
+        except SolveFailedError as error:
+            warnings.warn(
+                f"the best fit near g^-1(X) is returned, with a misfit of {near.misfit:.4g}, since "
+                f"programs led to none: {error}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+            return near
+        better = found.misfit < near.misfit
+        return found if better else replace(near, programs=found.programs, states=found.states)
+
+    def _by_programs(self, values: Array) -> PolynomialFactors:
         found = polynomial(
             values, self.coefficients, self.n_components, lift=self.lift,
             nonnegative=self.nonnegative, regularization=self.regularization, degree=self.degree,
             restarts=self.restarts, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
             time_limit=self.time_limit, seed=self.random_state, progress=False,
         )  # fmt: skip
-        self.factors_ = found
-        self.components_, self.coefficients_ = found.H, found.coefficients
-        self.reconstruction_err_, self.bound_ = found.misfit, found.bound
-        self.n_iter_ = found.programs
-        return as_precise(found.W, X)
+        if found.status is IterationStatus.TIME_LIMIT:
+            warnings.warn(
+                f"the time limit of {self.time_limit:g} s ended the search after {found.programs} "
+                f"programs; its misfit is {found.misfit:.4g}. Raise time_limit.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return found
 
     def transform(self, X: Any) -> Array:
         """The rows of W that fit rows of X best, with the components found."""

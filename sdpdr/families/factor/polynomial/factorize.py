@@ -40,7 +40,7 @@ _FINAL = (
     IterationStatus.FAILED,
 )
 
-_ARGUMENT = "singular values of the entries under the inverse of g, weighted by its chords"
+ARGUMENT = "singular values of the entries under the inverse of g, weighted by its chords"
 _NO_ARGUMENT = "g is unknown, or not increasing where it is evaluated, or entries are unknown"
 
 
@@ -233,10 +233,10 @@ def polynomial(
     status = states[-1].status
     if status is IterationStatus.RANK_REACHED and not reader.met:
         status = IterationStatus.STALLED
-    return _result(
+    return result_of(
         reader.best, status, size, states=states, programs=sum(len(s.history) for s in states),
         objective=reader.best.misfit, bound=bound, trivial=size,
-        argument=_NO_ARGUMENT if bound is None else _ARGUMENT,
+        argument=_NO_ARGUMENT if bound is None else ARGUMENT,
     )  # fmt: skip
 
 
@@ -339,13 +339,14 @@ def _no_answer(state: State) -> Exception:
 def _from_relaxation(solution: Solution, reader: _Reader, size: float) -> PolynomialFactors:
     solution.gram()
     fit = reader.fit(solution)
-    return _result(
+    return result_of(
         fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
         argument=solution.argument, trivial=0.5 * size**2, programs=1, solution=solution,
     )  # fmt: skip
 
 
-def _result(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:
+def result_of(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:
+    """The record of a fit to entries of a size."""
     return PolynomialFactors(
         fit.W, fit.H.T, fit.coefficients, status, fit.misfit / size, fit.misfit, **rest
     )

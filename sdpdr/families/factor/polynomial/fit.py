@@ -223,12 +223,14 @@ def misfit_bound(
     (0.365966, 0.365966)
     """
     c = np.asarray(coefficients, dtype=float)
-    low = 0.0 if nonnegative else -np.inf
-    if np.any(np.isnan(V)) or not _is_increasing(c, low):
+    theta = inverse_image(V, c, nonnegative)
+    if theta is None:
         return None
+    low = 0.0 if nonnegative else -np.inf
     beyond = np.minimum(V, 0.0) if nonnegative else np.zeros_like(V)
-    theta = np.vectorize(lambda v: _inverse(c, v))(V - beyond)
-    slope = np.vectorize(lambda t: _least_chord(c, t, low))(theta)
+    slope = np.full(V.shape, c[0])
+    if c.size > 1:
+        slope = np.vectorize(lambda t: _least_chord(c, t, low))(theta)
     tails = [0.0]
     for flip in (False, True):
         mu = slope.T if flip else slope
@@ -238,6 +240,24 @@ def misfit_bound(
         tails.append(float(np.sum(np.linalg.svd(weighted, compute_uv=False)[n_components:] ** 2)))
     bound = float(np.sqrt(np.sum(beyond**2) + max(tails)))
     return max(0.0, bound - _ROUNDING_OF_TAILS * float(np.linalg.norm(V)))
+
+
+def inverse_image(V: Array, coefficients: Array, nonnegative: bool = True) -> Array | None:
+    r"""The products that give the entries, :math:`g^{-1}(V)`; of negative ones 0 if none may be.
+
+    None where g is not increasing on all products that may occur, or entries are unknown.
+
+    Examples
+    --------
+    >>> inverse_image(np.array([[1.5, 4.0]]), np.array([1.0, 0.5]))
+    array([[1., 2.]])
+    """
+    if np.any(np.isnan(V)) or not _is_increasing(coefficients, 0.0 if nonnegative else -np.inf):
+        return None
+    values = np.maximum(V, 0.0) if nonnegative else V
+    if coefficients.size == 1:
+        return np.asarray(values / coefficients[0])
+    return np.asarray(np.vectorize(lambda v: _inverse(coefficients, v))(values))
 
 
 def _slope(coefficients: Array, t: Array) -> Array:

@@ -113,7 +113,7 @@ def polynomial_factorization(
     """
     V = known_entries(X)
     c = None if coefficients is None else checked_coefficients(coefficients)
-    _check_signs(V, c, nonnegative)
+    check_signs(V, c, nonnegative)
     if regularization is not None:
         validate.positive_number("regularization", regularization)
     held = polynomial_lift(
@@ -253,7 +253,13 @@ def _degree(degree: int) -> int:
     return degree
 
 
-def _check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
+def check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
+    """Refuse negative entries where neither factors nor coefficients may be negative.
+
+    Raises
+    ------
+    DataError
+    """
     if nonnegative and (c is None or np.all(c >= 0.0)) and np.nanmin(V) < 0.0:
         i, j = np.argwhere(V < 0.0)[0]
         raise DataError(

@@ -1,24 +1,31 @@
-"""Estimators whose Gram matrix has no centre of its own: colored unfolding and density maps."""
+"""Whose Gram matrix has no centre: colored unfolding, density maps, leave-one-out unfolding."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, SampledWarning
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
+from sdpdr.families.unfold.estimators.sampled import Sampling
+from sdpdr.families.unfold.loocv import loocv
 from sdpdr.graphs import NeighborGraph
-from sdpdr.model import Model
+from sdpdr.model import Model, Var
+from sdpdr.model.affine import evaluate
+from sdpdr.model.blocks import OtherSums, Relation
 from sdpdr.program import Factor, Solution
 from sdpdr.program.point import leading_factor, spectrum_of
 
 # Bandwidth of a density map, in root mean squares of the lengths of edges.
 _WIDTH = 3.0
+# Points of a leave-one-out unfolding that takes seconds.
+_FEW = 30
 
 
 class KernelEmbedding(GramEmbedding):
@@ -215,3 +222,111 @@ def _require_all_distances(graph: NeighborGraph) -> None:
             "point is a sum over its neighbours, which would be less by those not known. Complete "
             "the distances first, with sdpdr.DistanceCompletion().fit(D).distances_."
         )
+
+
+@dataclass(eq=False, repr=False)
+class LOOCVUnfolding(Sampling, KernelEmbedding):
+    r"""Maximum leave-one-out cross-validation: every point likely, given all others.
+
+    Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
+    centred. The method folds points together rather than apart. Rows grow with the square of the
+    number of points: it is for tens of points. Of more, 30 are drawn and the others placed among
+    them, with a warning. What the time limit ends is returned with a warning, too.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+        Dimension of the embedding.
+    n_neighbors : int, default 6
+        Two points are joined if either is among the other's nearest.
+    trace : float, optional
+        Limit of the trace of the kernel. Default: twice the variance of the points.
+    unit : bool, default False
+        Kernel with unit diagonal instead of a limited trace, lengths scaled.
+    minimum : float, optional
+        Least trace with a geometric mean of at least this instead.
+    isometry : {"equality"}, Band or Slack, default "equality"
+    time_limit : float or None, default 5
+        Seconds. Proofs of a program with exact lengths, which leave next to no interior, may take a
+        hundred times as long as its solution, and fail.
+    sample : int, "auto" or None, default "auto"
+        How many points are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
+        default 30, where points are not given by distances and no solver or form is named.
+    metric, angles, connect, extension, solver, form, tol, random_state
+        As for `sdpdr.MVU`.
+
+    Attributes
+    ----------
+    likelihoods_ : array of shape (n,)
+        :math:`f_j = \sum_{i \ne j} K_{ij}` of every sample that was unfolded, ``nan`` elsewhere.
+    sample_ : array of int
+        Rows of X that were unfolded.
+    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
+        As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
+
+    Raises
+    ------
+    DataError, DisconnectedGraphError, ModelError
+        From `fit`, naming what is wrong.
+    SolveFailedError
+        From `fit`: no kernel has these lengths and so small a trace.
+
+    References
+    ----------
+    Vasiloglou thesis, (2.13)-(2.15) and (6.32).
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
+    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3).fit(X)
+    >>> found.embedding_.shape, found.solution_.certified()
+    ((12, 2), True)
+    """
+
+    _: KW_ONLY
+    trace: float | None = None
+    unit: bool = False
+    minimum: float | None = None
+    isometry: Relation = "equality"
+    time_limit: float | None = 5.0
+
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        return loocv(graph, self.trace, self.unit, self.minimum, self.isometry)
+
+    def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        likelihoods = np.full(len(self.embedding_), np.nan)
+        likelihoods[self.sample_] = self._likelihoods
+        self.likelihoods_ = likelihoods
+        return self
+
+    def _few(self) -> int:
+        return _FEW
+
+    def _affordable(self, points: Array) -> int:
+        warnings.warn(
+            f"{_FEW} of {len(points)} points, drawn at random, are unfolded, and the others placed "
+            "among them: the program has a row for every pair of points. Nothing is proved of "
+            "points that were placed. A number for sample unfolds so many.",
+            SampledWarning,
+            stacklevel=5,
+        )
+        return _FEW
+
+    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        super()._keep(graph, solution)
+        sums = OtherSums(graph.n, graph.counts) @ Var("K")
+        self._likelihoods: Array = graph.of_samples(evaluate(sums, solution.values))

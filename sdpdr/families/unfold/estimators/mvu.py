@@ -1,4 +1,4 @@
-"""Unfolding as an estimator: of most variance, of furthest pairs, leaving one out, least volume."""
+"""Unfolding as an estimator: of most variance, of furthest pairs, least volume."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding
 from sdpdr.families.unfold.iterated import minimum_volume
-from sdpdr.families.unfold.loocv import loocv
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
-from sdpdr.model import Model, Var
-from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import OtherSums, Relation
+from sdpdr.model import Model
+from sdpdr.model.blocks import Relation
 from sdpdr.program import Solution
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -208,72 +205,6 @@ class MFNU(LengthEmbedding):
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         validate.choice("objective", self.objective, _RECIPES)
         return _RECIPES[self.objective](graph, self.isometry)
-
-
-@dataclass(eq=False, repr=False)
-class LOOCVUnfolding(KernelEmbedding):
-    r"""Maximum leave-one-out cross-validation: every point likely, given all others.
-
-    Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
-    centred. The method folds points together rather than apart. Cost grows with the square of the
-    number of points in rows alone: it is for tens of points.
-
-    Parameters
-    ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
-    trace : float, optional
-        Limit of the trace of the kernel. Default: twice the variance of the points.
-    unit : bool, default False
-        Kernel with unit diagonal instead of a limited trace, lengths scaled.
-    minimum : float, optional
-        Least trace with a geometric mean of at least this instead.
-    isometry : {"equality"}, Band or Slack, default "equality"
-    metric, angles, connect, extension, solver, form, tol, time_limit, random_state
-        As for `sdpdr.MVU`.
-
-    Attributes
-    ----------
-    likelihoods_ : array of shape (n,)
-        :math:`f_j = \sum_{i \ne j} K_{ij}` of every sample, ``nan`` where it was left out.
-    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
-        As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
-
-    Raises
-    ------
-    DataError, DisconnectedGraphError, ModelError
-        From `fit`, naming what is wrong.
-    SolveFailedError
-        From `fit`: no kernel has these lengths and so small a trace.
-
-    References
-    ----------
-    Vasiloglou thesis, (2.13)-(2.15) and (6.32).
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
-    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3).fit(X)
-    >>> found.embedding_.shape, found.solution_.certified()
-    ((12, 2), True)
-    """
-
-    _: KW_ONLY
-    trace: float | None = None
-    unit: bool = False
-    minimum: float | None = None
-    isometry: Relation = "equality"
-
-    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        return loocv(graph, self.trace, self.unit, self.minimum, self.isometry)
-
-    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        super()._keep(graph, solution)
-        sums = OtherSums(graph.n, graph.counts) @ Var("K")
-        self.likelihoods_ = graph.of_samples(evaluate(sums, solution.values))
 
 
 @dataclass(eq=False, repr=False)

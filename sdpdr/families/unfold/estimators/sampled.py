@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, SampledWarning
 from sdpdr.base.estimators import as_precise
 from sdpdr.base.rows import rows_of
-from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
 from sdpdr.solving.plan import plan
@@ -30,17 +31,17 @@ _PLACING = "barycentric"
 
 
 @dataclass(eq=False, repr=False)
-class SampledEmbedding(LengthEmbedding):
+class Sampling(GramEmbedding):
     """Base of embeddings of a sample, where all points would take too long.
 
-    A sample is drawn at random, so that it is as dense where the data are. Its size is doubled as
-    long as search and plan are predicted to end in time.
+    A sample is drawn at random, so that it is as dense where the data are; ``_affordable`` says how
+    large it is.
     """
 
     _: KW_ONLY
     sample: int | str | None = "auto"
 
-    def fit(self, X: Any, y: Any = None) -> SampledEmbedding:
+    def fit(self, X: Any, y: Any = None) -> Sampling:
         """Learn the embedding of the rows of X.
 
         Parameters
@@ -79,7 +80,8 @@ class SampledEmbedding(LengthEmbedding):
         if isinstance(self.sample, str):
             validate.choice("sample", self.sample, ("auto",))
             by_name = not (isinstance(self.solver, str) and self.solver == self.form == "auto")
-            if by_name or self.metric == "precomputed" or sp.issparse(X) or _num_samples(X) <= FEW:
+            known_by_points = self.metric != "precomputed" and not sp.issparse(X)
+            if by_name or not known_by_points or _num_samples(X) <= self._few():
                 return None
         else:
             validate.positive_integer("sample", self.sample)
@@ -101,9 +103,29 @@ class SampledEmbedding(LengthEmbedding):
         )
         return np.sort(order[:m]) if m < len(points) else None
 
+    def _few(self) -> int:
+        """So many points are unfolded always."""
+        return FEW
+
+    @abstractmethod
+    def _affordable(self, points: Array) -> int:
+        """How many of the first points to unfold; warns where that is not all."""
+
+    def _map(self) -> str | None:
+        placed = self.sample_ is not None and self.extension is None
+        return _PLACING if placed else self.extension
+
+
+@dataclass(eq=False, repr=False)
+class SampledEmbedding(Sampling, LengthEmbedding):
+    """Base of embeddings that keep lengths, of a sample where all points would take too long.
+
+    Its size is doubled as long as search and plan are predicted to end in time.
+    """
+
     def _affordable(self, points: Array) -> int:
         """How many of the first points to unfold."""
-        n, m = len(points), FEW
+        n, m = len(points), self._few()
         limit = PATIENCE if self.time_limit is None else self.time_limit
         while m < n:
             more = min(2 * m, n)
@@ -132,7 +154,3 @@ class SampledEmbedding(LengthEmbedding):
             graph = knn(points, self.n_neighbors, angles=self.angles, connect="bridges")
             cost = plan(self._model(graph, points, None)).cost
         return search if cost is None else search + cost.seconds
-
-    def _map(self) -> str | None:
-        placed = self.sample_ is not None and self.extension is None
-        return _PLACING if placed else self.extension
