@@ -6,9 +6,9 @@ follow and say what to do.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 from warnings import warn
 
 import numpy as np
@@ -20,6 +20,7 @@ from sdpdr.base.errors import (
     DataError,
     DataTypeError,
     FewPointsError,
+    FewPointsWarning,
     ShapeError,
     SquaredDistancesWarning,
     UnknownNameError,
@@ -31,6 +32,8 @@ from sdpdr.base.rows import numbered
 ROUNDING = 1e-7
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
+
+T = TypeVar("T")
 
 
 def points(X: ArrayLike, *, at_least: int = 3, sparse: bool = False) -> Matrix:
@@ -66,12 +69,23 @@ def points(X: ArrayLike, *, at_least: int = 3, sparse: bool = False) -> Matrix:
     """
     array = _numbers(X, at_least=at_least, sparse=sparse)
     warn_of_columns(X)
-    if not (array.max(axis=0) - array.min(axis=0)).max():
+    return varying(array)
+
+
+def varying(X: Matrix) -> Matrix:
+    """The points X, dense or sparse, not all of which are equal.
+
+    Raises
+    ------
+    DataError
+        All are.
+    """
+    if not (X.max(axis=0) - X.min(axis=0)).max():
         raise DataError(
-            f"all {array.shape[0]} points are equal, so there is no geometry to keep. "
+            f"all {X.shape[0]} points are equal, so there is no geometry to keep. "
             "Check that X has one row per point and that no step before set it to a constant."
         )
-    return array
+    return X
 
 
 def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Array:
@@ -183,6 +197,36 @@ def n_neighbors(value: object, n: int) -> int:
         return number
     words = f"n_neighbors={number} but there are {n} distinct points: choose 1 to {n - 1}."
     raise FewPointsError(words, n - 1) if number >= n else DataError(words)
+
+
+def all_if_few(
+    n_neighbors: int, search: Callable[[int], T], *, stacklevel: int = 3
+) -> tuple[T, int]:
+    """What a search for neighbours finds, of fewer other points for all of them; and for how many.
+
+    Parameters
+    ----------
+    n_neighbors : int
+    search : callable
+        Told a number of neighbours; it raises a `FewPointsError` where there are not so many.
+    stacklevel : int, default 3
+        Of the warning, seen from here.
+
+    Warns
+    -----
+    FewPointsWarning
+    """
+    try:
+        return search(n_neighbors), n_neighbors
+    except FewPointsError as error:
+        most = error.most
+    warn(
+        f"n_neighbors={n_neighbors} but there are {most + 1} distinct points: each was joined to "
+        "all others, so that no distance is left open.",
+        FewPointsWarning,
+        stacklevel=stacklevel,
+    )
+    return search(most), most
 
 
 def positive_integer(

@@ -206,6 +206,10 @@ class RigidGraphWarning(SdpdrWarning):
     """The constraints leave no freedom, so the result repeats the input."""
 
 
+class AddedRidgeWarning(SdpdrWarning):
+    """No answer is attained for the data as they are; a ridge was added, with which one is."""
+
+
 class NonUniqueWarning(SdpdrWarning):
     """Other answers are as good as the one returned."""
 

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import Count
-from sdpdr.graphs.search import BLOCK, Coordinates, blocks
+from sdpdr.graphs.search import BLOCK, Coordinates, at_most, blocks
 
 # Convex hulls in more dimensions have too many facets to pay off.
 HULL_FEATURES = 5
@@ -27,6 +27,8 @@ ROUNDING = 1e-11
 def furthest_points(coordinates: Coordinates, count: Count | None = None) -> Index:
     """Index of the point furthest from each point, the first of equals; shape (n,).
 
+    Equal to the longest length are those less by the tolerance at most.
+
     Parameters
     ----------
     coordinates : Coordinates
@@ -35,11 +37,12 @@ def furthest_points(coordinates: Coordinates, count: Count | None = None) -> Ind
     """
     if coordinates.X.shape[1] > HULL_FEATURES:
         return _by_products(coordinates, count)
-    return _by_boxes(coordinates.X, _extreme_points(coordinates.X), count)
+    return _by_boxes(coordinates, _extreme_points(coordinates.X), count)
 
 
-def _by_boxes(X: Array, candidates: Index, count: Count | None) -> Index:
+def _by_boxes(coordinates: Coordinates, candidates: Index, count: Count | None) -> Index:
     """Divide the points into ever smaller boxes, each with ever fewer candidates."""
+    X = coordinates.X
     furthest = np.empty(len(X), dtype=np.int64)
     waiting = [(np.arange(len(X)), candidates)]
     while waiting:
@@ -52,7 +55,9 @@ def _by_boxes(X: Array, candidates: Index, count: Count | None) -> Index:
             waiting += [(rows[parted[:half]], left), (rows[parted[half:]], left)]
             continue
         for part in blocks(rows, max(1, BLOCK // len(left))):
-            furthest[part] = left[cdist(X[part], X[left], "sqeuclidean").argmax(axis=1)]
+            length = cdist(X[part], X[left], "sqeuclidean")
+            longest = length.max(axis=1, keepdims=True)
+            furthest[part] = left[at_most(longest, length, coordinates.tolerance).argmax(axis=1)]
         if count is not None:
             count(len(rows))
     return furthest
@@ -114,10 +119,15 @@ def _by_products(coordinates: Coordinates, count: Count | None) -> Index:
         length += size
         top = length.max(axis=1)
         doubt = coordinates.doubt(part, np.maximum(top + size[part], 0.0))
-        row, column = np.nonzero(length >= (top - 2.0 * doubt)[:, None])
+        least = np.sqrt(np.maximum(top + size[part], 0.0)) - coordinates.tolerance
+        reach = np.square(np.maximum(least, 0.0)) - size[part] - 2.0 * doubt
+        row, column = np.nonzero(length >= reach[:, None])
         exact = coordinates.sqdist(part[row], column)
-        order = np.lexsort((column, -exact, row))
-        furthest[part] = column[order[np.searchsorted(row, np.arange(len(part)))]]
+        longest = np.zeros(len(part))
+        np.maximum.at(longest, row, exact)
+        equal = at_most(longest[row], exact, coordinates.tolerance)
+        row, column = row[equal], column[equal]
+        furthest[part] = column[np.searchsorted(row, np.arange(len(part)))]
         if count is not None:
             count(len(part))
     return furthest

@@ -44,6 +44,14 @@ def knn(
     points equally far the one with the smaller index is taken, and no point is its own neighbour.
     Exact searches of every kind give the same graph.
 
+    Equally far are points whose distances agree to rounding: ordered by length, neighbours in the
+    order differ by no more than the distance at which two points are the same. That is
+    :math:`4 \cdot 2^{-52} \sum_j \max_i |X_{ij}|` over the columns that vary, 1e-12 on the unit
+    sphere of ``"cosine"``, and :math:`4 \cdot 2^{-52}` of the longest of precomputed distances. So
+    points that are moved, turned, or kept sparse or dense have the same graph. Numbers in single
+    precision are read as what they are: 0.1 there is not 0.1 in double precision, and what was
+    equally far before it was rounded to seven digits may be so no longer.
+
     Parameters
     ----------
     X : array_like or sparse array of shape (n, D), or (n, n) for precomputed distances
@@ -68,7 +76,8 @@ def knn(
         What to do with a graph of several components: raise; add the ``n_neighbors`` shortest
         edges between every two of them, with a warning (of more than thirty components, between
         those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
-        as on hinges; keep the largest; or return it as it is.
+        as on hinges; keep the largest; or return it as it is. Of edges equally long those with the
+        smaller indices are added.
     algorithm : {"auto", "kd_tree", "brute", "approximate"}, default "auto"
         How to search points; a precomputed matrix is read in full. ``"auto"`` is exact: a k-d
         tree in up to 8 dimensions, above them tree or brute force, whichever is faster on a
@@ -233,6 +242,7 @@ def radius(
     X : array_like of shape (n, D), or (n, n) for precomputed distances
     radius : float
         A PLAIN length, also when ``squared=True`` says that the precomputed ones are squared.
+        Distances that agree with it to rounding, as `sdpdr.graphs.knn` says, are at most as long.
     metric, squared, angles, duplicates, connect
         As for `sdpdr.graphs.knn`.
 

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, triu
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.graphs.search import at_most, ranked
 from sdpdr.graphs.space import Space
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import connected_components, spanning_forest
 
 # Parts of which each is joined to all others.
 PARTS = 30
@@ -70,9 +71,11 @@ def shortest_links(space: Space, labels: Index) -> Index:
     """Edges of least total length that connect the parts of a set of points.
 
     Borůvka's method: every part chooses the shortest edge that leaves it, and the parts joined
-    become one. Edges are compared by length, then by their ends, so that no two are equal: the
-    edges chosen form no cycle and the result is unique. A part whose shortest edge is not known
-    without a search waits while others can go on. O(n) memory for points in few dimensions.
+    become one. Edges are compared by length (`sdpdr.graphs.search` says what is equal), then by
+    their smaller and their larger end, so that no two are equal: the result is unique, and the
+    edges chosen form no cycle. Of lengths that make a chain, each equal to the next and the ends
+    not, they may; then the longest edge of the cycle is left out. A part whose shortest edge is not
+    known without a search waits while others can go on. O(n) memory for points in few dimensions.
 
     Parameters
     ----------
@@ -105,11 +108,10 @@ def shortest_links(space: Space, labels: Index) -> Index:
     ends = space.nearest(min(NEARBY, space.n - 1)) if parts == space.n > 1 else here[:, None]
     sqdist = space.sqdist(here[:, None], ends)
     while parts > 1:
-        start, end = _chosen(space, labels, ends, sqdist)
-        links.append(np.column_stack([start, end]))
-        joined = csr_array(
-            (np.ones(len(start)), (labels[start], labels[end])), shape=(parts, parts)
-        )
+        chosen = _without_cycles(space, labels, _chosen(space, labels, ends, sqdist))
+        links.append(chosen)
+        i, j = labels[chosen].T
+        joined = csr_array((np.ones(len(i)), (i, j)), shape=(parts, parts))
         parts, merged = connected_components(joined)
         labels = merged.astype(np.int64)[labels]
     return sorted_pairs(np.concatenate(links))[0]
@@ -119,8 +121,9 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
     """Short edges that hold the parts of a set of points where they lie.
 
     Of the smaller of two parts the ``each`` points nearest to the other are joined to what is
-    nearest to them there. Every part is joined to every other while they are at most `PARTS`; of
-    more, those that `shortest_links` joins.
+    nearest to them there. Of pairs of equal length (`sdpdr.graphs.search` says what is equal) the
+    one with the smaller indices comes first. Every part is joined to every other while they are at
+    most `PARTS`; of more, those that `shortest_links` joins.
 
     Parameters
     ----------
@@ -153,15 +156,20 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
     for pair in pairs:
         near, far = sorted((members[p] for p in pair), key=len)
         ends = space.nearest_between(near, far)
-        length = _away(space, near, ends)
-        first = np.argsort(length, kind="stable")[:each]
-        first = first[np.isfinite(length[first])]
-        found.append(np.column_stack([near[first], ends[first]]))
+        found.append(_shortest(space, np.column_stack([near, ends]), each))
     return sorted_pairs(np.concatenate(found))[0]
 
 
-def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> tuple[Index, Index]:
-    """Shortest edge out of each part for which it is known; some are.
+def _shortest(space: Space, pairs: Index, each: int) -> Index:
+    """The shortest of some pairs whose lengths are known, of equals the first."""
+    pairs, _ = sorted_pairs(pairs)
+    length = _away(space, *pairs.T)
+    first = ranked(length[None], space.tolerance)[0][0, :each]
+    return pairs[first[np.isfinite(length[first])]]
+
+
+def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> Index:
+    """Shortest edge out of each part for which it is known; some are. Pairs (i, j), i < j.
 
     Of each point ``ends`` holds others, nearest first. Where all are in its own part, what is
     outside is no nearer than the last of them, and is looked up, to be kept, if it matters.
@@ -176,18 +184,32 @@ def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> tuple[In
         length = sqdist[here, column]
         best = np.full(labels.max() + 1, np.inf)
         np.minimum.at(best, labels[live], length[live])
-        doubtful = ~live & (length <= best[labels])
+        # The last of a point's list may be longer, by a tie, than others that are not in it.
+        doubtful = ~live & at_most(length, best[labels], 2.0 * space.tolerance)
         sure = np.bincount(labels[doubtful], minlength=len(best)) == 0
         if has_looked or sure.mean() >= ENOUGH:
             break
         rows = np.flatnonzero(doubtful & others)
         found, away = _nearest_outside(space, labels, rows)
         ends[rows], sqdist[rows] = found[:, None], away[:, None]
-    shortest = np.flatnonzero(live & sure[labels] & (length == best[labels]))
-    i, j, part = shortest, ends[shortest, column[shortest]], labels[shortest]
-    order = np.lexsort((np.maximum(i, j), np.minimum(i, j), part))
+    equal = at_most(length, best[labels], space.tolerance)
+    shortest = np.flatnonzero(live & sure[labels] & equal)
+    pairs = np.sort(np.column_stack([shortest, ends[shortest, column[shortest]]]), axis=1)
+    part = labels[shortest]
+    order = np.lexsort((*pairs.T[::-1], part))
     _, first = np.unique(part[order], return_index=True)
-    return i[order[first]], j[order[first]]
+    return sorted_pairs(pairs[order[first]])[0]
+
+
+def _without_cycles(space: Space, labels: Index, pairs: Index) -> Index:
+    """Of edges between parts those that join them, the shorter first, without a cycle."""
+    pairs = pairs[np.argsort(space.sqdist(*pairs.T), kind="stable")]
+    joined, position = sorted_pairs(labels[pairs])
+    first = np.full(len(joined), len(pairs))
+    np.minimum.at(first, position, np.arange(len(pairs)))
+    n = int(labels.max()) + 1
+    ranks = csr_array((first + 1.0, tuple(joined.T)), shape=(n, n))
+    return np.asarray(pairs[spanning_forest(ranks).data.astype(np.int64) - 1])
 
 
 def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, Array]:
@@ -208,7 +230,8 @@ def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, A
                 continue
             found = space.nearest_between(rows[here], there)
             length = _away(space, rows[here], found)
-            closer = (length < best[here]) | ((length == best[here]) & (found < end[here]))
+            equal = at_most(length, best[here], space.tolerance) & (found < end[here])
+            closer = equal | ~at_most(best[here], length, space.tolerance)
             end[here[closer]], best[here[closer]] = found[closer], length[closer]
     return end, best
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,7 +13,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import listed, numbered
-from sdpdr.graphs.search import BLOCK, UNITS, blocks
+from sdpdr.graphs.search import BLOCK, UNITS, at_most, blocks, first_of
 from sdpdr.linalg.walks import connected_components
 
 
@@ -32,6 +33,12 @@ class Precomputed:
     def n(self) -> int:
         """Number of points."""
         return len(self.matrix)
+
+    @cached_property
+    def tolerance(self) -> float:
+        """See `Coordinates`."""
+        longest = self.matrix[np.isfinite(self.matrix)].max()
+        return float(UNITS * np.finfo(float).eps * np.sqrt(longest))
 
     def sqdist(self, i: Index, j: Index) -> Array:
         """Entries of the matrix, which must be known.
@@ -106,17 +113,20 @@ class Precomputed:
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:
         """See `Euclidean.nearest_between`."""
-        parts = blocks(sources, max(1, BLOCK // len(targets)))
-        nearest = [self.matrix[np.ix_(part, targets)].argmin(axis=1) for part in parts]
+        nearest = []
+        for part in blocks(sources, max(1, BLOCK // len(targets))):
+            between = self.matrix[np.ix_(part, targets)]
+            nearest.append(first_of(between, 1, self.tolerance)[:, 0])
         return np.asarray(targets[np.concatenate(nearest)])
 
     def furthest(self, count: Count | None = None) -> Index:
         """See `Euclidean.furthest`."""
-        return np.asarray(np.where(np.isinf(self.matrix), -1.0, self.matrix).argmax(axis=1))
+        known = np.where(np.isinf(self.matrix), 0.0, self.matrix)
+        return at_most(known.max(axis=1, keepdims=True), known, self.tolerance).argmax(axis=1)
 
     def pairs_within(self, radius: float) -> Index:
         """See `Euclidean.pairs_within`."""
-        return np.argwhere(np.triu(np.sqrt(self.matrix) <= radius, 1))
+        return np.argwhere(np.triu(np.sqrt(self.matrix) <= radius + self.tolerance, 1))
 
     def representatives(self) -> Index:
         """See `Euclidean.representatives`. Equal means at distance zero, to rounding."""
@@ -137,8 +147,7 @@ class Precomputed:
 
     @property
     def _same(self) -> np.ndarray:
-        longest = self.matrix[np.isfinite(self.matrix)].max()
-        return np.asarray(self.matrix <= (UNITS * np.finfo(float).eps) ** 2 * longest)
+        return np.asarray(self.matrix <= self.tolerance**2)
 
     def _torn(self, nodes: Index) -> tuple[int, int, float]:
         """Of points joined by distances of zero, the two at zero that differ most from others."""
@@ -159,12 +168,7 @@ class Precomputed:
     def _closest(self, rows: Index, k: int) -> Index:
         block = self.matrix[rows]
         block[np.arange(len(rows)), rows] = np.inf
-        # All entries up to the k-th smallest, ties included, then a stable sort of those alone.
-        kth = np.partition(block, k - 1, axis=1)[:, k - 1]
-        row, column = np.nonzero(block <= kth[:, None])
-        order = np.lexsort((block[row, column], row))
-        start = np.searchsorted(row, np.arange(len(rows)))
-        table = column[order[start[:, None] + np.arange(k)]]
+        table = first_of(block, k, self.tolerance)
         unknown = np.isinf(np.take_along_axis(block, table, axis=1))
         return np.asarray(np.where(unknown, rows[:, None], table))
 

@@ -51,16 +51,7 @@ P = TypeVar("P", bound="Points")
 
 @dataclass(frozen=True, eq=False)
 class Points(Coordinates):
-    """Points with coordinates.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n, D)
-    tolerance : float, default 0.0
-        PLAIN distance up to which two points are the same.
-    """
-
-    tolerance: float = 0.0
+    """Points with coordinates, an ndarray or csr_array of shape (n, D)."""
 
     def nearest(
         self,
@@ -72,8 +63,8 @@ class Points(Coordinates):
         """Table of the k nearest other points of each row, nearest first; by default of all.
 
         Of points equally far the one with the smaller index comes first, and a point is never
-        its own neighbour, even among duplicates. The algorithm (see `sdpdr.graphs.search`) makes
-        no difference to the table; ``count`` is told how many points are done.
+        its own neighbour, even among duplicates. The algorithm makes no difference to the table
+        (see `sdpdr.graphs.search` for both); ``count`` is told how many points are done.
         """
         neighbors = search_among(self, np.arange(self.n), algorithm)
         if rows is not None:

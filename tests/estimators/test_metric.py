@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_digits, load_iris, make_moons
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sdpdr
 from sdpdr import GhodsiMetric, XingMetric
 from sdpdr.errors import (
+    AddedRidgeWarning,
     DataError,
     NonUniqueWarning,
     ShapeError,
@@ -232,9 +233,51 @@ def test_a_kernel_of_full_rank_needs_a_ridge_or_fewer_coordinates(iris):
     X, y = iris[0][::5], iris[1][::5]
     rbf = {"kernel": "rbf", "kernel_params": {"gamma": 0.3}}
     with pytest.raises(DataError, match="ridge"):
-        XingMetric(**rbf).fit(X, y)
+        XingMetric(**rbf, ridge=0.0).fit(X, y)
+    with pytest.warns(AddedRidgeWarning):
+        assert XingMetric(**rbf).fit(X, y).ridge_ == 1e-3
     assert XingMetric(**rbf, ridge=1e-2).fit(X, y).gap_ <= 1e-6
     assert XingMetric(**rbf, kernel_components=5).fit(X, y).components_.shape[1] == len(X)
+
+
+def digits_one_hot():
+    """Ten classes in eight columns of numbers and twelve of zeros and ones, some of one class."""
+    X, y = load_digits(return_X_y=True)
+    hot = np.eye(6)[np.digitize(X[:200, 20], [1, 4, 8, 12, 15])]
+    return np.hstack([X[:200, 18:30], hot, y[:200, None] == np.arange(3)]), y[:200]
+
+
+def wide():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 12)
+    return rng.standard_normal((24, 60)) + 3.0 * y[:, None], y
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("table", [digits_one_hot, wide])
+def test_tables_of_ones_and_wide_tables_get_a_ridge_and_are_told_so(table, diagonal):
+    X, y = table()
+    options = {"diagonal": diagonal, "n_pairs": 300, "tol": 1e-3}
+    if table is wide and diagonal:
+        assert XingMetric(**options).fit(X, y).ridge_ == 0.0  # every column alone varies
+        return
+    with pytest.warns(AddedRidgeWarning, match="no similar pair differs along") as caught:
+        learned = XingMetric(**options).fit(X, y)
+    assert len(caught) == 1
+    assert learned.ridge_ == 1e-3
+    assert learned.gap_ <= 1e-3
+    same = XingMetric(ridge=1e-3, **options).fit(X, y)
+    np.testing.assert_array_equal(learned.components_, same.components_)
+    with pytest.raises(DataError, match="no similar pair differs"):
+        XingMetric(ridge=0.0, **options).fit(X, y)
+
+
+def test_where_the_least_cost_is_attained_there_is_no_ridge(iris):
+    learned = XingMetric(plain=0.0).fit(*iris)
+    assert learned.ridge_ == 0.0
+    np.testing.assert_array_equal(
+        learned.components_, XingMetric(plain=0.0, ridge=0.0).fit(*iris).components_
+    )
 
 
 def test_random_pairs_follow_the_seed(iris):
@@ -263,6 +306,7 @@ def test_ties_warn():
     ("learner", "error", "words"),
     [
         (XingMetric(ridge=-1.0), DataError, "ridge"),
+        (XingMetric(ridge="some"), UnknownNameError, "ridge"),
         (XingMetric(n_pairs=0), DataError, "n_pairs"),
         (XingMetric(max_iter=-1), DataError, "max_iter"),
         (XingMetric(plain=1.5), DataError, "from 0 to 1"),

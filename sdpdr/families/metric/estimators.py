@@ -15,7 +15,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning
+from sdpdr.base.errors import AddedRidgeWarning, DataError, NonUniqueWarning, UncertifiedWarning
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
@@ -23,11 +23,14 @@ from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
 from sdpdr.families.metric.plain import choose_share, mixed, require_share
 from sdpdr.families.metric.recipes import xing
 from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing
-from sdpdr.families.metric.whiten import kernel_coordinates, whiten
+from sdpdr.families.metric.whiten import kernel_coordinates, unattained, whiten
 from sdpdr.model import Model
 from sdpdr.program import Solution, as_dense
 from sdpdr.solvers.base import configured, tolerance
 from sdpdr.solving.solve import solve
+
+# Relative ridge where there must be one.
+_RIDGE = 1e-3
 
 
 @dataclass(eq=False, repr=False)
@@ -238,9 +241,11 @@ class XingMetric(MetricLearner):
     ----------
     diagonal : bool, default False
         Learn weights of the features only.
-    ridge : float, default 0
-        Relative ridge on the scatter of similar pairs; needed where they span fewer directions
-        than dissimilar ones (more features than points, or a kernel).
+    ridge : float or "auto", default "auto"
+        Relative ridge on the scatter of similar pairs, see `sdpdr.metric.whiten`; needed where
+        they span fewer directions than dissimilar ones (more features than points, columns of
+        zeros and ones, a kernel). ``"auto"``: 1e-3 there, with a warning, and 0 elsewhere. Metrics
+        with 1e-4, 1e-3 and 1e-2 tell points left out equally well, to some percent.
     plain : float or "auto", default "auto"
         Share of the variance of points that is plain Euclidean, from 0, the program's optimum, to
         1; see `sdpdr.metric.mixed`. The optimum keeps one or two directions, which say too little
@@ -270,6 +275,8 @@ class XingMetric(MetricLearner):
         L, with :math:`A = L^T L`; rows by falling length.
     plain_ : float
         The share of plain distances.
+    ridge_ : float
+        As used.
     value_, bound_, gap_, argument_
         Of the program, before plain distances are mixed in: the sum of squared distances of
         similar pairs, what it cannot fall below, their relative difference, and why.
@@ -284,6 +291,12 @@ class XingMetric(MetricLearner):
     ------
     DataError, InfeasibleError
         From `fit`, see `sdpdr.metric.choose_pairs` and `sdpdr.metric.whiten`.
+
+    Warns
+    -----
+    AddedRidgeWarning
+        ``ridge="auto"``, and no metric attains the least cost without one.
+    UncertifiedWarning
 
     References
     ----------
@@ -304,7 +317,7 @@ class XingMetric(MetricLearner):
 
     _: KW_ONLY
     diagonal: bool = False
-    ridge: float = 0.0
+    ridge: float | str = "auto"
     plain: float | str = "auto"
     solver: Any = "ascent"
     max_iter: int = 10_000
@@ -318,11 +331,28 @@ class XingMetric(MetricLearner):
 
     def _ascended(self, pairs: Pairs) -> MetricAnswer:
         options: dict[str, Any] = {"tol": self.tol_, "max_iter": self.max_iter}
-        return solve_xing(pairs, diagonal=self.diagonal, ridge=self.ridge, **options)
+        return solve_xing(pairs, diagonal=self.diagonal, ridge=self.ridge_, **options)
+
+    def _least_ridge(self, pairs: Pairs) -> float:
+        if not isinstance(self.ridge, str):
+            return self.ridge
+        validate.choice("ridge", self.ridge, ("auto",))
+        said = unattained(pairs, diagonal=self.diagonal)
+        if not said:
+            return 0.0
+        warnings.warn(
+            f"{said.partition('. ')[0]}, so that no metric attains the least cost; a ridge of "
+            f"{_RIDGE:g} was added. Pass ridge={_RIDGE:g}, or fewer coordinates (PCA), to have it "
+            "without these words.",
+            AddedRidgeWarning,
+            stacklevel=5,
+        )
+        return _RIDGE
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         require_share(self.plain)
-        options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge}
+        self.ridge_ = self._least_ridge(pairs)
+        options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge_}
         if isinstance(self.solver, str) and self.solver == "ascent":
             return self._ascended(pairs)
         model = xing(pairs.points, similar=pairs.similar, dissimilar=pairs.dissimilar, **options)

@@ -133,6 +133,30 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     array([[-2.]])
     """
     ridge = validate.non_negative("ridge", ridge)
+    differences, units, values, vectors, kept = _spread(pairs, diagonal, ridge)
+    if said := _outside(differences, vectors[:, ~kept], diagonal):
+        raise DataError(said)
+    basis = vectors[:, kept] / np.sqrt(values[kept])
+    return Whitened(differences @ basis, basis / units[:, None], diagonal)
+
+
+def unattained(pairs: Pairs, *, diagonal: bool = False) -> str:
+    """In words, why no metric has the least cost without a ridge; empty if one has.
+
+    Examples
+    --------
+    >>> pairs = Pairs(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), [[0, 1]], [[0, 2]])
+    >>> unattained(pairs).partition(".")[0]
+    'no similar pair differs along 1 direction in which 1 dissimilar pairs do'
+    """
+    differences, _, _, vectors, kept = _spread(pairs, diagonal, 0.0)
+    return _outside(differences, vectors[:, ~kept], diagonal)
+
+
+def _spread(
+    pairs: Pairs, diagonal: bool, ridge: float
+) -> tuple[Array, Array, Array, Array, np.ndarray]:
+    """Dissimilar differences, units, spectrum and axes of the scatter, and which axes count."""
     differences = pairs.differences("dissimilar")
     differences = differences[np.any(differences != 0.0, axis=1)]
     if not len(differences):
@@ -153,23 +177,21 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     else:
         values, vectors = np.linalg.eigh(scatter)
     kept = values > _SINGULAR * max(float(values.max()), 1.0)
-    _require_inside(differences, vectors[:, ~kept], diagonal)
-    basis = vectors[:, kept] / np.sqrt(values[kept])
-    return Whitened(differences @ basis, basis / units[:, None], diagonal)
+    return differences, units, values, vectors, kept
 
 
-def _require_inside(differences: Array, null: Array, diagonal: bool) -> None:
+def _outside(differences: Array, null: Array, diagonal: bool) -> str:
     outside = np.linalg.norm(differences @ null, axis=1) / np.linalg.norm(differences, axis=1)
     count = int(np.sum(outside > _OUTSIDE))
     if not count:
-        return
+        return ""
     rank = int(np.linalg.matrix_rank(differences @ null, _OUTSIDE * np.linalg.norm(differences)))
     where = f"{rank} direction{'s' if rank > 1 else ''}"
     if diagonal:
         features = np.flatnonzero(np.any(np.abs(differences @ null) > _OUTSIDE, axis=0))
         named = [str(int(np.argmax(null[:, k]))) for k in features[:5]]
         where = f"feature{'s' if len(named) > 1 else ''} {', '.join(named)}"
-    raise DataError(
+    return (
         f"no similar pair differs along {where} in which {count} dissimilar pairs do. Stretching "
         "only there keeps those apart at no cost, so the least cost is 0 and no metric attains "
         "it. Add similar pairs (more than there are features), reduce the data first (PCA), or "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class MixedLabelPropagation(
         least ratio. ``"precomputed"``: X is S. ``"correlation"``: of rows, nan allowed. A callable
         is given two arrays of points, and returns their similarities, dense or sparse.
     n_neighbors : int, default 7
-        For ``"knn"``.
+        For ``"knn"``; of fewer other points all are taken, with a ``FewPointsWarning``.
     metric : {"euclidean", "cosine"}, default "euclidean"
         For ``"knn"``, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
@@ -90,6 +91,8 @@ class MixedLabelPropagation(
         factor that differs from class to class, and could not be compared.
     propagations_ : list of Propagation
         One for each column of the scores; empty where every label is given.
+    n_neighbors_ : int
+        As used, for ``"knn"``.
     n_features_in_, feature_names_in_
 
     Raises
@@ -245,13 +248,15 @@ class MixedLabelPropagation(
             return X
         if self.affinity == "correlation":
             return pearson(X)
-        return near_and_far(
+        found = partial(
+            near_and_far,
             X,
-            self.n_neighbors,
             metric=self.metric,
             weights=self.weights,
             bandwidth=self.bandwidth,
         )
+        similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found, stacklevel=5)
+        return similarity
 
     def _spread(self, similarity: Matrix, codes: Index) -> Array:
         """Values of every class against the rest, of the second alone if there are two."""
@@ -301,10 +306,10 @@ class MixedLabelPropagation(
         space = make_space(sp.vstack(parts, "csr") if sp.issparse(X) else np.vstack(parts))
         assert isinstance(space, Points)
         rows = np.arange(known, known + n)
-        index = search_among(space, np.arange(known)).table(rows, self.n_neighbors)
+        index = search_among(space, np.arange(known)).table(rows, self.n_neighbors_)
         same = space.sqdist(rows[:, None], index) <= PARALLEL**2 * (self.metric == "cosine")
         weights = np.where(same[:, :1], same, True).astype(float)
-        ends = np.arange(n + 1) * self.n_neighbors
+        ends = np.arange(n + 1) * self.n_neighbors_
         return sp.csr_array((weights.ravel(), index.ravel(), ends), (n, known))
 
     @property

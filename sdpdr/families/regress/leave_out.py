@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.ridge import Centered, row_parts
@@ -84,7 +85,7 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
     n = X.shape[0]
     if len(Y) != n:
         raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
-    data = Centered.of(X, Y, None, True)
+    data = Centered.of(X if alphas is not None else validate.varying(X), Y, None, True)
     basis = _LeftVectors.of(data)
     largest = basis.squares.max()
     grid = largest * np.array(RIDGES) if alphas is None else np.asarray(alphas, dtype=float)

@@ -50,8 +50,10 @@ class GraphProjection(Responding):
         One less than there are classes for `LDA` and `SDA`, whose pencils have no more. Of the
         others two, or, with labels, one less than there are classes where that is more;
         `IsoProjection`, which heeds none, then keeps all directions along which distances spread.
+        Never more than X has columns.
     n_neighbors : int, default 5
-        Of `LSDA`, None: ten, or all others where there are fewer.
+        Of `LSDA`, None: ten, or all others where there are fewer. Of fewer other points, or
+        fewer of a class, all are taken, with a ``FewPointsWarning``.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
@@ -117,7 +119,8 @@ class GraphProjection(Responding):
         if isinstance(self.alpha, str):
             validate.choice("alpha", self.alpha, ("auto", "loo"))
         near = self.kind != "classes" and self.metric == "euclidean"
-        X = checked(self, X, by_distance=near, accept_sparse="csr", ensure_min_samples=3)
+        options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 3}
+        X = validate.varying(checked(self, X, by_distance=near, **options))
         y = None if y is None else column_or_1d(y, warn=True)
         labels = checked_target(y, X.shape[0], instead=self._instead)
         kind_of(labels, self.kind)
@@ -295,7 +298,7 @@ class LSDA(GraphProjection):
     """Locality sensitive discriminant analysis: neighbours of a class against all others.
 
     A sample none of whose neighbours is of its class would weigh nothing. It is joined to the
-    nearest sample of its class, with a warning that names it; the only one of a class is refused.
+    nearest sample of its class, with a warning that names it; the only one of a class to itself.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -208,10 +210,11 @@ class Responding(Transformer):
         validate.choice("metric", self.metric, METRICS)
         if classes is not None:
             return knn_within_classes(X, classes, self._near(X), metric=self.metric)
+        found = partial(knn, X, metric=self.metric, connect=self.connect)
         with warnings.catch_warnings():
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            return knn(X, self._near(X), metric=self.metric, connect=self.connect)
+            return validate.all_if_few(self._near(X), found, stacklevel=6)[0]
 
     def _near(self, X: Any) -> int:
         """How many neighbours: as said, or ten, of fewer others all."""
@@ -220,7 +223,9 @@ class Responding(Transformer):
     def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
         if pencil.n != X.shape[0]:
             raise ShapeError(f"the pencil is of {pencil.n} samples, X of {X.shape[0]}.")
-        d = default if self.n_components is None else self.n_components
+        d = min(default, self._widest)
+        if self.n_components is not None:
+            d = self._at_most(self._widest, "since a linear map has no more than X has columns")
         found = graph_embedding(pencil, d, self.random_state)
         classes = None if y is None or y.ndim == 2 else np.unique(y)
         return Responses(found.vectors, found.eigenvalues, pencil.totals, classes)
@@ -229,18 +234,24 @@ class Responding(Transformer):
         """The turn of responses of classes to columns that separate best, and how well they do."""
         unlabelled = None if found.masses is None else UNKNOWN
         shares, turn = by_separation(found.vectors, fitted, _target(found.labels), unlabelled)
-        turn = self._cut(turn)
+        turn = self._cut(turn[:, : self._widest])
         return shares[: turn.shape[1]], turn
 
     def _cut(self, responses: Array) -> Array:
-        most, d = responses.shape[1], self.n_components
-        d = validate.positive_integer(
-            "n_components",
-            most if d is None else d,
-            at_most=most,
-            why=f"since responses have {most} columns (classes less one, or those given)",
-        )
-        return responses[:, :d]
+        most = responses.shape[1]
+        of = "those given, or classes less one, and no more than a linear map has of X"
+        return responses[:, : self._at_most(most, f"since responses have {most} columns ({of})")]
+
+    def _at_most(self, most: int, why: str) -> int:
+        """How many components there are to be, checked."""
+        d = most if self.n_components is None else self.n_components
+        return validate.positive_integer("n_components", d, at_most=most, why=why)
+
+    @property
+    def _widest(self) -> int:
+        """Columns of a map that do not follow from the others: of linear ones as many as of X."""
+        is_linear = getattr(self, "kernel", None) is None
+        return self.n_features_in_ if is_linear else sys.maxsize
 
 
 def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
@@ -251,19 +262,20 @@ def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
     near = graph.adjacency() @ own
     # Samples of one node are neighbours of each other.
     lonely = np.flatnonzero((near + own)[graph.index, classes] == 1)
-    pairs = []
+    pairs, joined = [], []
     for sample in lonely:
         fellows = np.flatnonzero((y == y[sample]) & (graph.index != graph.index[sample]))
         if not fellows.size:
-            raise DataError(f"sample {sample} is the only one of its class, {y[sample]!r}.")
+            continue  # The only one of its class is its own company.
         space, node = graph.provenance.space, graph.index[sample]
         assert space is not None
         away = space.sqdist(node, graph.index[fellows])
         pairs.append((node, graph.index[fellows[np.argmin(away)]]))
+        joined.append(sample)
     if not pairs:
         return graph
     warnings.warn(
-        f"samples without a neighbour of their class: {listed(lonely)}. Each was joined "
+        f"samples without a neighbour of their class: {listed(joined)}. Each was joined "
         "to the nearest sample of its class, or its pencil would weigh nothing there; take more "
         "neighbours if these should be found.",
         AddedEdgesWarning,

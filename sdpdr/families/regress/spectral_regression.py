@@ -66,7 +66,8 @@ class SpectralRegression(Responding):
     ----------
     n_components : int, optional
         By default one less than there are classes, of graphs two where that is more or there are
-        no labels; all columns of given responses. Those of ``"classes"`` and
+        no labels, and no more than X has for linear functions; all columns of given responses.
+        Those of ``"classes"`` and
         ``"semisupervised"`` come in the order of how well what a ridge makes of them separates
         classes, as of `sdpdr.LDA`.
     responses : str, NeighborGraph or Pencil, default "auto"
@@ -181,7 +182,8 @@ class SpectralRegression(Responding):
         self
         """
         self._check_options()
-        points = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
+        found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
+        points = found if self.kernel == "precomputed" else validate.varying(found)
         y = checked_target(y, points.shape[0], columns=self.responses == "given")
         if self._goes_by_distance(y):
             warn_of_unlike_columns(X)

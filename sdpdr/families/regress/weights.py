@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, DuplicatePointsWarning, ShapeError
+from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.graphs import (
@@ -20,9 +19,9 @@ from sdpdr.graphs import (
     Provenance,
     edge_weights,
     geodesics,
-    knn,
     reconstruction_weights,
 )
+from sdpdr.graphs.pairs import from_table, upper_pairs
 from sdpdr.graphs.space import Space, make_space
 
 # Between rows; a matrix of distances has none to search classes in.
@@ -35,7 +34,7 @@ def laplacian_pencil(
     r"""Neighbours attract: Laplacian eigenmaps, and locality preserving projections.
 
     :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}`. Samples that
-    coincide are joined with weight one.
+    coincide are joined with weight one, and so is one to itself that is alone in its class.
 
     Parameters
     ----------
@@ -49,6 +48,8 @@ def laplacian_pencil(
     Cai thesis, (2.5) and (2.7); Belkin and Niyogi, Neural Computation 15, 2003.
     """
     W = _weighed(graph, weights, bandwidth)
+    alone = _alone(graph)[_kept(graph)] & (W.sum(axis=1) == 0.0)
+    W = sp.csr_array(W + sp.diags_array(alone.astype(float)))
     return Pencil(W, np.asarray(W.sum(axis=1)).ravel(), "laplacian")
 
 
@@ -61,8 +62,9 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     Parameters
     ----------
     graph : NeighborGraph
-        Every node has a neighbour. Of a graph that knows edges alone, the neighbours of a sample
-        are all those that it has an edge with, among which may be more than k.
+        Every node has a neighbour, or is alone in its class and stays where it is. Of a graph
+        that knows edges alone, the neighbours of a sample are all those that it has an edge with,
+        among which may be more than k.
     regularization : float, default 1e-3
         See `sdpdr.graphs.reconstruction_weights`.
 
@@ -70,7 +72,7 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     ----------
     Cai thesis, (2.1) and (2.2); Roweis and Saul, Science 290, 2000.
     """
-    M = reconstruction_weights(graph, regularization, iterations=1, directed=True)
+    M = _reconstructed(graph, regularization)
     # A sample that coincides with another follows the mean of those at its node's neighbours.
     spread = samples_of(graph)
     M = spread @ M @ sp.diags_array(1.0 / np.asarray(spread.sum(axis=0)).ravel()) @ spread.T
@@ -176,7 +178,8 @@ def contrast_pencil(
     Parameters
     ----------
     graph : NeighborGraph
-        Every sample has a neighbour of its class.
+        Every sample has a neighbour of its class, unless it is the only one, which is joined to
+        itself with weight one.
     y : array_like of shape (n,)
     share : float, default 0.1
         :math:`\alpha` in [0, 1].
@@ -187,14 +190,14 @@ def contrast_pencil(
     ----------
     Cai thesis, (2.26)-(2.33).
     """
-    _, member, _ = classes_of(y)
+    _, member, counts = classes_of(y)
     if not 0.0 <= share <= 1.0:
         raise DataError(f"share must lie in [0, 1]; it is {share}.")
     joined = sp.coo_array(_weighed(graph, weights, bandwidth))
     if joined.shape[0] != member.size:
         raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
     same = member[joined.row] == member[joined.col]
-    within = _part(joined, same)
+    within = _part(joined, same) + sp.diags_array((counts[member] == 1).astype(float))
     between = _part(joined, ~same)
     repel = sp.diags_array(np.asarray(between.sum(axis=1)).ravel()) - between
     masses = np.asarray(within.sum(axis=1)).ravel()
@@ -210,9 +213,10 @@ def knn_within_classes(
     ----------
     X : array_like or sparse array of shape (n, D)
     y : array_like of shape (n,)
-        Classes of at least three samples each.
+        A sample that is the only one of its class, or coincides with all of them, is its own
+        neighbour.
     n_neighbors : int, default 5
-        Fewer in a class of fewer.
+        In a class of fewer all others, with a warning.
     metric : {"euclidean", "cosine"}, default "euclidean"
 
     Returns
@@ -220,30 +224,49 @@ def knn_within_classes(
     NeighborGraph
         With one component or more for each class.
 
+    Warns
+    -----
+    FewPointsWarning
+        Classes have fewer distinct samples than there should be neighbours.
+
     References
     ----------
     Cai thesis, section 3.3.
     """
     validate.choice("metric", metric, METRICS)
-    points: Any = X if sp.issparse(X) else np.asarray(X)
+    n_neighbors = validate.positive_integer("n_neighbors", n_neighbors)
     space = make_space(X, metric)
-    labels, member, counts = classes_of(y)
+    labels, member, _ = classes_of(y)
     if member.size != space.n:
         raise ShapeError(f"X has {space.n} samples, y has {member.size} labels.")
     distinct = space.representatives()
-    parts = []
-    for k, label in enumerate(labels):
-        if counts[k] < 3:
-            raise DataError(f"class {label!r} has {counts[k]} samples; neighbours need three.")
-        own = np.flatnonzero(member == k)
-        most = len(np.unique(distinct[own])) - 1
-        with warnings.catch_warnings():
-            # Pencils are of samples, whether or not some share a node.
-            warnings.simplefilter("ignore", DuplicatePointsWarning)
-            fewer = min(n_neighbors, most)
-            parts.append(knn(points[own], fewer, metric=metric, connect="none"))
+    parts = [_among(space, distinct[member == k], n_neighbors) for k in range(len(labels))]
+    few = [
+        f"{label!r} ({part.n})"
+        for label, part in zip(labels.tolist(), parts, strict=True)
+        if part.n <= n_neighbors
+    ]
+    if few:
+        warnings.warn(
+            f"n_neighbors={n_neighbors}, but classes have fewer distinct samples: {listed(few)}. "
+            "Each of those was joined to all others of its class.",
+            FewPointsWarning,
+            stacklevel=2,
+        )
     made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors})
     return _side_by_side(parts, np.argsort(member, kind="stable"), space, made)
+
+
+def _among(space: Space, own: Index, n_neighbors: int) -> NeighborGraph:
+    """Graph of some of the points, of equal ones the first; a single one is its own neighbour."""
+    nodes, index = np.unique(own, return_inverse=True)
+    points, most = space.take(nodes), len(nodes) - 1
+    table = points.nearest(min(n_neighbors, most)) if most else np.zeros((1, 1), dtype=np.int64)
+    near = from_table(table)
+    edges = upper_pairs(near)
+    lengths = points.sqdist(*edges.T)
+    made = Provenance("knn", {}, points, near)
+    return NeighborGraph(len(nodes), edges, lengths, np.bincount(index), index, made)
 
 
 def _side_by_side(
@@ -288,6 +311,26 @@ def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index,
     member = np.full(y.size, -1, dtype=np.int64)
     member[known] = inverse
     return labels, member, np.bincount(inverse)
+
+
+def _alone(graph: NeighborGraph) -> np.ndarray:
+    """Which nodes have no neighbour but themselves."""
+    near = graph.provenance.neighborhoods
+    if near is None:
+        return np.zeros(graph.n, dtype=bool)
+    return np.asarray((graph.degree == 0) & near.diagonal().astype(bool))
+
+
+def _reconstructed(graph: NeighborGraph, regularization: float) -> sp.csr_array:
+    """Weights that sum to one, of the nodes' own neighbours; one for a node that is its own."""
+    alone = _alone(graph)
+    if alone.all():
+        return sp.eye_array(graph.n, format="csr")
+    others = np.flatnonzero(~alone)
+    rest = graph.subgraph(others) if alone.any() else graph
+    M = reconstruction_weights(rest, regularization, iterations=1, directed=True)
+    place = sp.eye_array(graph.n, format="csr")[others]
+    return sp.csr_array(place.T @ M @ place + sp.diags_array(alone.astype(float)))
 
 
 def samples_of(graph: NeighborGraph) -> sp.csr_array:

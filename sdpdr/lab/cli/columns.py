@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number, numbers_of
 from sdpdr.lab.study.delimited import DECIMALS
 from sdpdr.lab.study.frame import Frame
-from sdpdr.lab.study.tables import HEADER, is_named_as_id, read_table
+from sdpdr.lab.study.tables import HEADER, is_named_as_id, names_beside, read_table
 
 SCALES = ("none", "standard", "robust")
 # Classes that a legend can tell apart.
@@ -314,6 +314,13 @@ def _separator(text: str) -> str:
     if found not in SEPARATORS:
         raise ArgumentTypeError(f"expected one of {', '.join(_CALLED)}, or , ; |; got {text!r}")
     return found
+
+
+def tell_names(path: Path, beside: Iterable[str], names: Sequence[str]) -> None:
+    """Say which columns beside an embedding are written by another name than they have."""
+    for name, written in names_beside(beside, names).items():
+        if written != name and path.suffix != ".npy":
+            note(f"{path.name}: {name!r} is a name of the embedding; that column is {written!r}.")
 
 
 def stem(path: Path) -> str:

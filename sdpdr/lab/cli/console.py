@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,12 +19,13 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import FileFormatError, SdpdrWarning
+from sdpdr.base.errors import DataError, FileFormatError, SdpdrWarning
 from sdpdr.base.files import Writer, when_asked_to_end, write_files
 from sdpdr.base.progress import has_terminal
 
 # Columns for tables where nobody says how wide the output is: files and pipes.
 WIDTH = 160
+_HYPERPARAMETER = re.compile(r"[a-z_]+=|[a-z]+_[a-z_]+ |--")
 
 
 def say(content: object = "") -> None:
@@ -146,6 +148,42 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
         raise FileFormatError(f"{path} is a directory. Add the name of a file.")
     if not path.parent.is_dir():
         raise FileFormatError(f"{path}: there is no directory {path.parent}. Make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise FileFormatError(f"{path}: you may not write to {path.parent}. Choose another place.")
+
+
+def check_targets(targets: Iterable[Path | None], sources: Iterable[Path]) -> None:
+    """Refuse to write two files to one place, or over one that is read.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    read = {source.resolve(): source for source in sources}
+    seen: set[Path] = set()
+    for path in targets:
+        if path is None:
+            continue
+        place = path.resolve()
+        if place in read:
+            raise FileFormatError(
+                f"{path} is read by this command and would be written over. Choose another name."
+            )
+        if place in seen:
+            raise FileFormatError(f"{path} is to be written twice. Choose two names.")
+        seen.add(place)
+
+
+@contextmanager
+def about(file: str) -> Iterator[None]:
+    """Errors of the data begin with the name of the file; those of a hyperparameter do not."""
+    try:
+        yield
+    except DataError as error:
+        words = str(error)
+        if file not in words and not _HYPERPARAMETER.match(words):
+            error.args = (f"{file}: {words}", *error.args[1:])
+        raise
 
 
 def write_all(files: Mapping[Path, Writer]) -> None:

@@ -19,7 +19,9 @@ from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.console import (
     FIGURES,
+    about,
     check_target,
+    check_targets,
     figure_writer,
     note,
     record_writer,
@@ -149,13 +151,14 @@ def run(args: Namespace) -> Exit:
     ):
         if path is not None:
             check_target(path, suffixes)
+    check_targets((args.out, args.figure, args.record, args.save), [args.file])
     estimator = made(args, _given(args))
     frame = columns.read(args, side_columns(args))
     working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
     X, beside = table.points.numbers(), side_inputs(frame, args)
     names = list(table.points.columns)
-    with rows_from(1, names):
+    with about(frame.file), rows_from(1, names):
         scaling = _scaling(X, args, names)
         scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
@@ -208,6 +211,7 @@ def _files(
         kept["how"] = np.where(found.embedded, "embedded", "placed")
     if args.out is not None:
         names = [f"y{k + 1}" for k in range(Y.shape[1])]
+        columns.tell_names(args.out, kept, names)
         files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
     if args.figure is not None:
         files[args.figure] = figure_writer(Y, table.colouring, args.file.name, kept)

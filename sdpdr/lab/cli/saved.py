@@ -19,6 +19,7 @@ and those of the map: ``centers``, ``coef``, ``intercept`` and ``gamma`` of ``ke
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,6 +139,8 @@ def read_model(path: Path) -> Model:
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. `sdpdr embed --save` writes one.")
     try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("it is no NPZ file")
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         about = json.loads(str(arrays.pop("about")))

@@ -18,7 +18,9 @@ from sdpdr.base.rows import listed, rows_from
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.console import (
     FIGURES,
+    about,
     check_target,
+    check_targets,
     complain,
     figure_writer,
     note,
@@ -59,13 +61,14 @@ def run(args: Namespace) -> Exit:
     for path, suffixes in ((args.out, WRITABLE), (args.figure, FIGURES)):
         if path is not None:
             check_target(path, suffixes)
+    check_targets((args.out, args.figure), [args.model, args.file])
     model = read_model(args.model)
     frame = columns.read(args)
     args.columns = _columns(model, frame, args)
     table = columns.divided(frame, args)
     _tell_others(frame, table, args)
     working(f"placing {frame.n} rows")
-    with rows_from(1, list(table.points.columns)):
+    with about(frame.file), rows_from(1, list(table.points.columns)):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
     write_all(_files(Y, trust, table, args))
     _tell(model, Y, trust, args)
@@ -103,6 +106,7 @@ def _files(Y: Array, trust: Array, table: columns.Table, args: Namespace) -> dic
     if args.out is not None:
         names = [*(f"y{k + 1}" for k in range(Y.shape[1])), "trust"]
         placed = np.column_stack([Y, trust])
+        columns.tell_names(args.out, table.kept, names)
         files[args.out] = partial(write_table, Y=placed, names=names, beside=table.kept)
     if args.figure is not None:
         told = {**table.kept, "trust": np.char.mod("%.2f", trust)}

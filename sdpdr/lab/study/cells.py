@@ -13,7 +13,11 @@ MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
 _WITH_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
-_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+\.\d+")
+_GROUPED = re.compile(
+    r"[-+]?[$€£]?\d{1,3}(?P<mark>[.,' \u00a0\u2019\u202f])\d{3}(?:(?P=mark)\d{3})*"
+    r"(?P<point>[.,])?(?(point)\d+)"
+)
+_MARKS = {",": "commas", ".": "points", "'": "apostrophes", "\u2019": "apostrophes"}
 _SWAPPED = str.maketrans(".,", ",.")
 
 
@@ -82,7 +86,7 @@ def numbers_of(cells: Sequence[str], decimal: str = ".") -> Array | None:
     return numbers
 
 
-def hint(text: str, expected: str | None) -> str:
+def hint(text: str, expected: str | None, decimal: str = ".") -> str:
     r"""What a cell or line says about its separators and decimal marks, and what to do.
 
     Parameters
@@ -91,6 +95,8 @@ def hint(text: str, expected: str | None) -> str:
         A cell that is not a number, or a line that has the wrong number of cells.
     expected : str or None
         The separator that was taken; None where there is none.
+    decimal : str, default "."
+        The decimal mark that was taken.
 
     Returns
     -------
@@ -105,11 +111,15 @@ def hint(text: str, expected: str | None) -> str:
     (' It seems to have decimal commas', '')
     >>> hint("1,250.75", ";").partition(".")[0], hint("12.5%", ",")
     (' It seems to have commas between thousands', ' Take the signs of percent away.')
+    >>> hint("2.811,99", ",").partition(". ")[0]
+    ' It seems to have points between thousands and decimal commas'
     """
     if expected is None:
         return ""
-    if _THOUSANDS.fullmatch(text):
-        return " It seems to have commas between thousands. Take them out."
+    if said := _of_thousands(text, decimal):
+        return said
+    if decimal == ",":
+        return ""
     if is_number(text.rstrip("%")) and text.endswith("%"):
         return " Take the signs of percent away."
     if has_comma(text) and expected != ",":
@@ -131,3 +141,23 @@ def hint(text: str, expected: str | None) -> str:
                 f"{other!r}{option}"
             )
     return ""
+
+
+def _of_thousands(text: str, decimal: str) -> str:
+    """What a cell says whose digits stand in groups of three; empty if they do not."""
+    found = _GROUPED.fullmatch(text)
+    if found is None or found["mark"] == found["point"]:
+        return ""
+    mark, point = found["mark"], found["point"]
+    marks, other = _MARKS.get(mark, "blanks"), "," if decimal == "." else "."
+    if point == other:
+        return (
+            f" It seems to have {marks} between thousands and decimal {_MARKS[other]}. Take the "
+            f"{marks} out, and say --decimal {other}"
+        )
+    if point is None and mark == other and text.count(mark) == 1:
+        return (
+            f" It seems to have {marks} between thousands, or decimal {marks}. Take them out, or "
+            f"say --decimal {other}"
+        )
+    return f" It seems to have {marks} between thousands. Take them out."

@@ -15,7 +15,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, TextIO
@@ -206,15 +206,23 @@ def _encoding(path: Path) -> str:
         mark = stream.read(2)
         if mark in (b"\xff\xfe", b"\xfe\xff"):
             return "utf-16"
-        decoder = getincrementaldecoder("utf-8")()
-        try:
-            decoder.decode(mark)
-            while block := stream.read(_BLOCK):
+        # It also takes the mark that spreadsheets put first.
+        encoding, decoder, line = "utf-8-sig", getincrementaldecoder("utf-8")(), 1
+        block = mark
+        while block:
+            if b"\0" in block:
+                line += block[: block.index(b"\0")].count(b"\n")
+                raise FileFormatError(
+                    f"{path.name}, line {line}: expected text, found a byte of zero. The file is "
+                    "damaged, no text, or in UTF-16 without its mark: save it as text in UTF-8."
+                )
+            line += block.count(b"\n")
+            try:
                 decoder.decode(block)
-        except UnicodeDecodeError:
-            return "cp1252"
-    # It also takes the mark that spreadsheets put first.
-    return "utf-8-sig"
+            except UnicodeDecodeError:
+                encoding = "cp1252"
+            block = stream.read(_BLOCK)
+    return encoding
 
 
 @contextmanager
@@ -234,7 +242,10 @@ def _blamed(path: Path) -> Iterator[None]:
         UnicodeDecodeError, csv.Error, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
         gzip.BadGzipFile,
     ) as error:  # fmt: skip
-        raise FileFormatError(f"{path.name} is not a text table: {error}.") from None
+        raise FileFormatError(
+            f"{path.name} is not a text table: {str(error).rstrip('.')}. Save it again, as text or "
+            "compressed as its name says."
+        ) from None
 
 
 def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
@@ -331,7 +342,7 @@ def _even(
         if not width:
             width, start = len(row), number
         if len(row) != width:
-            said = hint(separator.join(row), separator)
+            said = _torn(row, width, number) or hint(separator.join(row), separator)
             if width == 1 and not said:
                 raise FileFormatError(
                     f"{name}, line {start}: found one cell, and {len(row)} in line {number}. If it "
@@ -343,6 +354,26 @@ def _even(
                 f"{len(row)}. Mend the line, or its separator: {separator!r} is expected.{said}"
             )
         yield number, [cell.strip() for cell in row]
+
+
+# The beginning of a number and the rest of it, where a comma between its thousands parts cells.
+_HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
+
+
+def _torn(row: Sequence[str], width: int, number: int) -> str:
+    """What a row of too few or too many cells says of quotes and commas; empty if nothing."""
+    breaks = sum(cell.rstrip("\n").count("\n") for cell in row)
+    if breaks:
+        return f" A quote may have been opened in line {number - breaks} and never closed."
+    if len(row) == 2 * width and all(cell.strip().lstrip("+-").isdecimal() for cell in row):
+        return (
+            " It seems to have decimal commas beside commas between cells: save it with semicolons "
+            "between cells, or with decimal points."
+        )
+    parts = [(a, b) for a, b in pairwise(row) if _HEAD.fullmatch(a) and _REST.fullmatch(b)]
+    if len(parts) != len(row) - width:
+        return ""
+    return f" It seems that {','.join(parts[0])!r} has a comma between thousands. Take it out."
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:

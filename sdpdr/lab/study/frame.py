@@ -112,7 +112,7 @@ class Frame:
     def _hint(self, name: str, entry: str) -> str:
         if entry == name:
             return " That row seems to repeat the names of the columns: delete the line."
-        return "" if self.decimal == "," else hint(entry, self.separator)
+        return hint(entry, self.separator, self.decimal)
 
     def _admissible(self, name: str, numbers: Array) -> Array:
         """The numbers, if they are in range; those that are not finite are for others to refuse."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import takewhile
@@ -21,6 +22,8 @@ from sdpdr.lab.study.delimited import COMPRESSED, read_text
 from sdpdr.lab.study.frame import Frame
 
 HEADER = ("auto", "yes", "no")
+# How files begin that are what their suffix says.
+_BEGINNINGS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
 # Names of columns that have none, as files have them and as pandas calls them.
 _UNNAMED = re.compile(r"|Unnamed: \d+")
 # Names that columns of ids have, by which they are kept as they are written.
@@ -91,6 +94,8 @@ def read_table(
         )
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
+    if not os.access(path, os.R_OK):
+        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
     choice("header", header, HEADER)
     if suffix in _SEPARATORS:
         text = read_text(
@@ -130,6 +135,25 @@ def suffix_of(path: Path) -> str:
     return Path(path.stem).suffix.lower() if last in COMPRESSED else last
 
 
+def names_beside(beside: Iterable[str], names: Sequence[str]) -> dict[str, str]:
+    """Names under which columns beside an embedding are written: one that is taken gets a ``_``.
+
+    Examples
+    --------
+    >>> names_beside(["name", "y1"], ["y1", "y2"])
+    {'name': 'name', 'y1': 'y1_'}
+    """
+    taken = {*names, "embedding", "file"}
+    found: dict[str, str] = {}
+    for name in beside:
+        free = name
+        while free in taken:
+            free += "_"
+        found[name] = free
+        taken.add(free)
+    return found
+
+
 def write_table(
     path: Path, Y: Array, names: Sequence[str], beside: Mapping[str, np.ndarray] | None = None
 ) -> None:
@@ -143,21 +167,28 @@ def write_table(
         One for each column; NPY has no place for them, and NPZ stores the array as
         ``embedding``.
     beside : mapping from name to array of shape (n,), optional
-        Columns that come first; NPY has no place for them, and NPZ stores each by its name. A name
-        that is taken gets an underscore at its end.
+        Columns that come first, by the names of `names_beside`; NPY has no place for them, and NPZ
+        stores each by its name.
     """
-    taken = {*names, "embedding", "file"}
-    kept: dict[str, np.ndarray] = {}
-    for name, column in (beside or {}).items():
-        while name in taken:
-            name += "_"
-        kept[name] = column
-        taken.add(name)
+    called = names_beside(beside or {}, names)
+    kept = {called[name]: column for name, column in (beside or {}).items()}
     write = _WRITERS[suffix_of(path)]
     write_file(path, lambda place: write(place, Y, names, kept))
 
 
 # -- reading ----------------------------------------------------------------------------------
+
+
+def _require_beginning(path: Path, suffix: str) -> None:
+    expected = _BEGINNINGS[suffix]
+    with path.open("rb") as file:
+        found = file.read(len(expected))
+    if found != expected:
+        raise FileFormatError(
+            f"{path.name} cannot be read as {'Parquet' if suffix == '.parquet' else suffix}: "
+            f"expected {expected!r} at its beginning, found {found!r}. Save it again, or give it "
+            "the suffix of what it is, as .csv of text."
+        )
 
 
 def _read_npy(path: Path, key: str | None) -> dict[str, np.ndarray]:
@@ -180,12 +211,13 @@ def _read_npz(path: Path, key: str | None) -> dict[str, np.ndarray]:
 
 
 def _loaded(path: Path) -> Any:
+    _require_beginning(path, path.suffix.lower())
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise FileFormatError(
-            f"{path.name} cannot be read as {path.suffix}: {error}. Save it as a plain array of "
-            "numbers with numpy.save or numpy.savez."
+            f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}. Save it as a "
+            "plain array of numbers with numpy.save or numpy.savez."
         ) from None
 
 
@@ -202,10 +234,13 @@ def _columns(path: Path, array: np.ndarray) -> dict[str, np.ndarray]:
 
 def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
     pandas = _with_arrow()
+    _require_beginning(path, ".parquet")
     try:
         frame = pandas.read_parquet(path)
     except (ValueError, OSError) as error:
-        raise FileFormatError(f"{path.name} cannot be read as Parquet: {error}.") from None
+        raise FileFormatError(
+            f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again."
+        ) from None
     if not isinstance(frame.index, pandas.RangeIndex):
         # An index of one's own, which a CSV file would hold in a column without a name.
         frame.index.names = [name or "" for name in frame.index.names]

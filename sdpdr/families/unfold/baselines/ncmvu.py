@@ -7,6 +7,7 @@ A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -271,6 +272,7 @@ class NCMVU(Embedding):
     rank : int, default 3
         Columns while unfolding, at least n_components.
     n_neighbors : int, default 6
+        Of fewer other points all are taken, with a ``FewPointsWarning``.
     isometry : {"inequality", "equality"}, default "inequality"
     objective : {"variance", "furthest"}, default "variance"
     connect : {"bridges", "mst", "largest", "error"}, default "bridges"
@@ -286,6 +288,8 @@ class NCMVU(Embedding):
     embedding_ : array of shape (n, n_components)
     result_ : NonConvexUnfolding
     graph_ : NeighborGraph
+    n_neighbors_ : int
+        As used.
     n_features_in_ : int
 
     Raises
@@ -317,7 +321,8 @@ class NCMVU(Embedding):
         """Learn the embedding of the rows of X; y is not used."""
         data = validate.points(X)
         warn_of_unlike_columns(X)  # of a frame, which the checked points are not any more
-        graph = knn(data, self.n_neighbors, connect=self.connect)
+        found = partial(knn, data, connect=self.connect)
+        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
         validate_data(self, X, skip_check_array=True)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(

@@ -279,6 +279,12 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
                 "columns are numbers of points, 0 and up. Pass a square matrix of distances, or "
                 "such triples."
             )
+        if whole.size and whole.min() == 1:
+            raise DataError(
+                f"points of triples (i, j, distance) are counted from 0, and these run from 1 to "
+                f"{whole.max()}: of {whole.max() + 1} points no distance is known of point 0. If "
+                "they are counted from 1, subtract 1 from the first two columns."
+            )
         return _listed(int(whole.max(initial=-1)) + 1, whole, array[:, 2], squared)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         # scikit-learn's words, which other libraries look for.

@@ -21,8 +21,6 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
-    FewPointsError,
-    FewPointsWarning,
     LostLengthsWarning,
     UncertifiedWarning,
 )
@@ -166,18 +164,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def _searched(self, X: Any, search: Callable[..., NeighborGraph]) -> NeighborGraph:
         """The graph; of fewer points than there should be neighbours, all are taken."""
         found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
-        self.n_neighbors_ = self.n_neighbors
-        try:
-            return found(self.n_neighbors)
-        except FewPointsError as error:
-            self.n_neighbors_ = error.most
-            warnings.warn(
-                f"n_neighbors={self.n_neighbors} but there are {error.most + 1} distinct points: "
-                "each was joined to all others, so that no distance is left open.",
-                FewPointsWarning,
-                stacklevel=4,
-            )
-        return found(self.n_neighbors_)
+        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found, stacklevel=5)
+        return graph
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""

@@ -1,0 +1,201 @@
+"""Tables with everything wrong that may be: the right answer, or one line that says what to do."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.study.cells import hint
+from sdpdr.lab.study.tables import read_table
+
+HEAD = "a,b,c\n"
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).standard_normal((12, 3)).round(3)
+
+
+@pytest.fixture
+def lines(points):
+    return [",".join(f"{x:.3f}" for x in row) for row in points]
+
+
+def refused(ran, folder):
+    """One line of an error, its exit code, and no file that was not there before."""
+    *notes, last = ran.err.splitlines()
+    assert ran.code == Exit.BAD_INPUT
+    assert last.startswith("error: ")
+    assert not any(line.startswith("error") for line in notes)
+    assert not [path for path in folder.iterdir() if path.name.startswith((".sdpdr", "out"))]
+    return last
+
+
+WRITTEN = {
+    "a mark before UTF-8": lambda body: ("\ufeff" + HEAD + "\n".join(body)).encode(),
+    "UTF-16": lambda body: (HEAD + "\n".join(body)).encode("utf-16"),
+    "empty lines": lambda body: ("\n\n" + HEAD + "\n" + "\n\n".join(body)).encode(),
+    "separators at ends": lambda body: ("a,b,c,\n" + ",\n".join(body) + ",\n").encode(),
+    "lines that end as on Windows": lambda body: "\r\n".join(["a,b,c", *body]).encode(),
+    "lines that end as on old Macs": lambda body: "\r".join(["a,b,c", *body]).encode(),
+    "decimal commas": lambda body: "\n".join(
+        row.replace(",", ";").replace(".", ",") for row in ["a,b,c", *body]
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_numbers_are_read_however_they_are_written(tmp_path, points, lines, how):
+    (tmp_path / "t.csv").write_bytes(WRITTEN[how](lines))
+    frame = read_table(tmp_path / "t.csv")
+    columns = [name for name in frame.columns if name]
+    np.testing.assert_array_equal(frame.select(columns).numbers(), points)
+
+
+@pytest.mark.parametrize(
+    "words", ["Zürich {}", '"two\nlines, ""{}"""', "2024-01-{:02d}", "{:02d}/01/2024", "True"]
+)
+def test_what_is_no_number_is_written_beside_as_it_was(sdpdr, tmp_path, lines, words):
+    rows = "".join(f"{words.format(k + 1)},{line}\n" for k, line in enumerate(lines))
+    (tmp_path / "t.csv").write_bytes(f"größe,{HEAD}{rows}".encode("cp1252"))
+    ran = sdpdr("embed t.csv --n-neighbors 4 --out y.csv")
+    assert ran.code == Exit.OK
+    assert "no coordinates, and kept beside the embedding: 'größe' (words)" in ran.err
+    kept, asked = (pd.read_csv(source, dtype=str)["größe"] for source in
+                   (tmp_path / "y.csv", io.StringIO(f"größe,{HEAD}{rows}")))  # fmt: skip
+    assert kept.tolist() == asked.tolist()
+
+
+@pytest.mark.parametrize(
+    ("cell", "separator", "decimal", "words"),
+    [
+        ("2.811,99", ",", ".", "points between thousands and decimal commas. Take the points out, "
+         "and say --decimal ,"),
+        ("2.811,99", ";", ",", "points between thousands. Take them out."),
+        ("2,811.99", ",", ".", "commas between thousands. Take them out."),
+        ("2,811.99", ";", ",", "commas between thousands and decimal points. Take the commas out, "
+         "and say --decimal ."),
+        ("1,002,811", ";", ".", "commas between thousands. Take them out."),
+        ("2,811", ",", ".", "or decimal commas. Take them out, or say --decimal ,"),
+        ("2.811", ";", ",", "or decimal points. Take them out, or say --decimal ."),
+        ("2'811.99", ",", ".", "apostrophes between thousands. Take them out."),
+        ("2 811.99", ",", ".", "blanks between thousands. Take them out."),
+        ("$2,811.99", ",", ".", "commas between thousands. Take them out."),
+    ],
+)  # fmt: skip
+def test_marks_between_thousands_are_told_with_what_to_do(cell, separator, decimal, words):
+    assert hint(cell, separator, decimal).endswith(words)
+
+
+@pytest.mark.parametrize("cell", ["green", "1.2.3", "28,11.99", "12,34,567", "1.000.00"])
+def test_other_cells_have_no_thousands(cell):
+    assert "thousands" not in hint(cell, ";") + hint(cell, ";", ",")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"{HEAD}2,811.99,1,2\n1,2,3\n", "'2,811.99' has a comma between thousands. Take it out."),
+        (f"{HEAD}1,5,2,5,3,5\n", "found 6. Mend the line, or its separator: ',' is expected. It "
+         "seems to have decimal commas beside commas between cells"),
+        (f'{HEAD}1,2,3\n"4,5,6\n7,8,9\n', "line 4: expected 3 cells as in the first line, found"),
+        (f'{HEAD}1,2,3\n"4,5,6\n7,8,9\n', "A quote may have been opened in line 3 and never"),
+        (f"{HEAD}1,2,\0\n3,4,5\n", "t.csv, line 2: expected text, found a byte of zero."),
+        (f"{HEAD}1,2,3\n4,,6\n7,8,9\n1,1,1\n", "t.csv: Input X contains NaN. Rows that are not "
+         "finite: 2. Their columns: 'b'."),
+        (f"{HEAD}1,2,3\ninf,5,6\n7,8,9\n1,1,1\n", "t.csv: Input X contains infinity"),
+        (f"{HEAD}1,2,3\n", "t.csv: Found array with 1 sample(s)"),
+        (f"{HEAD}1,2,3\n1,2,3\n1,2,3\n", "t.csv: all 3 points are equal"),
+        (f"{HEAD}1,2,3\nn/k,2,3\n1,2,4\n", "column 'a' holds 'n/k' (row 2), which is not a number"),
+        (HEAD, "t.csv names columns (a, b, c) and has no row below them."),
+        ("", "t.csv is empty."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line_with_the_file_and_the_place(sdpdr, tmp_path, text, words):
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    assert words in refused(sdpdr("embed t.csv --n-neighbors 2 --out out.csv"), tmp_path)
+
+
+def test_utf_16_without_its_mark_is_told(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_bytes((HEAD + "\n".join(lines)).encode("utf-16-le"))
+    assert "in UTF-16 without its mark" in refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
+def test_text_called_an_array_is_told_and_nothing_unsafe_is_advised(sdpdr, tmp_path, suffix):
+    (tmp_path / f"t{suffix}").write_text(HEAD)
+    said = refused(sdpdr(f"embed t{suffix} --out out.csv"), tmp_path)
+    assert "as .csv of text" in said
+    assert "pickle" not in said
+
+
+def test_a_cut_archive_says_what_to_do(sdpdr, tmp_path):
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(HEAD.encode() * 500, mtime=0)[:-12])
+    assert "Save it again" in refused(sdpdr("embed t.csv.gz --out out.csv"), tmp_path)
+
+
+@pytest.mark.parametrize(("what", "words"), [("t.csv", "you may not read it"),
+                                             (".", "you may not write to")])  # fmt: skip
+def test_a_file_without_permission_is_told_before_any_work(
+    sdpdr, tmp_path, monkeypatch, lines, what, words
+):
+    (tmp_path / "t.csv").write_text(HEAD + "\n".join(lines))
+    place = (tmp_path / what).resolve()
+    # The superuser may do all things, and may be who runs this.
+    for module in ("sdpdr.lab.study.tables", "sdpdr.lab.cli.console"):
+        monkeypatch.setattr(f"{module}.os.access", lambda path, mode: path.resolve() != place)
+    assert words in refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+
+
+# -- where results go -------------------------------------------------------------------------
+
+
+def test_a_table_is_not_written_over(sdpdr, tmp_path, lines):
+    text = HEAD + "\n".join(lines)
+    (tmp_path / "t.csv").write_text(text)
+    for target in ("t.csv", f"../{tmp_path.name}/t.csv"):
+        ran = sdpdr(f"embed t.csv --n-neighbors 4 --out {target}")
+        assert "is read by this command and would be written over" in refused(ran, tmp_path)
+    assert (tmp_path / "t.csv").read_text() == text
+
+
+def test_two_results_do_not_share_a_file(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text(HEAD + "\n".join(lines))
+    ran = sdpdr("embed t.csv --n-neighbors 4 --out out.npz --save out.npz")
+    assert "out.npz is to be written twice" in refused(ran, tmp_path)
+
+
+def test_a_column_that_is_called_like_the_embedding_is_told(sdpdr, tmp_path, lines):
+    rows = "".join(f"p{k},{line}\n" for k, line in enumerate(lines))
+    (tmp_path / "t.csv").write_text(f"y1,{HEAD}{rows}")
+    ran = sdpdr("embed t.csv --n-neighbors 4 --out y.csv --save m.npz")
+    assert "y.csv: 'y1' is a name of the embedding; that column is 'y1_'." in ran.err
+    assert list(pd.read_csv(tmp_path / "y.csv").columns) == ["y1_", "y1", "y2"]
+    ran = sdpdr("transform m.npz t.csv --out z.csv")
+    assert "z.csv: 'y1' is a name of the embedding; that column is 'y1_'." in ran.err
+
+
+def test_new_rows_in_another_order_are_placed_the_same(sdpdr, tmp_path, points):
+    frame = pd.DataFrame(points, columns=["a", "b", "c"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert sdpdr("embed t.csv --n-neighbors 4 --save m.npz").code == Exit.OK
+    frame[["c", "a", "b"]].to_csv(tmp_path / "order.csv", index=False)
+    frame.assign(d=7.0).to_csv(tmp_path / "more.csv", index=False)
+    frame[["a", "b"]].to_csv(tmp_path / "fewer.csv", index=False)
+    places = []
+    for name in ("t", "order", "more"):
+        ran = sdpdr(f"transform m.npz {name}.csv --out {name}.npy")
+        assert ran.code == Exit.OK
+        assert ("does not know d; left out" in ran.err) == (name == "more")
+        places.append(np.load(tmp_path / f"{name}.npy"))
+    assert np.array_equal(places[0], places[1])
+    assert np.array_equal(places[0], places[2])
+    ran = sdpdr("transform m.npz fewer.csv --out out.npy")
+    assert "fewer.csv has no column 'c'" in refused(ran, tmp_path)
+    ran = sdpdr("transform m.npz t.csv --out m.npz")
+    assert "m.npz is read by this command" in refused(ran, tmp_path)
+    ran = sdpdr("transform t.csv t.csv --out out.npy")
+    assert "it is no NPZ file" in refused(ran, tmp_path)

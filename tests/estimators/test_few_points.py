@@ -1,0 +1,121 @@
+"""Fewer rows, or fewer of a class, than neighbours asked for: all are joined, with a warning."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.errors import AddedEdgesWarning, DataError, FewPointsWarning
+from sdpdr.families.regress.weights import (
+    contrast_pencil,
+    knn_within_classes,
+    laplacian_pencil,
+    reconstruction_pencil,
+)
+from sdpdr.graphs import knn
+
+WITHIN = (laplacian_pencil, reconstruction_pencil)
+
+
+def classes(*sizes):
+    """A cloud for each class, and labels 3, 4, ..."""
+    X = np.random.default_rng(0).standard_normal((sum(sizes), 4))
+    return X, np.repeat(np.arange(3, 3 + len(sizes)), sizes)
+
+
+@pytest.mark.parametrize("sizes", [(12, 1), (12, 2), (9, 1, 2, 6), (1, 1, 1)])
+@pytest.mark.parametrize("make", WITHIN)
+def test_the_indicator_of_every_class_solves_the_pencil_however_small_the_class(make, sizes):
+    X, y = classes(*sizes)
+    with pytest.warns(FewPointsWarning):
+        pencil = make(knn_within_classes(X, y, 5))
+    indicators = (y[:, None] == np.unique(y)).astype(float)
+    assert np.allclose(pencil.weights @ indicators, pencil.mass(indicators))
+    assert np.all(pencil.diagonal > 0.0)
+
+
+def test_a_class_whose_samples_coincide_is_one_node():
+    X, y = classes(6, 3)
+    X[6:] = X[6]
+    with pytest.warns(FewPointsWarning, match=r"4 \(1\)"):
+        graph = knn_within_classes(X, y, 2)
+    assert graph.n == 7
+    for make in WITHIN:
+        indicator = (y == 4).astype(float)[:, None]
+        pencil = make(graph)
+        assert np.allclose(pencil.weights @ indicator, pencil.mass(indicator))
+
+
+def test_classes_large_enough_have_the_neighbours_of_a_search_in_each():
+    X, y = classes(9, 12)
+    graph = knn_within_classes(X, y, 3)
+    alone = [knn(X[y == k], 3, connect="none").edges for k in (3, 4)]
+    assert np.array_equal(graph.edges, np.vstack([alone[0], alone[1] + 9]))
+
+
+def test_the_only_sample_of_a_class_attracts_itself_in_a_contrast():
+    X, y = classes(12, 1)
+    pencil = contrast_pencil(knn(X, 5, connect="mst"), y, 0.1)
+    assert pencil.diagonal[-1] == 1.0
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+@pytest.mark.parametrize("kind", [sdpdr.LPP, sdpdr.NPE])
+@pytest.mark.parametrize("size", [1, 2])
+def test_small_classes_are_taken_and_named_as_they_are_printed(kind, way, size):
+    X, y = classes(12, 12, size)
+    with pytest.warns(FewPointsWarning, match=rf"distinct samples: 5 \({size}\)\."):
+        found = kind(way=way).fit(X, y)
+    assert found.transform(X).shape == (24 + size, 2)
+    assert np.isfinite(found.transform(X)).all()
+
+
+@pytest.mark.parametrize("way", ["regression", "direct"])
+def test_locality_sensitive_analysis_takes_the_only_one_of_a_class(way):
+    X, y = classes(12, 12, 1)
+    assert np.isfinite(sdpdr.LSDA(way=way).fit(X, y).transform(X)).all()
+
+
+def test_who_is_alone_in_its_class_is_not_said_to_be_joined_to_it():
+    X, y = classes(12, 12, 1)
+    y[[0, 23]] = 6
+    with pytest.warns(AddedEdgesWarning) as caught:
+        sdpdr.LSDA(n_neighbors=2).fit(X, y)
+    named = str(caught[0].message).split(".")[0].split(": ")[1].split(", ")
+    assert {"0", "23"} <= set(named)
+    assert "24" not in named
+
+
+@pytest.mark.parametrize("rows", [3, 4])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        sdpdr.LPP,
+        sdpdr.NPE,
+        sdpdr.IsoProjection,
+        sdpdr.SpectralRegression,
+        partial(sdpdr.baselines.NCMVU, rank=2),
+    ],
+)
+def test_tables_of_three_and_four_rows_are_joined_in_full(kind, rows):
+    X = classes(rows)[0]
+    with pytest.warns(FewPointsWarning, match=f"there are {rows} distinct points"):
+        assert kind(n_components=1).fit_transform(X).shape == (rows, 1)
+
+
+@pytest.mark.parametrize("rows", [3, 4])
+def test_labels_of_three_and_four_rows_spread_over_all(rows):
+    X, y = classes(rows)[0], np.array([0, 1, -1, -1])[:rows]
+    with pytest.warns(FewPointsWarning, match=f"there are {rows} distinct points"):
+        told = sdpdr.MixedLabelPropagation().fit(X, y)
+    assert told.n_neighbors_ == rows - 1
+    assert np.array_equal(told.predict(X)[:2], [0, 1])
+    with pytest.warns(FewPointsWarning):
+        assert sdpdr.SDA().fit(X, y).transform(X).shape == (rows, 1)
+
+
+def test_no_neighbours_at_all_are_still_refused():
+    X, y = classes(12, 1)
+    with pytest.raises(DataError, match="n_neighbors=0"):
+        sdpdr.LPP(n_neighbors=0).fit(X, y)

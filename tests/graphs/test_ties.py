@@ -1,0 +1,147 @@
+"""Lengths that agree to rounding are equal, and of equals the first is taken."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import pdist, squareform
+
+from sdpdr import graphs
+from sdpdr.graphs.pairs import shortest_links
+from sdpdr.graphs.search import first_of, ranked
+from sdpdr.graphs.space import Euclidean
+
+pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+
+
+def documents(topics, seed=0):
+    """Rows of counts weighed like words: those of two topics have no word in common."""
+    rng = np.random.default_rng(seed)
+    parts = [sp.random_array((20, 50), density=0.15, rng=rng) for _ in range(topics)]
+    X = sp.csr_array(sp.block_diag(parts))
+    return X[X.sum(axis=1) > 0]
+
+
+def lattice(seed=0):
+    """Points of a lattice of step 0.1 in a random order."""
+    points = 0.1 * np.stack(np.meshgrid(np.arange(9), np.arange(8)), axis=-1).reshape(-1, 2)
+    return np.random.default_rng(seed).permutation(points)
+
+
+def turned(X, angle=0.3):
+    c, s = np.cos(angle), np.sin(angle)
+    return X @ np.array([[c, -s], [s, c]])
+
+
+def distances(X):
+    return graphs.knn(squareform(pdist(X)), 4, metric="precomputed", connect="mst")
+
+
+@pytest.mark.parametrize("topics", [4, 40])
+@pytest.mark.parametrize("connect", ["bridges", "mst"])
+def test_documents_without_a_common_word_are_joined_alike_sparse_or_dense(topics, connect):
+    X = documents(topics)
+    one, other = (graphs.knn(A, 4, metric="cosine", connect=connect) for A in (X, X.toarray()))
+    assert one.is_connected
+    assert np.array_equal(one.edges, other.edges)
+
+
+def test_bridges_between_parts_equally_far_are_those_of_the_smallest_indices():
+    X = documents(2)
+    labels = graphs.knn(X, 4, metric="cosine", connect="none").components
+    assert labels.max() == 1
+    joined = graphs.knn(X, 4, metric="cosine", connect="bridges")
+    between = joined.edges[labels[joined.edges[:, 0]] != labels[joined.edges[:, 1]]]
+    sizes = np.bincount(labels)
+    few, many = (np.flatnonzero(labels == part) for part in np.argsort(sizes, kind="stable"))
+    expected = np.sort(np.column_stack([few, np.full(len(few), many[0])]), axis=1)
+    assert np.array_equal(between, expected[np.lexsort(expected.T[::-1])][:4])
+
+
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=10, deadline=None)
+def test_another_order_of_the_documents_leaves_them_joined(seed):
+    X = documents(5)
+    order = np.random.default_rng(seed).permutation(X.shape[0])
+    for connect in ("bridges", "mst"):
+        assert graphs.knn(X[order], 4, metric="cosine", connect=connect).is_connected
+
+
+@pytest.mark.parametrize(
+    "changed", [lambda X: X + 1000.3, lambda X: 3.7 * X, turned, sp.csr_array, np.asfortranarray]
+)
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_lattices_moved_scaled_turned_or_sparse_have_the_same_neighbours(changed, k):
+    X = lattice()
+    one, other = (graphs.knn(A, k, connect="mst") for A in (X, changed(X)))
+    assert np.array_equal(one.edges, other.edges)
+
+
+def test_distances_of_a_lattice_have_the_neighbours_of_its_points():
+    X = lattice()
+    assert np.array_equal(distances(X).edges, graphs.knn(X, 4, connect="mst").edges)
+    assert np.array_equal(distances(turned(X)).edges, distances(X).edges)
+
+
+@pytest.mark.parametrize("features", [2, 12])
+def test_furthest_points_of_a_turned_square_are_the_first(features):
+    X = np.zeros((81, features))
+    X[:, :2] = 0.1 * np.stack(np.meshgrid(np.arange(9), np.arange(9)), axis=-1).reshape(-1, 2)
+    expected = graphs.furthest_pairs(10.0 * X).furthest
+    X[:, :2] = turned(X[:, :2])
+    D = squareform(pdist(X))
+    assert np.array_equal(graphs.furthest_pairs(X).furthest, expected)
+    assert np.array_equal(graphs.furthest_pairs(D, metric="precomputed").furthest, expected)
+
+
+@pytest.mark.parametrize("changed", [np.asarray, turned, lambda X: X + 1000.3, sp.csr_array])
+def test_a_radius_of_one_step_holds_every_step_of_a_lattice(changed):
+    assert graphs.radius(changed(lattice()), 0.1).m == 9 * 7 + 8 * 8
+
+
+def test_single_precision_gives_the_graph_of_the_same_numbers():
+    X = lattice().astype(np.float32)
+    one, other = (graphs.knn(A, 4, connect="mst") for A in (X, X.astype(float)))
+    assert np.array_equal(one.edges, other.edges)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(2, 40),
+    parts=st.integers(2, 40),
+    tolerance=st.sampled_from([0.01, 0.3, 5.0]),
+)
+@settings(max_examples=60, deadline=None)
+def test_links_are_a_tree_however_long_the_chains_of_equals(seed, n, parts, tolerance):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0.0, 3.0, (n, 2))
+    labels = np.unique(rng.integers(0, parts, n), return_inverse=True)[1]
+    links = shortest_links(Euclidean(X, tolerance), labels)
+    between = np.full((labels.max() + 1,) * 2, np.inf)
+    np.minimum.at(between, (labels[:, None], labels), squareform(pdist(X)))
+    np.fill_diagonal(between, 0.0)
+    joined = sp.csr_array((np.ones(len(links)), tuple(labels[links].T)), shape=between.shape)
+    assert len(links) == labels.max()
+    assert sp.csgraph.connected_components(joined)[0] == 1
+    length = np.linalg.norm(np.subtract(*X[links].swapaxes(0, 1)), axis=1).sum()
+    assert length <= minimum_spanning_tree(between).sum() + n * n * tolerance
+
+
+@given(seed=st.integers(0, 10_000), width=st.integers(1, 30), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_first_few_are_the_beginning_of_the_whole_order(seed, width, data):
+    k = data.draw(st.integers(1, width))
+    sqdist = np.random.default_rng(seed).uniform(0.0, 1.0, (5, width))
+    for tolerance in (0.0, 0.01, 0.2):
+        order, group = ranked(sqdist, tolerance)
+        assert np.array_equal(first_of(sqdist, k, tolerance), order[:, :k])
+        length = np.sqrt(np.take_along_axis(sqdist, order, axis=1))
+        for row in range(5):
+            parts = [np.flatnonzero(group[row] == g) for g in range(group[row].max() + 1)]
+            assert all(np.all(np.diff(order[row, part]) > 0) for part in parts)
+            ends = [(length[row, part].min(), length[row, part].max()) for part in parts]
+            assert all(b[0] - a[1] > tolerance for a, b in pairwise(ends))
