@@ -27,8 +27,9 @@ SPLIT = ("scs", "gram")
 # Over the tolerance, what solvers are asked for, and the least: of squares multipliers are known to
 # the root of the gap only. The dense method ends well inside all cones.
 _SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 1e-3, DENSE: 3e-2, SPLIT[0]: 3e-2}, 1e-3, 1e-10
-# Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows.
-_STEP, _ONE_MATRIX, _NUMBERS = 2e8, 2e8, 5000
+# Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows;
+# and in those of all others.
+_STEP, _ONE_MATRIX, _NUMBERS, _MOST_NUMBERS = 2e8, 2e8, 5000, 15_000
 # Up to which nobody needs to compare: seconds of a step of the dense method, the order of matrix
 # variables, which may have a low rank, that of those whose rows are given entry by entry, and that
 # of matrix inequalities.
@@ -48,7 +49,7 @@ _INSIDE = 0.8
 _MATRIX, _SPECTRUM, _NUMBER = 1e-5, 4e-9, 1e-9
 # Steps of the other methods, and the share of their seconds that SCS is given, but for few
 # iterations, which lead nowhere, and where there is little to gain.
-_STEPS, _GIVEN_TO_SCS, _FEWEST, _LITTLE = 12, 0.5, 125, 0.035
+_STEPS, _GIVEN_TO_SCS, _FEWEST, _LITTLE = 12, 0.6, 150, 0.035
 # Seconds that it takes to write the program in a form, over the number of steps.
 _WRITTEN = {"gram": 0.0, "lmi": 5e-5}
 
@@ -226,7 +227,7 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
     """
     numbers = sum(v.size for v in sdp.variables) + sdp.n_rows
     orders = (lmi.order for lmi in sdp.lmis if lmi.label not in arrow_labels(sdp))
-    if numbers > _NUMBERS or max(orders, default=0) > _LARGEST:
+    if numbers > _MOST_NUMBERS or max(orders, default=0) > _LARGEST:
         return []
     gram, lmi = sdp.remembered(gram_sizes), sdp.remembered(lmi_sizes)
     if not min(gram.unknowns, lmi.unknowns) or stated_labels(sdp):

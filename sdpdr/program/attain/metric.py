@@ -28,8 +28,8 @@ _FURTHEST = len(SHARES) - 1
 # How far outside a point may lie, over what is lifted; and how many shares further one goes where
 # one does not do.
 _OUTSIDE, _STRIDE = 0.1, 3
-# Numbers in columns that are measured at once.
-_FEW = 30_000
+# Numbers in columns that are measured at once, and from which on none are reflected.
+_FEW, _MANY = 30_000, 500_000
 # A pivot beside the largest that rounding may be all of.
 _SINGULAR = 1e-13
 _Proof = TypeVar("_Proof")
@@ -130,13 +130,23 @@ class Turned:
         return np.asarray(self._columns.T @ self._metric.applied(right[:, None])[:, 0])
 
     def triangle(self, least: float) -> Array:
-        """As `triangle` finds it."""
+        """As `triangle` finds it.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            Also where reflections would take longer than to try a norm that lifts more.
+        """
         metric = self._metric
         if self._columns.size <= _FEW:
             return triangle(metric.applied(self._columns), least)
         products = finite(self._find_products().of(metric.roots, metric.scalars, metric.arrow))
         upper = _upper(products, least)
-        return reflected(metric.applied(self._columns)) if upper is None else upper
+        if upper is not None:
+            return upper
+        if self._columns.size > _MANY:
+            raise np.linalg.LinAlgError("columns all but depend on each other in this norm")
+        return reflected(metric.applied(self._columns))
 
 
 def is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
