@@ -139,8 +139,8 @@ class Sizes:
             rows += one.rows
             if not one.arrow:
                 share = _SPLIT if one.seen < _SEEN * one.size else 1.0
-                at_first = _SPARSE_FLOP / (1.0 + (one.work / _MANY) ** _FEWER)
-                seconds += share * one.work * (at_first + _LAST)
+                at_first = _SPARSE_FLOP * one.work / (1.0 + (one.work / _MANY) ** _FEWER)
+                seconds += share * (at_first + _LAST * max(0.0, one.work - _MANY))
         return seconds + _SPARSE_ROW * rows
 
     def of_scs(self) -> float:

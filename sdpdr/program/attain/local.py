@@ -53,7 +53,7 @@ _STEPS, _TRIES = 2, 2
 # A part of a column at right angles to those before, beside its length, whose square is far above
 # what rounding makes of products of some thousand entries; and where steps are corrected, which
 # what comes of them is proved by, above it.
-_APART, _ROUGHLY = 1e-3, 1e-7
+_APART, _ROUGHLY = 1e-3, 1e-6
 # A share of the products of columns that may be rounding where a bound follows from them.
 _LOST = 0.1
 # What points, and both sides together, may leave of the tolerance.
@@ -235,12 +235,10 @@ def _nearest(columns: Turned, right: Array) -> Array:
 def _least(columns: Turned, right: Array) -> Array:
     """The shortest d with A^T d as given."""
     upper = columns.triangle(_ROUGHLY)
-    prices, found = np.zeros(right.size), None
-    for _ in range(_STEPS):
-        left = right if found is None else right - columns.with_each(found)
-        prices = prices + solved(upper, left)
-        found = columns.at(prices)
-    assert found is not None
+    found = columns.at(solved(upper, right))
+    # What is added mends what rounding makes of products with large coefficients.
+    for _ in range(_STEPS - 1):
+        found = found + columns.at(solved(upper, right - columns.with_each(found)))
     return found
 
 

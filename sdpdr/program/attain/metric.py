@@ -141,10 +141,12 @@ class Turned:
         if self._columns.size <= _FEW:
             return triangle(metric.applied(self._columns), least)
         products = finite(self._find_products().of(metric.roots, metric.scalars, metric.arrow))
-        upper = _upper(products, least)
+        many = self._columns.size > _MANY
+        # Steps are refined: where reflections are no choice, fewer digits have to do.
+        upper = _upper(products, 0.1 * least if many else least)
         if upper is not None:
             return upper
-        if self._columns.size > _MANY:
+        if many:
             raise np.linalg.LinAlgError("columns all but depend on each other in this norm")
         return reflected(metric.applied(self._columns))
 
