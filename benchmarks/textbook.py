@@ -1,6 +1,7 @@
 """Thirty textbook programs, written in cvxpy: sdpdr as the solver beside cvxpy's best.
 
 python benchmarks/textbook.py               # rewrites docs/tables/textbook.rst
+python benchmarks/textbook.py --sizes       # at other sizes too; rewrites textbook_sizes.rst
 python benchmarks/textbook.py cut --profile # those whose names have it, and where seconds go
 """
 
@@ -12,8 +13,9 @@ import os
 import statistics
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ import cvxpy as cp
 import numpy as np
 import psutil
 from tables import write_table
-from textbook_problems import PROBLEMS
+from textbook_problems import PROBLEMS, Draw
 
 # Clarabel brings threads of its own, which take more processor seconds than they save of others.
 os.environ.setdefault("RAYON_NUM_THREADS", "1")
@@ -30,6 +32,10 @@ import sdpdr
 
 TIMES = 3
 _BETWEEN = " | "
+# Multiples of the sizes in the names, each with its seed.
+SIZES = ((0.6, 1), (1.0, 0), (1.6, 2))
+# How many times as long as the best we may take.
+ENOUGH = 1.5
 # What value and constraints of another solver's answer may be off, relatively, to count: as much as
 # our own call may leave between value and bound.
 _SAME = 1e-6
@@ -41,12 +47,12 @@ THEIRS: dict[str, dict[str, Any]] = {
 
 
 def _of_others() -> float:
-    """Processor seconds of the processes that this one has started, and that have not ended."""
-    total = 0.0
+    """Processor seconds of the processes that this one has started, ended ones among them."""
+    total = sum(os.times()[2:4])
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             seconds = process.cpu_times()
-            total += seconds.user + seconds.system
+            total += seconds.user + seconds.system + seconds.children_user + seconds.children_system
     return total
 
 
@@ -59,12 +65,6 @@ def _solved(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.
     problem.solve(**options)
     own = time.process_time() - begin
     return own + _of_others() - others, problem
-
-
-def _median(build: Callable[[], cp.Problem], **options: Any) -> tuple[float, cp.Problem]:
-    """The median of several solves, and the last problem."""
-    seconds, problems = zip(*(_solved(build, **options) for _ in range(TIMES)), strict=True)
-    return statistics.median(seconds), problems[-1]
 
 
 def _missed(problem: cp.Problem) -> float:
@@ -89,8 +89,8 @@ def _is_as_accurate(problem: cp.Problem, value: float) -> bool:
     return _missed(problem) <= _SAME
 
 
-def _best(build: Callable[[], cp.Problem], value: float) -> tuple[str, float]:
-    """The fastest of cvxpy's solvers that finds a value, and its seconds."""
+def _best(build: Callable[[], cp.Problem], value: float) -> str | None:
+    """The fastest of cvxpy's solvers that finds a value."""
     found = {}
     for solver, options in THEIRS.items():
         try:
@@ -99,19 +99,32 @@ def _best(build: Callable[[], cp.Problem], value: float) -> tuple[str, float]:
             continue
         if _is_as_accurate(problem, value):
             found[solver] = seconds
-    if not found:
-        return "none reaches an optimum", math.nan
-    best = min(found, key=lambda solver: found[solver])
-    return best, _median(build, solver=best, **THEIRS[best])[0]
+    return min(found, key=lambda solver: found[solver], default=None)
+
+
+def _compared(build: Callable[[], cp.Problem], best: str | None) -> tuple[float, float, float]:
+    """Medians of the best's seconds, of ours, and of the ratios of pairs, one after the other.
+
+    What else a machine does slows both of a pair.
+    """
+    pairs = []
+    for _ in range(TIMES):
+        ours = _solved(build, solver=sdpdr.CVXPY())[0]
+        theirs = math.nan if best is None else _solved(build, solver=best, **THEIRS[best])[0]
+        pairs.append((theirs, ours, ours / theirs))
+    theirs, ours, ratio = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return theirs, ours, ratio
 
 
 def row(name: str, build: Callable[[], cp.Problem]) -> list[str]:
     """One line of the table: the best of cvxpy's solvers, ours, the ratio, and what is proved."""
-    ours, problem = _median(build, solver=sdpdr.CVXPY())
+    problem = _solved(build, solver=sdpdr.CVXPY())[1]
     solution = problem.solver_stats.extra_stats
-    best, theirs = _best(build, problem.value)
+    best = _best(build, problem.value)
+    theirs, ours, ratio = _compared(build, best)
     by = ", ".join(dict.fromkeys(f"{run.solver} ({run.form})" for run in solution.runs))
-    cells = [name, best, f"{theirs:.3f}", f"{ours:.3f}", f"{ours / theirs:.2f}"]
+    words = best or "none reaches an optimum"
+    cells = [name, words, f"{theirs:.3f}", f"{ours:.3f}", f"{ratio:.2f}"]
     return [*cells, by, solution.status.name, f"{solution.gap:.0e}"]
 
 
@@ -135,35 +148,84 @@ def _logged(log: Path | None) -> dict[str, list[str]]:
     return {cells[0]: cells for cells in lines}
 
 
+def _measured(chosen: Mapping[str, Callable[[], cp.Problem]], log: Path | None) -> list[list[str]]:
+    """Lines of all problems, those in a log as they are there."""
+    known, rows = _logged(log), []
+    for name, build in chosen.items():
+        rows.append(known.get(name) or row(name, build))
+        print(_BETWEEN.join(rows[-1]), flush=True)
+        if log and name not in known:
+            with log.open("a", encoding="utf-8") as stream:
+                stream.write(_BETWEEN.join(rows[-1]) + "\n")
+    return rows
+
+
+def _chosen(draw: Draw, word: str = "") -> dict[str, Callable[[], cp.Problem]]:
+    """Problems of a draw by name; at other sizes than those in it, by what it begins with."""
+    named = {name: partial(build, draw) for name, build in PROBLEMS.items() if word in name}
+    if draw == Draw():
+        return named
+    return {f"{name.split(',')[0]}, x {draw.times:g}": build for name, build in named.items()}
+
+
+def _ratios(rows: Sequence[Sequence[str]]) -> dict[str, float]:
+    return {cells[0]: float(cells[4]) for cells in rows if cells[4] != "nan"}
+
+
+def _at(draw: Draw, log: Path | None) -> list[str]:
+    """The line of a size: how many are as fast as they should be, and which are not."""
+    found = _ratios(_measured(_chosen(draw), log))
+    slow = sorted((r, name.split(",")[0]) for name, r in found.items() if r > ENOUGH)
+    within, values = len(found) - len(slow), list(found.values())
+    words = "; ".join(f"{name} {ratio:.1f}" for ratio, name in reversed(slow)) or "none"
+    median = f"{statistics.median(values):.2f}"
+    return [f"x {draw.times:g}", f"{within} of {len(found)}", median, f"{max(values):.1f}", words]
+
+
+def _write_sizes(log: Path | None) -> None:
+    """The table of all sizes."""
+    lines = [_at(Draw(*pair), log) for pair in SIZES]
+    write_table(
+        "textbook_sizes",
+        ["sizes", "within 1.5", "median", "worst", "slower, and how many times"],
+        lines,
+        command="python benchmarks/textbook.py --sizes",
+        notes=[
+            "Sizes are multiples of those in the table above, with data drawn anew (seeds "
+            f"{', '.join(str(seed) for _, seed in SIZES)}); ratios as there."
+        ],
+    )
+
+
 def main() -> None:
     """Solve all, or those that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("word", nargs="?", default="")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--times", type=float, default=1.0, help="sizes over those in the names")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--sizes", action="store_true", help="all at several sizes")
     parser.add_argument("--log", type=Path, help="keep lines there, and measure only those missing")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    chosen = {name: build for name, build in PROBLEMS.items() if arguments.word in name}
+    draw = Draw(arguments.times, arguments.seed)
+    chosen = _chosen(draw, arguments.word)
     if arguments.profile:
         for name, build in chosen.items():
             _profile(name, build)
         return
     next(iter(chosen.values()))().solve(solver=sdpdr.CVXPY())  # what is loaded at the first solve
-    known = _logged(arguments.log)
-    rows = []
-    for name, build in chosen.items():
-        rows.append(known.get(name) or row(name, build))
-        print(_BETWEEN.join(rows[-1]), flush=True)
-        if arguments.log and name not in known:
-            with arguments.log.open("a", encoding="utf-8") as log:
-                log.write(_BETWEEN.join(rows[-1]) + "\n")
-    ratios = [float(r[4]) for r in rows if r[4] != "nan"]
+    if arguments.sizes:
+        _write_sizes(arguments.log)
+        return
+    rows = _measured(chosen, arguments.log)
+    ratios = _ratios(rows).values()
     summary = (
-        f"{sum(r <= 1.5 for r in ratios)} of {len(ratios)} take at most 1.5 times as long as the "
-        f"best of {', '.join(THEIRS)}; the median ratio is {statistics.median(ratios):.2f}."
+        f"{sum(r <= ENOUGH for r in ratios)} of {len(ratios)} take at most {ENOUGH} times as long "
+        f"as the best of {', '.join(THEIRS)}; the median ratio is {statistics.median(ratios):.2f}."
     )
     print(summary)
-    if arguments.word:
+    if arguments.word or draw != Draw():
         return
     write_table(
         "textbook",
@@ -171,7 +233,8 @@ def main() -> None:
         rows,
         command="python benchmarks/textbook.py",
         notes=[
-            f"Processor seconds with one thread, compilation included, medians of {TIMES}. The "
+            f"Processor seconds with one thread, compilation included, medians of {TIMES} pairs "
+            "of solves. The "
             "best is the fastest of cvxpy's solvers whose value agrees with ours to 1e-6, which "
             "is what ours is proved to, and which satisfies all constraints to 1e-6 of the largest "
             f"number in each; their answers are not proved. {summary}"

@@ -1,29 +1,53 @@
 """Thirty semidefinite programs of textbooks and courses, written in cvxpy.
 
 Most are in Boyd and Vandenberghe, Convex Optimization, 2004 (chapters 4 to 8), or in Vandenberghe
-and Boyd, Semidefinite programming, SIAM Review 38(1), 1996. Data are drawn with a fixed seed.
+and Boyd, Semidefinite programming, SIAM Review 38(1), 1996. Data are drawn with a fixed seed; sizes
+are those of the names, or multiples of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-PROBLEMS: dict[str, Callable[[], cp.Problem]] = {}
 
 
-def _problem(build: Callable[[], cp.Problem]) -> Callable[[], cp.Problem]:
+@dataclass(frozen=True)
+class Draw:
+    """What a problem is made of besides its name.
+
+    Attributes
+    ----------
+    times : float
+        Sizes, over those in the name.
+    seed : int
+    """
+
+    times: float = 1.0
+    seed: int = 0
+
+    def size(self, named: int) -> int:
+        """A size that the name has, at this multiple."""
+        return max(2, round(self.times * named))
+
+    def rng(self) -> np.random.Generator:
+        """What draws the data."""
+        return np.random.default_rng(self.seed)
+
+
+Build = Callable[[Draw], cp.Problem]
+PROBLEMS: dict[str, Build] = {}
+
+
+def _problem(build: Build) -> Build:
     """List a problem under its docstring."""
     PROBLEMS[(build.__doc__ or "").rstrip(".")] = build
     return build
-
-
-def _rng() -> np.random.Generator:
-    return np.random.default_rng(0)
 
 
 def _symmetric(rng: np.random.Generator, n: int) -> Array:
@@ -47,19 +71,20 @@ def _laplacian(n: int, edges: list[tuple[int, int]]) -> Array:
 
 
 @_problem
-def max_cut() -> cp.Problem:
+def max_cut(draw: Draw) -> cp.Problem:
     """Largest cut, 60 nodes."""
-    X = cp.Variable((60, 60), PSD=True)
-    L = _laplacian(60, _edges(_rng(), 60, 0.1))
+    n = draw.size(60)
+    X = cp.Variable((n, n), PSD=True)
+    L = _laplacian(n, _edges(draw.rng(), n, 0.1))
     return cp.Problem(cp.Maximize(cp.trace(L @ X) / 4), [cp.diag(X) == 1])
 
 
 @_problem
-def max_cut_triangles() -> cp.Problem:
+def max_cut_triangles(draw: Draw) -> cp.Problem:
     """Largest cut with triangle inequalities, 16 nodes."""
-    n = 16
+    n = draw.size(16)
     X = cp.Variable((n, n), PSD=True)
-    L = _laplacian(n, _edges(_rng(), n, 0.4))
+    L = _laplacian(n, _edges(draw.rng(), n, 0.4))
     i, j, k = np.array([(a, b, c) for a in range(n) for b in range(a) for c in range(b)]).T
     rows = [X[i, j] + X[j, k] + X[i, k] >= -1, X[i, j] - X[j, k] - X[i, k] >= -1]
     rows += [-X[i, j] + X[j, k] - X[i, k] >= -1, -X[i, j] - X[j, k] + X[i, k] >= -1]
@@ -67,121 +92,128 @@ def max_cut_triangles() -> cp.Problem:
 
 
 @_problem
-def theta() -> cp.Problem:
+def theta(draw: Draw) -> cp.Problem:
     """Number of Lovász, 30 nodes."""
-    X = cp.Variable((30, 30), PSD=True)
-    i, j = np.array(_edges(_rng(), 30, 0.2)).T
+    n = draw.size(30)
+    X = cp.Variable((n, n), PSD=True)
+    i, j = np.array(_edges(draw.rng(), n, 0.2)).T
     return cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[i, j] == 0])
 
 
 @_problem
-def theta_dual() -> cp.Problem:
+def theta_dual(draw: Draw) -> cp.Problem:
     """Dual of the number of Lovász, 30 nodes."""
-    edges = _edges(_rng(), 30, 0.2)
+    n = draw.size(30)
+    edges = _edges(draw.rng(), n, 0.2)
     y = cp.Variable(len(edges))
-    maps = np.zeros((900, len(edges)))
+    maps = np.zeros((n * n, len(edges)))
     for e, (i, j) in enumerate(edges):
-        maps[[30 * i + j, 30 * j + i], e] = 1.0
-    moved = cp.reshape(maps @ y, (30, 30), order="F")
-    return cp.Problem(cp.Minimize(cp.lambda_max(np.ones((30, 30)) + moved)))
+        maps[[n * i + j, n * j + i], e] = 1.0
+    moved = cp.reshape(maps @ y, (n, n), order="F")
+    return cp.Problem(cp.Minimize(cp.lambda_max(np.ones((n, n)) + moved)))
 
 
 @_problem
-def schrijver() -> cp.Problem:
+def schrijver(draw: Draw) -> cp.Problem:
     """Number of Schrijver, 20 nodes."""
-    X = cp.Variable((20, 20), PSD=True)
-    i, j = np.array(_edges(_rng(), 20, 0.3)).T
+    n = draw.size(20)
+    X = cp.Variable((n, n), PSD=True)
+    i, j = np.array(_edges(draw.rng(), n, 0.3)).T
     return cp.Problem(cp.Maximize(cp.sum(X)), [cp.trace(X) == 1, X[i, j] == 0, X >= 0])
 
 
 @_problem
-def eigenvalue() -> cp.Problem:
+def eigenvalue(draw: Draw) -> cp.Problem:
     """Least largest eigenvalue, order 40."""
-    rng, x = _rng(), cp.Variable(12)
-    A = [_symmetric(rng, 40) for _ in range(13)]
-    return cp.Problem(cp.Minimize(cp.lambda_max(A[0] + sum(x[k] * A[k + 1] for k in range(12)))))
+    rng, n, p = draw.rng(), draw.size(40), draw.size(12)
+    x, A = cp.Variable(p), [_symmetric(rng, n) for _ in range(p + 1)]
+    return cp.Problem(cp.Minimize(cp.lambda_max(A[0] + sum(x[k] * A[k + 1] for k in range(p)))))
 
 
 @_problem
-def eigenvalue_sum() -> cp.Problem:
+def eigenvalue_sum(draw: Draw) -> cp.Problem:
     """Sum of the five largest eigenvalues, order 20."""
-    rng, x = _rng(), cp.Variable(8)
-    A = [_symmetric(rng, 20) for _ in range(9)]
-    moved = A[0] + sum(x[k] * A[k + 1] for k in range(8))
+    rng, n, p = draw.rng(), draw.size(20), draw.size(8)
+    x, A = cp.Variable(p), [_symmetric(rng, n) for _ in range(p + 1)]
+    moved = A[0] + sum(x[k] * A[k + 1] for k in range(p))
     return cp.Problem(cp.Minimize(cp.lambda_sum_largest(moved, 5)))
 
 
 @_problem
-def spectral_norm() -> cp.Problem:
+def spectral_norm(draw: Draw) -> cp.Problem:
     """Matrix of least spectral norm, 20 x 15."""
-    rng, x = _rng(), cp.Variable(10)
-    A = rng.standard_normal((11, 20, 15))
-    return cp.Problem(cp.Minimize(cp.sigma_max(A[0] + sum(x[k] * A[k + 1] for k in range(10)))))
+    rng, p = draw.rng(), draw.size(10)
+    x, A = cp.Variable(p), rng.standard_normal((p + 1, draw.size(20), draw.size(15)))
+    return cp.Problem(cp.Minimize(cp.sigma_max(A[0] + sum(x[k] * A[k + 1] for k in range(p)))))
 
 
 @_problem
-def completion() -> cp.Problem:
+def completion(draw: Draw) -> cp.Problem:
     """Completion of least nuclear norm, 15 x 12."""
-    rng, X = _rng(), cp.Variable((15, 12))
-    truth = rng.standard_normal((15, 2)) @ rng.standard_normal((2, 12))
-    i, j = np.nonzero(rng.random((15, 12)) < 0.6)
+    rng, m, n = draw.rng(), draw.size(15), draw.size(12)
+    X = cp.Variable((m, n))
+    truth = rng.standard_normal((m, 2)) @ rng.standard_normal((2, n))
+    i, j = np.nonzero(rng.random((m, n)) < 0.6)
     return cp.Problem(cp.Minimize(cp.normNuc(X)), [X[i, j] == truth[i, j]])
 
 
 @_problem
-def noisy_completion() -> cp.Problem:
+def noisy_completion(draw: Draw) -> cp.Problem:
     """Completion with noise, 12 x 10."""
-    rng, X = _rng(), cp.Variable((12, 10))
-    truth = rng.standard_normal((12, 2)) @ rng.standard_normal((2, 10))
-    i, j = np.nonzero(rng.random((12, 10)) < 0.6)
+    rng, m, n = draw.rng(), draw.size(12), draw.size(10)
+    X = cp.Variable((m, n))
+    truth = rng.standard_normal((m, 2)) @ rng.standard_normal((2, n))
+    i, j = np.nonzero(rng.random((m, n)) < 0.6)
     seen = truth[i, j] + 0.1 * rng.standard_normal(i.size)
     return cp.Problem(cp.Minimize(cp.normNuc(X)), [cp.norm(X[i, j] - seen) <= 0.5])
 
 
 @_problem
-def psd_completion() -> cp.Problem:
+def psd_completion(draw: Draw) -> cp.Problem:
     """Completion to a positive semidefinite matrix, order 25."""
-    rng, X = _rng(), cp.Variable((25, 25), PSD=True)
-    root = rng.standard_normal((25, 3))
+    rng, n = draw.rng(), draw.size(25)
+    X = cp.Variable((n, n), PSD=True)
+    root = rng.standard_normal((n, 3))
     truth = root @ root.T
-    i, j = np.array(_edges(rng, 25, 0.2)).T
+    i, j = np.array(_edges(rng, n, 0.2)).T
     return cp.Problem(cp.Minimize(cp.trace(X)), [X[i, j] == truth[i, j]])
 
 
 @_problem
-def correlation() -> cp.Problem:
+def correlation(draw: Draw) -> cp.Problem:
     """Nearest correlation matrix, order 15."""
-    X = cp.Variable((15, 15), PSD=True)
-    given = np.clip(_symmetric(_rng(), 15), -1, 1)
+    n = draw.size(15)
+    X = cp.Variable((n, n), PSD=True)
+    given = np.clip(_symmetric(draw.rng(), n), -1, 1)
     np.fill_diagonal(given, 1.0)
     return cp.Problem(cp.Minimize(cp.norm(X - given, "fro")), [cp.diag(X) == 1])
 
 
 @_problem
-def correlation_bounds() -> cp.Problem:
+def correlation_bounds(draw: Draw) -> cp.Problem:
     """Bounds on a correlation, order 20."""
-    rng, X = _rng(), cp.Variable((20, 20), PSD=True)
-    root = rng.standard_normal((20, 30))
-    truth = np.corrcoef(root)
-    i, j = np.array(_edges(rng, 20, 0.3)[1:]).T
+    rng, n = draw.rng(), draw.size(20)
+    X = cp.Variable((n, n), PSD=True)
+    truth = np.corrcoef(rng.standard_normal((n, draw.size(30))))
+    i, j = np.array(_edges(rng, n, 0.3)[1:]).T
     rows = [cp.diag(X) == 1, X[i, j] <= truth[i, j] + 0.1, X[i, j] >= truth[i, j] - 0.1]
     return cp.Problem(cp.Maximize(X[0, 1]), rows)
 
 
 @_problem
-def lyapunov() -> cp.Problem:
+def lyapunov(draw: Draw) -> cp.Problem:
     """Stability by a function of Lyapunov, order 15."""
-    n = 15
+    n = draw.size(15)
     P = cp.Variable((n, n), symmetric=True)
-    A = _rng().standard_normal((n, n)) / np.sqrt(n) - 1.5 * np.eye(n)
+    A = draw.rng().standard_normal((n, n)) / np.sqrt(n) - 1.5 * np.eye(n)
     rows = [P >> np.eye(n), A.T @ P + P @ A << -np.eye(n)]
     return cp.Problem(cp.Minimize(cp.trace(P)), rows)
 
 
 @_problem
-def inclusion() -> cp.Problem:
+def inclusion(draw: Draw) -> cp.Problem:
     """Largest rate of decay of a differential inclusion, order 6."""
-    rng, n = _rng(), 6
+    rng, n = draw.rng(), draw.size(6)
     P, t = cp.Variable((n, n), symmetric=True), cp.Variable()
     A = [rng.standard_normal((n, n)) / 4.0 - 2.0 * np.eye(n) for _ in range(4)]
     rows = [a.T @ P + P @ a << -t * np.eye(n) for a in A]
@@ -189,9 +221,9 @@ def inclusion() -> cp.Problem:
 
 
 @_problem
-def regulator() -> cp.Problem:
+def regulator(draw: Draw) -> cp.Problem:
     """Linear quadratic regulator as a matrix inequality, order 8."""
-    rng, n = _rng(), 8
+    rng, n = draw.rng(), draw.size(8)
     P = cp.Variable((n, n), symmetric=True)
     A, B = rng.standard_normal((n, n)) / 3.0, rng.standard_normal((n, 2))
     block = cp.bmat([[A.T @ P + P @ A + np.eye(n), P @ B], [B.T @ P, np.eye(2)]])
@@ -199,38 +231,40 @@ def regulator() -> cp.Problem:
 
 
 @_problem
-def chebyshev() -> cp.Problem:
+def chebyshev(draw: Draw) -> cp.Problem:
     """Largest ball in a polyhedron (Chebyshev centre), 20 dimensions."""
-    rng, x, r = _rng(), cp.Variable(20), cp.Variable()
-    A = rng.standard_normal((80, 20))
-    return cp.Problem(cp.Maximize(r), [A @ x + r * np.linalg.norm(A, axis=1) <= 1 + rng.random(80)])
+    rng, m, n = draw.rng(), draw.size(80), draw.size(20)
+    x, r = cp.Variable(n), cp.Variable()
+    A = rng.standard_normal((m, n))
+    return cp.Problem(cp.Maximize(r), [A @ x + r * np.linalg.norm(A, axis=1) <= 1 + rng.random(m)])
 
 
 @_problem
-def e_design() -> cp.Problem:
+def e_design(draw: Draw) -> cp.Problem:
     """E-optimal design, 40 experiments."""
-    V, w = _rng().standard_normal((8, 40)), cp.Variable(40, nonneg=True)
+    n, p = draw.size(8), draw.size(40)
+    V, w = draw.rng().standard_normal((n, p)), cp.Variable(p, nonneg=True)
     return cp.Problem(cp.Maximize(cp.lambda_min(V @ cp.diag(w) @ V.T)), [cp.sum(w) == 1])
 
 
 @_problem
-def a_design() -> cp.Problem:
+def a_design(draw: Draw) -> cp.Problem:
     """A-optimal design, 30 experiments."""
-    V, w = _rng().standard_normal((5, 30)), cp.Variable(30, nonneg=True)
-    u = cp.Variable(5)
+    n, p = draw.size(5), draw.size(30)
+    V, w, u = draw.rng().standard_normal((n, p)), cp.Variable(p, nonneg=True), cp.Variable(n)
     M = V @ cp.diag(w) @ V.T
-    e = np.eye(5)[:, :, None]
+    e = np.eye(n)[:, :, None]
     rows = [
-        cp.bmat([[M, e[k]], [e[k].T, cp.reshape(u[k], (1, 1), order="F")]]) >> 0 for k in range(5)
+        cp.bmat([[M, e[k]], [e[k].T, cp.reshape(u[k], (1, 1), order="F")]]) >> 0 for k in range(n)
     ]
     return cp.Problem(cp.Minimize(cp.sum(u)), [cp.sum(w) == 1, *rows])
 
 
 @_problem
-def d_design() -> cp.Problem:
+def d_design(draw: Draw) -> cp.Problem:
     """D-optimal design by a geometric mean, 30 experiments."""
-    n, w = 4, cp.Variable(30, nonneg=True)
-    V = _rng().standard_normal((n, 30))
+    n, p = draw.size(4), draw.size(30)
+    V, w = draw.rng().standard_normal((n, p)), cp.Variable(p, nonneg=True)
     Z = cp.Variable((n, n))
     block = cp.bmat([[V @ cp.diag(w) @ V.T, Z], [Z.T, cp.diag(cp.diag(Z))]])
     rows = [cp.sum(w) == 1, block >> 0, cp.upper_tri(Z) == 0]
@@ -238,9 +272,10 @@ def d_design() -> cp.Problem:
 
 
 @_problem
-def mixing() -> cp.Problem:
+def mixing(draw: Draw) -> cp.Problem:
     """Fastest mixing Markov chain, 24 nodes."""
-    n, edges = 24, _edges(_rng(), 24, 0.1)
+    n = draw.size(24)
+    edges = _edges(draw.rng(), n, 0.1)
     w = cp.Variable(len(edges), nonneg=True)
     incidence = np.zeros((n, len(edges)))
     for e, (i, j) in enumerate(edges):
@@ -251,9 +286,10 @@ def mixing() -> cp.Problem:
 
 
 @_problem
-def resistance() -> cp.Problem:
+def resistance(draw: Draw) -> cp.Problem:
     """Least resistance of a network, 20 nodes."""
-    n, edges = 20, _edges(_rng(), 20, 0.2)
+    n = draw.size(20)
+    edges = _edges(draw.rng(), n, 0.2)
     g = cp.Variable(len(edges), nonneg=True)
     incidence = np.zeros((n, len(edges)))
     for e, (i, j) in enumerate(edges):
@@ -263,9 +299,9 @@ def resistance() -> cp.Problem:
 
 
 @_problem
-def sensors() -> cp.Problem:
+def sensors(draw: Draw) -> cp.Problem:
     """Places of sensors, 20 sensors and 4 anchors."""
-    rng, n = _rng(), 20
+    rng, n = draw.rng(), draw.size(20)
     anchors = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     truth = rng.random((n, 2))
     Z = cp.Variable((n + 2, n + 2), PSD=True)
@@ -283,9 +319,9 @@ def sensors() -> cp.Problem:
 
 
 @_problem
-def unfolding() -> cp.Problem:
+def unfolding(draw: Draw) -> cp.Problem:
     """Unfolding of largest variance, 25 points."""
-    rng, n = _rng(), 25
+    rng, n = draw.rng(), draw.size(25)
     angle = np.sort(3.0 * rng.random(n))
     points = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
     K = cp.Variable((n, n), PSD=True)
@@ -298,57 +334,61 @@ def unfolding() -> cp.Problem:
 
 
 @_problem
-def ball() -> cp.Problem:
+def ball(draw: Draw) -> cp.Problem:
     """Ball of least volume around points, 30 points in the plane."""
-    points = _rng().standard_normal((30, 2))
+    points = draw.rng().standard_normal((draw.size(30), 2))
     x, r = cp.Variable(2), cp.Variable()
-    return cp.Problem(cp.Minimize(r), [cp.norm(points[k] - x) <= r for k in range(30)])
+    return cp.Problem(cp.Minimize(r), [cp.norm(point - x) <= r for point in points])
 
 
 @_problem
-def ellipsoid() -> cp.Problem:
+def ellipsoid(draw: Draw) -> cp.Problem:
     """Ellipsoid of least volume around points, 20 points in the plane."""
-    points = _rng().standard_normal((20, 2))
+    points = draw.rng().standard_normal((draw.size(20), 2))
     A, b, Z = cp.Variable((2, 2), symmetric=True), cp.Variable(2), cp.Variable((2, 2))
     block = cp.bmat([[A, Z], [Z.T, cp.diag(cp.diag(Z))]])
-    rows = [cp.norm(A @ points[k] + b) <= 1 for k in range(20)]
+    rows = [cp.norm(A @ point + b) <= 1 for point in points]
     volume = cp.geo_mean(cp.diag(Z))
     return cp.Problem(cp.Maximize(volume), [block >> 0, cp.upper_tri(Z) == 0, *rows])
 
 
 @_problem
-def sparse_pca() -> cp.Problem:
+def sparse_pca(draw: Draw) -> cp.Problem:
     """Sparse principal component, order 15."""
-    data = _rng().standard_normal((40, 15)) @ np.diag(np.linspace(2.0, 0.5, 15))
-    S = data.T @ data / 40.0
-    X = cp.Variable((15, 15), PSD=True)
+    n, m = draw.size(15), draw.size(40)
+    data = draw.rng().standard_normal((m, n)) @ np.diag(np.linspace(2.0, 0.5, n))
+    S = data.T @ data / m
+    X = cp.Variable((n, n), PSD=True)
     rows = [cp.trace(X) == 1, cp.sum(cp.abs(X)) <= 4]
     return cp.Problem(cp.Maximize(cp.trace(S @ X)), rows)
 
 
 @_problem
-def partition() -> cp.Problem:
+def partition(draw: Draw) -> cp.Problem:
     """Partition into halves, 40 nodes."""
-    L = _laplacian(40, _edges(_rng(), 40, 0.15))
-    X = cp.Variable((40, 40), PSD=True)
+    n = draw.size(40)
+    L = _laplacian(n, _edges(draw.rng(), n, 0.15))
+    X = cp.Variable((n, n), PSD=True)
     return cp.Problem(cp.Minimize(cp.trace(L @ X) / 4), [cp.diag(X) == 1, cp.sum(X) == 0])
 
 
 @_problem
-def robust() -> cp.Problem:
+def robust(draw: Draw) -> cp.Problem:
     """Robust least squares, 20 x 6."""
-    rng, x = _rng(), cp.Variable(6)
-    A, b = rng.standard_normal((20, 6)), rng.standard_normal(20)
+    rng, m, n = draw.rng(), draw.size(20), draw.size(6)
+    x, A, b = cp.Variable(n), rng.standard_normal((m, n)), rng.standard_normal(m)
     return cp.Problem(cp.Minimize(cp.norm(A @ x - b) + 0.3 * cp.norm(x)))
 
 
 @_problem
-def polynomial() -> cp.Problem:
+def polynomial(draw: Draw) -> cp.Problem:
     """Sum of squares bound on a polynomial of degree 8."""
-    coefficients = np.array([1.0, -2.0, 3.0, 1.0, -4.0, 0.5, 1.0, -1.0, 1.0])
-    Q, t = cp.Variable((5, 5), PSD=True), cp.Variable()
+    half = draw.size(4)
+    # The last one is positive: else there is no bound.
+    coefficients = np.append(draw.rng().standard_normal(2 * half), 1.0)
+    Q, t = cp.Variable((half + 1, half + 1), PSD=True), cp.Variable()
     rows = []
     for k, c in enumerate(coefficients):
-        places = [(i, k - i) for i in range(5) if 0 <= k - i < 5]
+        places = [(i, k - i) for i in range(half + 1) if 0 <= k - i <= half]
         rows.append(sum(Q[i, j] for i, j in places) == c - (t if k == 0 else 0))
     return cp.Problem(cp.Maximize(t), rows)

@@ -52,6 +52,13 @@ class ConicForm:
     sdp : SDP
     fold : bool, default True
         Whether arrows are second-order cones.
+
+    Attributes
+    ----------
+    equations, half_lines : int
+        Rows of each, which come first.
+    matrices : list of pairs
+        Orders of matrices, and whether they are arrows.
     """
 
     def __init__(self, sdp: SDP, *, fold: bool = True) -> None:
@@ -70,16 +77,15 @@ class ConicForm:
         self._right: list[Array] = []
         self._places: dict[str, slice] = {}
         self._count = 0
-        self._equations = self._linear("==")
-        self._half_lines = self._linear("<=")
-        # Orders of matrices, and whether they are arrows.
-        self._matrices: list[tuple[int, bool]] = []
+        self.equations = self._linear("==")
+        self.half_lines = self._linear("<=")
+        self.matrices: list[tuple[int, bool]] = []
         for v in sdp.psd_variables:
             self._is_itself(v)
-            self._matrices.append((v.n, v.name in self._seen))
+            self.matrices.append((v.n, v.name in self._seen))
         for lmi in sdp.lmis:
             self._places[lmi.label] = self._add_matrix(lmi)
-            self._matrices.append((lmi.order, lmi.label in self._limited))
+            self.matrices.append((lmi.order, lmi.label in self._limited))
 
     def _linear(self, relation: str) -> int:
         """Add equations, or all half-lines, and count them."""
@@ -203,12 +209,12 @@ class ConicForm:
     def _cones(self) -> list[Any]:
         """The cones as Clarabel's."""
         linear = (
-            (clarabel.ZeroConeT, self._equations),
-            (clarabel.NonnegativeConeT, self._half_lines),
+            (clarabel.ZeroConeT, self.equations),
+            (clarabel.NonnegativeConeT, self.half_lines),
         )
         matrices = [
             clarabel.SecondOrderConeT(order + 1) if arrow else clarabel.PSDTriangleConeT(order)
-            for order, arrow in self._matrices
+            for order, arrow in self.matrices
         ]
         return [*(cone(size) for cone, size in linear if size), *matrices]
 
@@ -217,9 +223,9 @@ class ConicForm:
         entries, right = self._system()
         matrix = sp.csr_array(entries, shape=(self._count, self._width))
         matrix.sort_indices()
-        m = self._equations
+        m = self.equations
         curvature, cost = self._objective()
-        cones = Cones(self._half_lines, tuple(order for order, _ in self._matrices))
+        cones = Cones(self.half_lines, tuple(order for order, _ in self.matrices))
         return Data(cost, curvature, matrix[:m].toarray(), right[:m], -matrix[m:], right[m:], cones)
 
     def _objective(self) -> tuple[Array, Array]:
@@ -237,7 +243,7 @@ class ConicForm:
 
     def read(self, found: Any, verdict: Verdict) -> Point:
         """What Clarabel found."""
-        z, m = np.asarray(found.z, dtype=float), self._equations
+        z, m = np.asarray(found.z, dtype=float), self.equations
         return self.point(np.asarray(found.x, dtype=float), z[:m], z[m:], verdict)
 
     def point(self, x: Array, y: Array, z: Array, verdict: Verdict) -> Point:

@@ -22,25 +22,34 @@ from sdpdr.reduce import Dedupe, Dual, Reduction
 from sdpdr.solvers.base import Solver
 
 CLARABEL, DENSE = "clarabel", "dense"
+# SCS, which reads no less from a program than from its dual.
+SPLIT = ("scs", "gram")
 # Over the tolerance, what solvers are asked for, and the least: of squares multipliers are known to
 # the root of the gap only. The dense method ends well inside all cones.
-_SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 1e-3, DENSE: 3e-2}, 1e-3, 1e-10
-# Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows.
-_STEP, _ONE_MATRIX, _NUMBERS = 1e8, 3.5e7, 5000
+_SHARES, _OF_SQUARES, _FLOOR = {CLARABEL: 1e-3, DENSE: 3e-2, SPLIT[0]: 3e-2}, 1e-3, 1e-10
+# Multiplications of a step of Clarabel, those for one matrix, and numbers in its unknowns and rows;
+# and in those of all others.
+_STEP, _ONE_MATRIX, _NUMBERS, _MOST_NUMBERS = 2e8, 2e8, 5000, 15_000
 # Up to which nobody needs to compare: seconds of a step of the dense method, the order of matrix
 # variables, which may have a low rank, that of those whose rows are given entry by entry, and that
 # of matrix inequalities.
-_DENSE_STEP, _ORDER, _GIVEN, _LARGEST = 0.02, 30, 50, 100
+_DENSE_STEP, _ORDER, _GIVEN, _LARGEST = 0.05, 40, 64, 100
 # Seconds of a step of the dense method: at least, for every order that matrices have, for a cube of
 # an order, and for a multiplication.
 _START, _EACH, _CUBE, _FLOP = 3e-4, 4.5e-4, 1.5e-8, 1.2e-10
 # Seconds of a step of Clarabel: at first for a multiplication in a block, which become fewer where
-# there are many, and for a row.
-_SPARSE_FLOP, _MANY, _FEWER, _SPARSE_ROW = 1.2e-9, 4e6, 0.75, 5e-7
+# there are many, but never less than the last, and for a row.
+_SPARSE_FLOP, _MANY, _FEWER, _LAST, _SPARSE_ROW = 1.2e-9, 4e6, 0.75, 1.2e-10, 5e-7
 # Share of a matrix up to which rows that see no more of it let Clarabel split it, and what is left.
 _SEEN, _SPLIT = 0.6, 0.35
 # What comes of the dense method lies well inside all cones, and takes less to prove.
 _INSIDE = 0.8
+# Seconds of an iteration of SCS: for every matrix, for a cube of an order, and for a number in its
+# triangular systems.
+_MATRIX, _SPECTRUM, _NUMBER = 1e-5, 4e-9, 1e-9
+# Steps of the other methods, and the share of their seconds that SCS is given, but for few
+# iterations, which lead nowhere, and where there is little to gain.
+_STEPS, _GIVEN_TO_SCS, _FEWEST, _LITTLE = 12, 0.6, 150, 0.035
 # Seconds that it takes to write the program in a form, over the number of steps.
 _WRITTEN = {"gram": 0.0, "lmi": 5e-5}
 
@@ -54,8 +63,8 @@ class Matrix:
     order : int
     columns, seen, entries : int
         Unknowns that have to do with it, entries of it that they have to do with, and how often.
-    coupled : int
-        Rows that a factorization ties all its entries to.
+    coupled : float
+        Rows that a factorization ties all its entries to; those that are tied to some count less.
     arrow : bool
     """
 
@@ -63,19 +72,20 @@ class Matrix:
     columns: int
     seen: int
     entries: int
-    coupled: int
+    coupled: float
     arrow: bool = False
 
     @classmethod
-    def variable(cls, order: int, coupled: int, *, arrow: bool = False) -> Matrix:
+    def variable(cls, order: int, coupled: float, *, arrow: bool = False) -> Matrix:
         """A matrix whose entries are unknowns."""
         size = order + 1 if arrow else svec_size(order)
         return cls(order, size, size, size, coupled, arrow)
 
     @classmethod
     def inequality(cls, order: int, columns: int, seen: int, entries: int, arrow: bool) -> Matrix:
-        """A matrix that unknowns are in; a single entry for each ties nothing together."""
-        return cls(order, columns, seen, entries, columns if entries > columns else 0, arrow)
+        """A matrix that unknowns are in, which tie together few entries where each has few."""
+        tied = min(float(columns), (entries - columns) / order)
+        return cls(order, columns, seen, entries, tied, arrow)
 
     @property
     def size(self) -> int:
@@ -129,8 +139,20 @@ class Sizes:
             rows += one.rows
             if not one.arrow:
                 share = _SPLIT if one.seen < _SEEN * one.size else 1.0
-                seconds += share * _SPARSE_FLOP * one.work / (1.0 + (one.work / _MANY) ** _FEWER)
+                at_first = _SPARSE_FLOP * one.work / (1.0 + (one.work / _MANY) ** _FEWER)
+                seconds += share * (at_first + _LAST * max(0.0, one.work - _MANY))
         return seconds + _SPARSE_ROW * rows
+
+    def of_scs(self) -> float:
+        """Seconds of an iteration of SCS."""
+        numbers = float(self.unknowns + self.equations + self.half_lines)
+        seconds = 0.0
+        for one in self.matrices:
+            numbers += one.rows
+            if not one.arrow:
+                numbers += min(one.columns**2 / 2.0, 4.0 * one.entries)
+                seconds += _MATRIX + _SPECTRUM * one.order**3
+        return seconds + _NUMBER * numbers
 
 
 def gram_sizes(sdp: SDP) -> Sizes:
@@ -205,9 +227,9 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
     """
     numbers = sum(v.size for v in sdp.variables) + sdp.n_rows
     orders = (lmi.order for lmi in sdp.lmis if lmi.label not in arrow_labels(sdp))
-    if numbers > _NUMBERS or max(orders, default=0) > _LARGEST:
+    if numbers > _MOST_NUMBERS or max(orders, default=0) > _LARGEST:
         return []
-    gram, lmi = gram_sizes(sdp), lmi_sizes(sdp)
+    gram, lmi = sdp.remembered(gram_sizes), sdp.remembered(lmi_sizes)
     if not min(gram.unknowns, lmi.unknowns) or stated_labels(sdp):
         return []
     curved = any(v.curvature is not None for v in sdp.vector_variables)
@@ -227,6 +249,18 @@ def brief_ways(sdp: SDP) -> list[tuple[str, str]]:
     ):
         found.append((_INSIDE * step, DENSE, form))
     return [(solver, form) for _, solver, form in sorted(found)]
+
+
+def most_splittings(sdp: SDP) -> int:
+    """Iterations that SCS is given before others take their turn; zero where it is not tried.
+
+    How many it takes nobody can tell, a hundred or a hundred thousand. A share of what the others
+    are predicted to take costs no more than that where it is in vain.
+    """
+    gram, lmi = sdp.remembered(gram_sizes), sdp.remembered(lmi_sizes)
+    others = _STEPS * min(f() for one in (gram, lmi) for f in (one.of_clarabel, one.of_dense))
+    most = int(_GIVEN_TO_SCS * others / gram.of_scs())
+    return most if others >= _LITTLE and most >= _FEWEST else 0
 
 
 def _order(sdp: SDP) -> int:

@@ -16,7 +16,13 @@ from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.brief import brief_reductions, brief_solver, brief_ways
+from sdpdr.solving.brief import (
+    SPLIT,
+    brief_reductions,
+    brief_solver,
+    brief_ways,
+    most_splittings,
+)
 from sdpdr.solving.costs import (
     POSSIBLE,
     Candidate,
@@ -62,6 +68,11 @@ class Way:
         Finds the ways that are tried in turn where this one falls short; see `sequence`.
     priced : SDP or None
         The program that candidates were chosen for, if it is another than ``sdp``.
+    trial : Way or None
+        What is tried before, for a share of the seconds that this one takes.
+    tentative : bool
+        Whether it is a trial: an answer that is not proved at once is none, since others find one
+        sooner than proofs of a rough one end.
     """
 
     reductions: tuple[Reduction, ...]
@@ -73,6 +84,8 @@ class Way:
     cost: Cost | None = None
     further: Callable[[], tuple[Way, ...]] = field(default=tuple, repr=False)
     priced: SDP | None = None
+    trial: Way | None = None
+    tentative: bool = False
 
     @cached_property
     def sequence(self) -> tuple[Way, ...]:
@@ -140,10 +153,14 @@ class Way:
         return "\n".join(lines)
 
     def _turns(self) -> list[str]:
-        """The candidates that take their turns, where there are several."""
+        """Who is tried before, and who take their turns, where there are several."""
+        lines = []
+        if self.trial is not None:
+            one, most = self.trial, self.trial.solver.max_iter
+            lines.append(f"tried first {one.solver.name} ({one.form}), {most} iterations at most")
         if len(self.sequence) == 1:
-            return []
-        lines = ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
+            return lines
+        lines += ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
         for one, share in zip(self.sequence, self.shares, strict=True):
             cost = "cost unknown" if one.cost is None else str(one.cost)
             allowed = f"{share:.3g} s" if share < inf else "no limit"
@@ -274,7 +291,9 @@ class _Choice:
         ways = [self._brief(*pair) for pair in found if self._may_be_brief(*pair)]
         if not ways:
             return None
-        return replace(ways[0], further=lambda: (*ways[1:], *self.best().sequence))
+        return replace(
+            ways[0], trial=self._trial(), further=lambda: (*ways[1:], *self.best().sequence)
+        )
 
     def _may_be_brief(self, solver: str, form: str) -> bool:
         """Whether a pair can run, and nobody wants it left out."""
@@ -287,6 +306,16 @@ class _Choice:
         assert way.sdp is not None
         asked = brief_solver(way.solver, way.sdp)
         return replace(way, reductions=brief_reductions(form), solver=asked)
+
+    def _trial(self) -> Way | None:
+        """SCS, where it may end long before the others do, and nobody set limits."""
+        sdp, limits = self.known.sdp, (self.options.get(k) for k in ("time_limit", "max_iter"))
+        if sdp is None or any(x is not None for x in limits):
+            return None
+        if not self._may_be_brief(*SPLIT) or not (most := most_splittings(sdp)):
+            return None
+        way = self._brief(*SPLIT)
+        return replace(way, solver=replace(way.solver, max_iter=most), tentative=True)
 
     def best(self) -> Way:
         """The way of least cost, or the one that was asked for."""

@@ -54,6 +54,7 @@ _ENDED = {
 }
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
+_TENTATIVE = "it was not proved at once, and others took their turn"
 # Seconds for a ray, whatever the solver has left.
 _GRACE = 1.0
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
@@ -73,7 +74,12 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
         values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
         given = Point(values, complete_multipliers(sdp, point.duals))
         goal = _good_enough(sdp, given, solver.tol)
-        if request.attainable:
+        if chosen.tentative:
+            both = proofs.at_once(given) if verdict is Verdict.SOLVED else None
+            if both is None:
+                return unproved(_TENTATIVE, claim, chosen, clock, maximize=sdp.maximize)
+            certificate, attained, point = both
+        elif request.attainable:
             certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
         else:
             certificate, point = proofs.certified(given, goal)

@@ -49,14 +49,19 @@ class Proofs:
         Who is hurried does not wait for a tighter bound. Of small programs both sides are first
         tried by dense linear algebra, which takes a tenth of the time where it leads anywhere.
         """
-        both = None if self.rigorous else both_sides(self.sdp, given, self.tol, self.gap_scale)
+        both = None if self.rigorous else self.at_once(given)
         if both is not None:
-            return *both, Point(given.values, both[0].duals)
+            return both
         certificate, point = self.certified(given, goal)
         attained = self.attained(given, certificate.bound)
         if not hurried:
             certificate, point = self._tightened(certificate, attained, point, given)
         return certificate, attained, point
+
+    def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
+        """Both sides by dense linear algebra; None where that leads nowhere."""
+        both = both_sides(self.sdp, given, self.tol, self.gap_scale)
+        return None if both is None else (*both, Point(given.values, both[0].duals))
 
     def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
         """A bound, and the point with the multipliers that prove it."""

@@ -151,6 +151,10 @@ class Turns:
 
     def take_all(self) -> None:
         """Turn by turn, until it is enough or the time is up."""
+        if self.chosen.trial is not None:
+            self._take(self.chosen.trial, inf, "tried first")
+            if self.found and self._is_enough():
+                return
         self._take_as_long_as_it_converges(self.chosen, self._first_share())
         place = 1
         while not self._is_enough() and place < len(self.chosen.sequence):

@@ -29,7 +29,7 @@ from sdpdr.linalg.svec import SQRT2, svec
 
 # Length of v up to which it is one arrow, which small proofs and Clarabel know for a cone; and of a
 # part of a longer one: at 200 and 600 values, lengths of 8 to 30 are about as good for all others.
-LONGEST_ARROW, LONGEST_PART = 128, 16
+LONGEST_ARROW, LONGEST_PART = 512, 16
 
 
 def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None:

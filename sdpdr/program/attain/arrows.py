@@ -165,7 +165,7 @@ def of_head(order: int, head: Array) -> Array:
     return unfolded(order, np.concatenate([half, head[2:] / SQRT2]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArrowGroup:
     """Heads of arrows of one order, one after the other in s.
 
@@ -192,9 +192,9 @@ class ArrowGroup:
         return _turned(turned[:, :, None]).ravel()
 
     def between(self, roots: Array, directions: Array, columns: Array) -> Array:
-        """Columns of heads, each between two roots with the eigenvalues given."""
+        """Columns of these heads, each between two roots with the eigenvalues given."""
         spin = _spin(roots, directions)
-        given = _turned(columns[self.part].reshape(self.count, self.order + 1, -1))
+        given = _turned(columns.reshape(self.count, self.order + 1, -1))
         products = np.einsum("kd,kdq->kq", spin, given)
         given *= np.prod(roots, axis=1)[:, None, None]
         given[:, 0] *= -1.0

@@ -13,15 +13,17 @@ Matrices of one order are treated at once: calls for small ones take longer than
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg as sl
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.svec import smat, svec
+from sdpdr.linalg.congruent import Block
+from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, head_of, of_head
 from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.sdp import SDP
@@ -51,6 +53,63 @@ class Group:
     def rows(self, matrices: Array) -> Array:
         """The part of s of such matrices."""
         return svec(matrices).ravel()
+
+
+class Products:
+    """Columns of small programs, ready for their products in local norms.
+
+    Parameters
+    ----------
+    groups, arrows : sequences of Group and of ArrowGroup
+    linear : slice
+        Of half-lines.
+    columns : array of shape (k, q)
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        arrows: Sequence[ArrowGroup],
+        linear: slice,
+        columns: Array,
+    ) -> None:
+        rows, self._count = sp.csr_array(columns), columns.shape[1]
+        self._blocks = []
+        for group in groups:
+            size = svec_size(group.order)
+            begins = range(group.part.start, group.part.stop, size)
+            self._blocks.append([Block.of(group.order, rows[i : i + size]) for i in begins])
+        self._linear = rows[linear]
+        self._arrows = [(one, columns[one.part]) for one in arrows]
+
+    def of(
+        self, roots: Sequence[Array], scalars: Array, turned: Callable[[ArrowGroup, Array], Array]
+    ) -> Array:
+        """Products of all columns with each other, each between roots.
+
+        Parameters
+        ----------
+        roots : sequence of arrays of shape (count, order, order)
+            By group.
+        scalars : array
+            What half-lines are multiplied by.
+        turned : callable
+            Of arrows, and their columns.
+        """
+        found = np.zeros((self._count, self._count))
+        for blocks, pair in zip(self._blocks, roots, strict=True):
+            for block, root in zip(blocks, pair, strict=True):
+                if block.at.size == self._count:
+                    found += block.product(root)
+                elif block.at.size:
+                    found[np.ix_(block.at, block.at)] += block.product(root)
+        for arrows, part in self._arrows:
+            moved = turned(arrows, part)
+            found += moved.T @ moved
+        linear = self._linear * scalars[:, None]
+        products = sp.coo_array(linear.T @ linear)
+        found[products.coords[0], products.coords[1]] += products.data
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +327,16 @@ class DenseProgram:
         found[self.e.size :, self.own] = -self.M[others]
         found[self.e.size + np.arange(others.size), others] = 1.0
         return found
+
+    @cached_property
+    def products_within(self) -> Products:
+        """Products of the columns of `within` in local norms."""
+        return Products(self.groups, self.arrows, self.linear, self.within)
+
+    @cached_property
+    def products_across(self) -> Products:
+        """Products of the rows of `across` in local norms."""
+        return Products(self.groups, self.arrows, self.linear, self.across.T)
 
     @property
     def is_narrow(self) -> bool:

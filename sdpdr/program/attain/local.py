@@ -28,7 +28,17 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
-from sdpdr.program.attain.metric import Metric, is_inside, reflected, solved, triangle
+from sdpdr.program.attain.metric import (
+    SHARES,
+    Metric,
+    Turned,
+    depth,
+    is_inside,
+    reflected,
+    searched,
+    solved,
+    triangle,
+)
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.attain.written import written_out
 from sdpdr.program.certificate import Certificate
@@ -37,11 +47,9 @@ from sdpdr.program.sdp import SDP
 
 _ATTAINED = "a point inside all cones, next to which the equations have a solution"
 _BOUND = "multipliers inside all cones, next to which the equations have a solution"
-# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance.
-_SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
-# Operations of a factorization that takes a fraction of a second.
-_OPERATIONS = 2e8
-_STEPS, _TRIES = 2, 4
+# Operations of a factorization that takes less than a second, as other arguments do at that size.
+_OPERATIONS = 2e9
+_STEPS, _TRIES = 2, 2
 # A part of a column at right angles to those before, beside its length, whose square is far above
 # what rounding makes of products of some thousand entries; and where steps are corrected, which
 # what comes of them is proved by, above it.
@@ -139,13 +147,15 @@ def _points(program: DenseProgram, v: Array, tol: float) -> Iterator[tuple[float
         yield value, v
     if not _is_quick(program):
         return
-    for share in _SHARES:
-        # What is lifted further lies further from the optimum.
+
+    def lifted(share: float) -> tuple[float, Array] | None:
         for moved in _inwards(program, v, share * tol):
             value = _value_near(program, moved)
             if value is not None:
-                yield value, moved
-                return
+                return value, moved
+        return None
+
+    yield from searched(lifted, depth(program, program.M @ v + program.t) / tol)
 
 
 def _inwards(program: DenseProgram, v: Array, share: float) -> Iterator[Array]:
@@ -195,30 +205,40 @@ def _towards_inside(program: DenseProgram, v: Array, share: float) -> Array | No
     s = program.M @ v + program.t
     if program.is_narrow:
         metric = Metric(program, s, share)
-        columns = metric.applied(program.across.T)
         right = program.across @ (s - metric.lifted)
-        moved = metric.lifted + metric.applied(_least(columns, right)[:, None])[:, 0]
+        step = _least(_across(program, metric), right)
+        moved = metric.lifted + metric.applied(step[:, None])[:, 0]
         return _onto_equations(program, moved[program.own])
     inside = Metric(program, s, share, inverse=True)
-    rows = inside.applied(program.within)
     right = inside.applied((inside.lifted - s)[:, None])[:, 0]
-    step = _nearest(rows, right)
+    step = _nearest(_within(program, inside), right)
     return _onto_equations(program, v + (program.kernel @ step if program.e.size else step))
 
 
-def _nearest(columns: Array, right: Array) -> Array:
+def _across(program: DenseProgram, metric: Metric) -> Turned:
+    return Turned(metric, program.across.T, lambda: program.products_across)
+
+
+def _within(program: DenseProgram, metric: Metric) -> Turned:
+    return Turned(metric, program.within, lambda: program.products_within)
+
+
+def _nearest(columns: Turned, right: Array) -> Array:
     """The x for which A x comes nearest to what is given."""
-    upper, found = triangle(columns, _ROUGHLY), np.zeros(columns.shape[1])
+    upper = columns.triangle(_ROUGHLY)
+    found = np.zeros(upper.shape[1])
     for _ in range(_STEPS):
-        found = found + solved(upper, columns.T @ (right - columns @ found))
+        found = found + solved(upper, columns.with_each(right - columns.at(found)))
     return found
 
 
-def _least(columns: Array, right: Array) -> Array:
+def _least(columns: Turned, right: Array) -> Array:
     """The shortest d with A^T d as given."""
-    upper, found = triangle(columns, _ROUGHLY), np.zeros(columns.shape[0])
-    for _ in range(_STEPS):
-        found = found + columns @ solved(upper, right - columns.T @ found)
+    upper = columns.triangle(_ROUGHLY)
+    found = columns.at(solved(upper, right))
+    # What is added mends what rounding makes of products with large coefficients.
+    for _ in range(_STEPS - 1):
+        found = found + columns.at(solved(upper, right - columns.with_each(found)))
     return found
 
 
@@ -232,21 +252,21 @@ def _bounds(
     # A convex cost lies above its tangent at v.
     cost = program.c + program.curvature * v
     constant = program.sdp.constant - 0.5 * float(program.curvature @ (v * v))
-    found = _bound_near(program, y, z, cost, constant, _SHARES[0] * tol)
+    found = _bound_near(program, y, z, cost, constant, SHARES[0] * tol)
     if found is not None:
         yield found
     if not _is_quick(program):
         return
     slack = _with_slack(program, y, z, cost)
-    for share in _SHARES:
+
+    def lifted(share: float) -> tuple[float, Multipliers] | None:
         moved = _towards_equations(program, slack, cost, share * tol)
         if moved is None:
-            continue
+            return None
         prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
-        found = _bound_near(program, prices, moved, cost, constant, _SHARES[0] * tol)
-        if found is not None:
-            yield found
-            return
+        return _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+
+    yield from searched(lifted, depth(program, slack) / tol)
 
 
 def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
@@ -347,11 +367,10 @@ def _towards_equations(
     """The multipliers of cones nearest to some with small eigenvalues lifted."""
     if program.is_narrow:
         inside = Metric(program, slack, share, inverse=True)
-        columns = inside.applied(program.across.T)
         right = inside.applied((inside.lifted - slack)[:, None])[:, 0]
-        return slack + program.across.T @ _nearest(columns, right)
+        return slack + program.across.T @ _nearest(_across(program, inside), right)
     metric = Metric(program, slack, share)
     left = cost - program.M.T @ metric.lifted
     left = program.kernel.T @ left if program.e.size else left
-    step = _least(metric.applied(program.within), left)
+    step = _least(_within(program, metric), left)
     return metric.lifted + metric.applied(step[:, None])[:, 0]

@@ -1,6 +1,12 @@
-"""Local norms of small programs, triangles of columns measured in them, and insides of cones."""
+"""Local norms of small programs, triangles of columns measured in them, and insides of cones.
+
+Small eigenvalues are lifted for a norm, by as little as a proof needs.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 import scipy.linalg as sl
@@ -8,15 +14,25 @@ import scipy.linalg as sl
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import smat, svec, svec_size
-from sdpdr.program.attain.dense import DenseProgram
+from sdpdr.program.attain.arrows import ArrowGroup
+from sdpdr.program.attain.dense import DenseProgram, Products
 from sdpdr.program.attain.newton import finite
 
 # A multiplier that all but vanishes counts as so large beside the largest.
 _LEAST = 0.01
 # Roundings of an eigenvalue, for every row of a matrix.
 _ROUNDINGS = 16.0
+# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance.
+SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+_FURTHEST = len(SHARES) - 1
+# How far outside a point may lie, over what is lifted; and how many shares further one goes where
+# one does not do.
+_OUTSIDE, _STRIDE = 0.1, 3
+# Numbers in columns that are measured at once, and from which on none are reflected.
+_FEW, _MANY = 30_000, 500_000
 # A pivot beside the largest that rounding may be all of.
 _SINGULAR = 1e-13
+_Proof = TypeVar("_Proof")
 
 
 class Metric:
@@ -27,6 +43,10 @@ class Metric:
     lifted : array of shape (k,)
     largest : array of shape (k,)
         For every entry of the cones, the largest eigenvalue of its matrix.
+    roots : list of arrays of shape (count, order, order)
+        By group, what matrices are multiplied by from both sides.
+    scalars : array
+        What half-lines are multiplied by.
     """
 
     def __init__(
@@ -39,30 +59,30 @@ class Metric:
         tops = [np.max(np.abs(values), axis=1) for values, _ in (*spectra, *spins)]
         whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
         self.lifted, self.largest = np.zeros(s.size), np.zeros(s.size)
-        self._roots: list[Array] = []
+        self.roots: list[Array] = []
         power = -0.5 if inverse else 0.5
         for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=False):
             floor = share * np.maximum(top, _LEAST * whole)
             values = np.maximum(values, floor[:, None])
             turned = vectors.transpose(0, 2, 1)
-            self._roots.append((vectors * values[:, None, :] ** power) @ turned)
+            self.roots.append((vectors * values[:, None, :] ** power) @ turned)
             self.lifted[group.part] = group.rows((vectors * values[:, None, :]) @ turned)
             self.largest[group.part] = np.repeat(values[:, -1], svec_size(group.order))
-        self._spins: list[tuple[Array, Array]] = []
+        self._spins: dict[ArrowGroup, tuple[Array, Array]] = {}
         tops = tops[len(spectra) :]
         for arrows, (values, directions), top in zip(program.arrows, spins, tops, strict=True):
             values = np.maximum(values, (share * np.maximum(top, _LEAST * whole))[:, None])
-            self._spins.append((values**power, directions))
+            self._spins[arrows] = values**power, directions
             self.lifted[arrows.part] = arrows.heads(values, directions)
             self.largest[arrows.part] = np.repeat(values[:, 1], arrows.order + 1)
         scalars = np.maximum(scalars, share * np.maximum(np.abs(scalars), _LEAST * whole))
         self.lifted[program.linear] = self.largest[program.linear] = scalars
-        self._scalars = scalars ** (2.0 * power)
+        self.scalars = scalars ** (2.0 * power)
 
     def applied(self, columns: Array) -> Array:
         """Columns of shape (k, q), each matrix between two roots (inverse ones for points)."""
         found, q = np.empty(columns.shape), columns.shape[1]
-        for group, roots in zip(self._program.groups, self._roots, strict=True):
+        for group, roots in zip(self._program.groups, self.roots, strict=True):
             part = columns[group.part].T.reshape(q, group.count, -1)
             seen = part.any(axis=2)
             if seen.all():
@@ -71,11 +91,64 @@ class Metric:
                 moved, root = np.zeros(part.shape), roots[np.nonzero(seen)[1]]
                 moved[seen] = svec(root @ smat(part[seen]) @ root)
             found[group.part] = moved.reshape(q, -1).T
-        for arrows, (roots, directions) in zip(self._program.arrows, self._spins, strict=True):
-            found[arrows.part] = arrows.between(roots, directions, columns)
+        for arrows in self._program.arrows:
+            found[arrows.part] = self.arrow(arrows, columns[arrows.part])
         linear = self._program.linear
-        found[linear] = self._scalars[:, None] * columns[linear]
+        found[linear] = self.scalars[:, None] * columns[linear]
         return found
+
+    def arrow(self, arrows: ArrowGroup, part: Array) -> Array:
+        """Columns of heads of one group."""
+        return arrows.between(*self._spins[arrows], part)
+
+
+class Turned:
+    """Columns measured in a local norm, found one combination at a time.
+
+    All of them at once take longer than their products with each other, where few entries are not
+    zero.
+
+    Parameters
+    ----------
+    metric : Metric
+    columns : array of shape (k, q)
+    find_products : callable without arguments
+        Those of these columns, which take longer to prepare than few columns do to be measured.
+    """
+
+    def __init__(
+        self, metric: Metric, columns: Array, find_products: Callable[[], Products]
+    ) -> None:
+        self._metric, self._columns, self._find_products = metric, columns, find_products
+
+    def at(self, x: Array) -> Array:
+        """The combination with coefficients x."""
+        return self._metric.applied((self._columns @ x)[:, None])[:, 0]
+
+    def with_each(self, right: Array) -> Array:
+        """Products of the columns with a vector."""
+        return np.asarray(self._columns.T @ self._metric.applied(right[:, None])[:, 0])
+
+    def triangle(self, least: float) -> Array:
+        """As `triangle` finds it.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            Also where reflections would take longer than to try a norm that lifts more.
+        """
+        metric = self._metric
+        if self._columns.size <= _FEW:
+            return triangle(metric.applied(self._columns), least)
+        products = finite(self._find_products().of(metric.roots, metric.scalars, metric.arrow))
+        many = self._columns.size > _MANY
+        # Steps are refined: where reflections are no choice, fewer digits have to do.
+        upper = _upper(products, 0.1 * least if many else least)
+        if upper is not None:
+            return upper
+        if many:
+            raise np.linalg.LinAlgError("columns all but depend on each other in this norm")
+        return reflected(metric.applied(self._columns))
 
 
 def is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
@@ -97,6 +170,19 @@ def is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
     return bool(np.all(s[program.linear] >= 1.01 * error[program.linear]))
 
 
+def depth(program: DenseProgram, s: Array) -> float:
+    """How far a point lies outside the cones, each beside its largest eigenvalue."""
+    values = [np.linalg.eigvalsh(group.matrices(finite(s))) for group in program.groups]
+    values += [arrows.spectra(finite(s))[0] for arrows in program.arrows]
+    tops = [np.max(np.abs(one), axis=1) for one in values]
+    scalars = s[program.linear]
+    whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
+    found = [0.0, float(np.max(-scalars / (np.abs(scalars) + _LEAST * whole), initial=0.0))]
+    for one, top in zip(values, tops, strict=True):
+        found.append(float(np.max(-one[:, 0] / np.maximum(top, _LEAST * whole))))
+    return max(found)
+
+
 def triangle(rows: Array, least: float) -> Array:
     """R with R^T R = A^T A, of tall columns A.
 
@@ -108,13 +194,17 @@ def triangle(rows: Array, least: float) -> Array:
     numpy.linalg.LinAlgError
         If they depend on each other.
     """
-    products = finite(rows.T @ rows)
+    upper = _upper(finite(rows.T @ rows), least)
+    return reflected(rows) if upper is None else upper
+
+
+def _upper(products: Array, least: float) -> Array | None:
+    """The factor of products; None where a column all but depends on those before it."""
     upper, broken = sl.lapack.dpotrf(products)
-    if not broken:
-        apart = np.diagonal(upper) / np.sqrt(np.diagonal(products))
-        if np.min(apart, initial=1.0) > least:
-            return np.asarray(upper)
-    return reflected(rows)
+    if broken:
+        return None
+    apart = np.diagonal(upper) / np.sqrt(np.diagonal(products))
+    return np.asarray(upper) if np.min(apart, initial=1.0) > least else None
 
 
 def reflected(rows: Array) -> Array:
@@ -137,3 +227,40 @@ def reflected(rows: Array) -> Array:
 def solved(upper: Array, right: Array) -> Array:
     """The solution of R^T R x = r."""
     return np.asarray(sl.lapack.dpotrs(upper, finite(right)[:, None])[0][:, 0])
+
+
+def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterator[_Proof]:
+    """What shares prove, where who asks for more wants it nearer to the optimum.
+
+    What is lifted further is proved more easily, and lies further from the optimum. The search
+    begins with what is lifted by about as much as a point lies outside, and goes on in long steps;
+    where that is too far, those before are tried from the least on.
+
+    Parameters
+    ----------
+    prove : callable
+        Given a share; None where nothing is proved.
+    outside : float
+        How far a point lies outside, over the tolerance.
+
+    Examples
+    --------
+    >>> tried = []
+    >>> found = searched(lambda share: tried.append(share) or (share if share > 1e-3 else None), 0)
+    >>> next(found), next(found), tried
+    (0.1, 0.01, [0.0001, 0.1, 0.001, 0.01])
+    """
+    place = next((k for k, share in enumerate(SHARES) if share >= _OUTSIDE * outside), _FURTHEST)
+    tried = []
+    while True:
+        tried.append(place)
+        found = prove(SHARES[place])
+        if found is not None:
+            yield found
+        if found is not None or place == _FURTHEST:
+            break
+        place = min(place + _STRIDE, _FURTHEST)
+    for before in range(place):
+        if before not in tried and (found := prove(SHARES[before])) is not None:
+            yield found
+            return

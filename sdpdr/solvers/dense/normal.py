@@ -8,8 +8,7 @@ With :math:`s = M v + t` and the scaling R of every cone, a step of v solves
     \begin{pmatrix} dv \\ dy \end{pmatrix} = \begin{pmatrix} r \\ q \end{pmatrix},
     \quad W = (R R^T)^{-1} \otimes (R R^T)^{-1}.
 
-Of W only entries of rows of M that are not zero matter: where these are few, or M has few entries,
-they are found one by one, and else all columns of M are scaled as matrices.
+How the product of one matrix is found, `sdpdr.linalg.congruent` says.
 """
 
 from __future__ import annotations
@@ -21,14 +20,12 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.congruent import Block
 from sdpdr.solvers.dense.scaling import Cones, Scaling
 
 # What is added to a matrix of unit diagonal that may be singular.
 _SHIFT = 1e-14
-# Multiplications that a call for all entries of a product takes the time of, an entry.
-_ENTRY, _SPARSE = 12.0, 4.0
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
 _FILLED = 0.1
 
@@ -59,84 +56,6 @@ class Data:
         return sp.csr_array(self.M.T)
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    """What M has of one matrix.
-
-    Attributes
-    ----------
-    order : int
-    at : array of int
-        Columns of M that have to do with it.
-    seen : array of int
-        Its rows, of which none is zero.
-    rows : sparse array of shape (len(at), len(seen))
-    """
-
-    order: int
-    at: Index
-    seen: Index
-    rows: sp.csr_array
-
-    @classmethod
-    def of(cls, order: int, part: sp.csr_array) -> _Block:
-        """Of the rows of a matrix."""
-        seen = np.flatnonzero(np.diff(part.indptr))
-        used = np.zeros(part.shape[1], dtype=bool)
-        used[part.indices] = True
-        at = np.flatnonzero(used)
-        column = (np.cumsum(used) - 1)[part.indices]
-        kept = np.append(part.indptr[seen], part.indptr[-1])
-        rows = sp.csr_array((part.data, column, kept), shape=(seen.size, at.size))
-        return cls(order, at, seen, sp.csr_array(rows.T))
-
-    @cached_property
-    def whole(self) -> Array | None:
-        """The columns as matrices, where to scale these is less work than to find entries."""
-        p, r, n = self.at.size, self.seen.size, float(self.order)
-        entries = _ENTRY * r * r + _SPARSE * self.rows.nnz * (r + p)
-        if entries <= p * (4.0 * n**3 + p * n * n / 2.0):
-            return None
-        columns = np.zeros((p, svec_size(self.order)))
-        columns[:, self.seen] = self.rows.toarray()
-        return smat(columns)
-
-    @cached_property
-    def picks(self) -> tuple[Index, Array] | None:
-        """The row that each column picks, and by which number, where each picks one."""
-        if np.any(np.diff(self.rows.indptr) != 1):
-            return None
-        return self.rows.indices, self.rows.data
-
-    @cached_property
-    def _pairs(self) -> tuple[tuple[Index, ...], Array]:
-        """Where four factors of all entries of W stand in a matrix, and the units of rows."""
-        i, j = svec_pairs(self.seen)
-        places = tuple(a[:, None] * self.order + b for a in (i, j) for b in (i, j))
-        return places, np.where(i == j, 1.0 / SQRT2, 1.0)
-
-    def product(self, root: Array) -> Array:
-        """The product of the columns with each other in the scaling of inverse R."""
-        if self.whole is not None:
-            moved = svec(root @ self.whole @ root.T)
-            return np.asarray(moved @ moved.T)
-        (both, cross, back, other), unit = self._pairs
-        inverse = (root.T @ root).ravel()
-        found = inverse.take(both)
-        found *= inverse.take(other)
-        swapped = inverse.take(cross)
-        swapped *= inverse.take(back)
-        found += swapped
-        found *= unit
-        found *= unit[:, None]
-        if self.picks is not None:
-            row, number = self.picks
-            if row.size != self.seen.size or np.any(row[1:] < row[:-1]):
-                found = found.take(row, axis=0).take(row, axis=1)
-            return found if np.all(number == 1.0) else number[:, None] * found * number
-        return np.asarray(self.rows @ (self.rows @ found).T)
-
-
 class Normal:
     """The matrices of all steps.
 
@@ -148,7 +67,7 @@ class Normal:
     def __init__(self, data: Data) -> None:
         self._data, cones = data, data.cones
         self._blocks = [
-            _Block.of(order, data.M[begin:end])
+            Block.of(order, data.M[begin:end])
             for order, begin, end in zip(cones.orders, cones.ends, cones.ends[1:], strict=False)
         ]
         self._half_lines()

@@ -1,0 +1,123 @@
+"""SCS without a modelling language, and as a trial before the solvers of small programs."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr.linalg import Entries, SvecMap, Trace, VectorMap
+from sdpdr.linalg.svec import svec, svec_index, svec_size
+from sdpdr.model.conic.cones import arrow
+from sdpdr.program.attain.metric import Metric, Turned, triangle
+from sdpdr.program.attain.written import written_out
+from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.run import Status
+from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.solvers.conic import ConicForm
+from sdpdr.solvers.splitting import _order
+
+FEW = 1
+
+
+def all_kinds():
+    """Matrices of different orders, an arrow, free scalars, equations and limits."""
+    rng = np.random.default_rng(3)
+    A = svec(rng.standard_normal((4, 4)) + np.eye(4))
+    rows = (
+        Rows("traces", "==", {"X": Trace(4), "Y": Trace(3)}, np.array([2.0])),
+        Rows("limit", "<=", {"X": SvecMap(4, A[None])}, np.ones(1)),
+    )
+    unit = np.zeros((5, 1))
+    unit[0] = 1.0
+    cone = arrow(5)
+    head = VectorMap((cone @ unit).reshape(-1, 1))
+    ball = Lmi("ball", 5, {"t": head}, cone @ np.array([0.0, 3.0, 0.0, -4.0, 0.0]))
+    largest = np.zeros((6, 1))
+    largest[[0, 2, 5]] = 1.0
+    below = Lmi("below", 3, {"t": VectorMap(largest)}, svec(np.diag([1.0, 2.0, 3.0])))
+    variables = (PsdVariable("X", 4), PsdVariable("Y", 3), VectorVariable("t", 1))
+    objective = {
+        "X": SvecMap(4, svec(np.diag([1.0, 2.0, 3.0, 4.0]))[None]),
+        "Y": SvecMap(3, svec(np.diag([3.0, 2.0, 5.0]))[None]),
+        "t": VectorMap([[1.0]]),
+    }
+    return SDP(variables, objective, rows, (ball, below))
+
+
+def bounds(n=32):
+    """Bounds on an entry of a correlation matrix of which others are known roughly."""
+    rng = np.random.default_rng(0)
+    truth = np.corrcoef(rng.standard_normal((n, n)))
+    pairs = np.argwhere(np.triu(rng.random((n, n)) < 0.3, 1))[1:]
+    seen = truth[pairs[:, 0], pairs[:, 1]]
+    minus = -np.eye(svec_size(n))[svec_index(*pairs.T)] / np.sqrt(2.0)
+    rows = (
+        Rows("diagonal", "==", {"X": Entries(n, [(i, i) for i in range(n)])}, np.ones(n)),
+        Rows("above", "<=", {"X": Entries(n, pairs)}, seen + 0.1),
+        Rows("below", "<=", {"X": SvecMap(n, minus)}, 0.1 - seen),
+    )
+    return SDP((PsdVariable("X", n),), {"X": SvecMap(n, minus[:1])}, rows)
+
+
+def test_scs_and_clarabel_agree_where_all_kinds_of_rows_meet():
+    """Each is given rows in an order of its own; equal values on both sides need both right."""
+    by_scs, by_clarabel = (sdpdr.solve(all_kinds(), name, "gram") for name in ("scs", "clarabel"))
+    assert by_scs.status is by_clarabel.status is Status.SOLVED
+    assert by_scs.value == pytest.approx(by_clarabel.value, rel=2e-6)
+
+
+def test_every_row_has_one_place_in_the_order_of_scs():
+    form = ConicForm(all_kinds())
+    order, cones = _order(form)
+    right = form.handed_over()[3]
+    assert sorted(order.tolist()) == list(range(right.size))
+    assert cones["q"] == [6]
+    assert sorted(cones["s"]) == [3, 3, 4]
+
+
+def test_a_trial_is_certified_like_any_other_answer():
+    chosen = sdpdr.plan(bounds())
+    assert chosen.trial is not None
+    found = chosen.run()
+    exact = sdpdr.solve(bounds(), "clarabel")
+    assert found.status is exact.status is Status.SOLVED
+    assert found.value == pytest.approx(exact.value, rel=3e-6)
+
+
+def test_a_trial_in_vain_costs_no_answer(monkeypatch):
+    monkeypatch.setattr("sdpdr.solving.choice.most_splittings", lambda _: FEW)
+    chosen = sdpdr.plan(bounds())
+    assert "tried first scs (gram), 1 iterations at most" in chosen.explain()
+    found = chosen.run()
+    assert found.status is Status.SOLVED
+    assert [run.solver for run in found.runs] == ["scs", chosen.solver.name]
+    assert found.runs[0].value is None
+    assert found.runs[0].bound is None
+
+
+@pytest.mark.parametrize("limits", [{"time_limit": 60.0}, {"max_iter": 100}])
+def test_nobody_is_tried_where_limits_are_set(limits):
+    assert sdpdr.plan(bounds(), **limits).trial is None
+
+
+@pytest.mark.parametrize("share", [1e-4, 1e-1])
+@pytest.mark.parametrize("inverse", [True, False])
+def test_products_of_columns_are_those_of_the_columns_measured(share, inverse):
+    """The triangle of columns taken one by one, and of their products found entry by entry."""
+    program = written_out(bounds(16))
+    rng = np.random.default_rng(1)
+    root = rng.standard_normal((16, 16))
+    s = np.concatenate([np.ones(program.linear.stop), svec(root @ root.T)])
+    s = s if program.linear.start == 0 else np.roll(s, program.linear.start)
+    metric = Metric(program, s, share, inverse=inverse)
+    columns = program.across.T
+    found = program.products_across.of(metric.roots, metric.scalars, metric.arrow)
+    measured = metric.applied(columns)
+    np.testing.assert_allclose(found, measured.T @ measured, rtol=1e-6, atol=1e-9 * found.max())
+    turned = Turned(metric, columns, lambda: program.products_across)
+    np.testing.assert_allclose(turned.at(np.ones(columns.shape[1])), measured.sum(axis=1))
+    np.testing.assert_allclose(
+        turned.triangle(1e-7).T @ turned.triangle(1e-7),
+        triangle(measured, 1e-7).T @ triangle(measured, 1e-7),
+        rtol=1e-6,
+        atol=1e-9 * found.max(),
+    )
