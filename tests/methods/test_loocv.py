@@ -271,3 +271,17 @@ def test_parts_that_know_nothing_of_each_other_are_refused():
 def test_too_small_a_trace_is_infeasible():
     solution = sdpdr.solve(methods.loocv(simplex(4, 2.0), trace=2.0), "clarabel", "gram")
     assert solution.status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_points_moved_from_the_origin_are_within_the_trace_of_the_estimator(seed):
+    X = np.random.default_rng(seed).standard_normal((12, 3))
+    X[0] *= 4.0
+    learner = sdpdr.LOOCVUnfolding()
+    model = learner._model(graphs.knn(X, n_neighbors=6), X, None)
+    limit = next(b.limit for b in model.blocks if isinstance(b, TraceAtMost))
+    centred = X - X.mean(axis=0)
+    gram = centred @ centred.T
+    moved = gram - min(gram.min(), 0.0)
+    assert moved.min() >= 0.0
+    assert np.trace(moved) < limit

@@ -25,6 +25,8 @@ from sdpdr.model.blocks.geomean import GeometricMean
 # Negative eigenvalues, relative to the largest norm, that rounding explains.
 _EUCLIDEAN = 1e-9
 _HALVINGS = 60
+# By how much the trace exceeds that of the points moved, so that there is an interior.
+_ROOM = 1.5
 
 
 def loocv(
@@ -153,6 +155,16 @@ def _variance(graph: NeighborGraph) -> float:
         )
     c = np.asarray(graph.counts, dtype=float)
     return float(c @ sqdist_to_all(space) @ c / (2.0 * c.sum()))
+
+
+def roomy_trace(graph: NeighborGraph) -> float:
+    """Twice the variance; or more, where the points themselves need nearly as much.
+
+    Moved away from the origin until no product of theirs is negative, they are a feasible kernel
+    of a trace that may exceed twice their variance, and then no kernel may be below that.
+    """
+    twice, needed = 2.0 * _variance(graph), _enough_trace(graph, 0.0)
+    return max(twice, _ROOM * needed) if np.isfinite(needed) else twice
 
 
 def _enough_trace(graph: NeighborGraph, minimum: float) -> float:

@@ -14,7 +14,7 @@ from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_informatio
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.sampled import Sampling
-from sdpdr.families.unfold.loocv import loocv
+from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
@@ -240,7 +240,8 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     n_neighbors : int, default 6
         Two points are joined if either is among the other's nearest.
     trace : float, optional
-        Limit of the trace of the kernel. Default: twice the variance of the points.
+        Limit of the trace of the kernel. Default: twice the variance of the points, or half as
+        much again as they need, moved until no product is negative, where that is more.
     unit : bool, default False
         Kernel with unit diagonal instead of a limited trace, lengths scaled.
     minimum : float, optional
@@ -280,7 +281,7 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     --------
     >>> import sdpdr
     >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
-    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3).fit(X)
+    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3, time_limit=None).fit(X)
     >>> found.embedding_.shape, found.solution_.certified()
     ((12, 2), True)
     """
@@ -293,7 +294,10 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     time_limit: float | None = 5.0
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        return loocv(graph, self.trace, self.unit, self.minimum, self.isometry)
+        trace = self.trace
+        if trace is None and self.minimum is None and not self.unit:
+            trace = roomy_trace(graph)
+        return loocv(graph, trace, self.unit, self.minimum, self.isometry)
 
     def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
         """Learn the embedding of the rows of X.
