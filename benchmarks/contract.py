@@ -92,7 +92,7 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
 }
 
 # Why checks take long.
-SLOW = {"LOOCVUnfolding": ", a fit of 30 points more than 100: rows grow with their square"}
+SLOW = {"LOOCVUnfolding": ", for several fits of five each and what is then left of proofs"}
 
 # Seconds of the clock that a check is given: fits that solve in a process of their own spend next
 # to no processor time in this one.
