@@ -123,7 +123,7 @@ def test_help_tells_every_method_with_what_it_takes(sdpdr):
     for name, method in METHODS.items():
         assert f"\n  {name:<14}{method.summary}\n" in out
         assert all(f"{key}=" in out for key in own(method.estimator))
-    assert "default: --isometry equality" in out
+    assert "default: --time-limit 5.0, --isometry equality" in out
     assert "default: --n-components all, --solver closed" in out
 
 
