@@ -249,10 +249,30 @@ def _grounded(
     size = abs(matrix) @ np.abs(columns)
     killed = np.all(np.abs(matrix @ columns) <= 1e-13 * size, axis=0)
     if not killed.any():
-        return matrix, columns, raised
+        return _grounded_by_ones(matrix, columns, raised)
     order = sl.qr(columns[:, killed].T, mode="r", pivoting=True)[1]
     kept = np.sort(order[np.sum(killed) :])
     q = np.linalg.qr(columns[:, killed])[0]
     others = columns[:, ~killed]
     others, raised = others - q @ (q.T @ others), raised - q @ (q.T @ raised)
     return matrix[kept][:, kept], others[kept], raised[kept]
+
+
+def _grounded_by_ones(
+    matrix: sp.csr_array, columns: Array, raised: Array
+) -> tuple[sp.csr_array, Array, Array]:
+    """The same of a Laplacian, whose points are centred by other weights than ones.
+
+    Points may be moved by the vector of ones until the first coordinate vanishes, in place of one
+    combination u of the columns; those left are orthogonal to ones, so as not to notice, and what
+    ``raised`` would notice is made up for by u, along which the points are zero.
+    """
+    n, p = columns.shape
+    ones = np.ones(n)
+    sums = columns.T @ ones
+    kills = np.all(np.abs(matrix @ ones) <= 1e-13 * (abs(matrix) @ ones))
+    if p == 0 or not kills or np.all(np.abs(sums) <= 1e-8 * (np.abs(columns).T @ ones)):
+        return matrix, columns, raised
+    u = columns @ sums / (sums @ sums)
+    others = columns @ np.linalg.qr(sums[:, None], mode="complete")[0][:, 1:]
+    return matrix[1:][:, 1:], others[1:], (raised - np.outer(u, ones @ raised))[1:]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.linalg.inertia import Factorization, is_positive_on
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalue
 from sdpdr.linalg.spectral import complement, factor_spectrum, fix_signs, gram_spectrum, project_psd
 
@@ -257,3 +258,44 @@ def test_lowest_eigenpairs_survive_a_method_that_gives_up(monkeypatch, count):
     assert some == pytest.approx(expected)
     assert values == pytest.approx(expected)
     assert matrix @ vectors == pytest.approx(vectors * values)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 10_000),
+    more=st.integers(0, 2),
+    rank=st.integers(0, 2),
+    share_negative=st.sampled_from([0.0, 0.02, 0.1]),
+)
+def test_a_laplacian_is_judged_where_points_are_centred_by_any_weights(
+    seed, more, rank, share_negative
+):
+    """The vector of ones, which it kills, is none of the columns left out."""
+    n = 30
+    matrix = laplacian(n, seed, share_negative)
+    columns = np.column_stack(
+        [rng(seed + 2).uniform(1.0, 3.0, n), rng(seed + 3).standard_normal((n, more))]
+    )
+    pull = rng(seed + 4).standard_normal((n, rank))
+    pull *= np.sqrt(0.5 * rng(seed + 5).uniform())
+    weights = np.where(rng(seed + 6).uniform(size=rank) < 0.5, 1.0, -1.0)
+    given_as = Outer(matrix, pull, weights) if rank else matrix
+    basis = sl.null_space(columns.T)
+    least = sl.eigvalsh(basis.T @ (matrix.toarray() + (pull * weights) @ pull.T) @ basis)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sdpdr.linalg.outer._DENSE", 10)
+        if abs(least) > 1e-8:
+            assert is_positive_on(given_as, columns) == (least > 0.0)
+
+
+@pytest.mark.parametrize("smallest", [1e-6, 1.0])
+def test_stiff_laplacians_are_positive_where_points_are_centred_by_other_weights(smallest):
+    """A form whose rounding along ones is as large as what it is on the face."""
+    n = LARGE
+    path = np.c_[: n - 1, 1:n]
+    size = np.where(np.arange(n - 1) % 2, smallest, 1e4)
+    half = sp.csr_array((size, tuple(path.T)), shape=(n, n))
+    matrix = sp.csr_array(sp.diags_array((half + half.T).sum(axis=1)) - half - half.T)
+    counts = np.where(np.arange(n) == 7, 2.0, 1.0)[:, None]
+    assert is_positive_on(matrix, counts)
+    assert not is_positive_on(matrix - 1e-3 * smallest * sp.eye_array(n), counts)
