@@ -182,3 +182,10 @@ def test_products_of_another_width_are_refused():
     model = sdpdr.NMF(2, solver="polish").fit(V3)
     with pytest.raises(ShapeError, match="2 columns"):
         model.inverse_transform(np.ones((3, 3)))
+
+
+@pytest.mark.parametrize("size", [1e-170, 1e155])
+@pytest.mark.parametrize("learner", [sdpdr.NMF(), sdpdr.PolynomialFactorization(1)])
+def test_entries_whose_squares_are_no_numbers_are_refused(learner, size):
+    with pytest.raises(DataError, match=r"the largest entry of X is .* Rescale X"):
+        learner.fit(size * np.ones((3, 5)))

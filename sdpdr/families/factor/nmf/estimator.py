@@ -24,6 +24,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     number_of_components,
     partial_matrix,
+    require_squares,
 )
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
@@ -138,6 +139,7 @@ class NMF(FactorTransformer):
         validate.positive_integer("starts", self.starts)
         validate.positive_number("tol", self.tol)
         given = self._checked(X)
+        require_squares(given.data if sp.issparse(given) else given)
         k = min(2, *given.shape)
         if self.n_components is not None:
             k = number_of_components(self.n_components, given.shape)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import SolveFailedError
 from sdpdr.base.estimators import as_precise
+from sdpdr.families.factor.nonnegative.inputs import require_squares
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
@@ -92,6 +93,7 @@ class PolynomialFactorization(FactorTransformer):
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find factors and return W, of shape (n, n_components)."""
         values = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
+        require_squares(values)
         found = self._found(values)
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
