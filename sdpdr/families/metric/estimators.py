@@ -279,7 +279,7 @@ class XingMetric(MetricLearner):
         As used.
     value_, bound_, gap_, argument_
         Of the program, before plain distances are mixed in: the sum of squared distances of
-        similar pairs, what it cannot fall below, their relative difference, and why.
+        similar pairs with the ridge, what it cannot fall below, their relative difference, and why.
     solution_ : Solution or None
         Of the semidefinite program in whitened coordinates, where `sdpdr.solve` was used.
     pairs_ : Pairs
