@@ -28,8 +28,8 @@ _TOLERANCES = (1e-10, 1e-7, 1e-5)
 _APART = 1e-9
 
 
-def lu(matrix: sp.csc_array) -> spl.SuperLU:
-    """Sparse LU factorization.
+def lu(matrix: sp.csc_array, **options: Any) -> spl.SuperLU:
+    """Sparse LU factorization, with the options of SciPy's ``splu``.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def lu(matrix: sp.csc_array) -> spl.SuperLU:
         If the matrix is singular to the last bit.
     """
     try:
-        return spl.splu(matrix)
+        return spl.splu(matrix, **options)
     except RuntimeError as error:
         raise ArithmeticError(f"the matrix is singular: {error}") from None
 
@@ -83,15 +83,12 @@ def bordered_lu(matrix: sp.csc_array, n: int) -> Callable[[Array], Array]:
         border = abs(matrix[:n, n:]).max(axis=0).toarray().ravel()
         scale[n:] = _BORDER * size / np.where(border > 0.0, border, size)
     scaling = sp.diags_array(scale)
-    try:
-        factor = spl.splu(
-            sp.csc_array(scaling @ matrix @ scaling),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=_PIVOT,
-            options={"SymmetricMode": True},
-        )
-    except RuntimeError as error:
-        raise ArithmeticError(f"the matrix is singular: {error}") from None
+    factor = lu(
+        sp.csc_array(scaling @ matrix @ scaling),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=_PIVOT,
+        options={"SymmetricMode": True},
+    )
 
     def solve(right: Array) -> Array:
         weights = scale if right.ndim == 1 else scale[:, None]
