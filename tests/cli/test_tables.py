@@ -362,6 +362,17 @@ def test_no_unit_of_a_column_changes_a_standard_embedding(sdpdr, tmp_path, roll)
     np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-4 * np.abs(a @ a.T).max())
 
 
+def test_scale_alone_is_standard_and_is_no_name_of_a_file(sdpdr, tmp_path, roll):
+    pd.DataFrame(roll[:30] * [3.0, 1e4, 1e-3]).to_csv(tmp_path / "a.csv", index=False)
+    for how, name in (("--scale", "bare.npy"), ("--scale standard", "said.npy")):
+        assert sdpdr(f"embed a.csv {how} --n-neighbors 5 --out {name}").code == 0
+    bare, said = (np.load(tmp_path / name) for name in ("bare.npy", "said.npy"))
+    np.testing.assert_array_equal(bare, said)
+    ran = sdpdr("embed --scale a.csv --n-neighbors 5")
+    assert ran.code == Exit.USAGE
+    assert "argument --scale" in ran.err
+
+
 def test_distances_have_no_units(sdpdr, tmp_path, roll):
     np.save(tmp_path / "d.npy", np.sqrt(np.square(roll[:, None] - roll).sum(axis=-1)))
     for option in ("--scale standard", "--sample 20", "--save m.npz"):

@@ -85,10 +85,10 @@ def _add_reading(add: Callable[..., None]) -> None:
     )
     add("--squared", "precomputed distances are squared")
     words = (
-        "of columns: standard (mean and deviation) or robust (median and\n"
-        "quartiles); (default: none, and a warning where spreads are far apart)"
+        "of columns: standard (mean and deviation; so is --scale alone) or robust (median\n"
+        "and quartiles); (default: none, and a warning where spreads are far apart)"
     )
-    add("--scale", words, choices=columns.SCALES)
+    add("--scale", words, choices=columns.SCALES, nargs="?", const="standard")
     add(
         "--labels A,B,...",
         "classes, numbers or known coordinates, for methods that need\n"
