@@ -397,10 +397,7 @@ def _reason(found: Candidate, structure: Structure | None) -> str:
 def _why_form(form: str, structure: Structure) -> str:
     if form == "factor":
         if structure.engine == "interior":
-            return (
-                "its rows are sparse inequalities, for which a low-rank interior point factors "
-                "sparse matrices"
-            )
+            return "its rows are sparse, and so is what a low-rank interior point factors for them"
         if structure.engine == "descent":
             return "its rows are equations, for which a descent over factors factors nothing"
         if not structure.is_edge_program:

@@ -27,9 +27,10 @@ from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.lift import Lift
-from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
+from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix, has_inequalities
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
+from sdpdr.solving.costs import Structure
 
 from .factored_programs import known_program
 
@@ -401,6 +402,14 @@ def test_a_shape_among_known_points_comes_near_to_where_they_are():
     # Paths are longer than the way as the crow flies, at the rim most of all.
     away = np.linalg.norm(shape[2:] - places[anchors.size :], axis=1)
     assert np.median(away) < 0.15
+
+
+def test_a_plan_knows_that_equations_on_known_points_go_to_the_interior_point():
+    *_, coordinates, lengths = sensors(20, exact=True)
+    structure = Structure((coordinates + lengths).to_sdp())
+    assert not has_inequalities(structure.sdp)
+    assert structure.engine == "interior"
+    assert structure.interior is not None
 
 
 @pytest.mark.parametrize("unit", [2.0**-8, 1.0, 2.0**8])

@@ -181,8 +181,9 @@ def starved_words(name: str, detail: str = "") -> str:
     >>> starved_words("scs").split(".")[0]
     'scs did not fit into memory'
     """
+    sparing = "" if name == "lowrank" else "solver 'lowrank', "
     words = (
-        f"{name} did not fit into memory. Use solver 'lowrank', fewer points or neighbours, "
+        f"{name} did not fit into memory. Use {sparing}fewer points or neighbours, "
         'landmarks (form="landmark"), or more memory.'
     )
     return f"{words} ({detail})" if detail else words

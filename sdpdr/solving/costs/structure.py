@@ -16,15 +16,16 @@ from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.chordal_pattern import Trees, find_trees
 from sdpdr.reduce.face import Face
-from sdpdr.solvers.lowrank.descent.spheres import equations_alone, reason
+from sdpdr.solvers.lowrank.descent.spheres import reason
 from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
+from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.matrix import (
     INTERIOR_RANK,
     MOST_WORK,
     InteriorWork,
-    has_inequalities,
+    finds_its_way,
     work_at,
 )
 
@@ -163,22 +164,22 @@ class Structure:
     @cached_property
     def interior(self) -> InteriorWork | None:
         """What the interior point of the low-rank solver would do; None where it does not run."""
-        if self.is_edge_program or why_not(self.sdp) is not None:
+        if self._factored is None or self.descends or not finds_its_way(self._factored):
             return None
-        if not self.data <= LARGEST_DATA or not has_inequalities(self.sdp):
-            return None
-        found = work_at(compile_problem(self.sdp), INTERIOR_RANK)
+        found = work_at(self._factored, INTERIOR_RANK)
         return found if found.multiplications <= MOST_WORK else None
 
     @cached_property
     def descends(self) -> bool:
         """Whether the low-rank solver tries a descent first."""
-        if not equations_alone(self.sdp) or self.is_edge_program or not self.data <= LARGEST_DATA:
-            return False
-        try:
-            return bool(reason(compile_problem(self.sdp)))
-        except NotAcceptedError:
-            return False
+        return self._factored is not None and bool(reason(self._factored))
+
+    @cached_property
+    def _factored(self) -> Problem | None:
+        """The program over factors; None where it has none, is one of edges, or has much data."""
+        if self.is_edge_program or not self.data <= LARGEST_DATA or why_not(self.sdp) is not None:
+            return None
+        return compile_problem(self.sdp)
 
     @property
     def engine(self) -> str:

@@ -313,12 +313,11 @@ def work_at(problem: Problem, rank: int) -> InteriorWork:
     return InteriorWork(numbers**2 / matrix.size * rank**3, numbers * rank**2)
 
 
-def suits(problem: Problem) -> bool:
-    """Whether the interior point is the way to go.
+def finds_its_way(problem: Problem) -> bool:
+    """Whether it has inequalities to go by, or points that exact rows hold and others hang on."""
+    return has_inequalities(problem.sdp) or Held.of(problem) is not None
 
-    It is made for inequalities, and finds its way among points that are known where exact rows
-    alone bind the others; either way where little fills in.
-    """
-    if not has_inequalities(problem.sdp) and Held.of(problem) is None:
-        return False
-    return work_at(problem, INTERIOR_RANK).multiplications <= MOST_WORK
+
+def suits(problem: Problem) -> bool:
+    """Whether the interior point is the way to go: it finds its way, and little fills in."""
+    return finds_its_way(problem) and work_at(problem, INTERIOR_RANK).multiplications <= MOST_WORK
