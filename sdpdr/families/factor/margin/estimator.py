@@ -17,6 +17,7 @@ from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSepa
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.entries import (
     are_pairs,
+    names_of_pairs,
     note_columns,
     pairs_of,
     values_of_pairs,
@@ -160,8 +161,9 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Parameters
         ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Names of users; or pairs of user and item. The whole matrix by default.
+        users : array_like of shape (m,), (m, 2) or (m, 3), optional
+            Names of users; or pairs of user and item; or triples, as for `score`, whose ratings
+            are not looked at. The whole matrix by default.
         items : array_like of shape (m,), optional
             Names of items, one for each user.
 
@@ -214,13 +216,13 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         check_is_fitted(self, "X_")
         if users is None:
             return self.X_.copy()
+        users, items = names_of_pairs(users, items)
         i, a = pairs_of(users, items, self.users_, self.items_)
         outside = np.flatnonzero((i < 0) | (a < 0))
         if outside.size:
-            one = np.asarray(users)[outside[0]]
-            pair = tuple(one) if items is None else (one, np.asarray(items)[outside[0]])
+            user, item = (np.atleast_1d(names)[outside[0]] for names in (users, items))
             raise DataError(
-                f"pair ({pair[0]}, {pair[1]}) lies outside the matrix of shape {self.X_.shape} "
+                f"pair ({user}, {item}) lies outside the matrix of shape {self.X_.shape} "
                 "that was fitted."
             )
         return np.asarray(self.X_[i, a])

@@ -101,6 +101,10 @@ class RatingMMMF(Transformer):
 
     Warns
     -----
+    UnusedColumnsWarning
+        A frame of triples has other columns.
+    FilledGapsWarning
+        Most entries of a table are 0 and none is NaN, as where gaps were filled.
     UncertifiedWarning
         The gap is larger than ``tol``.
     UnobservedWarning
@@ -146,7 +150,11 @@ class RatingMMMF(Transformer):
         ----------
         X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
             Triples of user, item and rating; or a sparse array whose stored entries are ratings;
-            or a table with NaN where none was given; or, with ``y``, pairs of user and item.
+            or a table with NaN where none was given; or, with ``y``, pairs of user and item. A
+            frame with columns called after users, items (or movies, products) and ratings (or
+            scores, values), such as ``userId``, is a list of triples, whatever their order and
+            what else it holds. Without such names three columns of which the first two hold
+            names or whole numbers are triples.
         y : array_like of shape (m,), optional
             The ratings of the pairs. Not used where X holds the ratings itself.
 
@@ -220,8 +228,9 @@ class RatingMMMF(Transformer):
 
         Parameters
         ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Names of users; or pairs of user and item. The whole matrix by default.
+        users : array_like of shape (m,), (m, 2) or (m, 3), optional
+            Names of users; or pairs of user and item; or triples, as for `score`, whose ratings
+            are not looked at. The whole matrix by default.
         items : array_like of shape (m,), optional
             Names of items, one for each user.
 
