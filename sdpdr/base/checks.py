@@ -131,7 +131,8 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
         )
     known = np.isfinite(array)
     slack = ROUNDING * float(np.abs(array).max(initial=0.0, where=known))
-    _refuse(array < -slack, array, "negative", "A distance cannot be: pass distances, not a kernel")
+    cannot = "A distance cannot be: pass distances, not a kernel, and NaN where none is known"
+    _refuse(array < -slack, array, "negative", cannot)
     _refuse(
         np.diag((np.abs(np.diag(array)) > slack) & np.diag(known)),
         array,
