@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,9 +20,11 @@ from sdpdr.base.errors import (
     DataTypeError,
     FewPointsError,
     FewPointsWarning,
+    SeemingDistancesWarning,
     ShapeError,
     SquaredDistancesWarning,
     UnknownNameError,
+    warn,
 )
 from sdpdr.base.rows import numbered
 
@@ -161,6 +162,38 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     return np.asarray(np.square(distances))
 
 
+def warn_of_seeming_distances(X: Any) -> None:
+    """Warn of points whose coordinates have the form of a matrix of distances.
+
+    Warns
+    -----
+    SeemingDistancesWarning
+        X is dense, square, symmetric and nowhere negative, and zero on its diagonal alone.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_seeming_distances(np.array([[0, 1, 3], [1, 0, 2], [3, 2, 0]]))
+    >>> print(str(caught[0].message).partition(":")[0])
+    X is square and symmetric with zeros on its diagonal, as distances are
+    """
+    if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
+        return
+    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
+    apart = ~np.eye(len(X), dtype=bool)
+    if np.any(np.abs(X.diagonal()) > ROUNDING * X.max()) or np.any(X[apart] <= 0.0):
+        return
+    if np.all(np.abs(X - X.T) <= ROUNDING * X.max()):
+        warn(
+            "X is square and symmetric with zeros on its diagonal, as distances are: its rows are "
+            "taken for points all the same. If it holds distances, pass metric='precomputed' "
+            "(where a method takes that).",
+            SeemingDistancesWarning,
+        )
+
+
 def symmetric(name: str, value: ArrayLike) -> Array:
     """Value of the argument called ``name`` as a matrix that is symmetric and finite."""
     matrix = np.asarray(value, dtype=float)
@@ -193,6 +226,11 @@ def n_neighbors(value: object, n: int) -> int:
     DataTypeError
         It is not an integer.
     """
+    if isinstance(value, str):
+        raise DataTypeError(
+            f"n_neighbors={value!r} is not an integer. Pass a whole number; one that suits the "
+            "data is sdpdr.graphs.choose_k(X).n_neighbors."
+        )
     number = _integer("n_neighbors", value)
     if 1 <= number < n:
         return number
@@ -200,9 +238,7 @@ def n_neighbors(value: object, n: int) -> int:
     raise FewPointsError(words, n - 1) if number >= n else DataError(words)
 
 
-def all_if_few(
-    n_neighbors: int, search: Callable[[int], T], *, stacklevel: int = 3
-) -> tuple[T, int]:
+def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
     """What a search for neighbours finds, of fewer other points for all of them; and for how many.
 
     Parameters
@@ -210,8 +246,6 @@ def all_if_few(
     n_neighbors : int
     search : callable
         Told a number of neighbours; it raises a `FewPointsError` where there are not so many.
-    stacklevel : int, default 3
-        Of the warning, seen from here.
 
     Warns
     -----
@@ -225,7 +259,6 @@ def all_if_few(
         f"n_neighbors={n_neighbors} but there are {most + 1} distinct points: each was joined to "
         "all others, so that no distance is left open.",
         FewPointsWarning,
-        stacklevel=stacklevel,
     )
     return search(most), most
 
@@ -345,5 +378,4 @@ def _warn_if_squared(distances: Array) -> None:
             f"{numbered(pivot)}. "
             "If the entries are squared distances, pass squared=True.",
             SquaredDistancesWarning,
-            stacklevel=5,
         )

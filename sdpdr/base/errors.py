@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 _OWN = str(Path(__file__).resolve().parents[1]) + os.sep
@@ -267,9 +268,9 @@ del _kind
 
 
 def warn(message: str, kind: type[Warning]) -> None:
-    """``warnings.warn``, seen from the nearest caller outside of the package.
+    """``warnings.warn``, seen from the nearest caller outside of the package and scikit-learn.
 
-    ``skip_file_prefixes`` does the same from Python 3.12 on.
+    As ``skip_file_prefixes`` does from Python 3.12 on.
 
     Parameters
     ----------
@@ -286,6 +287,12 @@ def warn(message: str, kind: type[Warning]) -> None:
     False
     """
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame.f_back is not None and _is_between(frame):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, kind, stacklevel=level)
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Whether it is ours, or of scikit-learn, which wraps ``transform`` and calls the last step."""
+    name = str(frame.f_globals.get("__name__"))
+    return frame.f_code.co_filename.startswith(_OWN) or name.startswith("sklearn.")

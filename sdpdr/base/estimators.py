@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ _ADVICE = {
     "feature(s)": "Each point needs at least one coordinate.",
     "dim ": "X must have shape (n, D): flatten each image or series to one row.",
 }
-_NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
+_NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects"
 
 
 def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
@@ -86,7 +88,16 @@ def _advice(X: Any, words: str) -> str:
             f"Rows that are not finite: {numbered(rows)}. Their columns: {named(columns, X)}. Drop "
             "those rows or columns, or fill them in, with sklearn.impute for instance."
         )
-    return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
+    return next((advice for key, advice in _ADVICE.items() if key in words), None) or (
+        f"{_NUMBERS_ONLY}{_of_text(X)}."
+    )
+
+
+def _of_text(X: Any) -> str:
+    """In words, the columns of a frame that hold text."""
+    kinds = [getattr(kind, "kind", "") for kind in getattr(X, "dtypes", ())]
+    held = np.flatnonzero([kind not in "biuf" for kind in kinds])
+    return f", here {named(held, X)}" if held.size else ""
 
 
 def _is_of_missing(words: str) -> bool:
@@ -143,6 +154,36 @@ class Embedding(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return tags
 
 
+class Provided:
+    """A decorator of methods that an instance has under a condition; else it says what lacks.
+
+    As ``sklearn.utils.metaestimators.available_if``, which puts words of its own in place of ours.
+
+    Parameters
+    ----------
+    require : callable
+        Given the instance; raises an ``AttributeError`` where it has no such method.
+    """
+
+    def __init__(self, require: Callable[[Any], None]) -> None:
+        self.require = require
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        """The method as an attribute that is there under the condition."""
+        return _ProvidedMethod(self.require, method)
+
+
+class _ProvidedMethod:
+    def __init__(self, require: Callable[[Any], None], method: Callable[..., Any]) -> None:
+        self.require, self.method = require, method
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        if instance is None:
+            return self.method
+        self.require(instance)
+        return MethodType(self.method, instance)
+
+
 class Reconstructing(Transformer):
     """Base of estimators whose map has a way back."""
 
@@ -195,6 +236,7 @@ def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any
     except ValueError as error:
         words = str(error)
         missing = "Input X" in words and _is_of_missing(words)
-        raise DataError(f"{words}\n{_advice(X, words)}" if missing else words) from None
+        told = missing or "could not convert" in words
+        raise DataError(f"{words}\n{_advice(X, words)}" if told else words) from None
     # Arrays multiply as dense ones do, whichever kind of matrix was passed.
     return sp.csr_array(found) if sp.issparse(found) else found

@@ -225,6 +225,11 @@ def make_space(
         See `sdpdr.base.checks`.
     UnknownNameError
         The metric is none of the three.
+
+    Warns
+    -----
+    SeemingDistancesWarning
+        Points look like precomputed distances.
     """
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
@@ -236,6 +241,8 @@ def make_space(
             "Pass metric='precomputed', or leave squared out."
         )
     points = validate.points(X, at_least=at_least, sparse=True)
+    if not issparse(points):
+        validate.warn_of_seeming_distances(points)
     if metric == "euclidean":
         warn_of_unlike_columns(X)
     if metric == "cosine":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning
+from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning, warn
 from sdpdr.program.run import Run, Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
@@ -239,7 +238,7 @@ class Turns:
                 return
             # One that cannot take its turn must not cost those of others.
             if not isinstance(error, _MISSED):
-                warnings.warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning, 2)
+                warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning)
             self.errors.append(error)
             self.failed.append(_failed(one, error, time.perf_counter() - begin))
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning
+from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.entries import (
     are_pairs,
@@ -146,11 +145,10 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.n_iter_ = found.iterations
         note_columns(self, X, signs)
         if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
-            warnings.warn(
+            warn(
                 f"slack at a price of c = {self.c:g} is so cheap that the best matrix is zero, "
                 "and predicts nothing. Raise c.",
                 WeakSeparationWarning,
-                stacklevel=2,
             )
         return self
 
@@ -235,12 +233,11 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _note_unobserved(self, rows: Index, columns: Index) -> None:
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
         if rows.size or columns.size:
-            warnings.warn(
+            warn(
                 f"{rows.size} rows and {columns.size} columns hold no observation, so nothing is "
                 "said of them and their entries are 0; see unobserved_rows_ and "
                 "unobserved_columns_.",
                 UnobservedWarning,
-                stacklevel=3,
             )
 
 

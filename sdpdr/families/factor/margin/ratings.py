@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -18,6 +17,7 @@ from sdpdr.base.errors import (
     UncertifiedWarning,
     UnobservedWarning,
     WeakSeparationWarning,
+    warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.base.progress import Deadline
@@ -332,12 +332,11 @@ class RatingMMMF(Transformer):
         i, a = pairs_of(users, items, self.users_, self.items_)
         unknown = int(np.sum(i < 0)), int(np.sum(a < 0))
         if any(unknown):
-            warnings.warn(
+            warn(
                 f"of {i.size} pairs, the users of {unknown[0]} and the items of {unknown[1]} were "
                 "not in the fit. What is known of the other predicts these, and the mean where "
                 "neither is known. New users with ratings can be folded in.",
                 UnobservedWarning,
-                stacklevel=4,
             )
         return np.where(i < 0, self.users_.size, i), np.where(a < 0, self.items_.size, a)
 
@@ -354,28 +353,25 @@ class RatingMMMF(Transformer):
         rows, columns = entries.empty_rows, entries.empty_columns
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
         if rows.size or columns.size:
-            warnings.warn(
+            warn(
                 f"{rows.size} rows and {columns.size} columns hold no rating, and are predicted "
                 "from what is known of the other side; see unobserved_rows_ and "
                 "unobserved_columns_.",
                 UnobservedWarning,
-                stacklevel=3,
             )
 
     def _note_quality(self) -> None:
         if not self.gap_ <= self.tol:
-            warnings.warn(
+            warn(
                 f"value and bound differ by {self.gap_:.1e}, not {self.tol:g}, after "
                 f"{self.n_iter_} rounds. Raise max_iter or time_limit.",
                 UncertifiedWarning,
-                stacklevel=3,
             )
         elif not self.U_.shape[1]:
-            warnings.warn(
+            warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
                 "within the tolerance, and only offsets predict. Raise c.",
                 WeakSeparationWarning,
-                stacklevel=3,
             )
 
 

@@ -110,8 +110,8 @@ class DistanceCompletion(Embedding):
     UncertifiedWarning
         The program was not solved, or not proved to be.
     MissedLengthsWarning
-        After both steps, places miss the distances by more than an eighth of their root mean square, or one of them
-        by all of it: more than noise of 10 % does. The worst pair is named.
+        After both steps, places miss the distances by more than an eighth of their root mean
+        square, or one of them by all of it: more than noise of 10 % does. The worst pair is named.
 
     References
     ----------

@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -23,10 +22,11 @@ from sdpdr.base.errors import (
     DataTypeError,
     LostLengthsWarning,
     UncertifiedWarning,
+    warn,
 )
-from sdpdr.base.estimators import Named, as_precise, checked
+from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
-from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs import NeighborGraph, choose_k, knn
 from sdpdr.graphs.space import directions
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
@@ -41,13 +41,13 @@ EXACT_LENGTHS = (
 _KEPT = 0.5
 
 
-def _is_extended(estimator: GramEmbedding) -> bool:
+def _require_extension(estimator: GramEmbedding) -> None:
     if estimator.extension is None:
         raise AttributeError(
             "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
-            "kind, see sdpdr.extend.fit_extension) for a map of all points."
+            "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
+            "trust and score."
         )
-    return True
 
 
 class _Places(Named):
@@ -100,7 +100,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     n_components: int = 2
     _: KW_ONLY
-    n_neighbors: int = 6
+    n_neighbors: int | str = 6
     metric: str = "euclidean"
     angles: bool = False
     connect: str = "bridges"
@@ -164,8 +164,18 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def _searched(self, X: Any, search: Callable[..., NeighborGraph]) -> NeighborGraph:
         """The graph; of fewer points than there should be neighbours, all are taken."""
         found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
-        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found, stacklevel=5)
+        graph, self.n_neighbors_ = validate.all_if_few(self._near(X), found)
         return graph
+
+    def _near(self, X: Any) -> Any:
+        """How many neighbours: as said, or as the data choose."""
+        if not isinstance(self.n_neighbors, str):
+            return self.n_neighbors
+        validate.choice("n_neighbors", self.n_neighbors, ("auto",))
+        with warnings.catch_warnings():
+            # The search that follows warns of the same data again.
+            warnings.simplefilter("ignore")
+            return choose_k(X, metric=self.metric).n_neighbors
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""
@@ -245,13 +255,13 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
     fit_transform = _Places.fit_transform
-    transform = available_if(_is_extended)(_Places.transform)
+    transform = Provided(_require_extension)(_Places.transform)
 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @Provided(_require_extension)
     def trust(self, X: Any) -> Array:
         """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
 
@@ -260,7 +270,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """
         return self.extension_.trust(self._new(X))
 
-    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @Provided(_require_extension)
     def score(self, X: Any, y: Any = None) -> float:
         """One less the mean relative change of distances to the nearest samples of the fit.
 
@@ -276,7 +286,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """
         points = self._new(X)
         places, embedded = self.extension_(points), self.extension_.embedding
-        k = min(self.n_neighbors, len(embedded))
+        k = min(self.n_neighbors_, len(embedded))
         if self.extension_.precomputed:
             near = np.argsort(points, axis=1, kind="stable")[:, :k]
             length = np.take_along_axis(points, near, axis=1)
@@ -323,10 +333,9 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
         gaps.append(f"bound: {solution.argument}")
     if solution.status is Status.OPTIMAL_NEARBY:
         gaps.append(f"epsilon {solution.epsilon:.0e}")
-    warnings.warn(
+    warn(
         f"{solution.status.name}: {solution.advice} {way_out}".rstrip() + f" ({'; '.join(gaps)})",
         UncertifiedWarning,
-        stacklevel=4,
     )
 
 
@@ -360,10 +369,9 @@ class LengthEmbedding(GramEmbedding):
             if kept >= _KEPT
             else "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
         )
-        warnings.warn(
+        warn(
             f"lengths were not kept: edges have {self.length_kept_:.0%} of their squared length "
             f"in the {self.embedding_.shape[1]} dimensions of the embedding, {kept:.0%} in all "
             f"dimensions of the unfolding. {way_out}",
             LostLengthsWarning,
-            stacklevel=5,
         )
