@@ -32,6 +32,8 @@ from sdpdr.base.rows import numbered
 ROUNDING = 1e-7
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
+# Seeds that are drawn lie below.
+_SEEDS = 2**31 - 1
 
 T = TypeVar("T")
 
@@ -259,6 +261,40 @@ def non_negative(name: str, value: object) -> float:
     if not 0 <= number < np.inf:
         raise DataError(f"{name}={number} is out of range: it must be 0 or more, and finite.")
     return number
+
+
+def seed(value: object, name: str = "random_state") -> int:
+    """What scikit-learn calls a random state as a seed; of None one that is drawn anew.
+
+    Raises
+    ------
+    DataError
+        It is out of range.
+    DataTypeError
+        It is neither a whole number nor a generator.
+
+    Examples
+    --------
+    >>> seed(3), seed(np.random.RandomState(0)) == seed(np.random.RandomState(0))
+    (3, True)
+    """
+    if value is None:
+        value = np.random.mtrand._rand  # what scikit-learn draws from
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(_SEEDS))
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(_SEEDS))
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise DataTypeError(
+            f"{name}={value!r} is no seed. Pass a whole number, a generator of numpy.random, or "
+            "None."
+        )
+    return positive_integer(name, value, at_least=0, at_most=2**32 - 1)
+
+
+def seed_or_none(value: object, name: str = "random_state") -> int | None:
+    """As `seed`; None where the seed is left to the solver."""
+    return None if value is None else seed(value, name)
 
 
 def pairs(name: str, value: ArrayLike) -> Index:

@@ -226,7 +226,7 @@ class Responding(Transformer):
         d = min(default, self._widest)
         if self.n_components is not None:
             d = self._at_most(self._widest, "since a linear map has no more than X has columns")
-        found = graph_embedding(pencil, d, self.random_state)
+        found = graph_embedding(pencil, d, validate.seed(self.random_state))
         classes = None if y is None or y.ndim == 2 else np.unique(y)
         return Responses(found.vectors, found.eigenvalues, pencil.totals, classes)
 

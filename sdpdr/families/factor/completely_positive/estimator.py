@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.neighbors import kneighbors_graph
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
 from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
@@ -165,10 +164,10 @@ class CompletelyPositive(
             chosen = "precomputed" if _is_square(X) else "knn"
         if named and chosen == "precomputed":
             A = symmetric_matrix(X)
-            validate_data(self, X, skip_check_array=True)
+            note_columns(self, X)
             return A
         points = validate.points(X, at_least=2)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         if named and chosen == "knn":
             k = min(self.n_neighbors, len(points))
             directed = kneighbors_graph(points, k, include_self=True).toarray()
@@ -183,7 +182,7 @@ class CompletelyPositive(
             A,
             starts=self.starts,
             tol=self.tol,
-            seed=self.random_state,
+            seed=validate.seed(self.random_state),
             time_limit=self.time_limit,
             progress=False,
         )
@@ -193,7 +192,7 @@ class CompletelyPositive(
         self.bound_ = eigenvalue_bound(A, found.n_components)
 
     def _approximate(self, A: Array, k: int) -> None:
-        found = symmetric_nmf(A, k, starts=self.starts, seed=self.random_state)
+        found = symmetric_nmf(A, k, starts=self.starts, seed=validate.seed(self.random_state))
         self.embedding_, self.residual_, self.bound_ = found.factor, found.residual, found.bound
         self.certificate_ = obvious_certificate(A, self.tol)
         if self.residual_ <= self.tol:

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.estimators import note_columns
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matrix
 
 
@@ -138,7 +138,7 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     DataError
         A pair occurs twice, a rating is not finite, or there is none.
     DataTypeError
-        Ratings are no numbers.
+        Ratings are no numbers, or names are of several kinds.
 
     Examples
     --------
@@ -217,18 +217,22 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
     return values
 
 
-def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
+def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
     """Set ``n_features_in_``, of a matrix ``feature_names_in_`` too; or compare what is new.
 
     Raises
     ------
     ShapeError
         A new matrix has other columns than that of the fit.
+    DataTypeError
+        Names of columns are of several kinds.
     """
     if not entries.named and not isinstance(X, Entries):
         try:
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
-        except ValueError as error:
+            note_columns(estimator, X, reset=reset)
+        except DataTypeError:
+            raise  # Of names, and not of how many there are.
+        except DataError as error:
             raise ShapeError(str(error)) from None
     elif reset:
         estimator.n_features_in_ = entries.shape[1]
@@ -236,8 +240,8 @@ def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:
     values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
-    users, i = np.unique(table.iloc[:, 0].to_numpy(), return_inverse=True)
-    items, a = np.unique(table.iloc[:, 1].to_numpy(), return_inverse=True)
+    users, i = _sorted(table.iloc[:, 0], "users")
+    items, a = _sorted(table.iloc[:, 1], "items")
     order = np.lexsort((a, i))
     places = np.column_stack([i, a])[order]
     twice = np.flatnonzero(np.all(places[1:] == places[:-1], axis=1))
@@ -248,6 +252,19 @@ def _from_triples(table: pd.DataFrame, name: str) -> Entries:
             "rating of each pair, such as the last or the mean."
         )
     return Entries((users.size, items.size), places, values[order], users, items, named=True)
+
+
+def _sorted(column: pd.Series, what: str) -> tuple[np.ndarray, np.ndarray]:
+    """Names in order, and the place of each row's among them."""
+    names = column.to_numpy()
+    try:
+        return np.unique(names, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(name).__name__ for name in names.tolist()})
+        raise DataTypeError(
+            f"names of {what} are of several kinds ({', '.join(kinds)}), and have no order. Pass "
+            "all as numbers, or all as text."
+        ) from None
 
 
 def numbers_of(names: ArrayLike, known: np.ndarray) -> Index:

@@ -231,7 +231,7 @@ def _scaled(
         n_init=1,
         max_iter=validate.positive_integer("max_iter", max_iter),
         eps=validate.positive_number("tol", tol),
-        random_state=seed,
+        random_state=validate.seed(seed, "seed"),
         normalized_stress=False,
     )
     return on_principal_axes(np.asarray(found))
@@ -240,7 +240,7 @@ def _scaled(
 def classical_start(D: Array, n_components: int) -> Array:
     """Classical scaling of plain distances; no column where an eigenvalue is negative counts."""
     n = len(D)
-    why = f" of {n} points"
+    why = f"one less than the {n} points"
     width = validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
     squares = D**2
     mean = squares.mean(axis=0)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.progress import Progress
 from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
@@ -152,7 +152,7 @@ class DistanceCompletion(Embedding):
         """
         graph = known_distances(X, squared=self.squared)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
-            validate_data(self, X, skip_check_array=True)
+            note_columns(self, X)
         else:
             self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, _in_rows(y, graph.index.size))
@@ -169,7 +169,7 @@ class DistanceCompletion(Embedding):
             self.solver,
             tol=self.tol,
             time_limit=self.time_limit,
-            seed=self.random_state,
+            seed=validate.seed_or_none(self.random_state),
             progress=self.progress,
         )
         exact = self.misfit == "equality"

@@ -181,7 +181,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             landmarks=landmarks,
             tol=self.tol,
             time_limit=self.time_limit,
-            seed=self.random_state,
+            seed=validate.seed_or_none(self.random_state),
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
@@ -231,7 +231,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             kind,
             precomputed=precomputed,
             n_neighbors=self.n_neighbors_,
-            seed=self.random_state or 0,
+            seed=validate.seed_or_none(self.random_state) or 0,
         )
         # Columns of distances to samples that were left out of the graph.
         self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))

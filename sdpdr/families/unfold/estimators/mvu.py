@@ -305,7 +305,7 @@ class MVE(GramEmbedding):
             solver=self.solver,
             form=self.form,
             time_limit=self.time_limit,
-            seed=self.random_state or 0,
+            seed=validate.seed_or_none(self.random_state) or 0,
         )
         if state.status is not IterationStatus.SETTLED:
             warnings.warn(

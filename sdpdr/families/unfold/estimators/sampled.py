@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, SampledWarning
-from sdpdr.base.estimators import as_precise
+from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.rows import rows_of
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.graphs import knn
@@ -65,7 +65,7 @@ class Sampling(GramEmbedding):
             warn_of_unlike_columns(X)
         with rows_of(rows):
             super().fit(points[rows])
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places = self.extension_(points)
         # Points of the sample that the graph dropped are placed as those outside of it.
         kept = np.isfinite(self.embedding_).all(axis=1)
@@ -94,7 +94,9 @@ class Sampling(GramEmbedding):
 
     def _drawn(self, points: Array) -> Index | None:
         """Rows of a sample; None where all are taken."""
-        order = np.random.default_rng(self.random_state or 0).permutation(len(points))
+        order = np.random.default_rng(validate.seed_or_none(self.random_state) or 0).permutation(
+            len(points)
+        )
         wanted = self.sample
         m = (
             int(wanted)
