@@ -71,9 +71,39 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
     if not is_admissible(square) or (largest and not square):
         raise DataError(
             f"X holds {largest:g}, of which the square is beyond what is computed with "
-            f"({ALLOWED}). Choose another unit."
+            f"({ALLOWED}). Choose another unit: rescale X."
         )
     return array
+
+
+def as_numbers(name: str, value: Any) -> Array:
+    """Numbers of any shape, in any container, of which some may be NaN or infinite.
+
+    Raises
+    ------
+    DataError, DataTypeError
+        The value called ``name`` is complex or sparse, or not all numbers.
+
+    Examples
+    --------
+    >>> as_numbers("y", pd.Series([1, None], dtype="Int64"))
+    array([ 1., nan])
+    """
+    try:
+        found = check_array(
+            value,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+    except (TypeError, ValueError) as error:
+        why = refused(value, error)
+        raise type(why)(f"{name}: {why}") from None
+    return np.asarray(found)
 
 
 def refused(X: Any, error: Exception) -> DataError:

@@ -268,7 +268,7 @@ class XingMetric(MetricLearner):
         Relative gap aimed at; by default that of a configured solver, or 1e-6.
     max_iter : int, default 10000
         Of the ascent.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes

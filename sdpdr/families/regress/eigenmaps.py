@@ -50,7 +50,7 @@ class KernelEigenmaps(Transformer):
     gamma : float, optional
         Of the kernel. One over twice the median of the squared distances of ``"rbf"`` by default;
         scikit-learn's own default for others.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
         Of the eigenvalue iteration.
 
     Attributes

@@ -75,7 +75,7 @@ class SOPCA(Reconstructing):
         By default as in `sdpdr.bilinear`.
     time_limit : float, optional
         Seconds, for each iteration.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
         Of random starts.
 
     Attributes

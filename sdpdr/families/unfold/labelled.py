@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, DataTypeError, InfeasibleError, ShapeError
 from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
@@ -162,14 +163,7 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
         raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
     missing = np.array([_is_missing(label) for label in labels], dtype=bool)
     codes = np.full(labels.size, UNLABELLED)
-    try:
-        classes, codes[~missing] = np.unique(labels[~missing], return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(label).__name__ for label in labels[~missing].tolist()})
-        raise DataTypeError(
-            f"labels are of several kinds ({', '.join(kinds)}), and have no order. Pass all as "
-            "numbers, or all as text."
-        ) from None
+    classes, codes[~missing] = distinct(labels[~missing])
     return classes, codes
 
 

@@ -57,7 +57,7 @@ class CompletelyPositive(
     time_limit : float or None, default 10.0
         Seconds, without ``n_components``; the search among all factors has no end of its own that
         one would live to see. Where it is over, the status is ``UNDECIDED``.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -127,6 +127,9 @@ class CompletelyPositive(
         -------
         self
         """
+        validate.positive_number("tol", self.tol)
+        if self.gamma is not None:
+            validate.positive_number("gamma", self.gamma)
         A = self._affinity(X)
         self.affinity_matrix_ = A
         self.factorization_: CpFactorization | None = None
@@ -169,7 +172,7 @@ class CompletelyPositive(
         points = validate.points(X, at_least=2)
         note_columns(self, X)
         if named and chosen == "knn":
-            k = min(self.n_neighbors, len(points))
+            k = min(validate.positive_integer("n_neighbors", self.n_neighbors), len(points))
             directed = kneighbors_graph(points, k, include_self=True).toarray()
             joined = (directed + directed.T) / 2.0
             root = np.sqrt(joined.sum(axis=1))

@@ -52,7 +52,7 @@ class IsoNMF(FactorTransformer):
     time_limit : float, optional
         Seconds.
     progress : bool or callable, optional
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import note_columns
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matrix
@@ -240,8 +241,8 @@ def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:
     values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
-    users, i = _sorted(table.iloc[:, 0], "users")
-    items, a = _sorted(table.iloc[:, 1], "items")
+    users, i = distinct(table.iloc[:, 0], "names of users")
+    items, a = distinct(table.iloc[:, 1], "names of items")
     order = np.lexsort((a, i))
     places = np.column_stack([i, a])[order]
     twice = np.flatnonzero(np.all(places[1:] == places[:-1], axis=1))
@@ -252,19 +253,6 @@ def _from_triples(table: pd.DataFrame, name: str) -> Entries:
             "rating of each pair, such as the last or the mean."
         )
     return Entries((users.size, items.size), places, values[order], users, items, named=True)
-
-
-def _sorted(column: pd.Series, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Names in order, and the place of each row's among them."""
-    names = column.to_numpy()
-    try:
-        return np.unique(names, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(name).__name__ for name in names.tolist()})
-        raise DataTypeError(
-            f"names of {what} are of several kinds ({', '.join(kinds)}), and have no order. Pass "
-            "all as numbers, or all as text."
-        ) from None
 
 
 def numbers_of(names: ArrayLike, known: np.ndarray) -> Index:

@@ -371,8 +371,8 @@ def _varying(entries: Entries) -> Entries:
     if np.ptp(entries.values) > 0.0:
         return entries
     raise DataError(
-        f"ratings take 1 different value, {entries.values[0]:g}; at least two are needed to tell "
-        "items apart. Missing ratings must be NaN."
+        f"ratings take 1 different values, {entries.values[0]:g} alone; at least two are needed to "
+        "tell items apart. Missing ratings must be NaN."
     )
 
 

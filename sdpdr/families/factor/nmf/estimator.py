@@ -135,6 +135,7 @@ class NMF(FactorTransformer):
         validate.choice("solver", self.solver, SOLVERS)
         validate.choice("bound", self.bound, METHODS)
         validate.positive_integer("starts", self.starts)
+        validate.positive_integer("max_iter", self.max_iter)
         validate.positive_number("tol", self.tol)
         given = self._checked(X)
         require_squares(given.data if sp.issparse(given) else given)

@@ -186,6 +186,12 @@ def partial_matrix(
                 "value for each entry."
             )
         mask = mask & wanted
+    if not mask.any():
+        raise DataError(
+            f"no entry of {name} is known: all are nan"
+            f"{'' if observed is None else ' or not observed'}. Pass at least one number for each "
+            "row and column."
+        )
     values = nonnegative_matrix(np.where(mask, given, 0.0), name)
     for axis, word in ((1, "row"), (0, "column")):
         empty = np.flatnonzero(~mask.any(axis=axis))

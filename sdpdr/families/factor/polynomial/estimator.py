@@ -45,7 +45,7 @@ class PolynomialFactorization(FactorTransformer):
     time_limit : float or None, default 10
         Seconds for each start of programs. Unless it is None, tables of more than 1000 entries are
         fitted without.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -94,6 +94,7 @@ class PolynomialFactorization(FactorTransformer):
         """Find factors and return W, of shape (n, n_components)."""
         values = checked(self, X, ensure_all_finite="allow-nan")
         require_squares(values)
+        validate.positive_number("tol", self.tol)
         found = self._found(values)
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients

@@ -280,7 +280,7 @@ class NCMVU(Embedding):
         The principal components of the data, or random coordinates.
     tol : float, default 1e-8
     max_iter : int, default 60
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------

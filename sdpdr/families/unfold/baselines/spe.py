@@ -154,7 +154,7 @@ class SPE(Embedding):
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
     cycles : int, default 100
     steps : int, optional
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------

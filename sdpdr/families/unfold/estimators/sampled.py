@@ -81,7 +81,10 @@ class Sampling(GramEmbedding):
             validate.choice("sample", self.sample, ("auto",))
             by_name = not (isinstance(self.solver, str) and self.solver == self.form == "auto")
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
-            if by_name or not known_by_points or _num_samples(X) <= self._few():
+            if by_name or not known_by_points:
+                return None
+            # What is no table is refused by the check of points.
+            if X is not None and not np.isscalar(X) and _num_samples(X) <= self._few():
                 return None
         else:
             validate.positive_integer("sample", self.sample)
