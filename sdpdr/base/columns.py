@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DataError,
+    DataTypeError,
     DoubtfulColumnWarning,
     RowNumbersWarning,
     UnlikeColumnsWarning,
@@ -223,6 +224,30 @@ def unknown(y: ArrayLike) -> np.ndarray:
     if labels.dtype.kind in "iufO" and (missing.any() or len(set(labels.tolist())) > 2):
         missing = missing | np.array([label == UNKNOWN for label in labels.tolist()], dtype=bool)
     return missing
+
+
+def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels, ascending, and the position of each label among them.
+
+    Raises
+    ------
+    DataTypeError
+        They have no order, as words beside numbers.
+
+    Examples
+    --------
+    >>> distinct(["b", "a", "b"])
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
+    given = np.asarray(labels)
+    try:
+        return np.unique(given, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in given.tolist()})
+        raise DataTypeError(
+            f"{what} are of several kinds ({', '.join(kinds)}), and have no order. Pass all as "
+            "numbers, or all as text."
+        ) from None
 
 
 def require_known(y: Any, instead: str) -> None:

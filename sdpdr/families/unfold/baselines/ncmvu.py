@@ -14,13 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import ShapeError
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg.spectral import factor_spectrum
@@ -281,7 +280,7 @@ class NCMVU(Embedding):
         The principal components of the data, or random coordinates.
     tol : float, default 1e-8
     max_iter : int, default 60
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -323,7 +322,7 @@ class NCMVU(Embedding):
         warn_of_unlike_columns(X)  # of a frame, which the checked points are not any more
         found = partial(knn, data, connect=self.connect)
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(
             "n_components",
@@ -340,7 +339,7 @@ class NCMVU(Embedding):
             start=points if self.start == "data" else None,
             tol=self.tol,
             max_iter=self.max_iter,
-            seed=self.random_state,
+            seed=validate.seed(self.random_state),
         )
         places = graph.of_samples(self.result_.embedding[:, : self.n_components])
         self.embedding_ = as_precise(places, X)

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.families.unfold.baselines.scaling import classical_start
 from sdpdr.families.unfold.baselines.spe import plain_distances, spe_stress
 from sdpdr.linalg.spectral import on_principal_axes
@@ -131,7 +130,7 @@ class Sammon(Embedding):
     def fit(self, X: Any, y: Any = None) -> Sammon:
         """Learn the embedding of the rows of X; y is not used."""
         D = plain_distances(X, self.metric)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places, self.n_iter_, self.converged_ = _sammon(
             D, self.n_components, self.max_iter, self.tol
         )

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.graphs.precomputed import Precomputed
 from sdpdr.graphs.space import Sparse, make_space, sqdist_to_all
 
@@ -155,7 +154,7 @@ class SPE(Embedding):
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
     cycles : int, default 100
     steps : int, optional
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -181,7 +180,7 @@ class SPE(Embedding):
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""
         D = plain_distances(X, self.metric)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places = spe(
             D,
             self.n_components,
@@ -189,7 +188,7 @@ class SPE(Embedding):
             metric="precomputed",
             cycles=self.cycles,
             steps=self.steps,
-            seed=self.random_state,
+            seed=validate.seed(self.random_state),
         )
         self.embedding_ = as_precise(places, X)
         self.stress_ = spe_stress(D, places, self.cutoff)

@@ -58,7 +58,7 @@ class ARE(GramEmbedding):
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
         Seconds.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes

@@ -147,12 +147,11 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
                 "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
-        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-        if len(shape) == 2:
-            self.n_features_in_ = int(shape[1])
         # In the fit alone: what the embedding is returned in.
         self._dtype = as_precise([], X).dtype
         graph = self._searched(X, search)
+        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+        self.n_features_in_ = int(shape[1])
         d = self.n_components
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
             raise DataError(
@@ -181,17 +180,21 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             landmarks=landmarks,
             tol=self.tol,
             time_limit=self.time_limit,
-            seed=self.random_state,
+            seed=validate.seed_or_none(self.random_state),
         )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        exact = getattr(self, "isometry", None) == "equality"
-        warn_of_missing_proof(solution, EXACT_LENGTHS.format("isometry") if exact else "")
+        warn_of_missing_proof(
+            solution, EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
+        )
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
         self.graph_, self.solution_ = graph, solution
         self._compare(places)
+
+    def _has_exact_lengths(self) -> bool:
+        return getattr(self, "isometry", None) == "equality"
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         """Coordinates of the nodes."""
@@ -231,7 +234,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             kind,
             precomputed=precomputed,
             n_neighbors=self.n_neighbors_,
-            seed=self.random_state or 0,
+            seed=validate.seed_or_none(self.random_state) or 0,
         )
         # Columns of distances to samples that were left out of the graph.
         self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))

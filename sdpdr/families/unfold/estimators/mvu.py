@@ -61,7 +61,7 @@ class MVU(SampledEmbedding):
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
         Seconds.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes
@@ -171,7 +171,7 @@ class MFNU(LengthEmbedding):
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, optional
         Seconds.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes
@@ -236,7 +236,7 @@ class MVE(GramEmbedding):
         Random starts that follow the first one.
     time_limit : float, optional
         Seconds, for all programs together.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed of the starts and of a solver that is named; 0 by default.
 
     Attributes
@@ -305,7 +305,7 @@ class MVE(GramEmbedding):
             solver=self.solver,
             form=self.form,
             time_limit=self.time_limit,
-            seed=self.random_state or 0,
+            seed=validate.seed_or_none(self.random_state) or 0,
         )
         if state.status is not IterationStatus.SETTLED:
             warnings.warn(

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, SampledWarning
-from sdpdr.base.estimators import as_precise
+from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.rows import rows_of
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.graphs import knn
@@ -65,7 +65,7 @@ class Sampling(GramEmbedding):
             warn_of_unlike_columns(X)
         with rows_of(rows):
             super().fit(points[rows])
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places = self.extension_(points)
         # Points of the sample that the graph dropped are placed as those outside of it.
         kept = np.isfinite(self.embedding_).all(axis=1)
@@ -81,7 +81,10 @@ class Sampling(GramEmbedding):
             validate.choice("sample", self.sample, ("auto",))
             by_name = not (isinstance(self.solver, str) and self.solver == self.form == "auto")
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
-            if by_name or not known_by_points or _num_samples(X) <= self._few():
+            if by_name or not known_by_points:
+                return None
+            # What is no table is refused by the check of points.
+            if X is not None and not np.isscalar(X) and _num_samples(X) <= self._few():
                 return None
         else:
             validate.positive_integer("sample", self.sample)
@@ -94,7 +97,9 @@ class Sampling(GramEmbedding):
 
     def _drawn(self, points: Array) -> Index | None:
         """Rows of a sample; None where all are taken."""
-        order = np.random.default_rng(self.random_state or 0).permutation(len(points))
+        order = np.random.default_rng(validate.seed_or_none(self.random_state) or 0).permutation(
+            len(points)
+        )
         wanted = self.sample
         m = (
             int(wanted)
