@@ -6,6 +6,7 @@ A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
@@ -19,10 +20,13 @@ from sklearn.utils.validation import validate_data
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import ShapeError
+from sdpdr.base.errors import ShapeError, UncertifiedWarning
 from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.progress import Deadline
+from sdpdr.families.unfold.baselines.augmented import of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum
 from sdpdr.program import Certificate, Factor, certify
 from sdpdr.program.face import complete_multipliers
@@ -55,6 +59,8 @@ class NonConvexUnfolding:
         Of the outer and of the inner loop.
     converged : bool
         Whether the lengths hold to the tolerance.
+    stopped : bool
+        Whether the time limit ended it.
     """
 
     embedding: Array
@@ -65,6 +71,7 @@ class NonConvexUnfolding:
     rounds: int
     iterations: int
     converged: bool
+    stopped: bool = False
 
     @property
     def bound(self) -> float | None:
@@ -79,6 +86,12 @@ class NonConvexUnfolding:
     @property
     def message(self) -> str:
         """How it ended, in words."""
+        if self.stopped:
+            return (
+                f"The time limit ended it with lengths off by {self.violation:.1e}, at the value "
+                f"{self.value:.4g} and the bound {self.bound or np.inf:.4g}. Raise time_limit; "
+                "None is no limit."
+            )
         if not self.converged:
             return (
                 f"Lengths off by {self.violation:.1e}: no such placement of this rank near here. "
@@ -90,56 +103,6 @@ class NonConvexUnfolding:
         return "The bound closes on the value: optimal at any rank."
 
 
-def lagrangian(
-    R: Array, w: Array, s: float | Array, C: Any, graph: NeighborGraph, isometry: str = "equality"
-) -> tuple[float, Array]:
-    r"""Augmented Lagrangian of low-rank unfolding, and its gradient.
-
-    .. math::
-
-        \mathcal L = -\langle C, R R^T\rangle + w^T v + \tfrac s2 |v|^2, \qquad
-        \nabla \mathcal L = 2\,(L(w + s v) - C)\, R,
-
-    with :math:`v_e = |r_i - r_j|^2 - d_e`, at the centred R. For the inequality
-    :math:`w + s v` is replaced by its positive part, and the last two terms by
-    :math:`(|w + s v|_+^2 - |w|^2) / 2s`.
-
-    Parameters
-    ----------
-    R : array of shape (n, r)
-    w : array of shape (m,)
-        Multipliers, with the sign of edge weights.
-    s : float or array of shape (m,)
-        Penalty; :math:`\sigma / d_e^2` penalises relative errors.
-    C : array or sparse array of shape (n, n)
-    graph : NeighborGraph
-    isometry : {"equality", "inequality"}, default "equality"
-
-    Returns
-    -------
-    value : float
-    gradient : array of shape (n, r)
-
-    References
-    ----------
-    Vasiloglou thesis, (2.20)-(2.24). As printed, the first term lacks its trace, and in the
-    gradient the sum over edges lacks the matrix :math:`A_{ij}` of each edge, which multiplies R.
-    """
-    share = graph.counts / np.sum(graph.counts)
-    R = R - share @ R
-    steps = R[graph.edges[:, 0]] - R[graph.edges[:, 1]]
-    v = np.einsum("ek,ek->e", steps, steps) - graph.sqdist
-    pull = w + s * v
-    if isometry == "inequality":
-        pull = np.maximum(pull, 0.0)
-    CR = C @ R
-    value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
-    gradient = -2.0 * CR
-    np.add.at(gradient, graph.edges[:, 0], 2.0 * pull[:, None] * steps)
-    np.subtract.at(gradient, graph.edges[:, 1], 2.0 * pull[:, None] * steps)
-    return value, gradient - np.outer(share, gradient.sum(axis=0))
-
-
 def ncmvu(
     graph: NeighborGraph,
     rank: int = 3,
@@ -149,6 +112,7 @@ def ncmvu(
     start: ArrayLike | None = None,
     tol: float = 1e-8,
     max_iter: int = 60,
+    time_limit: float | None = None,
     seed: int = 0,
 ) -> NonConvexUnfolding:
     r"""Unfold by moving coordinates: augmented Lagrangian outside, L-BFGS inside.
@@ -179,6 +143,8 @@ def ncmvu(
         Largest relative error of a squared length aimed at.
     max_iter : int, default 60
         Rounds of multipliers.
+    time_limit : float, optional
+        Seconds, after which the point and the multipliers are kept as they are.
     seed : int, default 0
 
     Returns
@@ -218,12 +184,20 @@ def ncmvu(
     w = np.zeros(graph.m)
     s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
 
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
+    deadline = Deadline(time_limit)
+
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry)
+        value, gradient = of_differences(x.reshape(graph.n, rank), w, s, C, small, ends, isometry)
         return value, gradient.ravel()
 
+    def stop(x: Array) -> None:
+        if deadline.is_over():
+            raise StopIteration
+
     violation, converged, iterations, done = np.inf, False, 0, 0
-    while done < validate.positive_integer("max_iter", max_iter) and not converged:
+    stopped = False
+    while done < validate.positive_integer("max_iter", max_iter) and not (converged or stopped):
         done += 1
         inner = minimize(
             flat,
@@ -231,6 +205,7 @@ def ncmvu(
             args=(w, s),
             jac=True,
             method="L-BFGS-B",
+            callback=stop,
             options={"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9},
         )
         R, iterations = inner.x.reshape(R.shape), iterations + int(inner.nit)
@@ -241,6 +216,7 @@ def ncmvu(
         # Zero where the edge is as long as allowed, or slack without a multiplier.
         residual = float(np.max(np.abs(pull - w) / (s * small.sqdist)))
         w, converged = pull, residual <= tol
+        stopped = not converged and deadline.is_over()
         s = s * (_GROWTH if residual > _CUT * violation else 1.0)
         violation = residual
     share = graph.counts / np.sum(graph.counts)
@@ -258,6 +234,7 @@ def ncmvu(
         rounds=done,
         iterations=iterations,
         converged=bool(converged),
+        stopped=stopped,
     )
 
 
@@ -281,6 +258,8 @@ class NCMVU(Embedding):
         The principal components of the data, or random coordinates.
     tol : float, default 1e-8
     max_iter : int, default 60
+    time_limit : float or None, default 60
+        Seconds, after which the point and the multipliers are kept as they are, with a warning.
     random_state : int, default 0
 
     Attributes
@@ -296,6 +275,11 @@ class NCMVU(Embedding):
     ------
     DataError
         From `fit`, naming what is wrong.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The time limit ended it.
 
     Examples
     --------
@@ -315,6 +299,7 @@ class NCMVU(Embedding):
     start: str = "data"
     tol: float = 1e-8
     max_iter: int = 60
+    time_limit: float | None = 60.0
     random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
@@ -340,8 +325,11 @@ class NCMVU(Embedding):
             start=points if self.start == "data" else None,
             tol=self.tol,
             max_iter=self.max_iter,
+            time_limit=self.time_limit,
             seed=self.random_state,
         )
+        if self.result_.stopped:
+            warnings.warn(self.result_.message, UncertifiedWarning, stacklevel=2)
         places = graph.of_samples(self.result_.embedding[:, : self.n_components])
         self.embedding_ = as_precise(places, X)
         self.graph_ = graph
