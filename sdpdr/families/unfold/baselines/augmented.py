@@ -1,4 +1,4 @@
-"""The augmented Lagrangian of unfolding by coordinates, and its gradient."""
+"""The augmented Lagrangian of unfolding by coordinates, its gradient, and where to begin."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.errors import ShapeError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import SquaredEdgeLengths
 
@@ -72,3 +75,27 @@ def of_differences(
     value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
     gradient = ends.T @ (2.0 * pull[:, None] * steps) - 2.0 * CR
     return value, gradient - np.outer(share, gradient.sum(axis=0))
+
+
+def changes(graph: NeighborGraph, factor: Array) -> Array:
+    """Relative changes of the squared lengths."""
+    steps = factor[graph.edges[:, 0]] - factor[graph.edges[:, 1]]
+    return np.asarray(np.einsum("ek,ek->e", steps, steps) / graph.sqdist - 1.0)
+
+
+def first_coordinates(
+    graph: NeighborGraph, rank: int, start: ArrayLike | None, unit: float, seed: int
+) -> Array:
+    """Coordinates to begin with, given ones on their principal axes or random ones."""
+    noise = np.random.default_rng(seed).standard_normal((graph.n, rank))
+    if start is None:
+        return noise
+    points = validate.points(start, at_least=2) / np.sqrt(unit)
+    if points.shape[0] != graph.n:
+        raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
+    left, singular, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    kept = min(rank, singular.size)
+    # Coordinates that are exactly zero would stay zero.
+    first = 0.1 * noise
+    first[:, :kept] += left[:, :kept] * singular[:kept]
+    return first

@@ -20,10 +20,10 @@ from sklearn.utils.validation import validate_data
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import ShapeError, UncertifiedWarning
+from sdpdr.base.errors import UncertifiedWarning
 from sdpdr.base.estimators import Embedding, as_precise
 from sdpdr.base.progress import Deadline
-from sdpdr.families.unfold.baselines.augmented import of_differences
+from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg import SquaredEdgeLengths
@@ -180,7 +180,7 @@ def ncmvu(
     unit = float(np.mean(graph.sqdist))
     small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
     C = -sp.csr_array(sdp.cost("K"))
-    R = _first(small, rank, start, unit, seed)
+    R = first_coordinates(small, rank, start, unit, seed)
     w = np.zeros(graph.m)
     s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
 
@@ -209,7 +209,7 @@ def ncmvu(
             options={"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9},
         )
         R, iterations = inner.x.reshape(R.shape), iterations + int(inner.nit)
-        change = _changes(small, R)
+        change = changes(small, R)
         pull = w + s * change * small.sqdist
         if isometry == "inequality":
             pull = np.maximum(pull, 0.0)
@@ -222,7 +222,7 @@ def ncmvu(
     share = graph.counts / np.sum(graph.counts)
     spectrum, vectors = factor_spectrum(np.sqrt(unit) * (R - share @ R))
     factor = vectors * np.sqrt(spectrum)
-    change = _changes(graph, factor)
+    change = changes(graph, factor)
     duals = {r.label: w if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
     off = np.abs(change) if isometry == "equality" else np.maximum(change, 0.0)
     return NonConvexUnfolding(
@@ -334,26 +334,3 @@ class NCMVU(Embedding):
         self.embedding_ = as_precise(places, X)
         self.graph_ = graph
         return self
-
-
-def _changes(graph: NeighborGraph, factor: Array) -> Array:
-    """Relative changes of the squared lengths."""
-    steps = factor[graph.edges[:, 0]] - factor[graph.edges[:, 1]]
-    return np.asarray(np.einsum("ek,ek->e", steps, steps) / graph.sqdist - 1.0)
-
-
-def _first(
-    graph: NeighborGraph, rank: int, start: ArrayLike | None, unit: float, seed: int
-) -> Array:
-    noise = np.random.default_rng(seed).standard_normal((graph.n, rank))
-    if start is None:
-        return noise
-    points = validate.points(start, at_least=2) / np.sqrt(unit)
-    if points.shape[0] != graph.n:
-        raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
-    left, singular, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    kept = min(rank, singular.size)
-    # Coordinates that are exactly zero would stay zero.
-    first = 0.1 * noise
-    first[:, :kept] += left[:, :kept] * singular[:kept]
-    return first
