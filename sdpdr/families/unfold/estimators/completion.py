@@ -21,7 +21,11 @@ from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
-from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, warn_of_missing_proof
+from sdpdr.families.unfold.estimators.gram import (
+    EXACT_LENGTHS,
+    seconds_of,
+    warn_of_missing_proof,
+)
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
@@ -58,8 +62,9 @@ class DistanceCompletion(Embedding):
         Whether the distances given are squared.
     solver : str or Solver, default "auto"
     tol : float, optional
-    time_limit : float, optional
-        Seconds, of the first step.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, of the first step; None for no limit. What has been found by then is kept, with a
+        warning. By default 60, unless a solver is named.
     random_state : int, RandomState or Generator, optional
     progress : bool or callable, optional
         See `sdpdr.solve`.
@@ -130,7 +135,7 @@ class DistanceCompletion(Embedding):
     squared: bool = False
     solver: Any = "auto"
     tol: float | None = None
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     random_state: int | None = None
     progress: Progress | bool | None = None
 
@@ -169,12 +174,13 @@ class DistanceCompletion(Embedding):
             distance_completion(scaled, nodes, coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
-            time_limit=self.time_limit,
+            time_limit=seconds_of(self.time_limit, self.solver, "auto"),
             seed=validate.seed_or_none(self.random_state),
             progress=self.progress,
         )
         exact = self.misfit == "equality"
-        warn_of_missing_proof(solution, EXACT_LENGTHS.format("misfit") if exact else "")
+        way_out = EXACT_LENGTHS.format("misfit") if exact else ""
+        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         relaxed = self.unit_ * self._relaxed(scaled, nodes, coordinates)

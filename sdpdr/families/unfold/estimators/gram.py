@@ -39,6 +39,9 @@ EXACT_LENGTHS = (
 )
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
+# Seconds for programs where no limit, solver or form is asked for.
+PATIENCE = 60.0
+MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its end."
 
 
 def _is_extended(estimator: GramEmbedding) -> bool:
@@ -108,7 +111,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     solver: Any = "auto"
     form: str = "auto"
     tol: float | None = None
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     random_state: int | None = None
 
     @abstractmethod
@@ -179,14 +182,17 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             self.form,
             landmarks=landmarks,
             tol=self.tol,
-            time_limit=self.time_limit,
+            time_limit=self._limit(),
             seed=validate.seed_or_none(self.random_state),
         )
 
+    def _limit(self) -> float | None:
+        """Seconds for programs, if they are limited."""
+        return seconds_of(self.time_limit, self.solver, self.form)
+
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        warn_of_missing_proof(
-            solution, EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
-        )
+        way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
+        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
@@ -306,7 +312,26 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return tags
 
 
-def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
+def seconds_of(time_limit: float | str | None, solver: Any, form: str) -> float | None:
+    """Seconds that a time limit stands for; "auto" limits those alone who name no solver or form.
+
+    Examples
+    --------
+    >>> seconds_of("auto", "auto", "auto"), seconds_of("auto", "clarabel", "auto")
+    (60.0, None)
+    """
+    if not isinstance(time_limit, str):
+        return time_limit
+    validate.choice("time_limit", time_limit, ("auto",))
+    return PATIENCE if is_left_to_us(solver, form) else None
+
+
+def is_left_to_us(solver: Any, form: str) -> bool:
+    """Whether neither a solver nor a form is named."""
+    return isinstance(solver, str) and solver == form == "auto"
+
+
+def warn_of_missing_proof(solution: Solution, way_out: str = "", *, asked: bool = True) -> None:
     """Raise if there is no point; warn unless one is proved best to the tolerance.
 
     Parameters
@@ -314,11 +339,15 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
     solution : Solution
     way_out : str, optional
         What to do besides what the status advises.
+    asked : bool, default True
+        Whether somebody asked for the time limit, if there was one.
     """
     if not solution.values:
         solution.raise_for_status()
     if solution.certified():
         return
+    if solution.status is Status.TIME_LIMIT and not asked:
+        way_out = f"{MORE_TIME} {way_out}"
     gaps = [f"gap {solution.gap:.1e}"]
     if solution.attained is None:
         gaps.append(f"feasibility: {solution.attained_by}")

@@ -13,7 +13,7 @@ from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.sampled import Sampling
+from sdpdr.families.unfold.estimators.sampled import SampledInTime, Sampling
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
@@ -26,6 +26,8 @@ from sdpdr.program.point import leading_factor, spectrum_of
 _WIDTH = 3.0
 # Relative to squared lengths, what neighbours may give way by to lie on a sphere.
 _WIDTH_ON_SPHERES = 0.05
+# Points of a density map that takes seconds.
+_FEW_DENSITIES = 300
 # Points of a leave-one-out unfolding that takes seconds.
 _FEW = 30
 
@@ -79,8 +81,9 @@ class ColoredMVU(LengthEmbedding):
         Of the landmark form: how many.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, optional
-        Seconds.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        60, unless a solver or form is named.
     random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
@@ -145,7 +148,7 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
 
 
 @dataclass(eq=False, repr=False)
-class DensityMap(KernelEmbedding):
+class DensityMap(SampledInTime, KernelEmbedding):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
     Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
@@ -166,6 +169,12 @@ class DensityMap(KernelEmbedding):
         Points on the unit sphere, or as close to the origin as the densities allow.
     spread : {"most", "least"}, default "most"
         Of the unit form: whether the variance is maximised or minimised.
+    sample : int, "auto" or None, default "auto"
+        How many points are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
+        default all, unless that is predicted to take longer than ``time_limit``: then so many as
+        will not, 300 at least. Distances, and solvers and forms chosen by name, are not sampled
+        unless asked.
     metric, angles, connect, extension, solver, form, tol, time_limit, random_state
         As for `sdpdr.MVU`.
 
@@ -209,6 +218,9 @@ class DensityMap(KernelEmbedding):
         return density_map(
             graph, bandwidth=self.bandwidth_, variant=self.variant, spread=self.spread
         )
+
+    def _few(self) -> int:
+        return _FEW_DENSITIES
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
