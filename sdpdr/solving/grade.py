@@ -54,6 +54,9 @@ _ENDED = {
 }
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
+_CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
+# How far data would have to move, relatively, for a point to be feasible that says something.
+_MISSES = 0.5
 _TENTATIVE = "it was not proved at once, and others took their turn"
 # Seconds for a ray, whatever the solver has left.
 _GRACE = 1.0
@@ -273,6 +276,30 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
         duals=point.duals,
         measured=Measured(sdp, point),
         edges=_edges(sdp),
+    )
+
+
+def without_what_misses(solution: Solution) -> Solution:
+    """The answer of a solver that was stopped, without a point that has next to nothing right.
+
+    What a solver begins with may break every row, and have any value.
+    """
+    if solution.status not in _CUT_SHORT or solution.attained is not None or not solution.values:
+        return solution
+    missed = solution.backward_error
+    if missed <= _MISSES:
+        return solution
+    words = (
+        f"{solution.solver} had no point when it was stopped but one that misses the program by "
+        f"{missed:.0%} of its numbers, which is left out"
+    )
+    return replace(
+        solution,
+        value=float("nan"),
+        values={},
+        measured=Measured(),
+        epsilon=missed,
+        attained_by=words,
     )
 
 

@@ -28,7 +28,8 @@ class Proofs:
     tol : float
         How near the two sides are to come.
     deadline : float, optional
-        No step towards a feasible point begins after it, by `time.monotonic`.
+        No step towards a feasible point, and none towards a tighter bound, begins after it, by
+        `time.monotonic`.
     rigorous : bool, default False
         Account for all rounding.
     gap_scale : float, default 0
@@ -67,7 +68,9 @@ class Proofs:
         """A bound, and the point with the multipliers that prove it."""
         if not point.duals and (self.sdp.rows or self.sdp.lmis):
             return Certificate(None, "the solver returned no multipliers"), point
-        certificate = certify(self.sdp, point.duals, rigorous=self.rigorous, goal=goal)
+        certificate = certify(
+            self.sdp, point.duals, rigorous=self.rigorous, goal=goal, deadline=self.deadline
+        )
         if not certificate.duals:
             return certificate, point
         duals = complete_multipliers(self.sdp, {**point.duals, **certificate.duals})

@@ -59,7 +59,8 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
     is proved to the tolerance. Each gives way when its share of the time is used up, when it fails,
     and when it raises an error; what it has found by then is kept. Whoever was still converging
     when it was stopped, and can begin from its own point, goes on from there: as long again, as
-    long as that is so. If all fall short and somebody was stopped, the one who was nearest gets
+    long as that is so. Of a time limit proofs of a turn take no more than half of what its solver
+    leaves to others. If all fall short and somebody was stopped, the one who was nearest gets
     what is left of a time limit, and begins from its own point where it can; for its sake nobody
     is asked who is predicted to take longer than that. Without a limit it gets a longer turn, if
     there is no answer worth having.
@@ -72,7 +73,7 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
         None or an answer to begin from
         Returns a solution, or raises.
     deadline : float, optional
-        Of proofs, by `time.monotonic`. Later by what is waited for the first worker.
+        Of all proofs, by `time.monotonic`. Later by what is waited for the first worker.
 
     Returns
     -------
@@ -126,7 +127,7 @@ class Turns:
     chosen: Way
     attempt: Attempt
     deadline: float | None = None
-    begin: float = field(default_factory=time.perf_counter)
+    begin: float = field(default_factory=lambda: time.perf_counter())
     found: list[Solution] = field(default_factory=list)
     stopped: list[tuple[Way, Solution]] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
@@ -178,6 +179,9 @@ class Turns:
     def _first_share(self) -> float:
         """Seconds for the first; the others are looked for only where they matter to it."""
         patient = patience(self.chosen.cost)
+        if self.limit < inf and self.chosen.cost is None and self.chosen.sdp is not None:
+            # Of a small program nothing is compared as long as the first one may do.
+            return self.limit / 2.0
         if self.limit == inf or patient == inf or patient <= self.limit / 2.0:
             return min(self._stretched(patient), self.limit)
         return self.chosen.shares[0]
@@ -229,7 +233,7 @@ class Turns:
             self.deadline = None if self.deadline is None else self.deadline + waited
         begin = time.perf_counter()
         try:
-            solution = self.attempt(limited, self._words(turn), self.deadline, start)
+            solution = self.attempt(limited, self._words(turn), self._proofs_end(share), start)
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
         except (*_MISSED, ValueError) as error:
@@ -248,6 +252,15 @@ class Turns:
             self.usable_at = self.spent
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append((one, solution))
+
+    def _proofs_end(self, share: float) -> float | None:
+        """When proofs of a turn have to end: who leaves time to others leaves half of it to them.
+
+        On the clock of `time.monotonic`; None without a limit.
+        """
+        if self.deadline is None or share >= self.left:
+            return self.deadline
+        return min(self.deadline, time.monotonic() + (share + self.left) / 2.0)
 
     def _limited(self, one: Way, share: float) -> Way:
         """The plan with a time limit on its solver."""

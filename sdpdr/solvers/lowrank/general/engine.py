@@ -101,8 +101,8 @@ def solve_factored(
     ('converged', 2.25, 2.25)
     """
     options = options or Options()
-    problem = compile_problem(sdp)
     journal = Journal(options)
+    problem = compile_problem(sdp)
     search = Search(problem, options, journal, start)
     why = ""
     if descent is None:
@@ -112,6 +112,11 @@ def solve_factored(
     layout, vector, multipliers = _first_point(problem, options, start, share)
     search.offer(point_of(layout, vector, multipliers).values)
     try:
+        if journal.late():
+            # To compile the program took all the time.
+            search.ending = "time_limit"
+            search.judge_current(layout, vector, multipliers)
+            return _result(search, sdp, journal, why)
         if descent:
             left = descend(search, layout, vector, multipliers)
             if left is None:
