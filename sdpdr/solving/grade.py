@@ -238,16 +238,20 @@ def _versions() -> dict[str, str]:
     return {**found, "python": platform.python_version()}
 
 
-def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solution:
-    """The solution with everything proved anew, all rounding accounted for."""
+def proved(
+    sdp: SDP, solution: Solution, deadline: float | None = None, *, rigorous: bool = True
+) -> Solution:
+    """The solution with everything proved anew, by default with all rounding accounted for."""
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate, attained, point = Proofs(sdp, solution.tol, deadline, rigorous=True).of(given)
-    rigorous = certificate.rigorous or attained.rigorous
+    certificate, attained, point = Proofs(
+        sdp, solution.tol, deadline, rigorous, solution.gap_scale
+    ).of(given)
     found = with_both_sides(sdp, solution, certificate, attained, point.duals)
     verdict = _ENDED.get(solution.status, Verdict.SOLVED)
-    return with_status(sdp, replace(found, rigorous=rigorous), verdict)
+    exact = rigorous and (certificate.rigorous or attained.rigorous)
+    return with_status(sdp, replace(found, rigorous=exact), verdict)
 
 
 def with_both_sides(

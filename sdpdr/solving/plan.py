@@ -278,7 +278,8 @@ class Plan(Way):
                 begin = request.start if start is None else start
                 return attempt(one, clock, replace(request, deadline=deadline, start=begin), turn)
 
-            return take_turns(self, in_turn, _proof_deadline(limit))
+            deadline = _proof_deadline(limit)
+            return take_turns(self, in_turn, deadline, rigorous=request.rigorous)
         if limit is not None and request.isolate is not False:
             until_there_is_a_worker(self.solver)
         return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))

@@ -18,6 +18,7 @@ from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.choice import Way
 from sdpdr.solving.costs import crowding, patience, shares
+from sdpdr.solving.grade import proved
 from sdpdr.solving.join import join
 
 _MISTAKE = (
@@ -52,7 +53,9 @@ _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
-def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> Solution:
+def take_turns(
+    chosen: Way, attempt: Attempt, deadline: float | None = None, *, rigorous: bool = False
+) -> Solution:
     """Carry out a plan and, where it falls short, those that follow it.
 
     Candidates take turns until one answer, or the best point of one with the best bound of another,
@@ -74,6 +77,8 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
         Returns a solution, or raises.
     deadline : float, optional
         Of all proofs, by `time.monotonic`. Later by what is waited for the first worker.
+    rigorous : bool, default False
+        Whether what proofs left for the sake of others is proved with all rounding accounted for.
 
     Returns
     -------
@@ -89,7 +94,7 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
     KeyboardInterrupt
         If there was nothing yet.
     """
-    turns = Turns(chosen, attempt, deadline)
+    turns = Turns(chosen, attempt, deadline, rigorous=rigorous)
     try:
         turns.take_all()
     except KeyboardInterrupt:
@@ -122,6 +127,10 @@ class Turns:
     errors : list of Exception
     usable_at : float
         Seconds after which there was an answer worth having; infinite until then.
+    cut : bool
+        Whether proofs of a turn ended for the sake of others.
+    rigorous : bool
+        Whether the last proofs are to account for all rounding.
     """
 
     chosen: Way
@@ -133,6 +142,8 @@ class Turns:
     failed: list[Run] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     usable_at: float = inf
+    cut: bool = False
+    rigorous: bool = False
 
     @property
     def limit(self) -> float:
@@ -233,7 +244,9 @@ class Turns:
             self.deadline = None if self.deadline is None else self.deadline + waited
         begin = time.perf_counter()
         try:
-            solution = self.attempt(limited, self._words(turn), self._proofs_end(share), start)
+            end = self._proofs_end(share)
+            solution = self.attempt(limited, self._words(turn), end, start)
+            self.cut |= end != self.deadline and end is not None and time.monotonic() >= end
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
         except (*_MISSED, ValueError) as error:
@@ -283,9 +296,20 @@ class Turns:
         solution = join(self.found, self.chosen.sdp, self.deadline)
         return replace(solution, runs=(*solution.runs, *self.failed))
 
+    def _proved(self) -> Solution:
+        """What was found, with what proofs still find that ended for the sake of others."""
+        solution, sdp = self.joined(), self.chosen.sdp
+        if not self.cut or sdp is None or solution.status in (*SETTLED, Status.INTERRUPTED):
+            return solution
+        if not solution.values or solution.ray is not None:
+            return solution
+        again = proved(sdp, solution, self.deadline, rigorous=self.rigorous)
+        again = replace(again, runs=())
+        return replace(join([solution, again]), runs=solution.runs)
+
     def graded(self) -> Solution:
         """What was found in the end; time limits are those of the caller, not of a turn."""
-        solution = self.joined()
+        solution = self._proved()
         if solution.status in SETTLED or solution.status is Status.INTERRUPTED:
             return solution
         if self.left < _MOMENT:

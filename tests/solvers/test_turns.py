@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 
 from sdpdr import Status
-from sdpdr.program import SDP, Claim, PsdVariable
+from sdpdr.linalg import Entries, Trace
+from sdpdr.program import SDP, Claim, PsdVariable, Rows
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
@@ -187,3 +189,37 @@ def test_a_small_program_takes_half_of_a_limit_before_others_are_looked_for(cloc
     first = Way((), LowRank(time_limit=limit), "factor", "", sdp=sdp, further=others)
     assert take_turns(first, attempt).status is Status.SOLVED
     assert told == [limit / 2.0, "others", limit]
+
+
+def small_program():
+    """The least trace with X_11 = 1, whose optimum is 1, and a point of it without any proof."""
+    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    point = {"X": np.diag([1.0, 0.01])}
+    found = replace(
+        answer(Status.TIME_LIMIT),
+        value=1.01,
+        bound=None,
+        attained=None,
+        values=point,
+        duals={"corner": -np.ones(1)},
+        maximize=False,
+    )
+    return sdp, found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_proofs_left_to_others_is_proved_in_the_end(clock, late):
+    sdp, found = small_program()
+    first = Way((), LowRank(time_limit=1.0), "factor", "", sdp=sdp, further=lambda: ())
+
+    def attempt(way, words, deadline, start):
+        clock.now = deadline if late else 0.5
+        return found
+
+    # Proofs of the end look at a clock of their own.
+    joined = take_turns(first, attempt, time.monotonic() + 100.0)
+    assert (joined.bound is not None) == late
+    assert (joined.status is Status.SOLVED) == late
+    if late:
+        assert joined.bound <= 1.0 <= joined.attained

@@ -22,8 +22,11 @@ from sdpdr.program.attain.newton import finite
 _LEAST = 0.01
 # Roundings of an eigenvalue, for every row of a matrix.
 _ROUNDINGS = 16.0
-# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance.
+# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance. Finer ones
+# are for where the first of them proves too little: what is lifted counts times the eigenvalues of
+# the other side, which may be large beside the optimum.
 SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+FINER = (1e-6, 1e-5)
 _FURTHEST = len(SHARES) - 1
 # How far outside a point may lie, over what is lifted; and how many shares further one goes where
 # one does not do.
@@ -234,7 +237,8 @@ def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterato
 
     What is lifted further is proved more easily, and lies further from the optimum. The search
     begins with what is lifted by about as much as a point lies outside, and goes on in long steps;
-    where that is too far, those before are tried from the least on.
+    where that is too far, those before are tried from the least on, finer ones as well where the
+    first of all was enough.
 
     Parameters
     ----------
@@ -249,6 +253,8 @@ def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterato
     >>> found = searched(lambda share: tried.append(share) or (share if share > 1e-3 else None), 0)
     >>> next(found), next(found), tried
     (0.1, 0.01, [0.0001, 0.1, 0.001, 0.01])
+    >>> list(searched(lambda share: share if share > 3e-6 else None, 0))
+    [0.0001, 1e-05]
     """
     place = next((k for k, share in enumerate(SHARES) if share >= _OUTSIDE * outside), _FURTHEST)
     tried = []
@@ -260,7 +266,8 @@ def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterato
         if found is not None or place == _FURTHEST:
             break
         place = min(place + _STRIDE, _FURTHEST)
-    for before in range(place):
-        if before not in tried and (found := prove(SHARES[before])) is not None:
+    before = FINER if place == 0 else [SHARES[k] for k in range(place) if k not in tried]
+    for share in before:
+        if (found := prove(share)) is not None:
             yield found
             return
