@@ -167,7 +167,7 @@ class Structure:
             return None
         if not self.data <= LARGEST_DATA or not has_inequalities(self.sdp):
             return None
-        found = work_at(compile_problem(self.sdp), INTERIOR_RANK)
+        found = work_at(self.sdp.remembered(compile_problem), INTERIOR_RANK)
         return found if found.multiplications <= MOST_WORK else None
 
     @cached_property
@@ -176,7 +176,7 @@ class Structure:
         if not equations_alone(self.sdp) or self.is_edge_program or not self.data <= LARGEST_DATA:
             return False
         try:
-            return bool(reason(compile_problem(self.sdp)))
+            return bool(reason(self.sdp.remembered(compile_problem)))
         except NotAcceptedError:
             return False
 

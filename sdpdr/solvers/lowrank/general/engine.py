@@ -102,7 +102,7 @@ def solve_factored(
     """
     options = options or Options()
     journal = Journal(options)
-    problem = compile_problem(sdp)
+    problem = sdp.remembered(compile_problem)
     search = Search(problem, options, journal, start)
     why = ""
     if descent is None:
