@@ -61,7 +61,7 @@ class Proofs:
 
     def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
         """Both sides by dense linear algebra; None where that leads nowhere."""
-        both = both_sides(self.sdp, given, self.tol, self.gap_scale)
+        both = both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline)
         return None if both is None else (*both, Point(given.values, both[0].duals))
 
     def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:

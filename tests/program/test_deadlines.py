@@ -11,7 +11,10 @@ from sdpdr import Status, blocks, graphs, methods, soften
 from sdpdr.base import progress
 from sdpdr.base.arrays import placed
 from sdpdr.base.progress import Effort, EffortSpentError
+from sdpdr.linalg import Entries, Trace
+from sdpdr.program import SDP, Point, PsdVariable, Rows
 from sdpdr.program.attain.cone import cone_program
+from sdpdr.program.attain.local import both_sides
 from sdpdr.program.certificate import certify
 from sdpdr.program.certificate.arithmetic import Plain
 from sdpdr.program.certificate.general import general
@@ -108,3 +111,17 @@ def test_blocks_at_their_places_are_those_of_a_matrix_in_blocks(seed):
     whole = np.block([[grid[i][j].toarray() * present[i, j] for j in range(4)] for i in range(5)])
     found = placed(blocks_there, (int(top[-1]), int(left[-1])))
     np.testing.assert_array_equal(found.toarray(), whole)
+
+
+@pytest.mark.parametrize("deadline", [0.0, 1.0, 2.0, 4.0, 1e9])
+def test_both_sides_look_at_the_clock_no_more_once_the_time_is_up(clock, deadline):
+    """The least trace with X_11 = 1, from a point that breaks its row: 1 is the optimum."""
+    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    near = Point({"X": np.diag([1.0, -1e-9])}, {"corner": np.full(1, -1.0 - 1e-9)})
+    found = both_sides(sdp, near, 1e-6, deadline=deadline)
+    assert clock.looks <= deadline + 2.0  # one for either side
+    if deadline in (0.0, 1e9):
+        assert (found is None) == (deadline == 0.0)
+    if found is not None:
+        assert found[0].bound <= 1.0 <= found[1].value
