@@ -120,7 +120,7 @@ def _required(learner):
 def test_a_column_of_text_is_named(learner):
     frame = pd.DataFrame(X, columns=list("abc"))
     frame.insert(1, "customer", [f"C{k:05}" for k in range(60)])
-    with pytest.raises(DataError, match=r"(?s)'C00000'.*here 'customer'\."):
+    with pytest.raises(DataError, match=r"(?s)'C00000'.*numbers: 'customer'\."):
         learner.fit(frame, np.arange(60) % 2)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.errors import DataError, FilledGapsWarning, ShapeError, warn
+from sdpdr.base.columns import distinct
+from sdpdr.base.errors import DataError, DataTypeError, FilledGapsWarning, ShapeError, warn
+from sdpdr.base.estimators import note_columns
 from sdpdr.families.factor.margin.triples import (
     as_table,
     has_named_rows,
@@ -95,7 +96,7 @@ def read_entries(X: Any, name: str = "X") -> Entries:
         A pair occurs twice, a rating is not finite, or there is none; or the names of a frame's
         columns leave open what they hold.
     DataTypeError
-        Ratings are no numbers.
+        Ratings are no numbers, or names are of several kinds.
 
     Warns
     -----
@@ -201,18 +202,22 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
     return values
 
 
-def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
+def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
     """Set ``n_features_in_``, of a matrix ``feature_names_in_`` too; or compare what is new.
 
     Raises
     ------
     ShapeError
         A new matrix has other columns than that of the fit.
+    DataTypeError
+        Names of columns are of several kinds.
     """
     if not entries.named and not isinstance(X, Entries):
         try:
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
-        except ValueError as error:
+            note_columns(estimator, X, reset=reset)
+        except DataTypeError:
+            raise  # Of names, and not of how many there are.
+        except DataError as error:
             raise ShapeError(str(error)) from None
     elif reset:
         estimator.n_features_in_ = entries.shape[1]
@@ -220,8 +225,8 @@ def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:
     values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
-    users, i = np.unique(table.iloc[:, 0].to_numpy(), return_inverse=True)
-    items, a = np.unique(table.iloc[:, 1].to_numpy(), return_inverse=True)
+    users, i = distinct(table.iloc[:, 0], "names of users")
+    items, a = distinct(table.iloc[:, 1], "names of items")
     order = np.lexsort((a, i))
     places = np.column_stack([i, a])[order]
     twice = np.flatnonzero(np.all(places[1:] == places[:-1], axis=1))

@@ -7,18 +7,26 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, MissedLengthsWarning, warn
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.errors import (
+    DataError,
+    MissedLengthsWarning,
+    warn,
+)
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.progress import Progress
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
-from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, warn_of_missing_proof
+from sdpdr.families.unfold.estimators.gram import (
+    EXACT_LENGTHS,
+    seconds_of,
+    warn_of_missing_proof,
+)
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
@@ -60,9 +68,10 @@ class DistanceCompletion(Embedding):
         Whether the distances given are squared.
     solver : str or Solver, default "auto"
     tol : float, optional
-    time_limit : float, optional
-        Seconds, of the first step.
-    random_state : int, optional
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, of the first step; None for no limit. What has been found by then is kept, with a
+        warning. By default 60, unless a solver is named.
+    random_state : int, RandomState or Generator, optional
     progress : bool or callable, optional
         See `sdpdr.solve`.
 
@@ -138,7 +147,7 @@ class DistanceCompletion(Embedding):
     squared: bool = False
     solver: Any = "auto"
     tol: float | None = None
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     random_state: int | None = None
     progress: Progress | bool | None = None
 
@@ -161,7 +170,7 @@ class DistanceCompletion(Embedding):
         """
         graph, self.names_ = named_distances(X, squared=self.squared)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
-            validate_data(self, X, skip_check_array=True)
+            note_columns(self, X)
         else:
             self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, in_rows(y, self.names_))
@@ -177,12 +186,13 @@ class DistanceCompletion(Embedding):
             distance_completion(scaled, nodes, coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
-            time_limit=self.time_limit,
-            seed=self.random_state,
+            time_limit=seconds_of(self.time_limit, self.solver, "auto"),
+            seed=validate.seed_or_none(self.random_state),
             progress=self.progress,
         )
         exact = self.misfit == "equality"
-        warn_of_missing_proof(solution, EXACT_LENGTHS.format("misfit") if exact else "")
+        way_out = EXACT_LENGTHS.format("misfit") if exact else ""
+        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         relaxed = self.unit_ * self._relaxed(scaled, nodes, coordinates)

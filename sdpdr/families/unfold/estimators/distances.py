@@ -10,8 +10,10 @@ import pandas as pd
 import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.distances import ROUNDING
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
+from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 
@@ -94,12 +96,12 @@ def _as_numbers(values: Any) -> Array:
     DataTypeError
     """
     try:
-        return np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
+        return as_numbers("distances", values)
+    except DataError as error:
         raise DataTypeError(
-            f"the distances are not all numbers ({error}). Pass a square matrix with nan where a "
-            "distance is not known, its names as index (index_col=0); or triples (i, j, distance) "
-            "of numbers or names of points."
+            "the distances are not all numbers. Pass a square matrix with nan where a distance is "
+            "not known, its names as index (index_col=0); or triples (i, j, distance) of numbers "
+            f"or names of points. {error}"
         ) from None
 
 
@@ -117,7 +119,7 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
     [[0, 1], [0, 3], [1, 2], [1, 3]]
     """
     if sp.issparse(D):
-        entries = sp.coo_array(D)
+        entries = sp.coo_array(own_rows(D))
         if entries.shape[0] != entries.shape[1]:
             raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
         apart = entries.row != entries.col
@@ -174,6 +176,7 @@ def _listed(pairs: Index, lengths: Array, squared: bool, names: np.ndarray) -> N
             f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
             "what is not known is to be left out, or nan."
         )
+    _refuse_loops_and_twins(pairs, lengths, names)
     lost = np.setdiff1d(np.arange(n), pairs)
     if lost.size or not n:
         raise DataError(
@@ -181,6 +184,27 @@ def _listed(pairs: Index, lengths: Array, squared: bool, names: np.ndarray) -> N
             "these points out, or give one distance of each."
         )
     return from_edges(n, pairs, lengths if squared else np.square(lengths))
+
+
+def _refuse_loops_and_twins(pairs: Index, lengths: Array, names: np.ndarray) -> None:
+    """Refuse distances of a point to itself, and two that differ of one pair."""
+    own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if own.size:
+        length = lengths[own[0]]
+        raise DataError(
+            f"point {called(names, pairs[own[0], :1])} has the distance {length:g} to itself. "
+            "Leave that triple out."
+        )
+    _, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    apart = np.abs(np.diff(lengths[order])) > ROUNDING * lengths[order][1:]
+    twice = np.flatnonzero((np.diff(which.ravel()[order]) == 0) & apart)
+    if twice.size:
+        a, b = order[twice[0]], order[twice[0] + 1]
+        raise DataError(
+            f"points {called(names, pairs[a])} have two distances, {lengths[a]:g} and "
+            f"{lengths[b]:g}. Keep one of them, or their mean."
+        )
 
 
 def called(names: np.ndarray, points: Index) -> str:

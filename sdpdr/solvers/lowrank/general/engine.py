@@ -16,12 +16,14 @@ from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import Problem
-from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector
+from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector, present
 from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, point_of
 from sdpdr.solvers.lowrank.interior.approach import approach
 from sdpdr.solvers.lowrank.interior.matrix import suits
 
+# Share of the squared size of a start up to which its columns are rounding.
+_NOTHING = 1e-12
 _STOPPED = ("stalled", "max_iter", "time_limit", "interrupted", "out_of_memory")
 
 
@@ -101,8 +103,8 @@ def solve_factored(
     ('converged', 2.25, 2.25)
     """
     options = options or Options()
-    problem = compile_problem(sdp)
     journal = Journal(options)
+    problem = sdp.remembered(compile_problem)
     search = Search(problem, options, journal, start)
     why = ""
     if descent is None:
@@ -112,18 +114,22 @@ def solve_factored(
     layout, vector, multipliers = _first_point(problem, options, start, share)
     search.offer(point_of(layout, vector, multipliers).values)
     try:
-        if descent:
+        if descent and not journal.late():
             left = descend(search, layout, vector, multipliers)
             if left is None:
                 search.method = "descent"
                 return _result(search, sdp, journal, why)
             layout, vector, multipliers = left
         if interior is None:
-            interior = not descent and suits(problem)
-        if interior and approach(search, start, layout, vector, multipliers):
+            interior = not descent and not journal.late() and suits(problem)
+        # To compile a program, and to look for the fill of its matrices, may take all the time.
+        on_time = not journal.late()
+        if interior and on_time and approach(search, start, layout, vector, multipliers):
             search.method = "interior point"
-        elif search.best is not None and journal.exhausted:
-            search.ending = journal.exhausted
+        elif journal.late() or (search.best is not None and journal.exhausted):
+            search.ending = journal.exhausted or "time_limit"
+            if search.best is None:
+                search.judge_current(layout, vector, multipliers)
         else:
             search.run(layout, vector, multipliers)
     except KeyboardInterrupt:
@@ -228,6 +234,8 @@ def _given_factor(problem: Problem, start: Point, k: int) -> Array | None:
             f"start: the factor of {block.name!r} must have shape ({block.n}, r); it has "
             f"{array.shape}."
         )
+    # Columns that are nothing cost as much as any, and grow again where they are needed.
+    array = present(array, _NOTHING * float(np.sum(np.square(array))))
     return np.asarray(array / root) if array.shape[1] else np.zeros((block.n, 1))
 
 
