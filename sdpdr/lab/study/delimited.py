@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, repeat
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sdpdr.base.errors import FileFormatError, VacuousWarning
+from sdpdr.base.errors import FileFormatError, VacuousWarning, warn
 from sdpdr.base.progress import show_count
 from sdpdr.lab.study.cells import (
     SAID,
@@ -359,12 +358,11 @@ def _question_header(place: str, names: Sequence[str], decimal: str) -> None:
     """Refuse or tell a header that may be a row, which would be lost without a word."""
     if _is_pandas_array(names):
         if names[0]:
-            warnings.warn(
+            warn(
                 f"{place} counts the columns from 0, as pandas writes them of an array, and is "
                 "taken for their names. Choose --header no if it is a row, and --header yes to "
                 "have it without these words.",
                 VacuousWarning,
-                stacklevel=4,
             )
         return
     numbers = [name for name in names if is_number(name, decimal) and not is_missing(name)]
@@ -377,9 +375,8 @@ def _question_header(place: str, names: Sequence[str], decimal: str) -> None:
                 f"{place}: expected numbers or names of columns; found {name!r}, which is not a "
                 f"number, beside {numbers[0]!r}, which is one. Mend it if it is to be one. {choice}"
             )
-    warnings.warn(
+    warn(
         f"{place} is taken for the names of the columns, though {numbers[0]!r} is a number. "
         f"{choice}",
         VacuousWarning,
-        stacklevel=4,
     )
