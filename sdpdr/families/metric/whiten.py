@@ -123,8 +123,9 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     InfeasibleError
         Every dissimilar pair has distance zero.
     DataError
-        Pairs are of one kind only; or dissimilar ones differ in a direction in which no similar pair does: a metric that
-        stretches only this direction costs nothing, so the least cost is zero and not attained.
+        Pairs are of one kind only; or dissimilar ones differ in a direction in which no similar
+        pair does: a metric that stretches only this direction costs nothing, so the least cost is
+        zero and not attained.
 
     Examples
     --------
