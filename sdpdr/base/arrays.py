@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.errors import DataTypeError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
 Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.int64]
@@ -141,3 +141,33 @@ def is_written_admissibly(word: str) -> bool:
     value = float(word)
     vanished = value == 0.0 and _NOT_ZERO.match(word.strip()) is not None
     return not vanished and bool(is_admissible(value))
+
+
+# Sums of squares of larger entries overflow, and squares of smaller ones lose digits.
+_LARGEST, _SMALLEST = 1e140, 1e-140
+
+
+def require_squares(values: Array, name: str = "X") -> None:
+    """Refuse entries whose squares double precision does not hold.
+
+    Parameters
+    ----------
+    values : array
+        ``nan`` counts as nothing.
+    name : str, default "X"
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> require_squares(np.array([1e-300, 2.0, np.nan]))
+    """
+    largest = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
+    if largest > _LARGEST or 0.0 < largest < _SMALLEST:
+        raise DataError(
+            f"the largest entry of {name} is {largest:.3g} in size; sums of squares need one "
+            f"between {_SMALLEST:g} and {_LARGEST:g}. Rescale {name}."
+        )

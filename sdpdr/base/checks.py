@@ -22,16 +22,13 @@ from sdpdr.base.errors import (
     FewPointsError,
     FewPointsWarning,
     ShapeError,
-    SquaredDistancesWarning,
     UnknownNameError,
 )
-from sdpdr.base.rows import numbered
 
-# Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
-# computed from inner products, sqrt(machine epsilon), with room to spare.
-ROUNDING = 1e-7
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
+# Seeds that are drawn lie below.
+_SEEDS = 2**31 - 1
 
 T = TypeVar("T")
 
@@ -86,78 +83,6 @@ def varying(X: Matrix) -> Matrix:
             "Check that X has one row per point and that no step before set it to a constant."
         )
     return X
-
-
-def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Array:
-    """Matrix of SQUARED distances of shape (n, n) from precomputed distances.
-
-    What is not known is infinite in the result, so that no search finds it.
-
-    Parameters
-    ----------
-    D : array_like of shape (n, n)
-        Symmetric, non-negative, zero on the diagonal (up to rounding, which is removed). NaN and
-        inf stand for distances that are not known; one of D[i, j] and D[j, i] is enough.
-    squared : bool
-        Whether the entries are squared distances already.
-    at_least : int, default 3
-        Fewest points allowed.
-
-    Raises
-    ------
-    DataError
-        D is not such a matrix, or no distance of a point is known; the message names the first
-        entry at fault.
-
-    Warns
-    -----
-    SquaredDistancesWarning
-        Plain distances break the triangle inequality, as squared ones do.
-
-    Examples
-    --------
-    >>> squared_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]], squared=False)[0]
-    array([0., 1., 4.])
-    >>> squared_distances([[0, 1, np.nan], [np.nan, 0, 1], [np.nan, 1, 0]], squared=False)
-    array([[ 0.,  1., inf],
-           [ 1.,  0.,  1.],
-           [inf,  1.,  0.]])
-    """
-    array = _numbers(D, at_least=at_least, finite=False)
-    if array.shape[0] != array.shape[1]:
-        raise DataError(
-            f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
-            "Pass the points themselves with metric='euclidean'."
-        )
-    known = np.isfinite(array)
-    slack = ROUNDING * float(np.abs(array).max(initial=0.0, where=known))
-    _refuse(array < -slack, array, "negative", "A distance cannot be: pass distances, not a kernel")
-    _refuse(
-        np.diag((np.abs(np.diag(array)) > slack) & np.diag(known)),
-        array,
-        "not zero on the diagonal",
-        "A point has distance 0 to itself: pass distances, not similarities",
-    )
-    array = np.where(known, array, np.where(known.T, array.T, np.inf))
-    with np.errstate(invalid="ignore"):  # of inf - inf, which is no difference
-        _refuse(
-            np.abs(array - array.T) > slack,
-            array,
-            "not symmetric",
-            "If that is meant, pass (D + D.T) / 2",
-        )
-    distances: Array = np.maximum((array + array.T) / 2.0, 0.0)
-    np.fill_diagonal(distances, 0.0)
-    _refuse_unknown(distances)
-    if not distances.any():
-        raise DataError(
-            f"all {len(distances)} points are equal: every precomputed distance is 0. "
-            "Check that the matrix was filled in."
-        )
-    if squared:
-        return distances
-    _warn_if_squared(distances)
-    return np.asarray(np.square(distances))
 
 
 def symmetric(name: str, value: ArrayLike) -> Array:
@@ -247,18 +172,59 @@ def positive_integer(
 
 def positive_number(name: str, value: object) -> float:
     """Value of the argument called ``name`` as a finite float above zero."""
-    number = _real(name, value)
+    number = real(name, value)
     if not 0 < number < np.inf:
         raise DataError(f"{name}={number} is out of range: it must be positive and finite.")
     return number
 
 
+def real(name: str, value: object) -> float:
+    """Value of the argument called ``name`` as a float."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise DataTypeError(f"{name}={value!r} is not a number.")
+    return float(value)
+
+
 def non_negative(name: str, value: object) -> float:
     """Value of the argument called ``name`` as a finite float, zero or above."""
-    number = _real(name, value)
+    number = real(name, value)
     if not 0 <= number < np.inf:
         raise DataError(f"{name}={number} is out of range: it must be 0 or more, and finite.")
     return number
+
+
+def seed(value: object, name: str = "random_state") -> int:
+    """What scikit-learn calls a random state as a seed; of None one that is drawn anew.
+
+    Raises
+    ------
+    DataError
+        It is out of range.
+    DataTypeError
+        It is neither a whole number nor a generator.
+
+    Examples
+    --------
+    >>> seed(3), seed(np.random.RandomState(0)) == seed(np.random.RandomState(0))
+    (3, True)
+    """
+    if value is None:
+        value = np.random.mtrand._rand  # what scikit-learn draws from
+    if isinstance(value, np.random.Generator):
+        return int(value.integers(_SEEDS))
+    if isinstance(value, np.random.RandomState):
+        return int(value.randint(_SEEDS))
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise DataTypeError(
+            f"{name}={value!r} is no seed. Pass a whole number, a generator of numpy.random, or "
+            "None."
+        )
+    return positive_integer(name, value, at_least=0, at_most=2**32 - 1)
+
+
+def seed_or_none(value: object, name: str = "random_state") -> int | None:
+    """As `seed`; None where the seed is left to the solver."""
+    return None if value is None else seed(value, name)
 
 
 def pairs(name: str, value: ArrayLike) -> Index:
@@ -295,54 +261,7 @@ def _integer(name: str, value: object) -> int:
     return int(value)
 
 
-def _real(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise DataTypeError(f"{name}={value!r} is not a number.")
-    return float(value)
-
-
 def _numbers(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
     from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
 
     return numeric(X, at_least=at_least, sparse=sparse, finite=finite)
-
-
-def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        other = f", D[{numbered([j, i])}] = {matrix[j, i]:.6g}" if i != j else ""
-        raise DataError(
-            f"the precomputed distances are {fault}: D[{numbered([i, j])}] = {matrix[i, j]:.6g}"
-            f"{other}. {advice}."
-        )
-
-
-def _refuse_unknown(distances: Array) -> None:
-    """Refuse points of which nothing is known, so that they could be anywhere."""
-    lost = np.flatnonzero(np.isfinite(distances).sum(axis=1) == 1)
-    if lost.size:
-        raise DataError(
-            f"no distance is known of {lost.size} of {len(distances)} points: {numbered(lost)}. "
-            "NaN and inf in precomputed distances stand for unknown ones. Leave these points out, "
-            "or give one distance of each."
-        )
-
-
-def _warn_if_squared(distances: Array) -> None:
-    # Seen from the most central point about half of all pairs lie at an obtuse angle, and each
-    # of them breaks the triangle inequality when lengths are squared: one pivot is enough.
-    known = np.isfinite(distances)
-    unknown = known.shape[1] - known.sum(axis=1)
-    pivot = int(np.lexsort((distances.max(axis=1, initial=0.0, where=known), unknown))[0])
-    detour = distances[pivot, :, None] + distances[pivot]
-    excess = np.where(known, distances, 0.0) - detour
-    i, j = np.unravel_index(int(excess.argmax()), excess.shape)
-    if excess[i, j] > ROUNDING * distances.max(where=known, initial=0.0):
-        warn(
-            f"the precomputed distances break the triangle inequality: D[{numbered([i, j])}] = "
-            f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point "
-            f"{numbered(pivot)}. "
-            "If the entries are squared distances, pass squared=True.",
-            SquaredDistancesWarning,
-            stacklevel=5,
-        )

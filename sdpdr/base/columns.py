@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DataError,
+    DataTypeError,
     DoubtfulColumnWarning,
     RowNumbersWarning,
     UnlikeColumnsWarning,
@@ -24,6 +25,12 @@ UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
 # What pandas calls a column without a name, which is where it writes its index.
 UNNAMED = "Unnamed: "
+# Names that columns of ids have.
+_NAMES_OF_IDS = re.compile(
+    r"|id|ids|uid|uuid|key|index|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-](id|no|nr)"
+    r"|(?-i:.*[a-z]I[Dd])|Unnamed: \d+",
+    re.IGNORECASE,
+)
 # Fewer rows may be counted by chance, by a column that has a name.
 _COUNTED = 10
 # Numbers that stand for what is not known in files of measurements.
@@ -32,6 +39,17 @@ _CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
 _YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
 _APART = 100.0
+
+
+def is_named_as_id(name: str) -> bool:
+    """Whether a column has no name, or one that columns of ids have.
+
+    Examples
+    --------
+    >>> [name for name in ("", "CustomerID", "order_no", "zip", "acid") if is_named_as_id(name)]
+    ['', 'CustomerID', 'order_no', 'zip']
+    """
+    return _NAMES_OF_IDS.fullmatch(name) is not None
 
 
 def counts_rows(name: object, column: ArrayLike) -> bool:
@@ -56,7 +74,8 @@ def doubts(name: object, column: ArrayLike) -> str:
     """In words, why a column of numbers may be no coordinate; empty if nothing speaks against it.
 
     A number of nines that is further from all other entries than these are from each other stands
-    for what is not known. Whole numbers of a column that is called a year are years.
+    for what is not known. Whole numbers of a column that is called a year are years, and of
+    one that is called as ids are, where no two are alike, ids.
 
     Examples
     --------
@@ -66,6 +85,8 @@ def doubts(name: object, column: ArrayLike) -> str:
     "column 'year' holds years, 1999 to 2011"
     >>> doubts("depth", [990.0, 999.0, 1004.0]), doubts("years", [0.5, 3.0])
     ('', '')
+    >>> doubts("CustomerID", [1007, 1002, 1031])
+    "column 'CustomerID' is called as ids are, and no two of its whole numbers are alike"
     """
     entries = np.asarray(column, dtype=float)
     for code in _CODES:
@@ -82,6 +103,8 @@ def doubts(name: object, column: ArrayLike) -> str:
                 f"{most:g}), as a number does that stands for what is not known"
             )
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
+    if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
+        return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"
     if whole and _YEAR.fullmatch(str(name)):
         least, most = float(entries.min()), float(entries.max())
         if _YEARS[0] <= least and most <= _YEARS[1]:
@@ -201,6 +224,30 @@ def unknown(y: ArrayLike) -> np.ndarray:
     if labels.dtype.kind in "iufO" and (missing.any() or len(set(labels.tolist())) > 2):
         missing = missing | np.array([label == UNKNOWN for label in labels.tolist()], dtype=bool)
     return missing
+
+
+def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.ndarray]:
+    """The distinct labels, ascending, and the position of each label among them.
+
+    Raises
+    ------
+    DataTypeError
+        They have no order, as words beside numbers.
+
+    Examples
+    --------
+    >>> distinct(["b", "a", "b"])
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
+    given = np.asarray(labels)
+    try:
+        return np.unique(given, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in given.tolist()})
+        raise DataTypeError(
+            f"{what} are of several kinds ({', '.join(kinds)}), and have no order. Pass all as "
+            "numbers, or all as text."
+        ) from None
 
 
 def require_known(y: Any, instead: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from pandas.api.types import is_datetime64_any_dtype as is_datetime
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -18,6 +20,7 @@ from sdpdr.base.rows import named, numbered
 # Beyond, squares overflow.
 _SQUARABLE = 1e150
 
+_NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 _ADVICE = {
     "Expected 2D": "X must have shape (n, D): one row per point, one column per feature; "
     "for points on a line use X.reshape(-1, 1).",
@@ -27,8 +30,10 @@ _ADVICE = {
     "sample(s)": "Add points: neighbourhoods need more of them.",
     "feature(s)": "Each point needs at least one coordinate.",
     "dim ": "X must have shape (n, D): flatten each image or series to one row.",
+    "unique column names": "Rename the columns, or pass X.to_numpy().",
+    "inhomogeneous": f"{_NUMBERS_ONLY} All rows must have the same length.",
+    **dict.fromkeys(("convert", "argument must be", "Cannot cast", "promoted"), _NUMBERS_ONLY),
 }
-_NUMBERS_ONLY = "All entries must be numbers: drop or encode columns of text or other objects."
 
 
 def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
@@ -55,38 +60,115 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
                 input_name="X",
             )
     except (TypeError, ValueError) as error:
-        kind = DataTypeError if isinstance(error, TypeError) else DataError
-        words = str(error)
-        raise kind(f"{words.rstrip('.')}. {_advice(X, words)}") from error
+        raise refused(X, error) from error
     if sp.issparse(array):
         array = own_rows(array)
         array.eliminate_zeros()
         largest = float(abs(array).max())
     else:
         largest = float(np.abs(array).max(initial=0.0, where=np.isfinite(array)))
-    if not is_admissible(largest**2 if largest < _SQUARABLE else np.inf):
+    square = largest**2 if largest < _SQUARABLE else np.inf
+    if not is_admissible(square) or (largest and not square):
         raise DataError(
             f"X holds {largest:g}, of which the square is beyond what is computed with "
-            f"({ALLOWED}). Choose another unit."
+            f"({ALLOWED}). Choose another unit: rescale X."
         )
     return array
 
 
+def as_numbers(name: str, value: Any) -> Array:
+    """Numbers of any shape, in any container, of which some may be NaN or infinite.
+
+    Raises
+    ------
+    DataError, DataTypeError
+        The value called ``name`` is complex or sparse, or not all numbers.
+
+    Examples
+    --------
+    >>> as_numbers("y", pd.Series([1, None], dtype="Int64"))
+    array([ 1., nan])
+    """
+    try:
+        found = check_array(
+            value,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+    except (TypeError, ValueError) as error:
+        why = refused(value, error)
+        raise type(why)(f"{name}: {why}") from None
+    return np.asarray(found)
+
+
+def refused(X: Any, error: Exception) -> DataError:
+    """What to raise of data that scikit-learn's check refused: its words, and what to do.
+
+    Parameters
+    ----------
+    X : object
+        As it was passed.
+    error : TypeError or ValueError
+        Of scikit-learn.
+
+    Examples
+    --------
+    >>> refused([["a"]], ValueError("could not convert string to float: 'a'"))
+    DataError("could not convert ... text or other objects. Columns that are not numbers: 0.")
+    """
+    kind = DataTypeError if isinstance(error, TypeError) else DataError
+    if X is None:
+        return DataTypeError("X is None, so there are no data: pass an array of numbers.")
+    words = str(error).rstrip(".:\n ")
+    if "Complex" in words:
+        words = words.partition("\n")[0]  # All data follow.
+    advice = _advice(X, words)
+    return kind(f"{words}. {advice}" if advice else str(error))
+
+
 def _advice(X: Any, words: str) -> str:
     if _is_of_missing(words):
-        numbers = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
-        if sp.issparse(numbers):
-            entries = numbers.tocoo()
-            unknown = ~np.isfinite(entries.data)
-            rows, columns = np.unique(entries.row[unknown]), np.unique(entries.col[unknown])
-        else:
-            unknown = ~np.isfinite(numbers)
-            rows, columns = (np.flatnonzero(unknown.any(axis=axis)) for axis in (1, 0))
-        return (
-            f"Rows that are not finite: {numbered(rows)}. Their columns: {named(columns, X)}. Drop "
-            "those rows or columns, or fill them in, with sklearn.impute for instance."
-        )
-    return next((advice for key, advice in _ADVICE.items() if key in words), _NUMBERS_ONLY)
+        return _where_missing(X)
+    advice = next((advice for key, advice in _ADVICE.items() if key in words), "")
+    text = _of_text(X) if advice == _NUMBERS_ONLY else ""
+    return f"{advice} Columns that are not numbers: {text}." if text else advice
+
+
+def _where_missing(X: Any) -> str:
+    numbers = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
+    if sp.issparse(numbers):
+        entries = numbers.tocoo()
+        unknown = ~np.isfinite(entries.data)
+        rows, columns = np.unique(entries.row[unknown]), np.unique(entries.col[unknown])
+    else:
+        unknown = ~np.isfinite(numbers)
+        rows, columns = (np.flatnonzero(unknown.any(axis=axis)) for axis in (1, 0))
+    return (
+        f"Rows that are not finite: {numbered(rows)}. Their columns: {named(columns, X)}. Drop "
+        "those rows or columns, or fill them in, with sklearn.impute for instance."
+    )
+
+
+def _of_text(X: Any) -> str:
+    """Columns that hold anything but numbers, in words; none where X has no columns."""
+    table = X if isinstance(X, pd.DataFrame) else np.asarray(X, dtype=object)
+    if table.ndim != 2:
+        return ""
+    frame = pd.DataFrame(table)
+    wrong = [k for k in range(frame.shape[1]) if not _is_numeric(frame.iloc[:, k])]
+    return named(np.array(wrong, dtype=np.int64), X)
+
+
+def _is_numeric(column: Any) -> bool:
+    try:
+        return bool(np.asarray(column, dtype=np.float64).size) and not is_datetime(column)
+    except (TypeError, ValueError):
+        return False
 
 
 def _is_of_missing(words: str) -> bool:
@@ -189,12 +271,21 @@ def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any
             warn_of_unlike_columns(X)
     try:
         found = validate_data(estimator, X, dtype=np.float64, **options)
-    except TypeError as error:
-        words = str(error)
-        raise DataTypeError(f"{words} {_ADVICE['parse']}" if sp.issparse(X) else words) from None
-    except ValueError as error:
-        words = str(error)
-        missing = "Input X" in words and _is_of_missing(words)
-        raise DataError(f"{words}\n{_advice(X, words)}" if missing else words) from None
+    except (TypeError, ValueError) as error:
+        raise refused(X, error) from None
     # Arrays multiply as dense ones do, whichever kind of matrix was passed.
     return sp.csr_array(found) if sp.issparse(found) else found
+
+
+def note_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_`` from data that are checked; or compare.
+
+    Raises
+    ------
+    DataError, DataTypeError
+        New data have other columns than those of the fit, or names of different kinds.
+    """
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except (TypeError, ValueError) as error:
+        raise refused(X, error) from None

@@ -12,11 +12,14 @@ from contextvars import ContextVar
 from enum import Enum
 from functools import partial
 from math import inf
+from numbers import Real
 from threading import Event, Thread
 from time import perf_counter
 from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
+
+from sdpdr.base.errors import DataError
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
 Count: TypeAlias = Callable[[int], None]
@@ -37,6 +40,11 @@ class Advised(Enum):
 class Deadline:
     """What is spent of a number of seconds, and what is left; without a number nothing ends.
 
+    Raises
+    ------
+    DataError
+        What was given is no such number.
+
     Examples
     --------
     >>> Deadline(None).left(), Deadline(0.0).is_over()
@@ -44,6 +52,12 @@ class Deadline:
     """
 
     def __init__(self, seconds: float | None = None) -> None:
+        is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and seconds >= 0.0):
+            raise DataError(
+                f"time_limit={seconds!r} is no number of seconds: pass 0 or more, or None for no "
+                "limit."
+            )
         self._seconds, self._begin = inf if seconds is None else seconds, perf_counter()
 
     @property

@@ -56,13 +56,16 @@ def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager
 def rows_of(sample: Index) -> AbstractContextManager[None]:
     """Messages about rows of a sample give their numbers in the data that it was drawn from.
 
+    Of a sample of a sample, too.
+
     Examples
     --------
     >>> with rows_from(1), rows_of(np.array([10, 20, 30])):
     ...     numbered([0, 2])
     '11, 31'
     """
-    return _called(replace(_CALLING.get(), rows=sample))
+    how = _CALLING.get()
+    return _called(replace(how, rows=sample if how.rows is None else how.rows[sample]))
 
 
 def numbered(rows: ArrayLike) -> str:

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.distances import ROUNDING
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import listed, numbered
@@ -135,7 +135,7 @@ class Precomputed:
         same = first[labels]
         lengths = np.sqrt(np.where(np.isinf(self.matrix), np.nan, self.matrix))
         error = _largest_difference(lengths, lengths[same])
-        wrong = np.flatnonzero(error > validate.ROUNDING * np.nanmax(lengths))
+        wrong = np.flatnonzero(error > ROUNDING * np.nanmax(lengths))
         if wrong.size:
             i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
             raise DataError(

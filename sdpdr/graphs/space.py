@@ -20,6 +20,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.columns import warn_of_unlike_columns
+from sdpdr.base.distances import squared_distances
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
@@ -228,7 +229,7 @@ def make_space(
     """
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
-        sqdist = validate.squared_distances(X, squared=squared, at_least=at_least)
+        sqdist = squared_distances(X, squared=squared, at_least=at_least)
         return Precomputed(shared(sqdist) if np.isinf(sqdist).any() else sqdist)
     if squared:
         raise DataError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.graphs.build import connected
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
@@ -233,7 +233,9 @@ def step_starts(states: int, lengths: Sequence[int] | None) -> Index:
 
 
 def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
-    labels = actions.tolist() if isinstance(actions, np.ndarray) else list(actions)
+    if not isinstance(actions, Iterable):
+        raise DataTypeError(f"actions={actions!r} is no sequence of labels.")
+    labels = list(actions.tolist() if isinstance(actions, np.ndarray) else actions)
     if any(not isinstance(a, Hashable) for a in labels):
         raise ShapeError(
             "actions hold lists or arrays; pass one flat sequence of labels, and tell sequences "
@@ -257,6 +259,11 @@ def _labels(actions: Labels, steps: int, states: int) -> list[Hashable]:
 def _inverses(
     inverse: Mapping[Hashable, Hashable] | None, labels: list[Hashable]
 ) -> dict[Hashable, Hashable]:
+    if not isinstance(inverse, (Mapping, type(None))):
+        raise DataTypeError(
+            f"inverse={inverse!r} is no mapping of actions to those that undo them, such as "
+            "{'L': 'R'}."
+        )
     found = dict(inverse or {})
     for name, other in found.items():
         for label in (name, other):

@@ -82,7 +82,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
         elif request.attainable:
             certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
         else:
-            certificate, point = proofs.certified(given, goal)
+            certificate, point = proofs.certified(given, goal, deadline)
             attained = Attained(None, "no proof was asked for", values)
         solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
         solution = with_both_sides(sdp, solution, certificate, attained, point.duals)

@@ -63,11 +63,15 @@ class Proofs:
         both = both_sides(self.sdp, given, self.tol, self.gap_scale)
         return None if both is None else (*both, Point(given.values, both[0].duals))
 
-    def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
+    def certified(
+        self, point: Point, goal: float | None = None, deadline: float | None = None
+    ) -> tuple[Certificate, Point]:
         """A bound, and the point with the multipliers that prove it."""
         if not point.duals and (self.sdp.rows or self.sdp.lmis):
             return Certificate(None, "the solver returned no multipliers"), point
-        certificate = certify(self.sdp, point.duals, rigorous=self.rigorous, goal=goal)
+        certificate = certify(
+            self.sdp, point.duals, rigorous=self.rigorous, goal=goal, deadline=deadline
+        )
         if not certificate.duals:
             return certificate, point
         duals = complete_multipliers(self.sdp, {**point.duals, **certificate.duals})

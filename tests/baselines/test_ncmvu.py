@@ -9,7 +9,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.baselines import NCMVU, lagrangian, ncmvu
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError, UnknownNameError
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    ShapeError,
+    UncertifiedWarning,
+    UnknownNameError,
+)
 
 X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 
@@ -152,3 +158,13 @@ def test_wrong_hyperparameters_are_refused():
         NCMVU(start="pca", n_neighbors=4).fit(X20)
     with pytest.raises(DisconnectedGraphError):
         ncmvu(graphs.from_edges(4, [[0, 1], [2, 3]], [1.0, 1.0]))
+
+
+def test_without_time_the_bound_still_holds_and_the_end_is_told(graph):
+    best, hasty = ncmvu(graph), ncmvu(graph, time_limit=0.0)
+    assert (best.converged, best.stopped) == (True, False)
+    assert (hasty.converged, hasty.stopped, hasty.rounds, hasty.iterations) == (False, True, 1, 1)
+    assert hasty.bound is None or hasty.bound >= best.value * (1.0 - 1e-8)
+    with pytest.warns(UncertifiedWarning, match="time_limit"):
+        learned = NCMVU(n_neighbors=4, time_limit=0.0).fit(X20)
+    assert np.isfinite(learned.embedding_).all()

@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sdpdr import graphs
 from sdpdr.baselines import SPE, spe, spe_stress
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.families.unfold.baselines.spe import matchings
 
 
 @parametrize_with_checks([SPE(cycles=3, steps=30)])
@@ -65,6 +66,21 @@ def test_precomputed_distances_give_the_same(square):
     learned = SPE(cycles=3, metric="precomputed").fit(distances(square))
     np.testing.assert_allclose(learned.embedding_, plain, atol=1e-8)
     assert learned.stress_ == pytest.approx(spe_stress(distances(square), plain))
+
+
+@pytest.mark.parametrize(("n", "pairs"), [(2, 3), (7, 10), (8, 10), (8, 3)])
+def test_pairs_that_move_at_once_have_no_point_in_common(n, pairs):
+    rounds = list(matchings(n, pairs, np.random.default_rng(0)))
+    assert sum(first.size for first, _ in rounds) == pairs
+    for first, second in rounds:
+        ends = np.concatenate([first, second])
+        assert np.unique(ends).size == ends.size
+
+
+def test_every_pair_may_be_drawn():
+    rng = np.random.default_rng(0)
+    drawn = {frozenset(p) for i, j in matchings(5, 400, rng) for p in zip(i, j, strict=True)}
+    assert len(drawn) == 10
 
 
 def test_repeated_points_do_no_harm(square):

@@ -239,7 +239,7 @@ def spoilt(roll, how):
 @pytest.mark.parametrize(
     ("how", "options", "words"),
     [
-        ("nan", "", "Rows that are not finite: 4. Their columns: 'y'."),
+        ("nan", "", "coordinates that are not known: 4. Their columns: 'y'."),
         ("inf", "", "infinity"),
         ("strings", "", "column 'y' holds 'green' (row 4)"),
         ("strings", "", "--drop y, take others with --columns"),

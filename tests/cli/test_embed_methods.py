@@ -337,7 +337,7 @@ def test_a_margin_too_large_is_code_5(sdpdr):
 
 
 def test_a_kernel_that_does_not_exist_is_code_5(sdpdr):
-    ran = sdpdr(line("loocv", "--set unit=yes --out y.csv"))
+    ran = sdpdr(line("loocv", "--set unit=yes --time-limit 100 --out y.csv"))
     assert ran.code == Exit.NO_ANSWER
     assert "INFEASIBLE" in ran.err
 

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sdpdr.base.columns import warn_of_columns
+from sdpdr.errors import DoubtfulColumnWarning
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.cells import hint
 from sdpdr.lab.study.tables import read_table
@@ -53,6 +55,77 @@ def test_numbers_are_read_however_they_are_written(tmp_path, points, lines, how)
     frame = read_table(tmp_path / "t.csv")
     columns = [name for name in frame.columns if name]
     np.testing.assert_array_equal(frame.select(columns).numbers(), points)
+
+
+ABOVE = {
+    "a line that tells the separator": ("", "\ufeffsep=;\r\na;b;c\r\n"),
+    "a title of one cell": ("--skip 2", "Report of 2024\n\na;b;c\n"),
+    "a title as wide as the table": ("--skip 1", "Report;;\na;b;c\n"),
+}
+
+
+@pytest.mark.parametrize("what", ABOVE)
+def test_lines_above_a_table_are_no_rows(sdpdr, tmp_path, points, lines, what):
+    option, above = ABOVE[what]
+    body = "\n".join(line.replace(",", ";").replace(".", ",") for line in lines)
+    (tmp_path / "t.csv").write_text(above + body)
+    (tmp_path / "plain.csv").write_text(HEAD + "\n".join(lines))
+    for name in (f"t.csv {option}", "plain.csv"):
+        assert sdpdr(f"embed {name} --n-neighbors 4 --out {name[0]}.npy").code == Exit.OK
+    np.testing.assert_array_equal(np.load(tmp_path / "t.npy"), np.load(tmp_path / "p.npy"))
+
+
+@pytest.mark.parametrize("mark", [" ", ",", ";", "\t"])
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_header_without_a_name_for_names_of_rows_is_read_as_r_means_it(
+    tmp_path, points, mark, counted
+):
+    names = [str(k + 1) if counted else f'"row {k}"' for k in range(12)]
+    body = [mark.join([name, *map(str, row)]) for name, row in zip(names, points, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([mark.join(['"a"', '"b"', '"c"']), *body]))
+    frame = read_table(tmp_path / "t.csv")
+    assert (list(frame.columns), list(frame.index)) == (["", "a", "b", "c"], [""])
+    np.testing.assert_array_equal(frame.select().numbers(), points)
+
+
+def test_rows_with_gaps_are_dropped_where_asked_and_told(sdpdr, tmp_path, points):
+    table = pd.DataFrame(points, columns=["a", "b", "c"])
+    table["kind"] = ["x", "y"] * 6
+    gaps = table.copy()
+    gaps.loc[3, "b"], gaps.loc[7, "a"] = np.nan, np.nan
+    gaps.to_csv(tmp_path / "gaps.csv", index=False)
+    table.drop([3, 7]).to_csv(tmp_path / "whole.csv", index=False)
+    ran = sdpdr("embed gaps.csv --n-neighbors 4 --missing drop --out gaps-y.csv --save m.npz")
+    assert ran.code == Exit.OK
+    assert "are not known, and they are left out: 4, 8." in ran.err
+    assert sdpdr("embed whole.csv --n-neighbors 4 --out whole-y.csv").code == Exit.OK
+    found, whole = (pd.read_csv(tmp_path / f"{name}-y.csv") for name in ("gaps", "whole"))
+    assert found.pop("row").tolist() == [k + 1 for k in range(12) if k not in (3, 7)]
+    pd.testing.assert_frame_equal(found, whole)
+    assert sdpdr("transform m.npz gaps.csv --out no.csv").code == Exit.BAD_INPUT
+    assert sdpdr("transform m.npz gaps.csv --missing drop --out places.csv").code == Exit.OK
+    assert len(pd.read_csv(tmp_path / "places.csv")) == 10
+
+
+@pytest.mark.parametrize("name", ["CustomerID", "PassengerId", "order_no", "user-id", "zip"])
+def test_ids_are_known_by_their_names(sdpdr, tmp_path, points, name):
+    table = pd.DataFrame(points, columns=["a", "b", "c"])
+    table.to_csv(tmp_path / "plain.csv", index=False)
+    table.insert(0, name, 891 + np.random.default_rng(1).permutation(12))
+    table.to_csv(tmp_path / "ids.csv", index=False)
+    ran = sdpdr("embed ids.csv --n-neighbors 4 --out ids-y.csv")
+    assert f"{name!r} (ids)" in ran.err
+    assert sdpdr("embed plain.csv --n-neighbors 4 --out plain-y.csv").code == Exit.OK
+    found, plain = (pd.read_csv(tmp_path / f"{name}-y.csv") for name in ("ids", "plain"))
+    pd.testing.assert_frame_equal(found[["y1", "y2"]], plain)
+    with pytest.warns(DoubtfulColumnWarning, match="is called as ids are"):
+        warn_of_columns(table)
+
+
+def test_an_option_that_is_misspelt_is_answered_with_the_nearest(sdpdr):
+    ran = sdpdr("embed t.csv --n-neighbours 5")
+    assert ran.code == Exit.USAGE
+    assert "did you mean --n-neighbors?" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -104,9 +177,12 @@ def test_other_cells_have_no_thousands(cell):
         (f'{HEAD}1,2,3\n"4,5,6\n7,8,9\n', "line 4: expected 3 cells as in the first line, found"),
         (f'{HEAD}1,2,3\n"4,5,6\n7,8,9\n', "A quote may have been opened in line 3 and never"),
         (f"{HEAD}1,2,\0\n3,4,5\n", "t.csv, line 2: expected text, found a byte of zero."),
-        (f"{HEAD}1,2,3\n4,,6\n7,8,9\n1,1,1\n", "t.csv: Input X contains NaN. Rows that are not "
-         "finite: 2. Their columns: 'b'."),
+        (f"{HEAD}1,2,3\n4,,6\n7,8,9\n1,1,1\n", "t.csv: rows with coordinates that are not "
+         "known: 2. Their columns: 'b'. --missing drop leaves those rows out"),
         (f"{HEAD}1,2,3\ninf,5,6\n7,8,9\n1,1,1\n", "t.csv: Input X contains infinity"),
+        (f"{HEAD}0,1,\n1,0,2\n,2,0\n", "If it holds distances, --metric precomputed says so"),
+        (f"A title,,\n,,\n{HEAD}1,2,3\n", "If it is a title, --skip N leaves out as many lines"),
+        ("sep=;\n", "t.csv is empty below line 1."),
         (f"{HEAD}1,2,3\n", "t.csv: Found array with 1 sample(s)"),
         (f"{HEAD}1,2,3\n1,2,3\n1,2,3\n", "t.csv: all 3 points are equal"),
         (f"{HEAD}1,2,3\nn/k,2,3\n1,2,4\n", "column 'a' holds 'n/k' (row 2), which is not a number"),

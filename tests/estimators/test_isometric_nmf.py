@@ -122,7 +122,7 @@ def test_unfinished_search_warns(data):
     [
         ({"n_components": 7}, DataError),
         ({"n_components": 0}, DataError),
-        ({"n_neighbors": 40}, DataError),
+        ({"n_neighbors": 0}, DataError),
         ({"objective": "closest"}, UnknownNameError),
         ({"connect": "some"}, UnknownNameError),
     ],

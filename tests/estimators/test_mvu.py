@@ -147,7 +147,7 @@ def test_pixels_with_constant_columns_and_several_parts_return():
 
 def test_too_many_points_are_sampled_and_the_others_placed(monkeypatch):
     monkeypatch.setattr(sampled, "FEW", 100)
-    monkeypatch.setattr(sampled, "PATIENCE", 0.0)
+    monkeypatch.setattr(sampled.SampledInTime, "_predicted", lambda *_: 1e3)
     X, t = sdpdr.datasets.s_curve(300, seed=0)
     with pytest.warns(SampledWarning, match="100 of 300 points"):
         found = sdpdr.MVU(n_neighbors=5).fit(X)

@@ -154,6 +154,13 @@ def test_negative_entries_are_missed_by_their_size():
     assert misfit_bound(V, np.array([1.0]), 2) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("c", [[1.0, 0.0], [0.0], [], [1.0, np.nan]])
+def test_a_bound_is_of_coefficients_that_a_search_takes(c):
+    for bounded in (lambda: misfit_bound(V0, c, 1), lambda: factorize.polynomial(V0, c)):
+        with pytest.raises(DataError, match=r"the last one not zero \(leave it out then\)"):
+            bounded()
+
+
 def test_the_inverse_image_of_entries_has_the_rank_of_the_factors():
     full, _ = random_case(6, 5, 2, G0, 3)
     theta = np.sqrt(1.0 + 2.0 * full) - 1.0

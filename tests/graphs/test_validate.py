@@ -1,13 +1,17 @@
 """Every way the data can be wrong, and the words that say so."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import pairwise_distances
 
 from sdpdr import graphs
 from sdpdr.base import checks
+from sdpdr.base.distances import squared_distances
 from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning
 
 GOOD = np.random.default_rng(0).standard_normal((12, 3))
@@ -150,3 +154,21 @@ def test_the_two_points_that_contradict_each_other_are_named():
     distances = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     with pytest.raises(DataError, match=r"points 0 and 2 .* differ by 1"):
         graphs.knn(distances, n_neighbors=1, metric="precomputed")
+
+
+def clouds():
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal((n, d)) for n in (20, 60) for d in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("X", clouds())
+def test_rounded_distances_are_distances_and_their_squares_are_not(X):
+    lengths = squareform(pdist(X))
+    apart = lengths[lengths > 0.0].min()
+    digits = 10.0 ** (np.floor(np.log10(np.maximum(lengths, apart))) - 2)
+    for rounded in (np.rint(30.0 * lengths), lengths.round(2), np.rint(lengths / digits) * digits):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            squared_distances(rounded, squared=False)
+        with pytest.warns(SquaredDistancesWarning):
+            squared_distances(rounded**2, squared=False)

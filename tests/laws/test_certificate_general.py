@@ -192,15 +192,27 @@ def test_free_scalars_have_their_equations_restored():
     assert exact.bound == pytest.approx(5.0, rel=1e-6)
 
 
-def test_multipliers_move_along_rows_that_add_up_to_a_trace():
-    # <M, X> = a and <I - M, X> = 1 - a, neither of which limits anything alone.
+def halves_of_a_trace():
+    """<M, X> = a and <I - M, X> = 1 - a, neither of which limits anything alone."""
     rng = np.random.default_rng(2)
     root, cost = rng.standard_normal((2, 4, 4))
     mixed, cost = root + root.T, cost + cost.T
     maps = SvecMap(4, np.array([svec(mixed), svec(np.eye(4) - mixed)]))
     inside = np.eye(4) / 4
     rows = Rows("rows", "==", {"X": maps}, maps.apply(inside))
-    sdp = SDP((PsdVariable("X", 4),), {"X": InnerProduct(cost)}, (rows,))
+    return SDP((PsdVariable("X", 4),), {"X": InnerProduct(cost)}, (rows,))
+
+
+def test_no_search_for_a_move_begins_after_the_deadline():
+    sdp = halves_of_a_trace()
+    outside = {"rows": sdpdr.solve(sdp, "clarabel").duals["rows"] - 0.5}
+    found, late, early = (certify(sdp, outside, deadline=end) for end in (None, 0.0, np.inf))
+    assert late.bound is None
+    assert found.bound == early.bound is not None
+
+
+def test_multipliers_move_along_rows_that_add_up_to_a_trace():
+    sdp = halves_of_a_trace()
     solved = sdpdr.solve(sdp, "clarabel")
     for rigorous in (False, True):
         for shift in (-0.5, 0.0, 3.0):

@@ -19,7 +19,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.frame import Journal, Options
 from sdpdr.solvers.lowrank.general.compile import compile_problem
-from sdpdr.solvers.lowrank.general.engine import solve_factored
+from sdpdr.solvers.lowrank.general.engine import _first_point, solve_factored
 from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
 from sdpdr.solvers.lowrank.general.lowest import lowest
@@ -218,6 +218,19 @@ def test_a_start_at_the_optimum_stays_there():
     second = solve_factored(known.sdp, start=first.point)
     assert_optimal(second, known.sdp, known.value)
     assert second.iterations <= max(4, first.iterations // 3)
+
+
+def test_columns_of_a_start_that_are_nothing_are_dropped():
+    known = known_program(0)
+    first = solve_factored(known.sdp)
+    name = known.sdp.psd_variables[0].name
+    factor = Factor.of(first.point.values[name]).factor
+    kept = np.linalg.matrix_rank(factor, 1e-6 * np.linalg.norm(factor))
+    wide = np.hstack([factor, 1e-9 * np.linalg.norm(factor) * np.ones((len(factor), 5))])
+    start = Point({**first.point.values, name: Factor(wide)}, first.point.duals)
+    layout = _first_point(compile_problem(known.sdp), Options(), start, 2.0)[0]
+    assert layout.ranks[0] == kept
+    assert_optimal(solve_factored(known.sdp, start=start), known.sdp, known.value)
 
 
 def test_a_start_may_be_dense_or_incomplete():

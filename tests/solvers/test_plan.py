@@ -309,6 +309,16 @@ def test_a_choice_looks_for_no_cliques_that_cannot_matter(monkeypatch):
         chosen.explain()
 
 
+def test_no_cliques_are_looked_for_where_rows_leave_none(monkeypatch):
+    def search(sdp):
+        raise AssertionError("the rows of a complete graph were multiplied out")
+
+    monkeypatch.setattr("sdpdr.solving.costs.structure.find_trees", search)
+    points = np.random.default_rng(0).standard_normal((210, 2))
+    structure = Structure(methods.mvu(graphs.complete(points)).to_sdp())
+    assert "leave no small cliques" in structure.trees.refusal()
+
+
 def test_looser_tolerances_are_reached_at_least_as_often():
     for rate in RATES.values():
         for kind in rate.reach:

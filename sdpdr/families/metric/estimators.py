@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import AddedRidgeWarning, DataError, NonUniqueWarning, UncertifiedWarning
-from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
@@ -77,10 +77,11 @@ class MetricLearner(Transformer):
         if validate.n_dimensions(X) == 3:
             return self.fit_pairs(X, y)
         points = validate.points(X, at_least=2)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-        return self._fit(pairs_from_labels(points, y, self.n_pairs, self.random_state or 0), y)
+        seed = validate.seed_or_none(self.random_state) or 0
+        return self._fit(pairs_from_labels(points, y, self.n_pairs, seed), y)
 
     def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
         """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
@@ -160,7 +161,8 @@ class MetricLearner(Transformer):
     def _solved(self, model: Model, share: float = 1.0) -> Solution:
         """The model's solution, to a share of the tolerance; an error if there is no point."""
         tol = None if self.tol is None and configured(self.solver) else share * self.tol_
-        self.solution_ = solve(model, self.solver, tol=tol, seed=self.random_state)
+        seed = validate.seed_or_none(self.random_state)
+        self.solution_ = solve(model, self.solver, tol=tol, seed=seed)
         return self.solution_ if self.solution_.values else self.solution_.raise_for_status()
 
     def _inputs(self, X: Array) -> Array:
@@ -266,7 +268,7 @@ class XingMetric(MetricLearner):
         Relative gap aimed at; by default that of a configured solver, or 1e-6.
     max_iter : int, default 10000
         Of the ascent.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes
@@ -325,7 +327,7 @@ class XingMetric(MetricLearner):
     def _components(self, answer: MetricAnswer, points: Array, labels: np.ndarray | None) -> Array:
         self.plain_ = 0.0 if isinstance(self.plain, str) else float(self.plain)
         if isinstance(self.plain, str) and labels is not None:
-            seed = self.random_state or 0
+            seed = validate.seed_or_none(self.random_state) or 0
             self.plain_ = choose_share(self._ascended, points, labels, self.n_pairs, seed)
         return mixed(answer.components, points, self.plain_)
 

@@ -60,7 +60,7 @@ class GhodsiMetric(MetricLearner):
         ``"closed"`` is the closed form; any other is one of `sdpdr.solve`.
     tol : float, optional
         Of a solver; by default that of a configured one, or 1e-6.
-    random_state : int, optional
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes

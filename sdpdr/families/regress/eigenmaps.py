@@ -50,7 +50,7 @@ class KernelEigenmaps(Transformer):
     gamma : float, optional
         Of the kernel. One over twice the median of the squared distances of ``"rbf"`` by default;
         scikit-learn's own default for others.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
         Of the eigenvalue iteration.
 
     Attributes
@@ -119,7 +119,7 @@ class KernelEigenmaps(Transformer):
         self.weights_ = _kept(kernel, self._least, self._least)
         self._refuse_parts()
         pencil = Pencil(self.weights_, self.weights_.sum(axis=1), "kernel")
-        found = graph_embedding(pencil, self.n_components, self.random_state)
+        found = graph_embedding(pencil, self.n_components, validate.seed(self.random_state))
         if found.eigenvalues[-1] <= _TIE:
             raise DataError(
                 f"component {len(found.eigenvalues)} has the eigenvalue "

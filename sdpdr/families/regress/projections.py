@@ -73,7 +73,7 @@ class GraphProjection(Responding):
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
         Of `LSDA`, "direct".
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -306,6 +306,8 @@ class LSDA(GraphProjection):
     -----
     AddedEdgesWarning
         Samples have no neighbour of their class.
+    FewPointsWarning
+        Classes have one sample.
 
     References
     ----------

@@ -18,6 +18,7 @@ from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
     DuplicatePointsWarning,
+    FewPointsWarning,
     ShapeError,
 )
 from sdpdr.base.estimators import Transformer
@@ -226,7 +227,7 @@ class Responding(Transformer):
         d = min(default, self._widest)
         if self.n_components is not None:
             d = self._at_most(self._widest, "since a linear map has no more than X has columns")
-        found = graph_embedding(pencil, d, self.random_state)
+        found = graph_embedding(pencil, d, validate.seed(self.random_state))
         classes = None if y is None or y.ndim == 2 else np.unique(y)
         return Responses(found.vectors, found.eigenvalues, pencil.totals, classes)
 
@@ -262,6 +263,7 @@ def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
     near = graph.adjacency() @ own
     # Samples of one node are neighbours of each other.
     lonely = np.flatnonzero((near + own)[graph.index, classes] == 1)
+    _warn_of_single(y)
     pairs, joined = [], []
     for sample in lonely:
         fellows = np.flatnonzero((y == y[sample]) & (graph.index != graph.index[sample]))
@@ -282,6 +284,20 @@ def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
         stacklevel=2,
     )
     return graph.with_edges(np.array(pairs))
+
+
+def _warn_of_single(y: np.ndarray) -> None:
+    """Of samples that are the only one of their class."""
+    labels, first, counts = np.unique(y, return_index=True, return_counts=True)
+    single = counts == 1
+    if single.any():
+        warnings.warn(
+            f"classes of one sample: {listed([repr(k) for k in labels[single].tolist()])} (samples "
+            f"{listed(first[single])}). Nothing holds such a sample together with its class; it is "
+            "only kept apart from its neighbours of others.",
+            FewPointsWarning,
+            stacklevel=2,
+        )
 
 
 def _target(y: np.ndarray | None) -> np.ndarray:

@@ -107,7 +107,7 @@ class SpectralRegression(Responding):
         repulsion (``"contrast"``).
     solver : {"auto", "cholesky", "dual", "lsqr", "svd"}, default "auto"
         See `sdpdr.extend.ridge`.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
@@ -302,7 +303,7 @@ def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index,
     if y.ndim != 1:
         raise ShapeError(f"y must have shape (n,); it has {y.shape}.")
     known = np.ones(y.size, dtype=bool) if missing is None else y != missing
-    labels, inverse = np.unique(y[known], return_inverse=True)
+    labels, inverse = distinct(y[known])
     if labels.size < 2:
         raise DataError(
             f"y has {labels.size} class{'es' if not labels.size else ''}; it takes two to tell "

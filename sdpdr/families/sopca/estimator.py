@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
+    DataError,
+    DataTypeError,
     NonUniqueWarning,
     ShapeError,
     UncertifiedWarning,
@@ -73,7 +75,7 @@ class SOPCA(Reconstructing):
         By default as in `sdpdr.bilinear`.
     time_limit : float, optional
         Seconds, for each iteration.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
         Of random starts.
 
     Attributes
@@ -228,7 +230,7 @@ class SOPCA(Reconstructing):
             # The mean is gone already if it was to go at all; a second time changes nothing.
             return _CLOSED[self.method](stack, chosen)
         if self.method in _LOCAL:
-            starts = {"n_starts": self.n_starts, "seed": self.random_state}
+            starts = {"n_starts": self.n_starts, "seed": validate.seed(self.random_state)}
             return _LOCAL[self.method](stack, ks, **options, **starts)
         if self.method == "convex":
             options.setdefault("tol", 1e-4)
@@ -297,14 +299,14 @@ class SOPCA(Reconstructing):
 
     def _stack(self, X: Any, *, reset: bool) -> Array:
         """The matrices, from a stack or a table of them."""
-        shape = self.image_shape if reset else self.image_shape_
+        shape = self._asked_shape() if reset else self.image_shape_
         table = validate.n_dimensions(X) != 3
         if reset:
             self._is_vectors = table and shape is None
         if table:
             X = np.asarray(checked(self, X, reset=reset))
-            shape = (1, X.shape[1]) if shape is None else tuple(shape)
-            if len(shape) != 2 or shape[0] * shape[1] != X.shape[1]:
+            shape = (1, X.shape[1]) if shape is None else shape
+            if shape[0] * shape[1] != X.shape[1]:
                 raise ShapeError(
                     f"a table of {X.shape[1]} columns does not hold matrices of shape {shape}."
                 )
@@ -315,6 +317,17 @@ class SOPCA(Reconstructing):
                 f"X holds matrices of shape {stack.shape[1:]}, expected were {tuple(shape)}."
             )
         return stack
+
+    def _asked_shape(self) -> tuple[int, int] | None:
+        given = self.image_shape
+        if given is None:
+            return None
+        if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
+            raise DataTypeError(f"image_shape={given!r} is no pair of numbers, (p, q).")
+        if len(given) != 2:
+            raise DataError(f"image_shape={given!r} must be a pair of numbers, (p, q).")
+        p, q = (validate.positive_integer(f"image_shape[{k}]", given[k]) for k in (0, 1))
+        return p, q
 
     @property
     def _n_features_out(self) -> int:

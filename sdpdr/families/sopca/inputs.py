@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, require_squares
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
 
@@ -32,7 +32,8 @@ def matrices(X: ArrayLike, *, center: bool = False) -> Array:
     ShapeError
         The matrices have different shapes, or X has not three dimensions.
     DataError
-        An entry is infinite or not a number (the first one is named), or all are zero.
+        An entry is infinite or not a number (the first one is named), all are zero, or squares are
+        no numbers.
     DataTypeError
         The entries are no real numbers.
 
@@ -69,6 +70,7 @@ def finite_matrices(X: ArrayLike) -> Array:
             f"Input X contains NaN or infinity: X[{i}, {row}, {column}] = "
             f"{stack[i, row, column]}. Drop that matrix or fill the entry in."
         )
+    require_squares(stack)
     return stack
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Generic, TypeVar
 
 from sdpdr.base import checks as validate
-from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Advised, Progress, show_progress
+from sdpdr.base.progress import Advised, Deadline, Progress, show_progress
 
 Point = TypeVar("Point")
 
@@ -105,9 +103,7 @@ def follow(
     """
     max_iter = validate.positive_integer("max_iter", max_iter, at_least=0)
     tol = validate.positive_number("tol", tol)
-    if time_limit is not None and not time_limit >= 0.0:
-        raise DataError(f"time_limit must be a number of seconds or None; it is {time_limit!r}.")
-    begin = perf_counter()
+    deadline = Deadline(time_limit)
     history: list[Record] = []
     best: Step[Point] | None = None
     bound, status = float("inf"), None
@@ -118,7 +114,7 @@ def follow(
                 best = step if best is None or step.value > best.value else best
                 bound = min(bound, step.bound)
                 gap = (bound - best.value) / best.value if best.value > 0.0 else float("inf")
-                seconds = perf_counter() - begin
+                seconds = deadline.spent
                 history.append(Record(len(history), step.value, bound, gap, seconds))
                 if report is not None:
                     proved = {"bound": None} if bound == float("inf") else {}
@@ -129,7 +125,7 @@ def follow(
                     status = step.status
                 elif len(history) > max_iter:
                     status = RunStatus.ITERATION_LIMIT
-                elif time_limit is not None and seconds >= time_limit:
+                elif deadline.is_over():
                     status = RunStatus.TIME_LIMIT
         except KeyboardInterrupt:
             if best is None:

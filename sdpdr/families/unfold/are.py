@@ -99,7 +99,7 @@ def _near(graph: NeighborGraph, hops: int) -> Index:
     """Pairs of nodes joined by a path of at most so many edges."""
     step = graph.adjacency()
     reach = step if hops else step * 0.0
-    for _ in range(hops - 1):
+    for _ in range(min(hops, graph.n) - 1):
         reach = reach + reach @ step
     i, j = reach.nonzero()
     return np.column_stack([i, j])[i < j]
@@ -124,7 +124,7 @@ def _presolved(
     else:
         order = np.lexsort((graph.sqdist, own))
         order = order[own[order] >= 0]
-        kept = np.sort(order[np.append(True, np.diff(own[order]) > 0)])
+        kept = np.sort(order[np.diff(own[order], prepend=-1) > 0])
         edges = graph.edges[kept]
     return NeighborGraph(
         graph.n, edges, limit[chain[kept]], graph.counts, graph.index, Provenance("are")

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import unknown
+from sdpdr.base.columns import distinct, unknown
 from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -197,7 +197,7 @@ def side_information(
     known = ~unknown(values)
     if not known.any():
         raise DataError("y holds no label that is known. Label some points.")
-    classes, code = np.unique(values[known], return_inverse=True)
+    classes, code = distinct(values[known])
     shares = np.eye(len(classes))[code]
     # Centred, the mean is zero, so that these bear on nothing.
     factor = np.tile(shares.mean(axis=0), (values.size, 1))

@@ -131,7 +131,8 @@ def kernel_sums(graph: NeighborGraph, bandwidth: float | None = None) -> Array:
     >>> kernel_sums(graphs.path([1.0, 1.0])).round(4)
     array([0.6065, 1.2131, 0.6065])
     """
-    h = float(np.sqrt(np.mean(graph.sqdist))) if bandwidth is None else float(bandwidth)
+    h = float(np.sqrt(np.mean(graph.sqdist)))
+    h = h if bandwidth is None else validate.real("bandwidth", bandwidth)
     if not 0.0 < h < np.inf:
         raise ModelError(f"bandwidth must be positive and finite; it is {bandwidth}.")
     weights = np.exp(-graph.sqdist / (2.0 * h**2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -107,8 +108,8 @@ def ism(
     excess = 0.0
     if slack is None:
         _require_conceivable(labels, gamma, isometry)
-    elif not (np.isfinite(slack) and slack > 0):
-        raise ModelError(f"the price of slack must be positive and finite; it is {slack}.")
+    elif not (isinstance(slack, Real) and np.isfinite(slack) and slack > 0):
+        raise ModelError(f"the price of slack must be positive and finite; it is {slack!r}.")
     else:
         separation = soften(separation, slack)
         excess = _largest_excess(labels, isometry, gamma, slack)

@@ -15,7 +15,8 @@ from sklearn.utils.validation import column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.base.columns import distinct
+from sdpdr.base.errors import DataError, DataTypeError, InfeasibleError, ShapeError
 from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.linalg.walks import dijkstra
@@ -162,13 +163,22 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
         raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
     missing = np.array([_is_missing(label) for label in labels], dtype=bool)
     codes = np.full(labels.size, UNLABELLED)
-    classes, codes[~missing] = np.unique(labels[~missing], return_inverse=True)
+    classes, codes[~missing] = distinct(labels[~missing])
     return classes, codes
 
 
 def labels_of_samples(y: Any, n: int) -> Any:
-    """Labels of n samples as scikit-learn's classifiers take them."""
-    labels = column_or_1d(y, warn=True)
+    """Labels of n samples as scikit-learn's classifiers take them.
+
+    Raises
+    ------
+    DataError, DataTypeError
+        There are more or fewer, they are no labels, or of several kinds.
+    """
+    try:
+        labels = column_or_1d(y, warn=True)
+    except (TypeError, ValueError) as error:
+        raise _refused(error) from None
     if labels.size != n:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
@@ -176,8 +186,19 @@ def labels_of_samples(y: Any, n: int) -> Any:
         )
     known = encoded(labels)[1] != UNLABELLED
     if known.any():
-        check_classification_targets(labels[known])
+        try:
+            # As a list, since numbers that stand beside None are objects.
+            check_classification_targets(labels[known].tolist())
+        except ValueError as error:
+            raise _refused(error) from None
     return labels
+
+
+def _refused(error: Exception) -> DataError:
+    """scikit-learn's words about labels, and what to do."""
+    kind = DataTypeError if isinstance(error, TypeError) else DataError
+    words = str(error).partition("\n")[0].rstrip(".")
+    return kind(f"{words}. y must hold a label for each row of X, -1 where it is not known.")
 
 
 def decided(classes: Any, scores: Array) -> Any:

@@ -11,17 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.checks import points
-from sdpdr.base.columns import counts_rows, doubts, unlike
+from sdpdr.base.columns import counts_rows, doubts, is_named_as_id, unlike
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import listed as listed_rows
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number, numbers_of
 from sdpdr.lab.study.delimited import DECIMALS
 from sdpdr.lab.study.frame import Frame
-from sdpdr.lab.study.tables import HEADER, is_named_as_id, names_beside, read_table
+from sdpdr.lab.study.tables import HEADER, names_beside, read_table
 
 SCALES = ("none", "standard", "robust")
+MISSING = ("refuse", "drop")
 # Classes that a legend can tell apart.
 _COLOURS = 10
 # A column without an entry, as separators at the ends of lines make it; it is not kept.
@@ -33,7 +35,7 @@ _LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.I
 _NEARLY = re.compile(r"[-+]?[$€£]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
 _DATE = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2}")
 # Names whose whole numbers may be a quantity, unless no two of them are alike.
-_MAY_COUNT = re.compile(r"key|index", re.IGNORECASE)
+_MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 
 
 def add_reading(add: Callable[..., None]) -> None:
@@ -45,6 +47,9 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--sep CHAR", words, type=_separator)
     words = "decimal mark of text (default: found by looking)"
     add("--decimal", words, choices=DECIMALS)
+    add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
+    words = "rows with coordinates that are not known: refuse them, or drop them\n(default: refuse)"
+    add("--missing", words, choices=MISSING, default="refuse")
     add("--columns A,B,...", "only these columns are coordinates", **names)
     add("--drop A,B,...", "all columns but these", **names)
     add("--id A,B,...", "written beside the embedding; no coordinates", **names)
@@ -61,6 +66,7 @@ def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
         header=args.header,
         separator=args.sep,
         decimal=args.decimal,
+        skip=args.skip,
         as_written=kept,
     )
     if frame.manner and args.sep is None:
@@ -86,12 +92,15 @@ class Table:
     colour : str or None
         The column that colours a figure.
     whole : Frame
+    rows : array of int
+        Which rows of the file these are, from zero on.
     """
 
     points: Frame
     kept: Mapping[str, np.ndarray]
     colour: str | None
     whole: Frame
+    rows: Index
 
     @property
     def colouring(self) -> np.ndarray | None:
@@ -126,7 +135,36 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
         _tell_colour(frame, args, distances)
         if points.named and not distances:
             _tell_doubts(points)
-    return Table(points, kept, _colour(args, found, kept), frame)
+    table = Table(points, kept, _colour(args, found, kept), frame, np.arange(frame.n))
+    return table if distances else _complete(table, args.missing)
+
+
+def _complete(table: Table, missing: str) -> Table:
+    """The rows whose coordinates are all known, by ``--missing``."""
+    X = table.points.numbers()
+    gone = np.isnan(X)
+    if not gone.any():
+        return table
+    whole, file = np.asarray(~gone.any(axis=1)), table.points.file
+    rows = listed_rows(np.flatnonzero(~whole) + 1)
+    if missing == "drop" and whole.any():
+        note(f"{file}: coordinates of these rows are not known, and they are left out: {rows}.")
+        known = {name: column[whole] for name, column in table.kept.items()}
+        kept = {"row": np.flatnonzero(whole) + 1, **known}
+        some = table.points.rows(whole), kept, table.colour, table.whole.rows(whole)
+        return Table(*some, np.flatnonzero(whole))
+    names = np.array(list(table.points.columns), dtype=object)[gone.any(axis=0)]
+    distances = (
+        " If it holds distances, --metric precomputed says so, and what is missing is not known."
+        if X.shape[0] == X.shape[1]
+        else ""
+    )
+    raise DataError(
+        f"{file}: rows with coordinates that are not known: {rows}. Their columns: "
+        f"{listed_rows([repr(name) for name in names])}. "
+        "--missing drop leaves those rows out, --drop those columns; or fill them in."
+        f"{distances}"
+    )
 
 
 def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str]:
@@ -307,6 +345,12 @@ def _tell_spreads(X: Array, names: Sequence[str]) -> None:
             f"{words}. If they have units of their own, --scale standard gives all columns the "
             "same say; if not, --scale none leaves them, without these words.",
         )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"expected a number of lines, got {text!r}")
+    return int(text)
 
 
 def _separator(text: str) -> str:

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError, UnknownNameError
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
-from sdpdr.base.rows import rows_from
+from sdpdr.base.rows import rows_from, rows_of
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.console import (
@@ -156,9 +156,9 @@ def run(args: Namespace) -> Exit:
     frame = columns.read(args, side_columns(args))
     working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
-    X, beside = table.points.numbers(), side_inputs(frame, args)
+    X, beside = table.points.numbers(), side_inputs(table.whole, args)
     names = list(table.points.columns)
-    with about(frame.file), rows_from(1, names):
+    with about(frame.file), rows_from(1, names), rows_of(table.rows):
         scaling = _scaling(X, args, names)
         scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawTextHelpFormatter
 from collections.abc import Callable
+from difflib import get_close_matches
 from enum import IntEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -98,6 +99,16 @@ class Parser(ArgumentParser):
         """End the process."""
         self.exit(int(Exit.USAGE), f"error: {message} (see `{self.prog} --help`)\n")
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does; an option that is not known is answered with the nearest one."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            used = getattr(found, "parser", self)
+            near = get_close_matches(unknown[0].partition("=")[0], used._option_string_actions, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            used.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found
+
 
 def add_command(
     commands: Any,
@@ -118,7 +129,7 @@ def add_command(
         formatter_class=RawTextHelpFormatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, parser=parser)
     if with_json:
         add_argument(parser, "--json", "print JSON instead of tables")
     parser.add_argument("--debug", action="store_true", default=SUPPRESS, help=SUPPRESS)

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import numeric
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
-from sdpdr.base.rows import listed, rows_from
+from sdpdr.base.rows import listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.console import (
     FIGURES,
@@ -68,10 +68,10 @@ def run(args: Namespace) -> Exit:
     table = columns.divided(frame, args)
     _tell_others(frame, table, args)
     working(f"placing {frame.n} rows")
-    with about(frame.file), rows_from(1, list(table.points.columns)):
+    with about(frame.file), rows_from(1, list(table.points.columns)), rows_of(table.rows):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
     write_all(_files(Y, trust, table, args))
-    _tell(model, Y, trust, args)
+    _tell(model, trust, table.rows, args)
     return Exit.OK
 
 
@@ -114,10 +114,10 @@ def _files(Y: Array, trust: Array, table: columns.Table, args: Namespace) -> dic
     return files
 
 
-def _tell(model: Model, Y: Array, trust: Array, args: Namespace) -> None:
+def _tell(model: Model, trust: Array, rows: Index, args: Namespace) -> None:
     if not (args.out or args.figure):
         note("nothing is written: --out and --figure say where to.")
-    strange = np.flatnonzero(trust < _STRANGE)
+    strange = rows[trust < _STRANGE]
     if strange.size:
         complain(
             "warning",
@@ -128,12 +128,12 @@ def _tell(model: Model, Y: Array, trust: Array, args: Namespace) -> None:
         "method": model.method,
         "map": model.extension.name,
         "error": model.extension.error,
-        "data": {"file": args.file.name, "shape": [len(Y), len(model.columns)]},
+        "data": {"file": args.file.name, "shape": [len(rows), len(model.columns)]},
         "trust": {"median": float(np.median(trust)), "below 0.05": (strange + 1).tolist()},
     }
     if args.json:
         say_json(record)
     else:
-        say(f"{args.file.name}: {len(Y)} points placed by the {model.extension.name} map")
+        say(f"{args.file.name}: {len(rows)} points placed by the {model.extension.name} map")
         say(f"it misses points left out of it by {model.extension.error:.1%} of the spread")
         say(f"median trust {np.median(trust):.2f}, 0.5 of points like those it was learned from")

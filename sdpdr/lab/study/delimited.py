@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
-import io
-import lzma
 import re
 import warnings
-import zipfile
-import zlib
-from codecs import getincrementaldecoder
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, pairwise, repeat
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -33,12 +23,13 @@ from sdpdr.lab.study.cells import (
     is_number,
     numbers_of,
 )
+from sdpdr.lab.study.text_files import encoding_of, opened
 
 DECIMALS = (".", ",")
 # Lines that separators and decimal marks are told from, and rows that are converted together.
 _SAMPLE, _TOGETHER = 100, 4096
-# Bytes of text that are looked at together.
-_BLOCK = 2**20
+# The first line of text that says what stands between its cells.
+_TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
@@ -73,6 +64,7 @@ def read_text(
     header: str = "auto",
     *,
     usual: str = ",",
+    skip: int = 0,
     as_written: Callable[[str], bool] = lambda name: False,
 ) -> TextTable:
     """Read a text table, compressed or not, some rows at a time.
@@ -88,6 +80,9 @@ def read_text(
     header : {"auto", "yes", "no"}
     usual : str, default ","
         Which separator it is if nothing speaks for another.
+    skip : int, default 0
+        Lines before the table. One that tells the separator (``sep=;``), as spreadsheets write it,
+        is heeded and skipped in any case.
     as_written : callable
         Whether a column of some name is to be kept as text, be it numbers or not.
 
@@ -103,14 +98,20 @@ def read_text(
         A first line that holds numbers, beside text or as 0, 1, 2, ..., was taken for a header by
         default.
     """
-    encoding = _encoding(path)
-    with _opened(path, encoding) as (stream, _):
-        sample = list(islice((line for line in stream if line.strip(" \t\r\n,;|")), _SAMPLE))
+    encoding = encoding_of(path)
+    with opened(path, encoding) as (stream, _):
+        told = _TOLD.match(next(stream, ""))
+    if told is not None:
+        separator, skip = separator or told["separator"], max(skip, 1)
+    with opened(path, encoding) as (stream, _):
+        rest = islice(stream, skip, None)
+        sample = list(islice((line for line in rest if line.strip(" \t\r\n,;|")), _SAMPLE))
     if not sample:
-        raise FileFormatError(f"{path.name} is empty. Give it one line per point.")
+        below = f" below line {skip}" if skip else ""
+        raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
     separator = separator or _separator(sample, usual)
     decimal = decimal or _decimal(path.name, _split(sample, separator), separator)
-    form = _Form(separator, decimal, encoding)
+    form = _Form(separator, decimal, encoding, skip)
     texts: set[int] = set()
     while True:
         found, again = _read(path, form, header, texts, as_written)
@@ -126,6 +127,7 @@ class _Form:
     separator: str
     decimal: str
     encoding: str
+    skip: int
 
 
 def words_of(separator: str | None, decimal: str) -> str:
@@ -177,75 +179,12 @@ def _decimal(name: str, rows: Sequence[Sequence[str]], separator: str) -> str:
 
 def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
     try:
-        return [row for _, row in _rows(lines, separator)]
+        return [row for _, row in _with_index(_rows(lines, separator))]
     except csv.Error:
         return []
 
 
-# -- files ------------------------------------------------------------------------------------
-
-
-def _unzipped(raw: BinaryIO) -> Any:
-    archive = zipfile.ZipFile(raw)
-    names = [name for name in archive.namelist() if not name.endswith("/")]
-    if len(names) != 1:
-        raise zipfile.BadZipFile(f"it holds {len(names)} files, one is expected")
-    return archive.open(names[0])
-
-
-COMPRESSED: Mapping[str, Callable[[BinaryIO], Any]] = MappingProxyType(
-    {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": _unzipped}
-)
-"""Suffixes after that of a text table, and what undoes them."""
-
-
-def _encoding(path: Path) -> str:
-    """UTF-8, or the two others that spreadsheets write."""
-    undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
-    with _blamed(path), path.open("rb") as raw, undo(raw) as stream:
-        mark = stream.read(2)
-        if mark in (b"\xff\xfe", b"\xfe\xff"):
-            return "utf-16"
-        # It also takes the mark that spreadsheets put first.
-        encoding, decoder, line = "utf-8-sig", getincrementaldecoder("utf-8")(), 1
-        block = mark
-        while block:
-            if b"\0" in block:
-                line += block[: block.index(b"\0")].count(b"\n")
-                raise FileFormatError(
-                    f"{path.name}, line {line}: expected text, found a byte of zero. The file is "
-                    "damaged, no text, or in UTF-16 without its mark: save it as text in UTF-8."
-                )
-            line += block.count(b"\n")
-            try:
-                decoder.decode(block)
-            except UnicodeDecodeError:
-                encoding = "cp1252"
-            block = stream.read(_BLOCK)
-    return encoding
-
-
-@contextmanager
-def _opened(path: Path, encoding: str) -> Iterator[tuple[TextIO, BinaryIO]]:
-    """The text of a file, and the file on disk, whose position tells how much is read."""
-    undo = COMPRESSED.get(path.suffix.lower(), nullcontext)
-    with _blamed(path), path.open("rb") as raw, undo(raw) as stream:
-        yield io.TextIOWrapper(stream, encoding=encoding, newline=""), raw
-
-
-@contextmanager
-def _blamed(path: Path) -> Iterator[None]:
-    """Say of a file that cannot be read that it is no table."""
-    try:
-        yield
-    except (
-        UnicodeDecodeError, csv.Error, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
-        gzip.BadGzipFile,
-    ) as error:  # fmt: skip
-        raise FileFormatError(
-            f"{path.name} is not a text table: {str(error).rstrip('.')}. Save it again, as text or "
-            "compressed as its name says."
-        ) from None
+# -- rows --------------------------------------------------------------------------------------
 
 
 def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
@@ -286,6 +225,24 @@ def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]
             yield reader.line_num, row
 
 
+def _with_index(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Rows, the first with an empty cell before it where R left out the name of the names of rows.
+
+    Its header has a cell less than the rows below, and no number; these begin with words, or with
+    1, 2, ...: where a cell more comes of commas between thousands, that is not so.
+    """
+    first = list(islice(rows, 3))
+    if len(first) == 3:
+        (number, names), *below = first
+        longer = all(len(row) == len(names) + 1 and row[-1].strip() for _, row in below)
+        begun = [row[0].strip() for _, row in below if row]
+        named = begun == ["1", "2"] or not any(map(is_number, begun))
+        if longer and named and not any(map(is_number, names)):
+            first[0] = (number, ["", *names])
+    yield from first
+    yield from rows
+
+
 def _read(
     path: Path,
     form: _Form,
@@ -295,8 +252,10 @@ def _read(
 ) -> tuple[TextTable, set[int]]:
     """The table, and columns that turned out to hold text after numbers had been made of them."""
     decimal = form.decimal
-    with _opened(path, form.encoding) as (stream, raw):
-        rows = _even(path.name, _rows(stream, form.separator), form.separator)
+    with opened(path, form.encoding) as (stream, raw):
+        lines_of_table = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
+        every = _rows(lines_of_table, form.separator)
+        rows = _even(path.name, every if header == "no" else _with_index(every), form.separator)
         first = list(islice(rows, 2))
         if first and _is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
@@ -346,7 +305,7 @@ def _even(
             if width == 1 and not said:
                 raise FileFormatError(
                     f"{name}, line {start}: found one cell, and {len(row)} in line {number}. If it "
-                    "is a title, delete it, or begin it with #. If not, mend the line, or its "
+                    f"is a title, leave it out with --skip {start}. If not, mend the line, or its "
                     f"separator: {separator!r} is expected."
                 )
             raise FileFormatError(

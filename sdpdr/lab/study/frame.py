@@ -105,14 +105,26 @@ class Frame:
             raise DataTypeError(
                 f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
                 f"not a number. Leave the column out with --drop {shlex.quote(name)}, take others "
-                f"with --columns, or encode it.{self._hint(name, str(entries[row]))}"
+                f"with --columns, or encode it.{self._hint(name, str(entries[row]), row)}"
             ) from None
         return self._admissible(name, numbers)
 
-    def _hint(self, name: str, entry: str) -> str:
+    def _hint(self, name: str, entry: str, row: int) -> str:
         if entry == name:
             return " That row seems to repeat the names of the columns: delete the line."
-        return hint(entry, self.separator, self.decimal)
+        said = hint(entry, self.separator, self.decimal)
+        if not said and not self.named and row == 0 and self.lines is not None:
+            return (
+                " If it is a title, --skip N leaves out as many lines as stand above the names of "
+                "the columns, and --header yes says that there are names."
+            )
+        return said
+
+    def rows(self, kept: np.ndarray) -> Frame:
+        """The table of some rows, by a mask."""
+        lines = self.lines and [self.lines[int(row)] for row in np.flatnonzero(kept)]
+        columns = {name: column[kept] for name, column in self.columns.items()}
+        return replace(self, columns=MappingProxyType(columns), lines=lines)
 
     def _admissible(self, name: str, numbers: Array) -> Array:
         """The numbers, if they are in range; those that are not finite are for others to refuse."""

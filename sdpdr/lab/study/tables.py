@@ -16,18 +16,18 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
+from sdpdr.base.columns import is_named_as_id
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
-from sdpdr.lab.study.delimited import COMPRESSED, read_text
+from sdpdr.lab.study.delimited import read_text
 from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.study.text_files import COMPRESSED
 
 HEADER = ("auto", "yes", "no")
 # How files begin that are what their suffix says.
 _BEGINNINGS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
 # Names of columns that have none, as files have them and as pandas calls them.
 _UNNAMED = re.compile(r"|Unnamed: \d+")
-# Names that columns of ids have, by which they are kept as they are written.
-_NAMES_OF_IDS = re.compile(r"|id|ids|uid|uuid|key|index|.*[ _.-]id|Unnamed: \d+", re.IGNORECASE)
 
 
 def read_table(
@@ -37,6 +37,7 @@ def read_table(
     header: str = "auto",
     separator: str | None = None,
     decimal: str | None = None,
+    skip: int = 0,
     as_written: Collection[str] = (),
 ) -> Frame:
     r"""Read a table.
@@ -54,6 +55,8 @@ def read_table(
         number, has text above a number, or counts: 0, 1, 2, ...
     separator, decimal : str, optional
         Of a text file; by default as `sdpdr.lab.study.delimited.read_text` finds them.
+    skip : int, default 0
+        Lines of a text file before the table: a title, for instance.
     as_written : collection of str
         Columns of a text file that are kept as text, be they numbers or not. Columns without a
         name, or with the name of an id, are kept so in any case.
@@ -104,14 +107,16 @@ def read_table(
             decimal,
             header,
             usual=_SEPARATORS[suffix],
-            as_written=lambda name: name in as_written or bool(_NAMES_OF_IDS.fullmatch(name)),
+            skip=skip,
+            as_written=lambda name: name in as_written or is_named_as_id(name),
         )
         columns, named = text.columns, text.named
         found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
     else:
-        if separator is not None or decimal is not None:
+        if separator is not None or decimal is not None or skip:
             raise FileFormatError(
-                f"{path.name} is no text: --sep and --decimal say nothing of it. Leave them out."
+                f"{path.name} is no text: --sep, --decimal and --skip say nothing of it. Leave "
+                "them out."
             )
         columns = _READERS[suffix](path, key)
         found = Frame(path.name, columns, named=suffix == ".parquet")
@@ -122,11 +127,6 @@ def read_table(
         )
     index = list(takewhile(_UNNAMED.fullmatch, columns))
     return replace(found, columns=MappingProxyType(columns), index=index)
-
-
-def is_named_as_id(name: str) -> bool:
-    """Whether a column has no name, or one that columns of ids have."""
-    return _NAMES_OF_IDS.fullmatch(name) is not None
 
 
 def suffix_of(path: Path) -> str:

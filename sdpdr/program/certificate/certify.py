@@ -22,7 +22,12 @@ _Found = TypeVar("_Found")
 
 
 def certify(
-    sdp: SDP, duals: Duals, *, rigorous: bool = False, goal: float | None = None
+    sdp: SDP,
+    duals: Duals,
+    *,
+    rigorous: bool = False,
+    goal: float | None = None,
+    deadline: float | None = None,
 ) -> Certificate:
     r"""Prove a bound on the optimal value of a program from multipliers of any quality.
 
@@ -39,6 +44,8 @@ def certify(
     goal : float, optional
         A bound that is good enough, in the sense of the person. Where a single factorization proves
         as much (`lifting`), no other argument is tried.
+    deadline : float, optional
+        On the clock of `time.monotonic`: no search for multipliers to move to begins after it.
 
     Returns
     -------
@@ -71,7 +78,8 @@ def certify(
     quick = None if goal is None else _unless_singular(lifted, sdp, y, arithmetic)
     if quick is not None and _is_enough(sdp, quick, goal):
         return quick
-    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(sdp, y, arithmetic)
+    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic)
+    found = found or _better(sdp, y, arithmetic, deadline)
     return found if found.bound is not None else rational(sdp, y) or found
 
 
@@ -81,13 +89,13 @@ def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:
     return found.bound <= goal if sdp.maximize else found.bound >= goal
 
 
-def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic) -> Certificate:
+def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: float | None) -> Certificate:
     """The better of two arguments, the second of which may be long-winded."""
     found = _unless_singular(outweighed, sdp, y, arithmetic)
     if found is not None and found[1]:
         return found[0]
     try:
-        other = general(sdp, y, arithmetic)
+        other = general(sdp, y, arithmetic, deadline)
     except ArithmeticError as error:
         other = Certificate(None, str(error))
     if found is None or found[0].bound is None:

@@ -15,6 +15,7 @@ is tried, and the best bound is kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from time import monotonic
 
 import numpy as np
 
@@ -35,7 +36,9 @@ from sdpdr.program.standard import without_inequalities, without_lmis
 _GOOD = 1e-9
 
 
-def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
+def general(
+    sdp: SDP, duals: Duals, arithmetic: Arithmetic, deadline: float | None = None
+) -> Certificate:
     """The best bound that one of these arguments proves, or why none does."""
     given = sdp
     # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
@@ -48,7 +51,7 @@ def general(sdp: SDP, duals: Duals, arithmetic: Arithmetic) -> Certificate:
     claimed = sdp.dual_value(y)
     best: tuple[float, str, Duals] | None = None
     troubles: list[str] = []
-    for value, words, proving in _attempts(sdp, y, account, limits):
+    for value, words, proving in _attempts(sdp, y, account, limits, deadline):
         if value is None:
             troubles.append(account.trouble)
         elif best is None or value > best[0]:
@@ -77,7 +80,7 @@ def _of_program(sdp: SDP, y: Duals) -> dict[str, Array]:
 
 
 def _attempts(
-    sdp: SDP, y: Duals, account: Account, limits: Limits
+    sdp: SDP, y: Duals, account: Account, limits: Limits, deadline: float | None
 ) -> Iterator[tuple[float | None, str, Duals]]:
     yield account.value(y), "multipliers that satisfy all equations", y
     for margin in account.arithmetic.margins(max((v.n for v in sdp.psd_variables), default=1)):
@@ -87,6 +90,8 @@ def _attempts(
         yield value, _words_of_limits(needed), y
         if value is not None or None in needed.values():
             break
+    if deadline is not None and monotonic() >= deadline:
+        return
     for move in moves(sdp):
         value, moved = _moved(sdp, y, move, account)
         yield value, move.words, moved

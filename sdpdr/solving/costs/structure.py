@@ -35,6 +35,8 @@ RANK = 6
 LARGEST_DATA = 20_000_000
 # Order of the matrices beyond which cliques take longer to find than they may save here.
 LARGEST_PATTERN = 20_000
+# So many rows, and for each index so many, are not multiplied out on a face in search of cliques.
+MANY_ROWS, CROWDED = 20_000, 50
 # An unfolding (see `is_edge_program`), one matrix under other rows, several matrices.
 KINDS = ("edges", "single", "several")
 
@@ -203,6 +205,9 @@ class Structure:
         largest = max([largest, *(lmi.order for lmi in self.sdp.lmis)])
         if largest > LARGEST_PATTERN:
             words = f"cliques are not looked for in matrices of order above {LARGEST_PATTERN}"
+            return Trees(reasons={"the program": words})
+        if self.rows > max(MANY_ROWS, CROWDED * largest):
+            words = f"{self.rows} rows on matrices of order {largest} leave no small cliques"
             return Trees(reasons={"the program": words})
         face = Face("sparse")
         return find_trees(self.sdp if face.accepts(self.sdp) else face.apply(self.sdp).sdp)

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.neighbors import kneighbors_graph
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
 from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
@@ -58,7 +57,7 @@ class CompletelyPositive(
     time_limit : float or None, default 10.0
         Seconds, without ``n_components``; the search among all factors has no end of its own that
         one would live to see. Where it is over, the status is ``UNDECIDED``.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -128,6 +127,9 @@ class CompletelyPositive(
         -------
         self
         """
+        validate.positive_number("tol", self.tol)
+        if self.gamma is not None:
+            validate.positive_number("gamma", self.gamma)
         A = self._affinity(X)
         self.affinity_matrix_ = A
         self.factorization_: CpFactorization | None = None
@@ -165,12 +167,12 @@ class CompletelyPositive(
             chosen = "precomputed" if _is_square(X) else "knn"
         if named and chosen == "precomputed":
             A = symmetric_matrix(X)
-            validate_data(self, X, skip_check_array=True)
+            note_columns(self, X)
             return A
         points = validate.points(X, at_least=2)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         if named and chosen == "knn":
-            k = min(self.n_neighbors, len(points))
+            k = min(validate.positive_integer("n_neighbors", self.n_neighbors), len(points))
             directed = kneighbors_graph(points, k, include_self=True).toarray()
             joined = (directed + directed.T) / 2.0
             root = np.sqrt(joined.sum(axis=1))
@@ -183,7 +185,7 @@ class CompletelyPositive(
             A,
             starts=self.starts,
             tol=self.tol,
-            seed=self.random_state,
+            seed=validate.seed(self.random_state),
             time_limit=self.time_limit,
             progress=False,
         )
@@ -193,7 +195,7 @@ class CompletelyPositive(
         self.bound_ = eigenvalue_bound(A, found.n_components)
 
     def _approximate(self, A: Array, k: int) -> None:
-        found = symmetric_nmf(A, k, starts=self.starts, seed=self.random_state)
+        found = symmetric_nmf(A, k, starts=self.starts, seed=validate.seed(self.random_state))
         self.embedding_, self.residual_, self.bound_ = found.factor, found.residual, found.bound
         self.certificate_ = obvious_certificate(A, self.tol)
         if self.residual_ <= self.tol:

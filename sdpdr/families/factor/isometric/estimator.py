@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.estimators import as_precise
+from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.records import IsometricStatus
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
@@ -33,7 +35,8 @@ class IsoNMF(FactorTransformer):
     n_components : int, default 2
         k, columns of W.
     n_neighbors : int, default 3
-        Two points are neighbours if either is among the other's nearest.
+        Two points are neighbours if either is among the other's nearest. Of fewer other points all
+        are taken, with a ``FewPointsWarning``.
     objective : {"none", "furthest"} or FurthestPairs, default "none"
         Whether points are pulled away from those furthest from them; needs a connected graph.
     pull : float, optional
@@ -49,7 +52,7 @@ class IsoNMF(FactorTransformer):
     time_limit : float, optional
         Seconds.
     progress : bool or callable, optional
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -71,6 +74,8 @@ class IsoNMF(FactorTransformer):
     n_iter_ : int
         Rounds.
     graph_ : NeighborGraph
+    n_neighbors_ : int
+        As used.
     n_features_in_ : int
     feature_names_in_ : array of str
         Where X has names.
@@ -116,10 +121,10 @@ class IsoNMF(FactorTransformer):
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the factors of X and return W, shape (n, k)."""
         points = nonnegative_matrix(X)
-        validate_data(self, X, skip_check_array=True)
-        graph = knn(
-            points, self.n_neighbors, connect=self.connect, seed=self.random_state, progress=False
-        )
+        note_columns(self, X)
+        seed = validate.seed(self.random_state)
+        search = partial(knn, points, connect=self.connect, seed=seed, progress=False)
+        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         nodes = np.empty(graph.n, dtype=np.int64)
         here = np.flatnonzero(graph.index >= 0)[::-1]
         nodes[graph.index[here]] = here
@@ -133,7 +138,7 @@ class IsoNMF(FactorTransformer):
             method=self.method,
             tol=self.tol,
             max_iter=self.max_iter,
-            seed=self.random_state,
+            seed=seed,
             time_limit=self.time_limit,
             progress=self.progress,
         )
@@ -154,7 +159,7 @@ class IsoNMF(FactorTransformer):
         """
         check_is_fitted(self)
         points = nonnegative_matrix(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        note_columns(self, X, reset=False)
         W = project(self.components_.T, points.T).T
         for row, point in zip(W, map(bytes, points), strict=True):
             row[:] = self._found.get(point, row)

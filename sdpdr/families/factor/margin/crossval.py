@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UnobservedWarning, WeakSeparationWarning
-from sdpdr.families.factor.margin.entries import Entries, note_columns, with_ratings
+from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero.
@@ -98,15 +98,17 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.cs_ = np.sort(np.ravel(least * np.array(_PRICES) if self.cs is None else self.cs))
         if not self.cs_.size:
             raise DataError("cs holds no price. Pass at least one.")
-        split = KFold(parts, shuffle=True, random_state=self.random_state)
+        split = KFold(parts, shuffle=True, random_state=validate.seed(self.random_state))
         folds = [
             (entries.only(seen), entries.only(held)) for seen, held in split.split(entries.values)
         ]
+        if isinstance(base, RatingMMMF):
+            _require_variety(folds, parts)
         self.scores_ = np.array([[_tried(base, c, *fold) for fold in folds] for c in self.cs_])
         means = np.mean(self.scores_, axis=1)
         self.c_, self.best_score_ = float(self.cs_[np.argmax(means)]), float(np.max(means))
         self.estimator_ = clone(base).set_params(c=self.c_).fit(entries)
-        note_columns(self, X, entries)
+        note_entries(self, X, entries)
         return self
 
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
@@ -147,6 +149,17 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
+
+
+def _require_variety(folds: list[tuple[Entries, Entries]], parts: int) -> None:
+    """Refuse a split that leaves equal entries to learn from."""
+    if any(np.ptp(seen.values) == 0.0 for seen, _ in folds):
+        count = folds[0][0].values.size + folds[0][1].values.size
+        raise DataError(
+            f"where one of {parts} parts is held back, the rest of the {count} entries are all "
+            "equal, and nothing is learned from them. Pass more entries, or another cv or "
+            "random_state."
+        )
 
 
 def _tried(base: Any, c: float, seen: Entries, held: Entries) -> float:

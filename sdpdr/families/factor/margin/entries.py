@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.columns import distinct
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.estimators import note_columns
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matrix
 
 
@@ -138,7 +139,7 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     DataError
         A pair occurs twice, a rating is not finite, or there is none.
     DataTypeError
-        Ratings are no numbers.
+        Ratings are no numbers, or names are of several kinds.
 
     Examples
     --------
@@ -217,18 +218,22 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
     return values
 
 
-def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
+def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
     """Set ``n_features_in_``, of a matrix ``feature_names_in_`` too; or compare what is new.
 
     Raises
     ------
     ShapeError
         A new matrix has other columns than that of the fit.
+    DataTypeError
+        Names of columns are of several kinds.
     """
     if not entries.named and not isinstance(X, Entries):
         try:
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
-        except ValueError as error:
+            note_columns(estimator, X, reset=reset)
+        except DataTypeError:
+            raise  # Of names, and not of how many there are.
+        except DataError as error:
             raise ShapeError(str(error)) from None
     elif reset:
         estimator.n_features_in_ = entries.shape[1]
@@ -236,8 +241,8 @@ def note_columns(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:
     values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
-    users, i = np.unique(table.iloc[:, 0].to_numpy(), return_inverse=True)
-    items, a = np.unique(table.iloc[:, 1].to_numpy(), return_inverse=True)
+    users, i = distinct(table.iloc[:, 0], "names of users")
+    items, a = distinct(table.iloc[:, 1], "names of items")
     order = np.lexsort((a, i))
     places = np.column_stack([i, a])[order]
     twice = np.flatnonzero(np.all(places[1:] == places[:-1], axis=1))

@@ -17,7 +17,7 @@ from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSepa
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.entries import (
     are_pairs,
-    note_columns,
+    note_entries,
     pairs_of,
     values_of_pairs,
     with_ratings,
@@ -143,7 +143,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.Q_ = _spread(signs, np.clip(found.multipliers, 0.0, self.c))
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_ = found.iterations
-        note_columns(self, X, signs)
+        note_entries(self, X, signs)
         if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
             warnings.warn(
                 f"slack at a price of c = {self.c:g} is so cheap that the best matrix is zero, "

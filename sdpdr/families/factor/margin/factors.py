@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize, minimize_scalar
-from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Deadline
 from sdpdr.families.factor.margin.bound import dual_norm
@@ -163,7 +163,7 @@ class Program:
         ridge: float,
         random_state: Any = None,
     ) -> None:
-        self._random = check_random_state(random_state)
+        self._random = np.random.RandomState(validate.seed(random_state))
         self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
         self.factors: Factors = TraceFactors() if norm == "trace" else MaxFactors()
         self.i, self.a = entries.places.T

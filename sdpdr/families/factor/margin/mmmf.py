@@ -104,7 +104,7 @@ def mmmf(
     """
     signs = asked_signs(X, c, norm)
     limit = validate.positive_integer("max_iter", max_iter)
-    tol = tolerance(solver, tol)
+    tol = validate.positive_number("tol", tolerance(solver, tol))
     what = f"maximum-margin factorization, {norm} norm"
     if isinstance(solver, str) and solver == "splitting":
         with show_progress(progress, what) as report:

@@ -26,7 +26,7 @@ from sdpdr.families.factor.margin.conic import complete_by_cones, is_small
 from sdpdr.families.factor.margin.entries import (
     Entries,
     are_pairs,
-    note_columns,
+    note_entries,
     numbers_of,
     pairs_of,
     read_entries,
@@ -163,13 +163,9 @@ class RatingMMMF(Transformer):
         """
         deadline = Deadline(self.time_limit)
         X = with_ratings(X, y)
-        entries = read_entries(X)
+        tol = validate.positive_number("tol", self.tol)
+        entries = _varying(read_entries(X))
         self.levels_ = np.unique(entries.values)
-        if self.levels_.size < 2:
-            raise DataError(
-                f"ratings take {self.levels_.size} different values; at least two are needed to "
-                "tell items apart. Missing ratings must be NaN."
-            )
         self._note_unobserved(entries)
         self._read, self.mean_ = entries, float(np.mean(entries.values))
         self.users_, self.items_ = entries.users, entries.items
@@ -178,15 +174,15 @@ class RatingMMMF(Transformer):
         rounds = validate.positive_integer("max_iter", self.max_iter)
         found = program.start()
         if is_small(program):
-            found = complete_by_cones(program, self.tol, deadline)
-        if not found.gap <= self.tol:
-            found = complete(program, tol=self.tol, max_iter=rounds, deadline=deadline)
+            found = complete_by_cones(program, tol, deadline)
+        if not found.gap <= tol:
+            found = complete(program, tol=tol, max_iter=rounds, deadline=deadline)
         self.completion_, self._loss = found, program.loss
         self.U_, self.V_, self.thresholds_ = found.U, found.V, found.shared
         self.user_offsets_, self.item_offsets_ = found.rows, found.columns
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_ = len(found.history)
-        note_columns(self, X, entries)
+        note_entries(self, X, entries)
         self._note_quality()
         return self
 
@@ -198,7 +194,7 @@ class RatingMMMF(Transformer):
         X
             As for `fit`.
         """
-        entries = read_entries(X)
+        entries = _varying(read_entries(X))
         return self._program(entries, 1.0 / entries.values.size, entries).least_price()
 
     @staticmethod
@@ -296,7 +292,7 @@ class RatingMMMF(Transformer):
     def _folded(self, X: Any) -> Completion:
         check_is_fitted(self, "completion_")
         entries = read_entries(X)
-        note_columns(self, X, entries, reset=False)
+        note_entries(self, X, entries, reset=False)
         columns = numbers_of(entries.items, self.items_)
         if np.any(columns < 0):
             unknown = entries.items[np.flatnonzero(columns < 0)[0]]
@@ -374,6 +370,16 @@ class RatingMMMF(Transformer):
                 WeakSeparationWarning,
                 stacklevel=3,
             )
+
+
+def _varying(entries: Entries) -> Entries:
+    """Ratings, not all of which are equal."""
+    if np.ptp(entries.values) > 0.0:
+        return entries
+    raise DataError(
+        f"ratings take 1 different values, {entries.values[0]:g} alone; at least two are needed to "
+        "tell items apart. Missing ratings must be NaN."
+    )
 
 
 def _score(predicted: Array, ratings: Array) -> float:

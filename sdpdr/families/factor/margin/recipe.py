@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import own_rows
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.families.factor.margin.entries import Entries, is_triples, read_entries
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 from sdpdr.model import Affine, Block, Model, Var, soften
@@ -50,7 +51,7 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     DataError
         An entry is another number (its place is named), or no sign was observed.
     DataTypeError
-        The entries are no real numbers.
+        The entries are no real numbers, or truth values.
 
     Examples
     --------
@@ -82,6 +83,11 @@ def _signs_read(X: Any, name: str) -> Entries:
     if is_triples(X) and not np.all(np.isin(np.asarray(X)[:, :2], (0, 1))):
         return read_entries(X, name)
     checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
+    if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
+        raise DataTypeError(
+            f"{name} holds truth values, of which False is 0 and would count as not observed. Pass "
+            "signs: 1 and -1 where one was observed, 0 where not."
+        )
     entries = own_rows(checked).tocoo()
     seen = (entries.data != 0.0) & ~np.isnan(entries.data)
     places = np.column_stack([entries.row[seen], entries.col[seen]]).astype(np.int64)
@@ -99,7 +105,7 @@ def asked_signs(X: Any, c: float, norm: str) -> Signs:
     DataError, UnknownNameError
     """
     signs = X if isinstance(X, Signs) else observed_signs(X)
-    if not c > 0.0:
+    if isinstance(c, bool) or not isinstance(c, Real) or not c > 0.0:
         raise DataError(
             f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
         )

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, require_squares
 from sdpdr.base.errors import DataTypeError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nmf.nmf import nmf
@@ -24,7 +23,6 @@ from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     number_of_components,
     partial_matrix,
-    require_squares,
 )
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
@@ -137,6 +135,7 @@ class NMF(FactorTransformer):
         validate.choice("solver", self.solver, SOLVERS)
         validate.choice("bound", self.bound, METHODS)
         validate.positive_integer("starts", self.starts)
+        validate.positive_integer("max_iter", self.max_iter)
         validate.positive_number("tol", self.tol)
         given = self._checked(X)
         require_squares(given.data if sp.issparse(given) else given)
@@ -144,7 +143,7 @@ class NMF(FactorTransformer):
         if self.n_components is not None:
             k = number_of_components(self.n_components, given.shape)
         known = self._known(given, k)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = validate.seed(self.random_state)
         if self.solver == "lift":
             assert isinstance(known, PartialMatrix)
             options = {"starts": self.starts, "tol": self.tol, "seed": seed, **(self.options or {})}

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.arrays import Array, Index, require_squares
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import refused
 
 
 def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
@@ -97,42 +98,10 @@ def checked_matrix(X: Any, name: str, **options: Any) -> Any:
     """
     try:
         matrix = check_array(X, dtype=np.float64, input_name=name, **options)
-    except TypeError as error:
-        raise DataTypeError(f"{error}") from None
-    except ValueError as error:
-        raise DataError(f"{error}") from None
+    except (TypeError, ValueError) as error:
+        raise refused(X, error) from None
     require_squares(matrix.data if sp.issparse(matrix) else matrix, name)
     return matrix
-
-
-# Sums of squares of larger entries overflow, and squares of smaller ones lose digits.
-_LARGEST, _SMALLEST = 1e140, 1e-140
-
-
-def require_squares(values: Array, name: str = "X") -> None:
-    """Refuse entries whose squares double precision does not hold.
-
-    Parameters
-    ----------
-    values : array
-        ``nan`` counts as nothing.
-    name : str, default "X"
-        What messages call it.
-
-    Raises
-    ------
-    DataError
-
-    Examples
-    --------
-    >>> require_squares(np.array([1e-300, 2.0, np.nan]))
-    """
-    largest = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
-    if largest > _LARGEST or 0.0 < largest < _SMALLEST:
-        raise DataError(
-            f"the largest entry of {name} is {largest:.3g} in size; sums of squares need one "
-            f"between {_SMALLEST:g} and {_LARGEST:g}. Rescale {name}."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +186,12 @@ def partial_matrix(
                 "value for each entry."
             )
         mask = mask & wanted
+    if not mask.any():
+        raise DataError(
+            f"no entry of {name} is known: all are nan"
+            f"{'' if observed is None else ' or not observed'}. Pass at least one number for each "
+            "row and column."
+        )
     values = nonnegative_matrix(np.where(mask, given, 0.0), name)
     for axis, word in ((1, "row"), (0, "column")):
         empty = np.flatnonzero(~mask.any(axis=axis))

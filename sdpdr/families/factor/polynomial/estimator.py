@@ -8,12 +8,12 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sdpdr.base.arrays import Array
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, require_squares
 from sdpdr.base.errors import SolveFailedError
-from sdpdr.base.estimators import as_precise
-from sdpdr.families.factor.nonnegative.inputs import require_squares
+from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
@@ -45,7 +45,7 @@ class PolynomialFactorization(FactorTransformer):
     time_limit : float or None, default 10
         Seconds for each start of programs. Unless it is None, tables of more than 1000 entries are
         fitted without.
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -92,8 +92,9 @@ class PolynomialFactorization(FactorTransformer):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find factors and return W, of shape (n, n_components)."""
-        values = validate_data(self, X, dtype=float, ensure_all_finite="allow-nan")
+        values = checked(self, X, ensure_all_finite="allow-nan")
         require_squares(values)
+        validate.positive_number("tol", self.tol)
         found = self._found(values)
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
@@ -140,7 +141,7 @@ class PolynomialFactorization(FactorTransformer):
             values, self.coefficients, self.n_components, lift=self.lift,
             nonnegative=self.nonnegative, regularization=self.regularization, degree=self.degree,
             restarts=self.restarts, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
-            time_limit=self.time_limit, seed=self.random_state, progress=False,
+            time_limit=self.time_limit, seed=validate.seed(self.random_state), progress=False,
         )  # fmt: skip
         if found.status is IterationStatus.TIME_LIMIT:
             warnings.warn(
@@ -154,7 +155,7 @@ class PolynomialFactorization(FactorTransformer):
     def transform(self, X: Any) -> Array:
         """The rows of W that fit rows of X best, with the components found."""
         check_is_fitted(self, "components_")
-        values = validate_data(self, X, reset=False, dtype=float, ensure_all_finite="allow-nan")
+        values = checked(self, X, reset=False, ensure_all_finite="allow-nan")
         W = LeastSquares(values, self.nonnegative).rows(self.components_.T, self.coefficients_)
         return as_precise(W, X)
 

@@ -164,7 +164,8 @@ def polynomial(
     accuracy : float, default 1e-7
         Relative gap asked of each solve.
     time_limit : float, optional
-        Seconds for each start; no start is made after that.
+        Seconds, what it takes to write the program included; a further start has as many again
+        as the first had left, and none is made after them.
     progress : bool or callable, optional
         Show progress; by default on a terminal only.
 
@@ -194,6 +195,7 @@ def polynomial(
     >>> found.status, found.error < 1e-12, found.H.round(6).ravel().tolist()
     (IterationStatus.RANK_REACHED, True, [0.7, 1.2])
     """
+    deadline = Deadline(time_limit)
     V = known_entries(X)
     c = None if coefficients is None else checked_coefficients(coefficients)
     model = polynomial_factorization(
@@ -213,7 +215,7 @@ def polynomial(
             form,
             tol=unless_configured(solver, accuracy),
             seed=unless_configured(solver, seed),
-            time_limit=time_limit,
+            time_limit=deadline.left(),
         )
         return _from_relaxation(solution, reader, size)
     validate.positive_integer("restarts", restarts, at_least=0)
@@ -223,7 +225,7 @@ def polynomial(
     ways = {name: Schur(rank) for name, rank in held.ranks.items()}
     iteration = ConvexIteration(
         model, n_components, tuple(ways), ways, max_iter=max_iter, seed=seed, solver=solver,
-        form=form, accuracy=accuracy, time_limit=time_limit, progress=progress,
+        form=form, accuracy=accuracy, time_limit=deadline.left(), progress=progress,
     )  # fmt: skip
     reader.enough = tol * size
     states = _search(iteration, ways, reader, restarts)

@@ -11,6 +11,7 @@ from numpy.polynomial.polynomial import polyval
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
+from sdpdr.families.factor.polynomial.recipe import checked_coefficients
 
 # Tolerances of the least squares, which is to end at rounding.
 _EXACT = 1e-15
@@ -216,13 +217,18 @@ def misfit_bound(
     float or None
         None where g is not increasing on all t that may occur, or entries are unknown.
 
+    Raises
+    ------
+    DataError, DataTypeError
+        The coefficients are not finite numbers, or the last one is zero.
+
     Examples
     --------
     >>> V = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> round(misfit_bound(V, np.array([1.0]), 1), 6), float(np.linalg.svd(V)[1][1].round(6))
     (0.365966, 0.365966)
     """
-    c = np.asarray(coefficients, dtype=float)
+    c = checked_coefficients(coefficients)
     theta = inverse_image(V, c, nonnegative)
     if theta is None:
         return None

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
+from sdpdr.base.estimators import as_numbers
 from sdpdr.families.factor.nonnegative.inputs import number_of_components
 from sdpdr.model import Affine, Model
 from sdpdr.model.blocks.expressions import Costs, Fits
@@ -211,13 +212,13 @@ def checked_coefficients(coefficients: Any) -> Array:
 
     Raises
     ------
-    DataError
+    DataError, DataTypeError
     """
-    c = np.atleast_1d(np.asarray(coefficients, dtype=float))
+    c = np.atleast_1d(as_numbers("coefficients", coefficients))
     if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
         raise DataError(
             "coefficients must be finite numbers c_1, ..., c_D of g(t) = c_1 t + ... + c_D t^D, "
-            f"the last one not zero; they are {coefficients!r}."
+            f"the last one not zero (leave it out then); they are {coefficients!r}."
         )
     _degree(c.size)
     return c

@@ -1,5 +1,6 @@
 """What to compare with: embeddings without a semidefinite program, behind one face."""
 
+from sdpdr.families.unfold.baselines.augmented import lagrangian
 from sdpdr.families.unfold.baselines.classical import (
     classical_mds,
     isomap,
@@ -9,7 +10,7 @@ from sdpdr.families.unfold.baselines.classical import (
 )
 from sdpdr.families.unfold.baselines.face import embed, names
 from sdpdr.families.unfold.baselines.latent import GPLVM, gplvm, gplvm_objective
-from sdpdr.families.unfold.baselines.ncmvu import NCMVU, NonConvexUnfolding, lagrangian, ncmvu
+from sdpdr.families.unfold.baselines.ncmvu import NCMVU, NonConvexUnfolding, ncmvu
 from sdpdr.families.unfold.baselines.sammon import Sammon, sammon
 from sdpdr.families.unfold.baselines.scaling import (
     kruskal_stress,

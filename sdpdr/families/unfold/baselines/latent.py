@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 from numpy.typing import ArrayLike
+from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +23,8 @@ from sdpdr.linalg.spectral import on_principal_axes
 # The least noise, relative to the mean square of the data: below it K cannot be factored well.
 _LEAST = 1e-6
 _FIRST_NOISE = 0.1
+# And the largest signal, for the same reason.
+_MOST = 1e6
 
 
 def linear_kernel(latent: Array, others: Array) -> Array:
@@ -93,7 +96,8 @@ def gplvm_objective(
     shape, back = KERNELS[kernel]
     bare = shape(latent, latent)
     factor = sl.cholesky(signal * bare + noise * np.eye(n), lower=True)
-    inverse = sl.cho_solve((factor, True), np.eye(n))
+    inverse, _ = dpotri(factor, lower=1)
+    inverse += np.tril(inverse, -1).T
     weights = inverse @ data
     value = 0.5 * n * D * np.log(2.0 * np.pi) + D * np.log(np.diag(factor)).sum()
     value += 0.5 * float(np.sum(weights * data))
@@ -206,7 +210,7 @@ class GPLVM(Embedding):
             "n_components",
             self.n_components,
             at_most=min(X.shape),
-            why=f" the lesser of n_samples = {X.shape[0]} and n_features = {X.shape[1]}",
+            why=f"the lesser of n_samples = {X.shape[0]} and n_features = {X.shape[1]}",
         )
         self.mean_ = X.mean(axis=0)
         centred = X - self.mean_
@@ -235,7 +239,7 @@ class GPLVM(Embedding):
         # Columns of variance one are some widths of the kernel across.
         scores = left[:, :q] * (singular[:q] / np.sqrt(D) if fixed else np.sqrt(n))
         start = np.concatenate([[0.0, np.log(_FIRST_NOISE)], scores.ravel()])
-        limits = [(0.0, 0.0) if fixed else (None, None), (np.log(_LEAST), None)]
+        limits = [(0.0, 0.0) if fixed else (None, np.log(_MOST)), (np.log(_LEAST), None)]
         options = {
             "maxiter": validate.positive_integer("max_iter", self.max_iter),
             "maxfun": 20 * self.max_iter,

@@ -6,6 +6,7 @@ A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
@@ -14,15 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import ShapeError
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.errors import UncertifiedWarning
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
+from sdpdr.base.progress import Deadline
+from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.spectral import factor_spectrum
 from sdpdr.program import Certificate, Factor, certify
 from sdpdr.program.face import complete_multipliers
@@ -55,6 +58,8 @@ class NonConvexUnfolding:
         Of the outer and of the inner loop.
     converged : bool
         Whether the lengths hold to the tolerance.
+    stopped : bool
+        Whether the time limit ended it.
     """
 
     embedding: Array
@@ -65,6 +70,7 @@ class NonConvexUnfolding:
     rounds: int
     iterations: int
     converged: bool
+    stopped: bool = False
 
     @property
     def bound(self) -> float | None:
@@ -79,6 +85,12 @@ class NonConvexUnfolding:
     @property
     def message(self) -> str:
         """How it ended, in words."""
+        if self.stopped:
+            return (
+                f"The time limit ended it with lengths off by {self.violation:.1e}, at the value "
+                f"{self.value:.4g} and the bound {self.bound or np.inf:.4g}. Raise time_limit; "
+                "None is no limit."
+            )
         if not self.converged:
             return (
                 f"Lengths off by {self.violation:.1e}: no such placement of this rank near here. "
@@ -90,56 +102,6 @@ class NonConvexUnfolding:
         return "The bound closes on the value: optimal at any rank."
 
 
-def lagrangian(
-    R: Array, w: Array, s: float | Array, C: Any, graph: NeighborGraph, isometry: str = "equality"
-) -> tuple[float, Array]:
-    r"""Augmented Lagrangian of low-rank unfolding, and its gradient.
-
-    .. math::
-
-        \mathcal L = -\langle C, R R^T\rangle + w^T v + \tfrac s2 |v|^2, \qquad
-        \nabla \mathcal L = 2\,(L(w + s v) - C)\, R,
-
-    with :math:`v_e = |r_i - r_j|^2 - d_e`, at the centred R. For the inequality
-    :math:`w + s v` is replaced by its positive part, and the last two terms by
-    :math:`(|w + s v|_+^2 - |w|^2) / 2s`.
-
-    Parameters
-    ----------
-    R : array of shape (n, r)
-    w : array of shape (m,)
-        Multipliers, with the sign of edge weights.
-    s : float or array of shape (m,)
-        Penalty; :math:`\sigma / d_e^2` penalises relative errors.
-    C : array or sparse array of shape (n, n)
-    graph : NeighborGraph
-    isometry : {"equality", "inequality"}, default "equality"
-
-    Returns
-    -------
-    value : float
-    gradient : array of shape (n, r)
-
-    References
-    ----------
-    Vasiloglou thesis, (2.20)-(2.24). As printed, the first term lacks its trace, and in the
-    gradient the sum over edges lacks the matrix :math:`A_{ij}` of each edge, which multiplies R.
-    """
-    share = graph.counts / np.sum(graph.counts)
-    R = R - share @ R
-    steps = R[graph.edges[:, 0]] - R[graph.edges[:, 1]]
-    v = np.einsum("ek,ek->e", steps, steps) - graph.sqdist
-    pull = w + s * v
-    if isometry == "inequality":
-        pull = np.maximum(pull, 0.0)
-    CR = C @ R
-    value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
-    gradient = -2.0 * CR
-    np.add.at(gradient, graph.edges[:, 0], 2.0 * pull[:, None] * steps)
-    np.subtract.at(gradient, graph.edges[:, 1], 2.0 * pull[:, None] * steps)
-    return value, gradient - np.outer(share, gradient.sum(axis=0))
-
-
 def ncmvu(
     graph: NeighborGraph,
     rank: int = 3,
@@ -149,6 +111,7 @@ def ncmvu(
     start: ArrayLike | None = None,
     tol: float = 1e-8,
     max_iter: int = 60,
+    time_limit: float | None = None,
     seed: int = 0,
 ) -> NonConvexUnfolding:
     r"""Unfold by moving coordinates: augmented Lagrangian outside, L-BFGS inside.
@@ -179,6 +142,8 @@ def ncmvu(
         Largest relative error of a squared length aimed at.
     max_iter : int, default 60
         Rounds of multipliers.
+    time_limit : float, optional
+        Seconds, after which the point and the multipliers are kept as they are.
     seed : int, default 0
 
     Returns
@@ -214,16 +179,24 @@ def ncmvu(
     unit = float(np.mean(graph.sqdist))
     small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
     C = -sp.csr_array(sdp.cost("K"))
-    R = _first(small, rank, start, unit, seed)
+    R = first_coordinates(small, rank, start, unit, seed)
     w = np.zeros(graph.m)
     s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
 
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
+    deadline = Deadline(time_limit)
+
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = lagrangian(x.reshape(graph.n, rank), w, s, C, small, isometry)
+        value, gradient = of_differences(x.reshape(graph.n, rank), w, s, C, small, ends, isometry)
         return value, gradient.ravel()
 
+    def stop(x: Array) -> None:
+        if deadline.is_over():
+            raise StopIteration
+
     violation, converged, iterations, done = np.inf, False, 0, 0
-    while done < validate.positive_integer("max_iter", max_iter) and not converged:
+    stopped = False
+    while done < validate.positive_integer("max_iter", max_iter) and not (converged or stopped):
         done += 1
         inner = minimize(
             flat,
@@ -231,22 +204,24 @@ def ncmvu(
             args=(w, s),
             jac=True,
             method="L-BFGS-B",
+            callback=stop,
             options={"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9},
         )
         R, iterations = inner.x.reshape(R.shape), iterations + int(inner.nit)
-        change = _changes(small, R)
+        change = changes(small, R)
         pull = w + s * change * small.sqdist
         if isometry == "inequality":
             pull = np.maximum(pull, 0.0)
         # Zero where the edge is as long as allowed, or slack without a multiplier.
         residual = float(np.max(np.abs(pull - w) / (s * small.sqdist)))
         w, converged = pull, residual <= tol
+        stopped = not converged and deadline.is_over()
         s = s * (_GROWTH if residual > _CUT * violation else 1.0)
         violation = residual
     share = graph.counts / np.sum(graph.counts)
     spectrum, vectors = factor_spectrum(np.sqrt(unit) * (R - share @ R))
     factor = vectors * np.sqrt(spectrum)
-    change = _changes(graph, factor)
+    change = changes(graph, factor)
     duals = {r.label: w if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
     off = np.abs(change) if isometry == "equality" else np.maximum(change, 0.0)
     return NonConvexUnfolding(
@@ -258,6 +233,7 @@ def ncmvu(
         rounds=done,
         iterations=iterations,
         converged=bool(converged),
+        stopped=stopped,
     )
 
 
@@ -281,7 +257,9 @@ class NCMVU(Embedding):
         The principal components of the data, or random coordinates.
     tol : float, default 1e-8
     max_iter : int, default 60
-    random_state : int, default 0
+    time_limit : float or None, default 60
+        Seconds, after which the point and the multipliers are kept as they are, with a warning.
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -296,6 +274,11 @@ class NCMVU(Embedding):
     ------
     DataError
         From `fit`, naming what is wrong.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The time limit ended it.
 
     Examples
     --------
@@ -315,6 +298,7 @@ class NCMVU(Embedding):
     start: str = "data"
     tol: float = 1e-8
     max_iter: int = 60
+    time_limit: float | None = 60.0
     random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
@@ -323,7 +307,7 @@ class NCMVU(Embedding):
         warn_of_unlike_columns(X)  # of a frame, which the checked points are not any more
         found = partial(knn, data, connect=self.connect)
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(
             "n_components",
@@ -340,32 +324,12 @@ class NCMVU(Embedding):
             start=points if self.start == "data" else None,
             tol=self.tol,
             max_iter=self.max_iter,
-            seed=self.random_state,
+            time_limit=self.time_limit,
+            seed=validate.seed(self.random_state),
         )
+        if self.result_.stopped:
+            warnings.warn(self.result_.message, UncertifiedWarning, stacklevel=2)
         places = graph.of_samples(self.result_.embedding[:, : self.n_components])
         self.embedding_ = as_precise(places, X)
         self.graph_ = graph
         return self
-
-
-def _changes(graph: NeighborGraph, factor: Array) -> Array:
-    """Relative changes of the squared lengths."""
-    steps = factor[graph.edges[:, 0]] - factor[graph.edges[:, 1]]
-    return np.asarray(np.einsum("ek,ek->e", steps, steps) / graph.sqdist - 1.0)
-
-
-def _first(
-    graph: NeighborGraph, rank: int, start: ArrayLike | None, unit: float, seed: int
-) -> Array:
-    noise = np.random.default_rng(seed).standard_normal((graph.n, rank))
-    if start is None:
-        return noise
-    points = validate.points(start, at_least=2) / np.sqrt(unit)
-    if points.shape[0] != graph.n:
-        raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
-    left, singular, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    kept = min(rank, singular.size)
-    # Coordinates that are exactly zero would stay zero.
-    first = 0.1 * noise
-    first[:, :kept] += left[:, :kept] * singular[:kept]
-    return first

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import validate_data
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.families.unfold.baselines.scaling import classical_start
-from sdpdr.families.unfold.baselines.spe import plain_distances, spe_stress
+from sdpdr.families.unfold.baselines.spe import plain_distances, spe_stress, stress_of_pairs
 from sdpdr.linalg.spectral import on_principal_axes
 
 
@@ -82,12 +81,12 @@ def sammon_slope(distances: Array, embedding: Array) -> tuple[float, Array]:
 
     Where two points of the embedding coincide there is no gradient; their pair is left out of it.
     """
-    now = squareform(pdist(embedding))
-    share = np.zeros_like(now)
-    np.divide(now - distances, distances * now, out=share, where=(distances > 0.0) & (now > 0.0))
-    total = distances.sum() / 2.0
-    slope = (2.0 / total) * (share.sum(axis=1)[:, None] * embedding - share @ embedding)
-    return spe_stress(distances, embedding), slope
+    d, now = squareform(distances, checks=False), pdist(embedding)
+    shares = np.zeros_like(now)
+    np.divide(now - d, d * now, out=shares, where=(d > 0.0) & (now > 0.0))
+    share = squareform(shares)
+    slope = (2.0 / d.sum()) * (share.sum(axis=1)[:, None] * embedding - share @ embedding)
+    return stress_of_pairs(d, now), slope
 
 
 @dataclass(eq=False, repr=False)
@@ -131,7 +130,7 @@ class Sammon(Embedding):
     def fit(self, X: Any, y: Any = None) -> Sammon:
         """Learn the embedding of the rows of X; y is not used."""
         D = plain_distances(X, self.metric)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places, self.n_iter_, self.converged_ = _sammon(
             D, self.n_components, self.max_iter, self.tol
         )

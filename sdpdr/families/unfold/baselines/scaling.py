@@ -10,6 +10,7 @@ from sklearn.manifold import smacof
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.distances import squared_distances
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.unfold.baselines.spe import plain_distances
 from sdpdr.linalg.spectral import gram_spectrum, on_principal_axes
@@ -214,7 +215,7 @@ def _scaled(
     validate.choice("start", start, ("classical", "random"))
     if by_order and metric == "precomputed":
         # Dissimilarities need not be distances, so none is said to be too long for one.
-        D = validate.squared_distances(X, squared=True, at_least=2)
+        D = squared_distances(X, squared=True, at_least=2)
         if np.isinf(D).any():
             raise DataError(
                 "scaling needs all dissimilarities, and some are not known. Complete distances "
@@ -231,7 +232,7 @@ def _scaled(
         n_init=1,
         max_iter=validate.positive_integer("max_iter", max_iter),
         eps=validate.positive_number("tol", tol),
-        random_state=seed,
+        random_state=validate.seed(seed, "seed"),
         normalized_stress=False,
     )
     return on_principal_axes(np.asarray(found))
@@ -240,7 +241,7 @@ def _scaled(
 def classical_start(D: Array, n_components: int) -> Array:
     """Classical scaling of plain distances; no column where an eigenvalue is negative counts."""
     n = len(D)
-    why = f" of {n} points"
+    why = f"one less, of {n} points"
     width = validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
     squares = D**2
     mean = squares.mean(axis=0)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.graphs.precomputed import Precomputed
 from sdpdr.graphs.space import Sparse, make_space, sqdist_to_all
 
@@ -55,10 +56,17 @@ def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.in
     D, Y = np.asarray(distances, dtype=float), np.asarray(embedding, dtype=float)
     if D.shape != (Y.shape[0],) * 2:
         raise ShapeError(f"distances have shape {D.shape}, the embedding {Y.shape[0]} rows.")
-    i, j = np.triu_indices(len(D), 1)
-    d, now = D[i, j], np.linalg.norm(Y[i] - Y[j], axis=1)
-    counted = ((d <= cutoff) | (now < d)) & (d > 0.0)
-    return float(np.sum((now - d)[counted] ** 2 / d[counted]) / np.sum(d[counted]))
+    return stress_of_pairs(squareform(D, checks=False), pdist(Y), cutoff)
+
+
+def stress_of_pairs(d: Array, now: Array, cutoff: float = np.inf) -> float:
+    """`spe_stress` of distances and embedded distances that are listed, one for each pair."""
+    counted = d > 0.0
+    if np.isfinite(cutoff):
+        counted &= (d <= cutoff) | (now < d)
+    if not counted.all():
+        d, now = d[counted], now[counted]
+    return float(np.sum(np.square(now - d) / d) / np.sum(d))
 
 
 def spe(
@@ -81,8 +89,9 @@ def spe(
         y_i \leftarrow y_i + \frac{\ell}{2} \frac{d_{ij} - d'_{ij}}{d'_{ij}} (y_i - y_j),
         \qquad y_j \text{ opposite},
 
-    while the rate :math:`\ell` falls from 2 to 0.1. There is no convergence and no certificate: a
-    baseline. Distances are plain, not squared.
+    while the rate :math:`\ell` falls from 2 to 0.1. Pairs are drawn as matchings, of which no two
+    share a point, so that they move at once as they would one by one. There is no convergence and
+    no certificate: a baseline. Distances are plain, not squared.
 
     Parameters
     ----------
@@ -132,16 +141,31 @@ def spe(
     scale = float(np.median(D[D > 0.0]))
     Y = scale * rng.uniform(size=(n, width))
     for rate in np.linspace(*RATES, cycles):
-        first = rng.integers(n, size=steps)
-        second = (first + rng.integers(1, n, size=steps)) % n
-        for i, j in zip(first.tolist(), second.tolist(), strict=True):
+        for i, j in matchings(n, steps, rng):
             apart, wanted = Y[i] - Y[j], D[i, j]
-            now = float(np.sqrt(apart @ apart))
-            if wanted <= cutoff or now < wanted:
-                move = (0.5 * rate * (wanted - now) / (now + _NEAR * scale)) * apart
-                Y[i] += move
-                Y[j] -= move
+            now = np.sqrt(np.einsum("pk,pk->p", apart, apart))
+            pull = 0.5 * rate * (wanted - now) / (now + _NEAR * scale)
+            pull[(wanted > cutoff) & (now >= wanted)] = 0.0
+            move = pull[:, None] * apart
+            Y[i] += move
+            Y[j] -= move
     return np.asarray(Y - Y.mean(axis=0))
+
+
+def matchings(n: int, pairs: int, rng: np.random.Generator) -> Iterator[tuple[Index, Index]]:
+    """So many random pairs of points, those that come together without a point in common.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> [first.size for first, second in matchings(7, 8, rng)]
+    [3, 3, 2]
+    """
+    half = n // 2
+    while pairs > 0:
+        order, m = rng.permutation(n), min(half, pairs)
+        yield order[:m], order[half : half + m]
+        pairs -= m
 
 
 @dataclass(eq=False, repr=False)
@@ -155,7 +179,7 @@ class SPE(Embedding):
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
     cycles : int, default 100
     steps : int, optional
-    random_state : int, default 0
+    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -181,7 +205,7 @@ class SPE(Embedding):
     def fit(self, X: Any, y: Any = None) -> SPE:
         """Learn the embedding of the rows of X; y is not used."""
         D = plain_distances(X, self.metric)
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places = spe(
             D,
             self.n_components,
@@ -189,7 +213,7 @@ class SPE(Embedding):
             metric="precomputed",
             cycles=self.cycles,
             steps=self.steps,
-            seed=self.random_state,
+            seed=validate.seed(self.random_state),
         )
         self.embedding_ = as_precise(places, X)
         self.stress_ = spe_stress(D, places, self.cutoff)
@@ -207,4 +231,4 @@ def plain_distances(X: ArrayLike, metric: str) -> Array:
     space = make_space(X, metric, at_least=2)
     if isinstance(space, (Precomputed, Sparse)):
         return np.asarray(np.sqrt(sqdist_to_all(space)))
-    return np.linalg.norm(space.X[:, None] - space.X[None], axis=2)
+    return np.asarray(cdist(space.X, space.X))

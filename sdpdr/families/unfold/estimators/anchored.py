@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, require_squares
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
@@ -249,7 +249,8 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
     n = graph.index.size
     if y is None:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 0))
-    values = np.asarray(y, dtype=float)
+    values = as_numbers("y", y)
+    require_squares(values, "y")
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or len(values) != n:
         raise ShapeError(

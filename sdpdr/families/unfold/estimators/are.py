@@ -56,9 +56,10 @@ class ARE(GramEmbedding):
         See `sdpdr.solve`.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, optional
-        Seconds.
-    random_state : int, optional
+    time_limit : float, "auto" or None, default "auto"
+        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        60, unless a solver or form is named.
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes

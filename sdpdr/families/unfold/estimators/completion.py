@@ -9,18 +9,23 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, own_rows
+from sdpdr.base.distances import ROUNDING
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
-from sdpdr.base.estimators import Embedding, as_precise
+from sdpdr.base.estimators import Embedding, as_numbers, as_precise, note_columns
 from sdpdr.base.progress import Progress
 from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
-from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, warn_of_missing_proof
+from sdpdr.families.unfold.estimators.gram import (
+    EXACT_LENGTHS,
+    seconds_of,
+    warn_of_missing_proof,
+)
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
@@ -57,9 +62,10 @@ class DistanceCompletion(Embedding):
         Whether the distances given are squared.
     solver : str or Solver, default "auto"
     tol : float, optional
-    time_limit : float, optional
-        Seconds, of the first step.
-    random_state : int, optional
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, of the first step; None for no limit. What has been found by then is kept, with a
+        warning. By default 60, unless a solver is named.
+    random_state : int, RandomState or Generator, optional
     progress : bool or callable, optional
         See `sdpdr.solve`.
 
@@ -129,7 +135,7 @@ class DistanceCompletion(Embedding):
     squared: bool = False
     solver: Any = "auto"
     tol: float | None = None
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     random_state: int | None = None
     progress: Progress | bool | None = None
 
@@ -152,7 +158,7 @@ class DistanceCompletion(Embedding):
         """
         graph = known_distances(X, squared=self.squared)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
-            validate_data(self, X, skip_check_array=True)
+            note_columns(self, X)
         else:
             self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, _in_rows(y, graph.index.size))
@@ -168,12 +174,13 @@ class DistanceCompletion(Embedding):
             distance_completion(scaled, nodes, coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
-            time_limit=self.time_limit,
-            seed=self.random_state,
+            time_limit=seconds_of(self.time_limit, self.solver, "auto"),
+            seed=validate.seed_or_none(self.random_state),
             progress=self.progress,
         )
         exact = self.misfit == "equality"
-        warn_of_missing_proof(solution, EXACT_LENGTHS.format("misfit") if exact else "")
+        way_out = EXACT_LENGTHS.format("misfit") if exact else ""
+        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         relaxed = self.unit_ * self._relaxed(scaled, nodes, coordinates)
@@ -252,7 +259,7 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
     [[0, 1], [0, 3], [1, 2], [1, 3]]
     """
     if sp.issparse(D):
-        entries = sp.coo_array(D)
+        entries = sp.coo_array(own_rows(D))
         if entries.shape[0] != entries.shape[1]:
             raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
         apart = entries.row != entries.col
@@ -265,11 +272,11 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
         pairs = np.column_stack([entries.row, entries.col])[apart]
         return _listed(entries.shape[0], pairs, entries.data[apart], squared)
     try:
-        array = np.asarray(D, dtype=float)
-    except (TypeError, ValueError):
+        array = as_numbers("distances", D)
+    except DataError as error:
         raise DataTypeError(
             "the distances are not all numbers; nan stands for those that are not known, and "
-            "columns of names have to be dropped (or read as index: index_col=0)."
+            f"columns of names have to be dropped (or read as index: index_col=0). {error}"
         ) from None
     if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
         ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
@@ -313,6 +320,7 @@ def _listed(n: int, pairs: Index, lengths: Array, squared: bool) -> NeighborGrap
             f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
             "what is not known is to be left out, or nan."
         )
+    _refuse_loops_and_twins(pairs, lengths)
     lost = np.setdiff1d(np.arange(n), pairs)
     if lost.size or not n:
         raise DataError(
@@ -320,6 +328,26 @@ def _listed(n: int, pairs: Index, lengths: Array, squared: bool) -> NeighborGrap
             "these points out, or give one distance of each."
         )
     return from_edges(n, pairs, lengths if squared else np.square(lengths))
+
+
+def _refuse_loops_and_twins(pairs: Index, lengths: Array) -> None:
+    """Refuse distances of a point to itself, and two that differ of one pair."""
+    own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+    if own.size:
+        point, length = pairs[own[0], 0], lengths[own[0]]
+        raise DataError(
+            f"point {numbered(point)} has the distance {length:g} to itself. Leave that triple out."
+        )
+    _, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind="stable")
+    apart = np.abs(np.diff(lengths[order])) > ROUNDING * lengths[order][1:]
+    twice = np.flatnonzero((np.diff(which.ravel()[order]) == 0) & apart)
+    if twice.size:
+        a, b = order[twice[0]], order[twice[0] + 1]
+        raise DataError(
+            f"points {numbered(pairs[a])} have two distances, {lengths[a]:g} and {lengths[b]:g}. "
+            "Keep one of them, or their mean."
+        )
 
 
 def _hollow(square: Array) -> bool:

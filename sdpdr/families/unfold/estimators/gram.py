@@ -39,6 +39,9 @@ EXACT_LENGTHS = (
 )
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
+# Seconds for programs where no limit, solver or form is asked for.
+PATIENCE = 60.0
+MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its end."
 
 
 def _is_extended(estimator: GramEmbedding) -> bool:
@@ -108,7 +111,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     solver: Any = "auto"
     form: str = "auto"
     tol: float | None = None
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     random_state: int | None = None
 
     @abstractmethod
@@ -147,12 +150,11 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
                 "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
-        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-        if len(shape) == 2:
-            self.n_features_in_ = int(shape[1])
         # In the fit alone: what the embedding is returned in.
         self._dtype = as_precise([], X).dtype
         graph = self._searched(X, search)
+        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+        self.n_features_in_ = int(shape[1])
         d = self.n_components
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
             raise DataError(
@@ -180,18 +182,25 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             self.form,
             landmarks=landmarks,
             tol=self.tol,
-            time_limit=self.time_limit,
-            seed=self.random_state,
+            time_limit=self._limit(),
+            seed=validate.seed_or_none(self.random_state),
         )
 
+    def _limit(self) -> float | None:
+        """Seconds for programs, if they are limited."""
+        return seconds_of(self.time_limit, self.solver, self.form)
+
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        exact = getattr(self, "isometry", None) == "equality"
-        warn_of_missing_proof(solution, EXACT_LENGTHS.format("isometry") if exact else "")
+        way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
+        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
         self.graph_, self.solution_ = graph, solution
         self._compare(places)
+
+    def _has_exact_lengths(self) -> bool:
+        return getattr(self, "isometry", None) == "equality"
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         """Coordinates of the nodes."""
@@ -231,7 +240,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             kind,
             precomputed=precomputed,
             n_neighbors=self.n_neighbors_,
-            seed=self.random_state or 0,
+            seed=validate.seed_or_none(self.random_state) or 0,
         )
         # Columns of distances to samples that were left out of the graph.
         self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))
@@ -303,7 +312,26 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return tags
 
 
-def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
+def seconds_of(time_limit: float | str | None, solver: Any, form: str) -> float | None:
+    """Seconds that a time limit stands for; "auto" limits those alone who name no solver or form.
+
+    Examples
+    --------
+    >>> seconds_of("auto", "auto", "auto"), seconds_of("auto", "clarabel", "auto")
+    (60.0, None)
+    """
+    if not isinstance(time_limit, str):
+        return time_limit
+    validate.choice("time_limit", time_limit, ("auto",))
+    return PATIENCE if is_left_to_us(solver, form) else None
+
+
+def is_left_to_us(solver: Any, form: str) -> bool:
+    """Whether neither a solver nor a form is named."""
+    return isinstance(solver, str) and solver == form == "auto"
+
+
+def warn_of_missing_proof(solution: Solution, way_out: str = "", *, asked: bool = True) -> None:
     """Raise if there is no point; warn unless one is proved best to the tolerance.
 
     Parameters
@@ -311,11 +339,15 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "") -> None:
     solution : Solution
     way_out : str, optional
         What to do besides what the status advises.
+    asked : bool, default True
+        Whether somebody asked for the time limit, if there was one.
     """
     if not solution.values:
         solution.raise_for_status()
     if solution.certified():
         return
+    if solution.status is Status.TIME_LIMIT and not asked:
+        way_out = f"{MORE_TIME} {way_out}"
     gaps = [f"gap {solution.gap:.1e}"]
     if solution.attained is None:
         gaps.append(f"feasibility: {solution.attained_by}")

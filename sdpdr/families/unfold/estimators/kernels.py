@@ -9,21 +9,25 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, SampledWarning
+from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.sampled import Sampling
+from sdpdr.families.unfold.estimators.sampled import SampledInTime, Sampling
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import OtherSums, Relation
-from sdpdr.program import Factor, Solution
+from sdpdr.model.blocks import Band, OtherSums, Relation
+from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
 
 # Bandwidth of a density map, in root mean squares of the lengths of edges.
 _WIDTH = 3.0
+# Relative to squared lengths, what neighbours may give way by to lie on a sphere.
+_WIDTH_ON_SPHERES = 0.05
+# Points of a density map that takes seconds.
+_FEW_DENSITIES = 300
 # Points of a leave-one-out unfolding that takes seconds.
 _FEW = 30
 
@@ -77,9 +81,10 @@ class ColoredMVU(LengthEmbedding):
         Of the landmark form: how many.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, optional
-        Seconds.
-    random_state : int, optional
+    time_limit : float, "auto" or None, default "auto"
+        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        60, unless a solver or form is named.
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes
@@ -143,7 +148,7 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
 
 
 @dataclass(eq=False, repr=False)
-class DensityMap(KernelEmbedding):
+class DensityMap(SampledInTime, KernelEmbedding):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
     Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
@@ -164,6 +169,12 @@ class DensityMap(KernelEmbedding):
         Points on the unit sphere, or as close to the origin as the densities allow.
     spread : {"most", "least"}, default "most"
         Of the unit form: whether the variance is maximised or minimised.
+    sample : int, "auto" or None, default "auto"
+        How many points are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
+        default all, unless that is predicted to take longer than ``time_limit``: then so many as
+        will not, 300 at least. Distances, and solvers and forms chosen by name, are not sampled
+        unless asked.
     metric, angles, connect, extension, solver, form, tol, time_limit, random_state
         As for `sdpdr.MVU`.
 
@@ -208,6 +219,9 @@ class DensityMap(KernelEmbedding):
             graph, bandwidth=self.bandwidth_, variant=self.variant, spread=self.spread
         )
 
+    def _few(self) -> int:
+        return _FEW_DENSITIES
+
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
         self.density_ = kernel_sums(graph, self.bandwidth_)
@@ -243,10 +257,12 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         Limit of the trace of the kernel. Default: twice the variance of the points, or half as
         much again as they need, moved until no product is negative, where that is more.
     unit : bool, default False
-        Kernel with unit diagonal instead of a limited trace, lengths scaled.
+        Kernel with unit diagonal instead of a limited trace, lengths scaled. Its points lie on a
+        sphere, which more neighbours than a simplex has corners do not do at exact lengths.
     minimum : float, optional
         Least trace with a geometric mean of at least this instead.
-    isometry : {"equality"}, Band or Slack, default "equality"
+    isometry : {"equality"}, Band or Slack, optional
+        Default: ``"equality"``, and ``Band(0.05)`` with ``unit``.
     time_limit : float or None, default 5
         Seconds. Proofs of a program with exact lengths, which leave next to no interior, may take a
         hundred times as long as its solution, and fail.
@@ -270,6 +286,8 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     ------
     DataError, DisconnectedGraphError, ModelError
         From `fit`, naming what is wrong.
+    InfeasibleError
+        From `fit`: no kernel of unit diagonal has these lengths.
     SolveFailedError
         From `fit`: no kernel has these lengths and so small a trace.
 
@@ -290,14 +308,22 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     trace: float | None = None
     unit: bool = False
     minimum: float | None = None
-    isometry: Relation = "equality"
+    isometry: Relation | None = None
     time_limit: float | None = 5.0
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         trace = self.trace
         if trace is None and self.minimum is None and not self.unit:
             trace = roomy_trace(graph)
-        return loocv(graph, trace, self.unit, self.minimum, self.isometry)
+        return loocv(graph, trace, self.unit, self.minimum, self._relation())
+
+    def _relation(self) -> Relation:
+        if self.isometry is not None:
+            return self.isometry
+        return Band(_WIDTH_ON_SPHERES) if self.unit else "equality"
+
+    def _has_exact_lengths(self) -> bool:
+        return self._relation() == "equality"
 
     def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
         """Learn the embedding of the rows of X.
@@ -331,6 +357,12 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         return _FEW
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
+        if self.unit and solution.status is Status.INFEASIBLE:
+            raise InfeasibleError(
+                "no kernel of unit diagonal has these lengths: its points lie on a sphere, and "
+                f"neighbours do not at lengths with isometry={self._relation()!r}. Pass a wider "
+                "isometry=Band(...), fewer n_neighbors, or unit=False."
+            )
         super()._keep(graph, solution)
         sums = OtherSums(graph.n, graph.counts) @ Var("K")
         self._likelihoods: Array = graph.of_samples(evaluate(sums, solution.values))

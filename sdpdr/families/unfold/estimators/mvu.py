@@ -9,8 +9,8 @@ from typing import Any
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.sampled import SampledEmbedding
+from sdpdr.families.unfold.estimators.gram import MORE_TIME
+from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, SampledInTime
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
@@ -54,14 +54,15 @@ class MVU(SampledEmbedding):
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take longer than ``time_limit``, or than 100
-        seconds where none is given: then so many as will not, 2000 at least. Distances, and
-        solvers and forms chosen by name, are not sampled unless asked.
+        default all, unless that is predicted to take longer than ``time_limit``: then so many as
+        will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
+        unless asked.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, optional
-        Seconds.
-    random_state : int, optional
+    time_limit : float, "auto" or None, default "auto"
+        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        60, unless a solver or form is named.
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes
@@ -137,7 +138,7 @@ _RECIPES = {"spread": mfnu, "variance": mvu_apart}
 
 
 @dataclass(eq=False, repr=False)
-class MFNU(LengthEmbedding):
+class MFNU(SampledEmbedding):
     r"""Maximum Furthest Neighbour Unfolding: pull points away from those furthest from them.
 
     Solves :math:`\max \sum_i |y_i - y_{f(i)}|^2` over centred Gram matrices whose squared lengths
@@ -167,11 +168,18 @@ class MFNU(LengthEmbedding):
         See `sdpdr.solve`.
     landmarks : int, optional
         Of the landmark form: how many.
+    sample : int, "auto" or None, default "auto"
+        How many points are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
+        default all, unless that is predicted to take longer than ``time_limit``: then so many as
+        will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
+        unless asked.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
-    time_limit : float, optional
-        Seconds.
-    random_state : int, optional
+    time_limit : float, "auto" or None, default "auto"
+        Seconds; None for no limit. What has been found by then is kept, with a warning. By default
+        60, unless a solver or form is named.
+    random_state : int, RandomState or Generator, optional
         Seed; by default that of a configured solver, or 0.
 
     Attributes
@@ -208,7 +216,7 @@ class MFNU(LengthEmbedding):
 
 
 @dataclass(eq=False, repr=False)
-class MVE(GramEmbedding):
+class MVE(SampledInTime):
     r"""Minimum volume embedding: unfold into ``n_components`` dimensions and flatten the others.
 
     Lowers :math:`\kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)` over the Gram
@@ -234,9 +242,16 @@ class MVE(GramEmbedding):
         Programs in each start.
     restarts : int, default 0
         Random starts that follow the first one.
-    time_limit : float, optional
-        Seconds, for all programs together.
-    random_state : int, optional
+    sample : int, "auto" or None, default "auto"
+        How many points are unfolded; None for all. The others are placed among them, by the
+        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
+        default all, unless that is predicted to take longer than ``time_limit``: then so many as
+        will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
+        unless asked.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, for all programs together; None for no limit. What has been found by then is
+        kept, with a warning. By default 60, unless a solver or form is named.
+    random_state : int, RandomState or Generator, optional
         Seed of the starts and of a solver that is named; 0 by default.
 
     Attributes
@@ -288,6 +303,10 @@ class MVE(GramEmbedding):
     max_iter: int = 50
     restarts: int = 0
 
+    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
+        """The first program, by which it is predicted how long a sample takes."""
+        return mvu(graph, self.isometry)
+
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         if self.n_components > graph.n - 1:
             raise DataError(
@@ -304,12 +323,16 @@ class MVE(GramEmbedding):
             restarts=self.restarts,
             solver=self.solver,
             form=self.form,
-            time_limit=self.time_limit,
-            seed=self.random_state or 0,
+            time_limit=self._limit(),
+            seed=validate.seed_or_none(self.random_state) or 0,
         )
         if state.status is not IterationStatus.SETTLED:
+            over = state.status is IterationStatus.TIME_LIMIT and self.time_limit == "auto"
+            way_out = f" {MORE_TIME}" if over else ""
             warnings.warn(
-                f"{state.status.name}: {state.status.advice}", UncertifiedWarning, stacklevel=3
+                f"{state.status.name}: {state.status.advice}{way_out}",
+                UncertifiedWarning,
+                stacklevel=3,
             )
         self.iteration_, self.n_iter_ = state, len(state.history)
         return state.solution

@@ -9,23 +9,25 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, SampledWarning
-from sdpdr.base.estimators import as_precise
+from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.rows import rows_of
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
+from sdpdr.families.unfold.estimators.gram import (
+    GramEmbedding,
+    LengthEmbedding,
+    is_left_to_us,
+)
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
 from sdpdr.solving.plan import plan
 
 # So many points are unfolded always: some 75 seconds, of noise in ten dimensions.
 FEW = 2000
-# Predicted seconds up to which all points are unfolded, where no time limit is given.
-PATIENCE = 100.0
 # The map that places points where none was asked for: it needs no choice and no smoothness.
 _PLACING = "barycentric"
 
@@ -65,7 +67,7 @@ class Sampling(GramEmbedding):
             warn_of_unlike_columns(X)
         with rows_of(rows):
             super().fit(points[rows])
-        validate_data(self, X, skip_check_array=True)
+        note_columns(self, X)
         places = self.extension_(points)
         # Points of the sample that the graph dropped are placed as those outside of it.
         kept = np.isfinite(self.embedding_).all(axis=1)
@@ -79,9 +81,12 @@ class Sampling(GramEmbedding):
             return None
         if isinstance(self.sample, str):
             validate.choice("sample", self.sample, ("auto",))
-            by_name = not (isinstance(self.solver, str) and self.solver == self.form == "auto")
+            by_name = not is_left_to_us(self.solver, self.form)
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
-            if by_name or not known_by_points or _num_samples(X) <= self._few():
+            if by_name or not known_by_points:
+                return None
+            # What is no table is refused by the check of points.
+            if X is not None and not np.isscalar(X) and _num_samples(X) <= self._few():
                 return None
         else:
             validate.positive_integer("sample", self.sample)
@@ -94,7 +99,9 @@ class Sampling(GramEmbedding):
 
     def _drawn(self, points: Array) -> Index | None:
         """Rows of a sample; None where all are taken."""
-        order = np.random.default_rng(self.random_state or 0).permutation(len(points))
+        order = np.random.default_rng(validate.seed_or_none(self.random_state) or 0).permutation(
+            len(points)
+        )
         wanted = self.sample
         m = (
             int(wanted)
@@ -117,16 +124,14 @@ class Sampling(GramEmbedding):
 
 
 @dataclass(eq=False, repr=False)
-class SampledEmbedding(Sampling, LengthEmbedding):
-    """Base of embeddings that keep lengths, of a sample where all points would take too long.
-
-    Its size is doubled as long as search and plan are predicted to end in time.
-    """
+class SampledInTime(Sampling):
+    """Base of embeddings of a sample that is doubled as long as it is predicted to end in time."""
 
     def _affordable(self, points: Array) -> int:
         """How many of the first points to unfold."""
         n, m = len(points), self._few()
-        limit = PATIENCE if self.time_limit is None else self.time_limit
+        given = self._limit()
+        limit = np.inf if given is None else given
         while m < n:
             more = min(2 * m, n)
             seconds = self._predicted(points[:more], limit)
@@ -154,3 +159,8 @@ class SampledEmbedding(Sampling, LengthEmbedding):
             graph = knn(points, self.n_neighbors, angles=self.angles, connect="bridges")
             cost = plan(self._model(graph, points, None)).cost
         return search if cost is None else search + cost.seconds
+
+
+@dataclass(eq=False, repr=False)
+class SampledEmbedding(SampledInTime, LengthEmbedding):
+    """Base of embeddings that keep lengths, of a sample where all points would take too long."""

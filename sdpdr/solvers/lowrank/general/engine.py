@@ -16,12 +16,14 @@ from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import Problem
-from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector
+from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector, present
 from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, point_of
 from sdpdr.solvers.lowrank.interior.approach import approach
 from sdpdr.solvers.lowrank.interior.matrix import suits
 
+# Share of the squared size of a start up to which its columns are rounding.
+_NOTHING = 1e-12
 _STOPPED = ("stalled", "max_iter", "time_limit", "interrupted", "out_of_memory")
 
 
@@ -228,6 +230,8 @@ def _given_factor(problem: Problem, start: Point, k: int) -> Array | None:
             f"start: the factor of {block.name!r} must have shape ({block.n}, r); it has "
             f"{array.shape}."
         )
+    # Columns that are nothing cost as much as any, and grow again where they are needed.
+    array = present(array, _NOTHING * float(np.sum(np.square(array))))
     return np.asarray(array / root) if array.shape[1] else np.zeros((block.n, 1))
 
 

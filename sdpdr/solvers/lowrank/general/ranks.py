@@ -89,7 +89,7 @@ def grown(local: Local, verdict: Verdict, options: Options) -> tuple[Layout, Arr
             added = _kicked(local, block, factor, values, vectors)
         elif low < 0.0:
             leap = float(np.sum(np.square(_step(local, block, values[0], vectors[:, [0]], 1))))
-            base = _present(factor, max(floor, _OUTGROWN * leap))
+            base = present(factor, max(floor, _OUTGROWN * leap))
             room = max(0, limit_of(block, options) - base.shape[1])
             chosen = np.flatnonzero(values < _CLEAR * low)[:room]
             columns = [_step(local, block, values[k], vectors[:, [k]], chosen.size) for k in chosen]
@@ -109,7 +109,7 @@ def grown(local: Local, verdict: Verdict, options: Options) -> tuple[Layout, Arr
     )
 
 
-def _present(factor: Array, floor: float) -> Array:
+def present(factor: Array, floor: float) -> Array:
     """The factor without columns that are nothing, so that others find room."""
     _, size, right = np.linalg.svd(factor, full_matrices=False)
     count = int(np.sum(np.square(size) > floor))

@@ -1,0 +1,330 @@
+"""What cannot be used is refused by name, with what to do; what can be is, in any container."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
+
+import sdpdr
+from sdpdr.baselines import GPLVM, NCMVU, SPE, Sammon, nonmetric_mds
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    FewPointsWarning,
+    InfeasibleError,
+    ModelError,
+    ShapeError,
+)
+
+POINTS = np.random.default_rng(0).standard_normal((12, 3)) * [3.0, 2.0, 0.5]
+POSITIVE = np.abs(np.random.default_rng(1).standard_normal((8, 5))) + 0.1
+AFFINITY = POSITIVE @ POSITIVE.T
+SIGNS = np.sign(np.random.default_rng(2).standard_normal((8, 5)))
+RATINGS = np.ceil(5.0 * POSITIVE / POSITIVE.max())
+STACK = np.random.default_rng(3).standard_normal((8, 4, 3))
+KNOWN = np.where(np.arange(12) % 3 == 0, POINTS[:, 0] > 0.0, -1)
+PLACED = np.where(np.arange(12)[:, None] < 5, POINTS[:, :2], np.nan)
+DISTANCES = squareform(pdist(POINTS))
+DISTANCES[0, 7:] = DISTANCES[7:, 0] = np.nan
+
+
+def spoiled(X, place, value):
+    X = np.array(X, dtype=np.result_type(X, type(value)))
+    X[place] = value
+    return X
+
+
+def framed(X, kind=None):
+    frame = pd.DataFrame(
+        X, columns=[f"c{k}" for k in range(X.shape[1])], index=range(9, 9 + len(X))
+    )
+    return frame if kind is None else frame.astype(kind)
+
+
+NMF, SOPCA, MMMF, CP = sdpdr.NMF(2), sdpdr.SOPCA(2), sdpdr.MMMF(), sdpdr.CompletelyPositive(2)
+RATING, ISO, POLY = sdpdr.RatingMMMF(), sdpdr.IsoNMF(2), sdpdr.PolynomialFactorization()
+ISM, MIXED, COLORED = sdpdr.ISM(), sdpdr.MixedLabelPropagation(), sdpdr.ColoredMVU()
+ARE, ANCHORED, COMPLETION = sdpdr.ARE(), sdpdr.AnchoredMVU(), sdpdr.DistanceCompletion()
+
+
+# -- data --------------------------------------------------------------------------------------
+
+TEXT = pd.DataFrame({"size": [1.0, 2.0, 3.0], "name": list("abc")})
+OF_TABLES = {
+    "none": (lambda X: None, DataTypeError, "X is None"),
+    "a number": (lambda X: 3.0, DataError, r"(?s)Expected 2D array.*X.reshape"),
+    "complex": (lambda X: X + 1j, DataError, "^Complex data not supported. Pass real and imag"),
+    "text": (lambda X: TEXT, DataError, "must be numbers.*Columns that are not numbers: 'name'"),
+    "dates": (
+        lambda X: TEXT.assign(name=pd.date_range("2020", periods=3)),
+        DataTypeError,
+        "(?s)must be numbers.*not numbers: 'name'",
+    ),
+    "ragged": (lambda X: [[1.0, 2.0], [3.0]], DataError, "inhomogeneous.*the same length"),
+    "infinite": (
+        lambda X: spoiled(X, (1, 2), np.inf), DataError, r"not finite: 1\. Their columns: 2\.",
+    ),
+    "three axes": (lambda X: np.stack([X, X]), DataError, "dim 3.*flatten"),
+    "no row": (lambda X: X[:0], DataError, "0 sample"),
+    "no column": (lambda X: X[:, :0], DataError, "0 feature"),
+    "names twice": (
+        lambda X: pd.DataFrame(X, columns=["a"] * X.shape[1]), DataError, "(?s)unique.*Rename",
+    ),
+    "names of two kinds": (
+        lambda X: pd.DataFrame(X, columns=["a", *range(1, X.shape[1])]),
+        DataTypeError,
+        "Feature names",
+    ),
+    "beyond squares": (lambda X: X * 1e160, DataError, "e\\+160.*(Rescale|rescale)"),
+    "below squares": (lambda X: X * 1e-310, DataError, "e-31.*(Rescale|rescale)"),
+}  # fmt: skip
+TABLES = {"NMF": NMF, "IsoNMF": ISO, "polynomial": POLY}
+
+
+@pytest.mark.parametrize("fault", OF_TABLES)
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_that_are_refused(name, fault):
+    spoil, error, words = OF_TABLES[fault]
+    with pytest.raises(error, match=words):
+        clone(TABLES[name]).fit(spoil(POSITIVE))
+
+
+def loop(pairs):
+    return [*pairs, (1, 1, 2.0)]
+
+
+TRIPLES = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)]
+LABELS = KNOWN.astype(float)
+OF_DATA = [
+    (NMF, np.full((4, 3), np.nan), None, DataError, "no entry of X is known: all are nan"),
+    (NMF, -POSITIVE, None, DataError, r"X\[0, 0\] = -.*must be non-negative"),
+    (SOPCA, STACK * 1e-310, None, DataError, "Rescale X"),
+    (SOPCA, POINTS + 1j, None, DataError, "real and imaginary"),
+    (MMMF, SIGNS > 0.0, None, DataTypeError, "truth values"),
+    (MMMF, pd.DataFrame(SIGNS > 0.0), None, DataTypeError, "truth values"),
+    (RATING, [("a", 1, 5), (2, 1, 4)], None, DataTypeError, r"users .*kinds \(int, str\)"),
+    (RATING, [(1, "a", 5), (1, 2, 4)], None, DataTypeError, r"items .*kinds \(int, str\)"),
+    (RATING, np.full((4, 4), 2.0), None, DataError, "ratings take 1 different values, 2 alone"),
+    (RATING, spoiled(RATINGS, (2, 3), np.inf), None, DataError, r"not finite: 2\."),
+    (sdpdr.MMMFCV(cv=2), np.zeros((4, 4)), None, DataError, "ratings take 1 different values"),
+    (sdpdr.MMMFCV(cv=2), [[1.0, 2.0]], None, DataError, "2 parts is held back, .* all equal"),
+    (COMPLETION, DISTANCES + 1j, None, DataTypeError, "(?s)distances are not all num.*Complex"),
+    (COMPLETION, loop(TRIPLES), None, DataError, "point 1 has the distance 2 to itself"),
+    (COMPLETION, [*TRIPLES, (1, 0, 3.0)], None, DataError, "0, 1 have two distances, 1 and 3"),
+    (COMPLETION, DISTANCES, PLACED + 1j, DataError, "Complex"),
+    (COMPLETION, DISTANCES, np.full(12, "a"), DataError, "^y: .*must be numbers"),
+    (COMPLETION, DISTANCES, sp.csr_array(POINTS), DataTypeError, "[Ss]parse"),
+    (COMPLETION, DISTANCES, PLACED * 1e160, DataError, "Rescale y"),
+    (ANCHORED, POINTS, np.full(12, "a"), DataError, "^y: .*must be numbers"),
+    (ISM, [[1.0, 2.0], [3.0]], [0, 1], DataError, "inhomogeneous"),
+    (sdpdr.LOOCVUnfolding(), None, None, DataTypeError, "X is None"),
+    (sdpdr.MVU(), 3.0, None, DataError, "Expected 2D array"),
+    *[
+        (labelled, POINTS, y, error, words)
+        for labelled in (ISM, MIXED)
+        for y, error, words in [
+            (LABELS + 0.5, DataError, "continuous.*a label for each row of X"),
+            (LABELS[:, None, None], DataError, "a label for each row of X"),
+            (spoiled(LABELS, 0, np.inf), DataError, "infinity.*a label for each row of X"),
+            (3, DataError, "a label for each row of X"),
+            (LABELS + 1j, DataError, "^Complex data not supported. y must"),
+            (sp.csr_array(LABELS[:, None]), DataTypeError, "a label for each row of X"),
+            (np.array(["a", 1] * 6, dtype=object), DataTypeError, r"kinds \(int, str\)"),
+        ]
+    ],
+    (COLORED, POINTS, np.array(["a", 1] * 6, dtype=object), DataTypeError, r"kinds \(int, str\)"),
+    (Sammon(metric="precomputed"), squareform(pdist(POINTS)) * 1e-310, None, DataError, "rescale"),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "X", "y", "error", "words"), OF_DATA)
+def test_data_that_are_refused(estimator, X, y, error, words):
+    with pytest.raises(error, match=words):
+        clone(estimator).fit(X, y)
+
+
+# -- parameters --------------------------------------------------------------------------------
+
+OF_PARAMETERS = [
+    *[(NMF, POSITIVE, {"max_iter": value}, DataError, "max_iter=") for value in (0, 1.5, None)],
+    *[(POLY, POSITIVE, {"tol": value}, DataError, "tol=") for value in (0, "a", None)],
+    (POLY, POSITIVE, {"coefficients": "a"}, DataError, "^coefficients: could not convert"),
+    *[
+        (model, X, {"time_limit": value}, DataError, "time_limit=.*pass 0 or more, or None")
+        for model, X in ((MMMF, SIGNS), (RATING, RATINGS), (SOPCA, STACK))
+        for value in ("a", -1, np.nan, True)
+    ],
+    (sdpdr.CompletelyPositive(), AFFINITY, {"time_limit": "a"}, DataError, "time_limit='a'"),
+    *[(MMMF, SIGNS, {"tol": value}, DataError, "tol=") for value in (0, -1, np.nan, "a", True)],
+    *[(RATING, RATINGS, {"tol": value}, DataError, "tol=") for value in (0, -1, np.nan, None)],
+    *[(MMMF, SIGNS, {"c": value}, DataError, "price of slack") for value in (0, "a", np.nan, True)],
+    (SOPCA, POINTS, {"image_shape": 3}, DataTypeError, r"image_shape=3 is no pair .*\(p, q\)"),
+    (SOPCA, POINTS, {"image_shape": (1, 3, 1)}, DataError, "must be a pair"),
+    (SOPCA, POINTS, {"image_shape": (1.5, 2)}, DataTypeError, r"image_shape\[0\]=1.5"),
+    (SOPCA, POINTS, {"image_shape": (2, 2)}, ShapeError, "3 columns does not hold"),
+    *[
+        (sdpdr.CompletelyPositive(2, affinity="knn"), POINTS, {"n_neighbors": value}, DataError,
+         "n_neighbors=")
+        for value in (0, 1.5, None, "2", True)
+    ],
+    (CP, AFFINITY, {"tol": "a"}, DataTypeError, "tol='a'"),
+    (sdpdr.CompletelyPositive(2, affinity="rbf"), POINTS, {"gamma": "a"}, DataTypeError, "gamma="),
+    (sdpdr.DensityMap(), POINTS, {"bandwidth": "a"}, DataTypeError, "bandwidth='a'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("estimator", "X", "given", "error", "words"), OF_PARAMETERS)
+def test_parameters_that_are_refused(estimator, X, given, error, words):
+    with pytest.raises(error, match=words):
+        clone(estimator).set_params(**given).fit(X)
+
+
+def test_a_price_that_is_no_number_is_refused():
+    with pytest.raises(ModelError, match="slack must be positive and finite; it is 'a'"):
+        sdpdr.ISM(slack="a").fit(POINTS, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"actions": 3}, "no sequence of labels"), ({"actions": "R" * 11}, "no mapping of actions")],
+)
+def test_actions_that_are_refused(given, words):
+    with pytest.raises(DataTypeError, match=words):
+        sdpdr.ARE(n_neighbors=3, inverse="a").fit(POINTS, **given)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_states_that_all_coincide_by_their_actions_are_no_error_of_indices():
+    # Of states that alternate between two places nothing is left to unfold but one length.
+    X = np.tile([[0.0], [1.0]], (6, 1))
+    placed = sdpdr.ARE(n_components=1, n_neighbors=1).fit(X, actions="RL" * 5 + "R")
+    assert np.isfinite(placed.embedding_).all()
+
+
+def test_hops_beyond_the_longest_path_are_all():
+    from sdpdr.families.unfold.are import _near
+
+    path = sdpdr.graphs.path([1.0, 1.0, 1.0])
+    assert len(_near(path, 10**9)) == len(_near(path, 3)) == 6
+
+
+SEEDED = [
+    (NMF, POSITIVE, None),
+    (ISO.set_params(max_iter=1), POSITIVE, None),
+    (CP, AFFINITY, None),
+    (RATING, RATINGS, None),
+    (sdpdr.MMMFCV(sdpdr.MMMF(max_iter=20), cs=[1.0], cv=2), SIGNS, None),
+    (sdpdr.SOPCA(2, method="glram", n_starts=2), STACK, None),
+    (sdpdr.MVU(n_neighbors=3), POINTS, None),
+    (COMPLETION, DISTANCES, None),
+    (SPE(cycles=2), POINTS, None),
+    (NCMVU(n_neighbors=3, max_iter=2, start="random"), POINTS, None),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "X", "y"), SEEDED)
+def test_random_states_are_seeds_or_generators(estimator, X, y):
+    for state in (None, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)):
+        clone(estimator).set_params(random_state=state).fit(X, y)
+    for state in ("a", 1.5, True):
+        with pytest.raises(DataTypeError, match="random_state=.* is no seed"):
+            clone(estimator).set_params(random_state=state).fit(X, y)
+    for state in (-1, 2**32):
+        with pytest.raises(DataError, match="random_state=.*(at least 0|out of range)"):
+            clone(estimator).set_params(random_state=state).fit(X, y)
+
+
+# -- containers --------------------------------------------------------------------------------
+
+
+def read_only(X):
+    X = np.array(X)
+    X.flags.writeable = False
+    return X
+
+
+SAME = {
+    "list": np.ndarray.tolist,
+    "Fortran order": np.asfortranarray,
+    "read only": read_only,
+    "objects": lambda X: X.astype(object),
+    "big-endian": lambda X: X.astype(">f8"),
+    "frame": framed,
+    "frame with missing values": lambda X: framed(X, "Float64"),
+}
+LEARNED = [
+    (NMF, POSITIVE, None, "components_"),
+    (NMF, spoiled(POSITIVE, (1, 1), np.nan), None, "components_"),
+    (POLY, POSITIVE, None, "components_"),
+    (CP, AFFINITY, None, "embedding_"),
+    (MMMF, spoiled(SIGNS, (1, 1), np.nan), None, "X_"),
+    (RATING, spoiled(RATINGS, (1, 1), np.nan), None, "value_"),
+    (SOPCA, POINTS, None, "columns_"),
+    (MIXED, POINTS, KNOWN, "scores_"),
+    (COMPLETION, DISTANCES, None, "distances_"),
+    (GPLVM(max_iter=5), POINTS, None, "embedding_"),
+    (Sammon(max_iter=20), POINTS, None, "embedding_"),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("estimator", "X", "y", "found"), LEARNED)
+def test_the_answer_is_that_of_the_numbers_in_any_container(estimator, X, y, found):
+    expected = getattr(clone(estimator).fit(X, y), found)
+    for contained in SAME.values():
+        learned = getattr(clone(estimator).fit(contained(X), y), found)
+        np.testing.assert_allclose(learned, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_coordinates_may_stand_in_any_container():
+    expected = clone(COMPLETION).fit(DISTANCES, PLACED).embedding_
+    for contained in SAME.values():
+        found = clone(COMPLETION).fit(DISTANCES, contained(PLACED)).embedding_
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_numbers_beside_none_are_labels():
+    y = np.array([None if k < 0 else int(k) for k in KNOWN], dtype=object)
+    for estimator in (MIXED, ISM):
+        known, missing = (clone(estimator).fit(POINTS, given) for given in (KNOWN, y))
+        assert np.array_equal(known.transduction_, missing.transduction_)
+
+
+# -- few points, and no answer -----------------------------------------------------------------
+
+
+def test_isometric_factors_of_three_rows_join_all():
+    with pytest.warns(FewPointsWarning, match="n_neighbors=3 but there are 3 distinct"):
+        iso = sdpdr.IsoNMF(2, n_neighbors=3, tol=1e-2).fit(POSITIVE[:3])
+    assert (iso.n_neighbors_, iso.graph_.m) == (2, 3)
+
+
+def test_a_signal_stays_within_what_can_be_factored_beside_the_noise():
+    rows = POINTS * np.geomspace(1e-12, 1e12, len(POINTS))[:, None]
+    assert np.isfinite(GPLVM(max_iter=50).fit(rows).embedding_).all()
+
+
+def test_dissimilarities_too_small_to_be_squared_are_refused():
+    with pytest.raises(DataError, match="rescale"):
+        nonmetric_mds(squareform(pdist(POINTS)) * 1e-310, metric="precomputed")
+
+
+def test_neighbours_off_every_sphere_have_no_kernel_of_unit_diagonal():
+    # Five corners of a line, all joined, at exact lengths.
+    line = np.arange(5.0)[:, None] * [1.0, 0.0]
+    exact = sdpdr.LOOCVUnfolding(n_neighbors=4, unit=True, isometry="equality", time_limit=None)
+    with pytest.raises(InfeasibleError, match=r"lie on a sphere.*isometry=Band"):
+        exact.fit(line)
+    X = sdpdr.datasets.swiss_roll(10, seed=0)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sdpdr.LOOCVUnfolding(n_neighbors=5, unit=True, time_limit=None).fit(X)
+    assert np.allclose(np.diag(found.gram_), 1.0, atol=1e-5)

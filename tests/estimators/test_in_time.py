@@ -1,0 +1,110 @@
+"""What is not asked for ends: limits by default, whom they reach, and what is said."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import sdpdr
+from sdpdr.errors import SampledWarning, UncertifiedWarning, UnknownNameError
+from sdpdr.families.unfold.estimators import completion, gram, sampled
+from sdpdr.program import Status
+from sdpdr.solving.iterate.records import IterationStatus
+
+ROLL, ANGLE = sdpdr.datasets.swiss_roll(40, seed=0)
+KNOWN = np.where(np.arange(40) % 4 == 0, (np.median(ANGLE) < ANGLE).astype(int), -1)
+PLACED = np.where(np.arange(40)[:, None] < 6, ROLL[:, :2], np.nan)
+DISTANCES = np.linalg.norm(ROLL[:, None] - ROLL[None], axis=2)
+
+# Those whose programs are unfoldings, and what they are fitted to.
+LIMITED = {
+    "ARE": (sdpdr.ARE(), (ROLL,)),
+    "AnchoredMVU": (sdpdr.AnchoredMVU(), (ROLL, PLACED)),
+    "ColoredMVU": (sdpdr.ColoredMVU(), (ROLL, ANGLE)),
+    "DensityMap": (sdpdr.DensityMap(), (ROLL,)),
+    "DistanceCompletion": (sdpdr.DistanceCompletion(), (DISTANCES,)),
+    "ISM": (sdpdr.ISM(), (ROLL, KNOWN)),
+    "MFNU": (sdpdr.MFNU(), (ROLL,)),
+    "MVE": (sdpdr.MVE(max_iter=2), (ROLL,)),
+    "MVU": (sdpdr.MVU(), (ROLL,)),
+}
+
+
+class Enough(Exception):
+    """Nothing needs to be solved to see what a solver is told."""
+
+
+def told(monkeypatch, estimator, data):
+    """The time limit that programs are given."""
+    limits = []
+
+    def note(*args, time_limit, **options):
+        limits.append(time_limit)
+        raise Enough
+
+    monkeypatch.setattr(gram, "solve", note)
+    monkeypatch.setattr(completion, "solve", note)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.mvu.minimum_volume", note)
+    with pytest.raises(Enough):
+        estimator.fit(*data)
+    return limits[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LIMITED)
+def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
+    estimator, data = LIMITED[name]
+    limits = [
+        told(monkeypatch, clone(estimator).set_params(**changed), data)
+        for changed in ({}, {"time_limit": 7.0}, {"time_limit": None}, {"solver": "clarabel"})
+    ]
+    assert limits == [gram.PATIENCE, 7.0, None, None]
+
+
+def test_a_limit_that_is_no_limit_is_refused():
+    with pytest.raises(UnknownNameError, match="time_limit"):
+        sdpdr.MVU(time_limit="soon").fit(ROLL)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
+def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
+    monkeypatch.setattr(gram, "PATIENCE", 1e-3)
+    X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
+    with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
+        learned = sdpdr.MVU(sample=None).fit(X)
+    assert learned.solution_.status is Status.TIME_LIMIT
+    assert np.isfinite(learned.embedding_).all()
+
+
+def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypatch):
+    monkeypatch.setattr(gram, "PATIENCE", 1e-3)
+    with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
+        learned = sdpdr.MVE().fit(sdpdr.datasets.swiss_roll(200, seed=0)[0])
+    assert learned.iteration_.status is IterationStatus.TIME_LIMIT
+    assert np.isfinite(learned.embedding_).all()
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.parametrize("name", ["DensityMap", "MFNU", "MVE", "MVU"])
+def test_of_too_many_points_a_sample_is_unfolded(monkeypatch, name):
+    monkeypatch.setattr(sampled, "FEW", 25)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.kernels._FEW_DENSITIES", 25)
+    monkeypatch.setattr(sampled.SampledInTime, "_predicted", lambda *_: 1e3)
+    estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)
+    with pytest.warns(SampledWarning, match="25 of 40 points"):
+        found = estimator.fit(ROLL)
+    assert found.sample_.size == found.graph_.n == 25
+    assert found.embedding_.shape == (40, 2)
+    others = np.setdiff1d(np.arange(40), found.sample_)
+    np.testing.assert_array_equal(found.embedding_[others], found.extension_(ROLL[others]))
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.parametrize("name", ["DensityMap", "MFNU", "MVE"])
+def test_where_there_is_time_all_points_are_unfolded(monkeypatch, name):
+    monkeypatch.setattr(sampled, "FEW", 25)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.kernels._FEW_DENSITIES", 25)
+    estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)
+    found = clone(estimator).fit(ROLL)
+    np.testing.assert_array_equal(found.sample_, np.arange(40))
+    whole = estimator.set_params(sample=None).fit(ROLL)
+    np.testing.assert_array_equal(found.embedding_, whole.embedding_)
