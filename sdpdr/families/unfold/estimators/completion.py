@@ -7,15 +7,13 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.distances import ROUNDING
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
-from sdpdr.base.estimators import Embedding, as_numbers, as_precise, note_columns
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError, FewAnchorsWarning
+from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.progress import Progress
 from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
@@ -26,7 +24,9 @@ from sdpdr.families.unfold.estimators.gram import (
     seconds_of,
     warn_of_missing_proof,
 )
-from sdpdr.graphs import NeighborGraph, complete, from_edges
+from sdpdr.families.unfold.known_distances import in_rows, known_distances
+from sdpdr.families.unfold.mirrored import mirrored
+from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
 from sdpdr.solving.solve import solve
@@ -85,7 +85,11 @@ class DistanceCompletion(Embedding):
         Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
     trust_ : array of shape (n,)
         With anchors: squared distance of each point of the program from the space of coordinates.
-        Zero where the place is exact, if the anchors span that space.
+        Where it is zero the program's lengths hold at the places found. These are the only places
+        with such lengths if the lengths determine them, which trust does not tell.
+    mirrored_ : array of int
+        With anchors: samples that a reflection moves without changing any distance that is known;
+        see `sdpdr.methods.mirrored`. There may be others whose places are not determined.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
@@ -107,6 +111,8 @@ class DistanceCompletion(Embedding):
 
     Warns
     -----
+    FewAnchorsWarning
+        Some places are no better than their mirror images, see ``mirrored_``.
     UncertifiedWarning
         The program was not solved, or not proved to be.
 
@@ -156,12 +162,12 @@ class DistanceCompletion(Embedding):
         -------
         self
         """
-        graph = known_distances(X, squared=self.squared)
+        graph = known_distances(X, squared=self.squared, anchors=y)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
             note_columns(self, X)
         else:
             self.n_features_in_ = graph.index.size
-        anchors, nodes, coordinates = known_nodes(graph, _in_rows(y, graph.index.size))
+        anchors, nodes, coordinates = known_nodes(graph, in_rows(y, graph.index.size))
         if nodes.size == graph.n:
             raise DataError("all points are anchors, so that there is nothing to find.")
         if not nodes.size:
@@ -188,7 +194,20 @@ class DistanceCompletion(Embedding):
         self.relaxed_ = graph.of_samples(relaxed)
         self.embedding_ = as_precise(graph.of_samples(places), X)
         self.relaxed_rmse_, self.rmse_ = _rmse(graph, relaxed), _rmse(graph, places)
+        if nodes.size:
+            self.mirrored_ = np.flatnonzero(np.isin(graph.index, mirrored(graph, nodes, places)))
+            self._note_mirrored()
         return self
+
+    def _note_mirrored(self) -> None:
+        if self.mirrored_.size:
+            warnings.warn(
+                f"the places of {self.mirrored_.size} points are no better than their mirror "
+                f"images, which have the same distances: {numbered(self.mirrored_)}. Give more "
+                "distances of them; see mirrored_.",
+                FewAnchorsWarning,
+                stacklevel=3,
+            )
 
     @property
     def distances_(self) -> Array:
@@ -243,139 +262,6 @@ def _beside_anchors(solution: Solution, known: KnownPoints) -> Array:
     beside = vectors[:, -free:] * np.sqrt(np.maximum(values[-free:], 0.0))
     moved[known.unknown] = beside @ directions[r - free :]
     return moved
-
-
-def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
-    """Graph of all distances that are known, in any of the forms of `DistanceCompletion.fit`.
-
-    Raises
-    ------
-    DataError, DataTypeError, ShapeError
-        The distances cannot be used.
-
-    Examples
-    --------
-    >>> known_distances([[0, 1, 3.0], [2, 1, 1.0], [3, 0, 2.0], [3, 1, 2.0]]).edges.tolist()
-    [[0, 1], [0, 3], [1, 2], [1, 3]]
-    """
-    if sp.issparse(D):
-        entries = sp.coo_array(own_rows(D))
-        if entries.shape[0] != entries.shape[1]:
-            raise ShapeError(f"distances must be a square matrix; their shape is {entries.shape}.")
-        apart = entries.row != entries.col
-        own = entries.row[~apart & (entries.data != 0.0)]
-        if own.size:
-            raise DataError(
-                f"points {numbered(np.unique(own))} have a distance to themselves that is "
-                "not zero. Pass distances, not similarities."
-            )
-        pairs = np.column_stack([entries.row, entries.col])[apart]
-        return _listed(entries.shape[0], pairs, entries.data[apart], squared)
-    try:
-        array = as_numbers("distances", D)
-    except DataError as error:
-        raise DataTypeError(
-            "the distances are not all numbers; nan stands for those that are not known, and "
-            f"columns of names have to be dropped (or read as index: index_col=0). {error}"
-        ) from None
-    if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
-        ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
-        if (ends != whole).any() or (whole < 0).any():
-            raise DataError(
-                "rows of three columns are triples (i, j, distance), but not all of the first two "
-                "columns are numbers of points, 0 and up. Pass a square matrix of distances, or "
-                "such triples."
-            )
-        if whole.size and whole.min() == 1:
-            raise DataError(
-                f"points of triples (i, j, distance) are counted from 0, and these run from 1 to "
-                f"{whole.max()}: of {whole.max() + 1} points no distance is known of point 0. If "
-                "they are counted from 1, subtract 1 from the first two columns."
-            )
-        return _listed(int(whole.max(initial=-1)) + 1, whole, array[:, 2], squared)
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        # scikit-learn's words, which other libraries look for.
-        none = array.ndim == 2 and not array.shape[1]
-        found = f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required; "
-        raise ShapeError(
-            f"{found if none else ''}distances must be a square matrix or triples (i, j, "
-            f"distance); their shape is {array.shape}."
-        )
-    if np.any((array > 0.0) & (np.square(array) == 0.0)):
-        raise DataError("some distances have squares too small for a number. Take another unit.")
-    with warnings.catch_warnings():
-        # Noisy distances break the triangle inequality, squared or not.
-        warnings.simplefilter("ignore", SquaredDistancesWarning)
-        return complete(array, metric="precomputed", squared=squared)
-
-
-def _listed(n: int, pairs: Index, lengths: Array, squared: bool) -> NeighborGraph:
-    """Graph of pairs and their lengths, those that are not known left out."""
-    known = np.isfinite(lengths)
-    pairs, lengths = pairs[known], np.asarray(lengths, dtype=float)[known]
-    wrong = np.flatnonzero(lengths <= 0.0)
-    if wrong.size:
-        raise DataError(
-            f"the distance of points {numbered(pairs[wrong[0]])} is "
-            f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
-            "what is not known is to be left out, or nan."
-        )
-    _refuse_loops_and_twins(pairs, lengths)
-    lost = np.setdiff1d(np.arange(n), pairs)
-    if lost.size or not n:
-        raise DataError(
-            f"no distance is known of {lost.size} of {n} points: {numbered(lost)}. Leave "
-            "these points out, or give one distance of each."
-        )
-    return from_edges(n, pairs, lengths if squared else np.square(lengths))
-
-
-def _refuse_loops_and_twins(pairs: Index, lengths: Array) -> None:
-    """Refuse distances of a point to itself, and two that differ of one pair."""
-    own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
-    if own.size:
-        point, length = pairs[own[0], 0], lengths[own[0]]
-        raise DataError(
-            f"point {numbered(point)} has the distance {length:g} to itself. Leave that triple out."
-        )
-    _, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
-    order = np.argsort(which.ravel(), kind="stable")
-    apart = np.abs(np.diff(lengths[order])) > ROUNDING * lengths[order][1:]
-    twice = np.flatnonzero((np.diff(which.ravel()[order]) == 0) & apart)
-    if twice.size:
-        a, b = order[twice[0]], order[twice[0] + 1]
-        raise DataError(
-            f"points {numbered(pairs[a])} have two distances, {lengths[a]:g} and {lengths[b]:g}. "
-            "Keep one of them, or their mean."
-        )
-
-
-def _hollow(square: Array) -> bool:
-    return not np.nan_to_num(np.diag(square)).any()
-
-
-def _in_rows(y: Any, n: int) -> Any:
-    """Anchors as rows of coordinates, nan where there are none."""
-    if not isinstance(y, tuple):
-        return y
-    if len(y) != 2:
-        raise ShapeError(f"anchors are a tuple (indices, positions); this one has {len(y)} parts.")
-    nodes = validate.numbers("anchors", y[0], n, "numbers of points")
-    positions = np.asarray(y[1], dtype=float)
-    positions = positions[:, None] if positions.ndim == 1 else positions
-    if positions.ndim != 2 or len(positions) != nodes.size or not np.isfinite(positions).all():
-        raise ShapeError(
-            f"{nodes.size} anchors need positions of shape ({nodes.size}, r), all finite; these "
-            f"have shape {positions.shape}."
-        )
-    twice = np.flatnonzero(np.bincount(nodes, minlength=n) > 1)
-    if twice.size:
-        raise DataError(
-            f"points {numbered(twice)} are anchors more than once. Give each one position."
-        )
-    rows = np.full((n, positions.shape[1]), np.nan)
-    rows[nodes] = positions
-    return rows
 
 
 def _rmse(graph: NeighborGraph, places: Array) -> float:
