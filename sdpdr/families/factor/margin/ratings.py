@@ -27,7 +27,7 @@ from sdpdr.families.factor.margin.entries import (
     Entries,
     are_pairs,
     note_entries,
-    numbers_of,
+    of_known_items,
     pairs_of,
     read_entries,
     values_of_pairs,
@@ -293,16 +293,7 @@ class RatingMMMF(Transformer):
         check_is_fitted(self, "completion_")
         entries = read_entries(X)
         note_entries(self, X, entries, reset=False)
-        columns = numbers_of(entries.items, self.items_)
-        if np.any(columns < 0):
-            unknown = entries.items[np.flatnonzero(columns < 0)[0]]
-            raise DataError(
-                f"item {unknown} was not among the {self.items_.size} items fitted, so its factor "
-                "is not known. Leave its ratings out."
-            )
-        shape = (entries.shape[0], self.items_.size)
-        places = np.column_stack([entries.places[:, 0], columns[entries.places[:, 1]]])
-        moved = Entries(shape, places, entries.values)
+        moved = of_known_items(entries, self.items_)
         return self._program(moved, self.c_, self._read).folded(self.completion_)
 
     def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
