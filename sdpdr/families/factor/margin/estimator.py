@@ -46,8 +46,9 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         largest singular value of the signs, the best matrix is zero (of the trace norm).
     norm : {"trace", "max"}, default "trace"
     solver : str or Solver, default "splitting"
-        Or "factors", which takes tens of thousands of signs to a gap of about 1e-2; any other is
-        one of `sdpdr.solve`.
+        Or "factors", the descent of `RatingMMMF`, which took longer wherever both were tried, and
+        leaves the max-norm of thousands of signs far from its bound; any other is one of
+        `sdpdr.solve`.
     tol : float, optional
         Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
