@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
-from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +22,7 @@ from sdpdr.base.errors import (
     FewPointsWarning,
     ShapeError,
     UnknownNameError,
+    warn,
 )
 
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
@@ -117,6 +117,11 @@ def n_neighbors(value: object, n: int) -> int:
     DataTypeError
         It is not an integer.
     """
+    if isinstance(value, str):
+        raise DataTypeError(
+            f"n_neighbors={value!r} is not an integer. Pass a whole number; one that suits the "
+            "data is sdpdr.graphs.choose_k(X).n_neighbors."
+        )
     number = _integer("n_neighbors", value)
     if 1 <= number < n:
         return number
@@ -124,9 +129,7 @@ def n_neighbors(value: object, n: int) -> int:
     raise FewPointsError(words, n - 1) if number >= n else DataError(words)
 
 
-def all_if_few(
-    n_neighbors: int, search: Callable[[int], T], *, stacklevel: int = 3
-) -> tuple[T, int]:
+def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
     """What a search for neighbours finds, of fewer other points for all of them; and for how many.
 
     Parameters
@@ -134,8 +137,6 @@ def all_if_few(
     n_neighbors : int
     search : callable
         Told a number of neighbours; it raises a `FewPointsError` where there are not so many.
-    stacklevel : int, default 3
-        Of the warning, seen from here.
 
     Warns
     -----
@@ -149,7 +150,6 @@ def all_if_few(
         f"n_neighbors={n_neighbors} but there are {most + 1} distinct points: each was joined to "
         "all others, so that no distance is left open.",
         FewPointsWarning,
-        stacklevel=stacklevel,
     )
     return search(most), most
 

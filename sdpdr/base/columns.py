@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from sdpdr.base.errors import (
     DoubtfulColumnWarning,
     RowNumbersWarning,
     UnlikeColumnsWarning,
+    warn,
 )
 from sdpdr.base.rows import listed
 
@@ -140,7 +140,6 @@ def warn_of_columns(X: Any) -> None:
                 f"with X.drop(columns={name!r}) or pandas.read_csv(FILE, index_col={name!r}); if "
                 "it is a coordinate, pass X.to_numpy().",
                 RowNumbersWarning,
-                stacklevel=3,
             )
         elif X[name].dtype.kind in "iuf" and (words := doubts(name, X[name])):
             warn(
@@ -148,7 +147,6 @@ def warn_of_columns(X: Any) -> None:
                 f"X.drop(columns={name!r}), or what is not known with X.replace(NUMBER, "
                 "numpy.nan).dropna(); if it is a coordinate, pass X.to_numpy().",
                 DoubtfulColumnWarning,
-                stacklevel=3,
             )
 
 
@@ -202,7 +200,6 @@ def warn_of_unlike_columns(X: Any) -> None:
             "sklearn.pipeline.make_pipeline(sklearn.preprocessing.StandardScaler(), ...) does; if "
             "not, pass X.to_numpy().",
             UnlikeColumnsWarning,
-            stacklevel=3,
         )
 
 
@@ -279,5 +276,4 @@ def warn_of_mark(y: np.ndarray, who: str) -> None:
             "mean nothing to it: drop those samples, or take sdpdr.SDA, which learns of them too; "
             "a class has another name without these words.",
             DoubtfulColumnWarning,
-            stacklevel=3,
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from warnings import warn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, SquaredDistancesWarning
+from sdpdr.base.errors import DataError, SeemingDistancesWarning, SquaredDistancesWarning, warn
 from sdpdr.base.rows import numbered
 
 # Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
@@ -66,7 +66,8 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
         )
     known = np.isfinite(array)
     slack = ROUNDING * float(np.abs(array).max(initial=0.0, where=known))
-    _refuse(array < -slack, array, "negative", "A distance cannot be: pass distances, not a kernel")
+    cannot = "A distance cannot be: pass distances, not a kernel, and NaN where none is known"
+    _refuse(array < -slack, array, "negative", cannot)
     _refuse(
         np.diag((np.abs(np.diag(array)) > slack) & np.diag(known)),
         array,
@@ -136,7 +137,6 @@ def warn_if_squared(distances: Array) -> None:
             f"{numbered(pivot)}. "
             "If the entries are squared distances, pass squared=True.",
             SquaredDistancesWarning,
-            stacklevel=5,
         )
 
 
@@ -147,6 +147,38 @@ def _unit_of(lengths: Array, largest: float) -> float:
         if np.all(np.abs(in_units - np.rint(in_units)) <= ROUNDING):
             return 10.0**power
     return 0.0
+
+
+def warn_of_seeming_distances(X: Any) -> None:
+    """Warn of points whose coordinates have the form of a matrix of distances.
+
+    Warns
+    -----
+    SeemingDistancesWarning
+        X is dense, square, symmetric and nowhere negative, and zero on its diagonal alone.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_seeming_distances(np.array([[0, 1, 3], [1, 0, 2], [3, 2, 0]]))
+    >>> print(str(caught[0].message).partition(":")[0])
+    X is square and symmetric with zeros on its diagonal, as distances are
+    """
+    if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
+        return
+    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
+    apart = ~np.eye(len(X), dtype=bool)
+    if np.any(np.abs(X.diagonal()) > ROUNDING * X.max()) or np.any(X[apart] <= 0.0):
+        return
+    if np.all(np.abs(X - X.T) <= ROUNDING * X.max()):
+        warn(
+            "X is square and symmetric with zeros on its diagonal, as distances are: its rows are "
+            "taken for points all the same. If it holds distances, pass metric='precomputed' "
+            "(where a method takes that).",
+            SeemingDistancesWarning,
+        )
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:

@@ -6,9 +6,16 @@ so that code written for scikit-learn catches them without knowing this package.
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
+from types import FrameType
 from typing import Any
+
+_OWN = str(Path(__file__).resolve().parents[1]) + os.sep
 
 
 class SdpdrError(Exception):
@@ -186,6 +193,14 @@ class LostLengthsWarning(SdpdrWarning):
     """Edges lost much of their length, in the unfolding or in the dimensions that are shown."""
 
 
+class MissedLengthsWarning(SdpdrWarning):
+    """Places are far from having the distances that were given."""
+
+
+class SeemingDistancesWarning(SdpdrWarning):
+    """What was passed as points has the form of a matrix of distances."""
+
+
 class SquaredDistancesWarning(SdpdrWarning):
     """Precomputed distances look like squared ones but were passed as plain ones."""
 
@@ -196,6 +211,14 @@ class RowNumbersWarning(SdpdrWarning):
 
 class DoubtfulColumnWarning(SdpdrWarning):
     """A column may not be what it is taken for: it holds years, or a code for what is missing."""
+
+
+class UnusedColumnsWarning(SdpdrWarning):
+    """A frame has columns beside users, items and ratings, which are not used."""
+
+
+class FilledGapsWarning(SdpdrWarning):
+    """Most ratings are zero and none is missing, as where gaps were filled."""
 
 
 class UnlikeColumnsWarning(SdpdrWarning):
@@ -242,3 +265,34 @@ for _kind in [kind for kind in vars().values() if isinstance(kind, type)]:
     if issubclass(_kind, (SdpdrError, SdpdrWarning)):
         _kind.__module__ = "sdpdr.errors"  # the name to catch it by, which tracebacks show
 del _kind
+
+
+def warn(message: str, kind: type[Warning]) -> None:
+    """``warnings.warn``, seen from the nearest caller outside of the package and scikit-learn.
+
+    As ``skip_file_prefixes`` does from Python 3.12 on.
+
+    Parameters
+    ----------
+    message : str
+    kind : type
+        Of the warning.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn("look here", UserWarning)
+    >>> caught[0].filename.startswith(_OWN)
+    False
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_between(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)
+
+
+def _is_between(frame: FrameType) -> bool:
+    """Whether it is ours, or of scikit-learn, which wraps ``transform`` and calls the last step."""
+    name = str(frame.f_globals.get("__name__"))
+    return frame.f_code.co_filename.startswith(_OWN) or name.startswith("sklearn.")

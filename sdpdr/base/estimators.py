@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -223,6 +225,36 @@ class Embedding(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         tags = super().__sklearn_tags__()
         tags.transformer_tags = None
         return tags
+
+
+class Provided:
+    """A decorator of methods that an instance has under a condition; else it says what lacks.
+
+    As ``sklearn.utils.metaestimators.available_if``, which puts words of its own in place of ours.
+
+    Parameters
+    ----------
+    require : callable
+        Given the instance; raises an ``AttributeError`` where it has no such method.
+    """
+
+    def __init__(self, require: Callable[[Any], None]) -> None:
+        self.require = require
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        """The method as an attribute that is there under the condition."""
+        return _ProvidedMethod(self.require, method)
+
+
+class _ProvidedMethod:
+    def __init__(self, require: Callable[[Any], None], method: Callable[..., Any]) -> None:
+        self.require, self.method = require, method
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        if instance is None:
+            return self.method
+        self.require(instance)
+        return MethodType(self.method, instance)
 
 
 class Reconstructing(Transformer):

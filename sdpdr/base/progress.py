@@ -1,4 +1,4 @@
-"""Progress of long work: a line on the terminal that updates itself; a line now and then in a log.
+"""How long work may go on, and its progress: a line on the terminal, or now and then in a log.
 
 Elsewhere nothing is shown. A log is opened by commands, see `Log`.
 """
@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from math import inf
 from numbers import Real
 from threading import Event, Thread
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
@@ -73,6 +74,53 @@ class Deadline:
     def is_over(self) -> bool:
         """Whether nothing is left."""
         return self.left() == 0.0
+
+
+# Operations of all steps of a proof: a minute of them or less.
+MOST_OPERATIONS = 6e10
+
+
+class EffortSpentError(ArithmeticError):
+    """A proof takes too long, or would; the message says what of."""
+
+
+@dataclass(eq=False)
+class Effort:
+    """Operations spent on a proof so far, and when it has to end.
+
+    Attributes
+    ----------
+    deadline : float or None
+        On the clock of `time.monotonic`.
+    steps : int
+    operations : float
+    """
+
+    deadline: float | None = None
+    steps: int = 0
+    operations: float = 0.0
+
+    def spend(self, operations: float = 0.0) -> None:
+        """Count a step that is about to be made.
+
+        Parameters
+        ----------
+        operations : float, default 0
+            None for steps whose number is limited already.
+
+        Raises
+        ------
+        EffortSpentError
+            If all steps together take too long.
+        """
+        self.steps += 1
+        self.operations += operations
+        if self.operations > MOST_OPERATIONS:
+            raise EffortSpentError(
+                f"{self.steps} steps of some {operations:.0e} operations were not enough"
+            )
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")
 
 
 def has_terminal(stream: TextIO | None = None) -> bool:

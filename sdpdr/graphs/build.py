@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from warnings import warn
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from sdpdr.base.errors import (
     DataError,
     DroppedPointsWarning,
     DuplicatePointsWarning,
+    warn,
 )
 from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
@@ -60,7 +60,6 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
         f"{found} They were merged; graph.counts says how often each point occurs and "
         "graph.index where each row of X went.",
         DuplicatePointsWarning,
-        stacklevel=3,
     )
     return space.take(nodes), index
 
@@ -128,7 +127,6 @@ def connected(
         f"kept the largest of {graph.n_components} components and dropped {len(dropped)} of "
         f"{len(graph.index)} points: {numbered(dropped)}. graph.index is -1 there.",
         DroppedPointsWarning,
-        stacklevel=4,
     )
     return largest
 
@@ -145,6 +143,5 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
         "the components is known by these edges alone. Take more neighbours if parts should not "
         "be apart, or connect='largest' if the rest is stray.",
         AddedEdgesWarning,
-        stacklevel=5,
     )
     return graph.with_edges(added)

@@ -141,7 +141,8 @@ class Precomputed:
             raise DataError(
                 f"the precomputed distances contradict themselves: points {numbered(i)} "
                 f"and {numbered(j)} are at distance 0 but differ by {apart:.3g} in their "
-                "distance to another point. Give distinct points a positive distance."
+                "distance to another point. Give distinct points a positive distance; where none "
+                "is known, NaN rather than 0."
             )
         return np.asarray(same, dtype=np.int64)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -183,6 +184,23 @@ def choose_k(
         scores=scores,
         reason=_reason(what, rule, best, connecting, limit),
     )
+
+
+def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean") -> int:
+    """A number of neighbours as it was passed, or with ``"auto"`` as `choose_k` chooses it.
+
+    Raises
+    ------
+    UnknownNameError
+        It is another word.
+    """
+    if not isinstance(n_neighbors, str):
+        return n_neighbors
+    validate.choice("n_neighbors", n_neighbors, ("auto",))
+    with catch_warnings():
+        # The search that follows warns of the same data again.
+        simplefilter("ignore")
+        return choose_k(X, metric=metric).n_neighbors
 
 
 def _reason(what: str, rule: str, best: int, connecting: int, limit: int) -> str:

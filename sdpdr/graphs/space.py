@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.distances import squared_distances
+from sdpdr.base.distances import squared_distances, warn_of_seeming_distances
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
@@ -226,6 +226,11 @@ def make_space(
         See `sdpdr.base.checks`.
     UnknownNameError
         The metric is none of the three.
+
+    Warns
+    -----
+    SeemingDistancesWarning
+        Points look like precomputed distances.
     """
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
@@ -237,6 +242,8 @@ def make_space(
             "Pass metric='precomputed', or leave squared out."
         )
     points = validate.points(X, at_least=at_least, sparse=True)
+    if not issparse(points):
+        warn_of_seeming_distances(points)
     if metric == "euclidean":
         warn_of_unlike_columns(X)
     if metric == "cosine":

@@ -54,6 +54,9 @@ _ENDED = {
 }
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
+_CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
+# How far data would have to move, relatively, for a point to be feasible that says something.
+_MISSES = 0.5
 _TENTATIVE = "it was not proved at once, and others took their turn"
 # Seconds for a ray, whatever the solver has left.
 _GRACE = 1.0
@@ -82,7 +85,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
         elif request.attainable:
             certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
         else:
-            certificate, point = proofs.certified(given, goal, deadline)
+            certificate, point = proofs.certified(given, goal)
             attained = Attained(None, "no proof was asked for", values)
         solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
         solution = with_both_sides(sdp, solution, certificate, attained, point.duals)
@@ -235,16 +238,20 @@ def _versions() -> dict[str, str]:
     return {**found, "python": platform.python_version()}
 
 
-def proved(sdp: SDP, solution: Solution, deadline: float | None = None) -> Solution:
-    """The solution with everything proved anew, all rounding accounted for."""
+def proved(
+    sdp: SDP, solution: Solution, deadline: float | None = None, *, rigorous: bool = True
+) -> Solution:
+    """The solution with everything proved anew, by default with all rounding accounted for."""
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate, attained, point = Proofs(sdp, solution.tol, deadline, rigorous=True).of(given)
-    rigorous = certificate.rigorous or attained.rigorous
+    certificate, attained, point = Proofs(
+        sdp, solution.tol, deadline, rigorous, solution.gap_scale
+    ).of(given)
     found = with_both_sides(sdp, solution, certificate, attained, point.duals)
     verdict = _ENDED.get(solution.status, Verdict.SOLVED)
-    return with_status(sdp, replace(found, rigorous=rigorous), verdict)
+    exact = rigorous and (certificate.rigorous or attained.rigorous)
+    return with_status(sdp, replace(found, rigorous=exact), verdict)
 
 
 def with_both_sides(
@@ -273,6 +280,30 @@ def with_point(sdp: SDP, solution: Solution, point: Point) -> Solution:
         duals=point.duals,
         measured=Measured(sdp, point),
         edges=_edges(sdp),
+    )
+
+
+def without_what_misses(solution: Solution) -> Solution:
+    """The answer of a solver that was stopped, without a point that has next to nothing right.
+
+    What a solver begins with may break every row, and have any value.
+    """
+    if solution.status not in _CUT_SHORT or solution.attained is not None or not solution.values:
+        return solution
+    missed = solution.backward_error
+    if missed <= _MISSES:
+        return solution
+    words = (
+        f"{solution.solver} had no point when it was stopped but one that misses the program by "
+        f"{missed:.0%} of its numbers, which is left out"
+    )
+    return replace(
+        solution,
+        value=float("nan"),
+        values={},
+        measured=Measured(),
+        epsilon=missed,
+        attained_by=words,
     )
 
 

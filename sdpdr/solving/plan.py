@@ -47,7 +47,7 @@ from sdpdr.solving.facing import (
     refuted_solution,
 )
 from sdpdr.solving.forms import configure, standard_form
-from sdpdr.solving.grade import Clock
+from sdpdr.solving.grade import Clock, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.turns import SETTLED, take_turns
@@ -205,6 +205,8 @@ class Plan(Way):
             why = standard_form(request.model)[1].rstrip(".")
             raise NotAcceptedError(_NOT_RIGOROUS.format(why))
         solution = tightened(request.model, self._answered(request), self.solver.time_limit)
+        if request.attainable:
+            solution = without_what_misses(solution)
         return replace(solution, of_model=isinstance(request.model, Model))
 
     def _answered(self, request: Request) -> Solution:
@@ -276,7 +278,8 @@ class Plan(Way):
                 begin = request.start if start is None else start
                 return attempt(one, clock, replace(request, deadline=deadline, start=begin), turn)
 
-            return take_turns(self, in_turn, _proof_deadline(limit))
+            deadline = _proof_deadline(limit)
+            return take_turns(self, in_turn, deadline, rigorous=request.rigorous)
         if limit is not None and request.isolate is not False:
             until_there_is_a_worker(self.solver)
         return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))

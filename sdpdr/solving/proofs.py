@@ -28,7 +28,8 @@ class Proofs:
     tol : float
         How near the two sides are to come.
     deadline : float, optional
-        No step towards a feasible point begins after it, by `time.monotonic`.
+        No step towards a feasible point, and none towards a tighter bound, begins after it, by
+        `time.monotonic`.
     rigorous : bool, default False
         Account for all rounding.
     gap_scale : float, default 0
@@ -60,17 +61,15 @@ class Proofs:
 
     def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
         """Both sides by dense linear algebra; None where that leads nowhere."""
-        both = both_sides(self.sdp, given, self.tol, self.gap_scale)
+        both = both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline)
         return None if both is None else (*both, Point(given.values, both[0].duals))
 
-    def certified(
-        self, point: Point, goal: float | None = None, deadline: float | None = None
-    ) -> tuple[Certificate, Point]:
+    def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
         """A bound, and the point with the multipliers that prove it."""
         if not point.duals and (self.sdp.rows or self.sdp.lmis):
             return Certificate(None, "the solver returned no multipliers"), point
         certificate = certify(
-            self.sdp, point.duals, rigorous=self.rigorous, goal=goal, deadline=deadline
+            self.sdp, point.duals, rigorous=self.rigorous, goal=goal, deadline=self.deadline
         )
         if not certificate.duals:
             return certificate, point

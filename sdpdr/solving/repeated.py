@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -18,6 +17,7 @@ from sdpdr.base.errors import (
     NonUniqueWarning,
     ShapeError,
     UnknownNameError,
+    warn,
 )
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.linalg import svec
@@ -311,7 +311,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
         solution = precise.solution
         here = _lagrangian(precise.sdp, solution)
         if not precise.has_slope(found):
-            warnings.warn(_KINK.format(found.name), NonUniqueWarning, stacklevel=2)
+            warn(_KINK.format(found.name), NonUniqueWarning)
     value = found.value
     slopes = np.empty(found.size)
     try:

@@ -66,10 +66,13 @@ def solve(
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
-        Seconds for the solvers; graphs, compilation and reductions are not counted, and the last
-        proofs may take another second, or a fifth of the limit. Those that take turns share them.
-        Solvers that are not ours run in a worker process, which is ended when time is up. The
-        answer joins the best feasible point and the best bound so far.
+        Seconds for the solvers and their proofs; graphs, compilation and reductions are not
+        counted, nor is the start of the first worker process. Those that take turns share them:
+        the first has about half, and proofs of its answer half of the rest. The last proofs may
+        take another second, or a fifth of the limit, and whatever runs then ends its step, a
+        factorization for instance. Solvers that are not ours run in a worker process, which is
+        ended when time is up. The answer joins the best feasible point and the best bound so far;
+        a point that has next to nothing right is left out, and then the value is ``nan``.
     max_iter : int, optional
         Of each solver; the landmark form has rounds instead, and refuses it.
     seed : int, default 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -11,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning
+from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning, warn
 from sdpdr.program.run import Run, Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.choice import Way
 from sdpdr.solving.costs import crowding, patience, shares
+from sdpdr.solving.grade import proved
 from sdpdr.solving.join import join
 
 _MISTAKE = (
@@ -52,14 +52,17 @@ _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
-def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> Solution:
+def take_turns(
+    chosen: Way, attempt: Attempt, deadline: float | None = None, *, rigorous: bool = False
+) -> Solution:
     """Carry out a plan and, where it falls short, those that follow it.
 
     Candidates take turns until one answer, or the best point of one with the best bound of another,
     is proved to the tolerance. Each gives way when its share of the time is used up, when it fails,
     and when it raises an error; what it has found by then is kept. Whoever was still converging
     when it was stopped, and can begin from its own point, goes on from there: as long again, as
-    long as that is so. If all fall short and somebody was stopped, the one who was nearest gets
+    long as that is so. Of a time limit proofs of a turn take no more than half of what its solver
+    leaves to others. If all fall short and somebody was stopped, the one who was nearest gets
     what is left of a time limit, and begins from its own point where it can; for its sake nobody
     is asked who is predicted to take longer than that. Without a limit it gets a longer turn, if
     there is no answer worth having.
@@ -72,7 +75,9 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
         None or an answer to begin from
         Returns a solution, or raises.
     deadline : float, optional
-        Of proofs, by `time.monotonic`. Later by what is waited for the first worker.
+        Of all proofs, by `time.monotonic`. Later by what is waited for the first worker.
+    rigorous : bool, default False
+        Whether what proofs left for the sake of others is proved with all rounding accounted for.
 
     Returns
     -------
@@ -88,7 +93,7 @@ def take_turns(chosen: Way, attempt: Attempt, deadline: float | None = None) -> 
     KeyboardInterrupt
         If there was nothing yet.
     """
-    turns = Turns(chosen, attempt, deadline)
+    turns = Turns(chosen, attempt, deadline, rigorous=rigorous)
     try:
         turns.take_all()
     except KeyboardInterrupt:
@@ -121,17 +126,23 @@ class Turns:
     errors : list of Exception
     usable_at : float
         Seconds after which there was an answer worth having; infinite until then.
+    cut : bool
+        Whether proofs of a turn ended for the sake of others.
+    rigorous : bool
+        Whether the last proofs are to account for all rounding.
     """
 
     chosen: Way
     attempt: Attempt
     deadline: float | None = None
-    begin: float = field(default_factory=time.perf_counter)
+    begin: float = field(default_factory=lambda: time.perf_counter())
     found: list[Solution] = field(default_factory=list)
     stopped: list[tuple[Way, Solution]] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     usable_at: float = inf
+    cut: bool = False
+    rigorous: bool = False
 
     @property
     def limit(self) -> float:
@@ -178,6 +189,9 @@ class Turns:
     def _first_share(self) -> float:
         """Seconds for the first; the others are looked for only where they matter to it."""
         patient = patience(self.chosen.cost)
+        if self.limit < inf and self.chosen.cost is None and self.chosen.sdp is not None:
+            # Of a small program nothing is compared as long as the first one may do.
+            return self.limit / 2.0
         if self.limit == inf or patient == inf or patient <= self.limit / 2.0:
             return min(self._stretched(patient), self.limit)
         return self.chosen.shares[0]
@@ -229,7 +243,9 @@ class Turns:
             self.deadline = None if self.deadline is None else self.deadline + waited
         begin = time.perf_counter()
         try:
-            solution = self.attempt(limited, self._words(turn), self.deadline, start)
+            end = self._proofs_end(share)
+            solution = self.attempt(limited, self._words(turn), end, start)
+            self.cut |= end != self.deadline and end is not None and time.monotonic() >= end
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
         except (*_MISSED, ValueError) as error:
@@ -239,7 +255,7 @@ class Turns:
                 return
             # One that cannot take its turn must not cost those of others.
             if not isinstance(error, _MISSED):
-                warnings.warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning, 2)
+                warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning)
             self.errors.append(error)
             self.failed.append(_failed(one, error, time.perf_counter() - begin))
             return
@@ -248,6 +264,15 @@ class Turns:
             self.usable_at = self.spent
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append((one, solution))
+
+    def _proofs_end(self, share: float) -> float | None:
+        """When proofs of a turn have to end: who leaves time to others leaves half of it to them.
+
+        On the clock of `time.monotonic`; None without a limit.
+        """
+        if self.deadline is None or share >= self.left:
+            return self.deadline
+        return min(self.deadline, time.monotonic() + (share + self.left) / 2.0)
 
     def _limited(self, one: Way, share: float) -> Way:
         """The plan with a time limit on its solver."""
@@ -270,9 +295,20 @@ class Turns:
         solution = join(self.found, self.chosen.sdp, self.deadline)
         return replace(solution, runs=(*solution.runs, *self.failed))
 
+    def _proved(self) -> Solution:
+        """What was found, with what proofs still find that ended for the sake of others."""
+        solution, sdp = self.joined(), self.chosen.sdp
+        if not self.cut or sdp is None or solution.status in (*SETTLED, Status.INTERRUPTED):
+            return solution
+        if not solution.values or solution.ray is not None:
+            return solution
+        again = proved(sdp, solution, self.deadline, rigorous=self.rigorous)
+        again = replace(again, runs=())
+        return replace(join([solution, again]), runs=solution.runs)
+
     def graded(self) -> Solution:
         """What was found in the end; time limits are those of the caller, not of a turn."""
-        solution = self.joined()
+        solution = self._proved()
         if solution.status in SETTLED or solution.status is Status.INTERRUPTED:
             return solution
         if self.left < _MOMENT:

@@ -1,6 +1,7 @@
 """Points from some of their distances: recovery, anchors, noise, forms of input, and faults."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.spatial import procrustes
@@ -13,10 +14,11 @@ from sdpdr.errors import (
     DataTypeError,
     DisconnectedGraphError,
     FewAnchorsWarning,
+    MissedLengthsWarning,
     ShapeError,
 )
 from sdpdr.families.unfold import completion
-from sdpdr.families.unfold.known_distances import known_distances
+from sdpdr.families.unfold.estimators.distances import known_distances
 
 # Of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
@@ -348,3 +350,81 @@ def test_the_answer_does_not_depend_on_the_unit_of_length(misfit, anchored):
         assert found[unit].solution_.certified(1e-8)
     for unit in (1e5, 1e-5):
         np.testing.assert_allclose(found[unit].distances_ / unit, found[1.0].distances_, atol=1e-4)
+
+
+# -- names, gaps written otherwise, and what misses -----------------------------------------------
+
+TOWNS = np.array([f"town {k}" for k in range(30)])
+
+
+def as_frame(D, names=TOWNS):
+    i, j = np.nonzero(np.triu(~np.isnan(D), 1))
+    return pd.DataFrame({"from": names[i], "to": names[j], "km": D[i, j]})
+
+
+def test_points_have_their_names():
+    X, D = partial()
+    order = np.argsort(TOWNS)
+    numbered = sdpdr.DistanceCompletion().fit(D[np.ix_(order, order)])
+    for form in (as_frame(D), as_frame(D).to_numpy().tolist()):
+        named = sdpdr.DistanceCompletion().fit(form)
+        assert named.names_.tolist() == TOWNS[order].tolist()
+        assert named.distances_ == pytest.approx(numbered.distances_)
+    table = pd.DataFrame(D, index=TOWNS, columns=TOWNS)
+    assert sdpdr.DistanceCompletion().fit(table).names_.tolist() == TOWNS.tolist()
+    assert numbered.names_.tolist() == list(range(30))
+    placed = sdpdr.DistanceCompletion().fit(as_frame(D), (TOWNS[:5], X[:5]))
+    assert np.abs(placed.embedding_ - X[order]).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (lambda f: f.assign(km="far"), DataTypeError, "'far'"),
+        (lambda f: f.assign(km=0.0), DataError, "points town 0, town .* is 0; it must be positive"),
+        (lambda f: f.assign(to=f["to"].where(f.index != 3)), DataError, "row 3 of the triples"),
+    ],
+)
+def test_triples_of_names_that_cannot_be_used(change, error, words):
+    with pytest.raises(error, match=words):
+        sdpdr.DistanceCompletion().fit(change(as_frame(partial()[1])))
+
+
+def test_an_anchor_of_another_name_is_refused():
+    X, D = partial()
+    with pytest.raises(DataError, match="anchor nowhere is none of the 30 points"):
+        sdpdr.DistanceCompletion().fit(as_frame(D), (["town 1", "nowhere"], X[:2]))
+
+
+@pytest.mark.parametrize("gap", [0.0, -1.0])
+def test_a_gap_is_nan(gap):
+    with pytest.raises(DataError, match="NaN"):
+        sdpdr.DistanceCompletion().fit(np.nan_to_num(partial()[1], nan=gap))
+
+
+def mistyped():
+    D = partial(share=0.6)[1]
+    D[3, 8] = D[8, 3] = 10.0 * np.linalg.norm(np.diff(partial()[0][[3, 8]], axis=0))
+    return D
+
+
+@pytest.mark.parametrize(
+    ("D", "y", "words"),
+    [
+        (mistyped(), None, r"Worst are points 3, 8: (.*) given"),
+        (as_frame(mistyped()), None, r"Worst are points town 3, town 8"),
+        (partial()[1], (np.arange(4), partial()[0][:4] / 1000.0), "one unit"),
+        (partial(r=5, share=1.0)[1], None, r"places in 2 dimensions .* \(n_components\)"),
+    ],
+)
+def test_lengths_that_are_missed_are_told(D, y, words):
+    with pytest.warns(MissedLengthsWarning, match=words) as caught:
+        sdpdr.DistanceCompletion().fit(D, y)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.1])
+@pytest.mark.parametrize(("n", "share"), [(8, 1.0), (15, 0.7), (30, 0.5), (40, 1.0)])
+def test_noise_is_no_miss(noise, n, share, recwarn):
+    sdpdr.DistanceCompletion().fit(np.abs(partial(n=n, share=share, noise=noise)[1]))
+    assert not [w for w in recwarn if w.category is MissedLengthsWarning]

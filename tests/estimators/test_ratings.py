@@ -16,10 +16,12 @@ from sdpdr import MMMF, MMMFCV, RatingMMMF
 from sdpdr.errors import (
     DataError,
     DataTypeError,
+    FilledGapsWarning,
     ShapeError,
     UncertifiedWarning,
     UnknownNameError,
     UnobservedWarning,
+    UnusedColumnsWarning,
     WeakSeparationWarning,
 )
 from sdpdr.families.factor.margin.entries import read_entries
@@ -467,3 +469,133 @@ def test_a_frame_with_named_rows_is_a_table_whose_names_are_kept():
     triples.columns = ["user", "item", "rating"]
     named = sdpdr.RatingMMMF().fit(triples)
     np.testing.assert_allclose(by_name, named.predict(["ann", "di"], ["Brazil", "Alien"]))
+
+
+# -- frames whose columns have names --------------------------------------------------------------
+
+
+def as_frame(R, names=("userId", "movieId", "rating")):
+    """Triples as they come in files, with whole numbers of users and items that are no ranks."""
+    i, a = np.nonzero(~np.isnan(R))
+    return pd.DataFrame(dict(zip(names, (i + 7, 10 * a + 100, R[i, a].astype(int)), strict=True)))
+
+
+def pivot(frame):
+    return frame.pivot(index="userId", columns="movieId", values="rating")
+
+
+def times(frame):
+    return 881250949 + 17 * np.arange(len(frame))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("userId", "movieId", "rating"),
+        ("user_id", "item_id", "Score"),
+        ("USER", "Products", "values"),
+        ("UserName", "product name", "rating_value"),
+    ],
+)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_columns_are_taken_by_their_names(names, order):
+    frame = as_frame(SMALL, names)
+    plain = read_entries(frame.to_numpy())
+    named = read_entries(frame[[names[k] for k in order]])
+    assert named.places.tolist() == plain.places.tolist()
+    assert (named.values == plain.values).all()
+    assert (named.users == plain.users).all()
+    assert (named.items == plain.items).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "column"),
+    [(lambda f: f.assign(timestamp=times(f)), "timestamp"), (lambda f: f.reset_index(), "index")],
+)
+def test_other_columns_are_not_used_and_told(more, column):
+    frame = as_frame(SMALL)
+    with pytest.warns(UnusedColumnsWarning, match=rf"not used: '{column}'\.") as caught:
+        model = RatingMMMF(1.0).fit(more(frame))
+    assert caught[0].filename == __file__
+    assert model.n_features_in_ == SMALL.shape[1]
+    assert model.mean_ == pytest.approx(frame["rating"].mean())
+    signs = frame.assign(rating=np.where(frame["rating"] > 2, 1, -1))
+    with pytest.warns(UnusedColumnsWarning):
+        assert MMMF(0.5).fit(more(signs)).X_.shape == SMALL.shape
+
+
+def test_names_of_users_may_be_words_beside_other_columns():
+    frame = as_frame(SMALL)
+    worded = frame.assign(userId="u" + frame["userId"].astype(str), when=times(frame))
+    with pytest.warns(UnusedColumnsWarning):
+        assert read_entries(worded).users[0] == "u10"
+
+
+@pytest.mark.parametrize("learner", [RatingMMMF(1.0), MMMF(0.5)])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda f: f.rename(columns={"rating": "stars"}).assign(w=1), "which one holds the rat"),
+        (lambda f: f.assign(product=1), "items: 'movieId', 'product'"),
+        (
+            lambda f: f[["userId", "rating", "movieId"]].rename(columns={"movieId": "t"}),
+            "the items",
+        ),
+        (
+            lambda f: f.pivot(index="userId", columns="movieId", values="rating").reset_index(),
+            "use",
+        ),
+        (lambda f: f.set_axis(list("abc"), axis=1).assign(d=times(f)), "times in seconds"),
+        (lambda f: f.assign(t=times(f)).to_numpy(), "times in seconds"),
+        (
+            lambda f: f.assign(userId="eve").set_axis(list("abc"), axis=1).assign(d="x", e=2),
+            "'eve'",
+        ),
+        (lambda f: f.assign(rating=f["rating"].where(f.index != 3)), "row 3 .* 'rating'"),
+    ],
+)
+def test_frames_that_could_be_either_are_refused(learner, change, words):
+    with pytest.raises(DataError, match=words):
+        clone(learner).fit(change(as_frame(SMALL)))
+
+
+def test_a_pivot_is_a_table():
+    frame = as_frame(SMALL)
+    assert RatingMMMF(1.0).fit(pivot(frame)).mean_ == pytest.approx(frame["rating"].mean())
+
+
+def test_gaps_filled_with_zeros_are_told():
+    R = np.where(np.arange(SMALL.size).reshape(SMALL.shape) % 2, SMALL, np.nan)
+    with pytest.warns(FilledGapsWarning, match="What is not rated is NaN") as caught:
+        RatingMMMF(1.0).fit(np.nan_to_num(R))
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    "R",
+    [
+        np.where(np.isnan(SMALL), np.nan, SMALL - np.nanmin(SMALL)),  # gaps, and zeros that count
+        np.where(np.isnan(SMALL), -1.0, 0.0),  # zero is not the lowest
+        np.where(np.arange(SMALL.size).reshape(SMALL.shape) % 3, np.nan_to_num(SMALL, nan=3), 0),
+    ],
+)
+def test_zeros_that_are_ratings_are_not(R, recwarn):
+    read_entries(R)
+    assert not recwarn
+
+
+@pytest.mark.parametrize("kind", [RatingMMMF, MMMF])
+def test_what_is_scored_is_predicted(kind):
+    frame = as_frame(SMALL)
+    if kind is MMMF:
+        frame["rating"] = np.where(frame["rating"] > 2, 1, -1)
+    model = kind(1.0).fit(frame)
+    pairs = frame[["userId", "movieId"]]
+    expected = model.predict(pairs["userId"], pairs["movieId"])
+    swapped = frame[["rating", "movieId", "userId"]]
+    for form in (pairs, pairs[["movieId", "userId"]], frame, swapped, frame.to_numpy()):
+        assert (model.predict(form) == expected).all()
+    y = frame["rating"].to_numpy()
+    score = -np.sqrt(np.mean((expected - y) ** 2)) if kind is RatingMMMF else (expected == y).mean()
+    assert model.score(frame) == pytest.approx(score)
+    assert model.score(pairs[["movieId", "userId"]], y) == pytest.approx(score)

@@ -131,7 +131,7 @@ def test_progress_counts_every_point_once(metric, monkeypatch):
     seen = []
     data = X if metric == "euclidean" else squareform(pdist(X))
     graphs.knn(data, 4, metric=metric, progress=seen.append)
-    graphs.furthest_pairs(data, metric="euclidean", progress=seen.append)
+    graphs.furthest_pairs(X, progress=seen.append)
     done = [record["done"] for record in seen]
     assert done[-1] == 60
     assert done.count(60) == 2

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sdpdr import Status
-from sdpdr.program import Claim
+from sdpdr.linalg import Entries, Trace
+from sdpdr.program import SDP, Claim, PsdVariable, Rows
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers import LowRank
+from sdpdr.solving import turns
 from sdpdr.solving.choice import Way
 from sdpdr.solving.costs import Cost
 from sdpdr.solving.turns import is_converging, take_turns
@@ -123,3 +127,99 @@ def test_an_error_that_only_fell_at_first_is_no_convergence():
     assert not is_converging(run_of(*0.1 ** np.arange(4.0), *[1e-3] * 6))
     assert not is_converging(run_of(*[1e-9] * 9))  # nor one that has nothing left to lose
     assert not is_converging(run_of(1.0))
+
+
+class Clock:
+    """A clock that stands still unless somebody works."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    monotonic = perf_counter
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of turns, on a machine where workers are there at once."""
+    made = Clock()
+    monkeypatch.setattr(turns, "time", made)
+    monkeypatch.setattr(turns, "until_there_is_a_worker", lambda solver: 0.0)
+    return made
+
+
+def test_proofs_of_a_turn_leave_half_of_the_rest_to_others(clock):
+    """And the last one's, who leaves nothing to others, may take all the time for proofs."""
+    told = []
+    first, second = (
+        Way((), LowRank(seed=k, time_limit=20.0), "factor", "", cost=Cost(1.0, 0.0, 1.0))
+        for k in range(2)
+    )
+    first = replace(first, further=lambda: (second,))
+
+    def attempt(way, words, deadline, start):
+        begin = clock.now
+        clock.now = deadline  # it proves as long as it may
+        told.append((way.solver.time_limit, begin, deadline))
+        return STALLED
+
+    take_turns(first, attempt, 24.0)
+    (share, begin, end), (last, later, deadline) = told
+    assert begin == 0.0
+    assert share == 10.0
+    assert end == share + (20.0 - share) / 2.0
+    assert (last, later, deadline) == (20.0 - end, end, 24.0)
+
+
+@pytest.mark.parametrize("limit", [0.1, 1.0, 60.0])
+def test_a_small_program_takes_half_of_a_limit_before_others_are_looked_for(clock, limit):
+    told, sdp = [], SDP((PsdVariable("X", 1),), {}, ())
+    second = Way((), LowRank(seed=1, time_limit=limit), "factor", "", cost=Cost(0.01, 0.0, 1.0))
+
+    def others():
+        told.append("others")
+        return (second,)
+
+    def attempt(way, words, deadline, start):
+        told.append(way.solver.time_limit)
+        return STALLED if way.solver.seed == 0 else SOLVED
+
+    first = Way((), LowRank(time_limit=limit), "factor", "", sdp=sdp, further=others)
+    assert take_turns(first, attempt).status is Status.SOLVED
+    assert told == [limit / 2.0, "others", limit]
+
+
+def small_program():
+    """The least trace with X_11 = 1, whose optimum is 1, and a point of it without any proof."""
+    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    point = {"X": np.diag([1.0, 0.01])}
+    found = replace(
+        answer(Status.TIME_LIMIT),
+        value=1.01,
+        bound=None,
+        attained=None,
+        values=point,
+        duals={"corner": -np.ones(1)},
+        maximize=False,
+    )
+    return sdp, found
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_proofs_left_to_others_is_proved_in_the_end(clock, late):
+    sdp, found = small_program()
+    first = Way((), LowRank(time_limit=1.0), "factor", "", sdp=sdp, further=lambda: ())
+
+    def attempt(way, words, deadline, start):
+        clock.now = deadline if late else 0.5
+        return found
+
+    # Proofs of the end look at a clock of their own.
+    joined = take_turns(first, attempt, time.monotonic() + 100.0)
+    assert (joined.bound is not None) == late
+    assert (joined.status is Status.SOLVED) == late
+    if late:
+        assert joined.bound <= 1.0 <= joined.attained

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -15,7 +14,13 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import AddedRidgeWarning, DataError, NonUniqueWarning, UncertifiedWarning
+from sdpdr.base.errors import (
+    AddedRidgeWarning,
+    DataError,
+    NonUniqueWarning,
+    UncertifiedWarning,
+    warn,
+)
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
@@ -123,18 +128,16 @@ class MetricLearner(Transformer):
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.argument_, self.n_iter_ = answer.argument, answer.iterations
         if not answer.gap <= self.tol_:
-            warnings.warn(
+            warn(
                 f"the metric is certified to a relative gap of {answer.gap:.1e} only, not "
                 f"{self.tol_:g}. Raise max_iter, or try another solver.",
                 UncertifiedWarning,
-                stacklevel=3,
             )
         if not answer.unique:
-            warnings.warn(
+            warn(
                 "eigenvalues of the contrast are tied, so other metrics are as good; one of them "
                 "is returned. Another n_components, or a ridge, makes the answer unique.",
                 NonUniqueWarning,
-                stacklevel=3,
             )
         return self
 
@@ -342,12 +345,11 @@ class XingMetric(MetricLearner):
         said = unattained(pairs, diagonal=self.diagonal)
         if not said:
             return 0.0
-        warnings.warn(
+        warn(
             f"{said.partition('. ')[0]}, so that no metric attains the least cost; a ridge of "
             f"{_RIDGE:g} was added. Pass ridge={_RIDGE:g}, or fewer coordinates (PCA), to have it "
             "without these words.",
             AddedRidgeWarning,
-            stacklevel=5,
         )
         return _RIDGE
 

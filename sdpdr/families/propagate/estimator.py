@@ -255,7 +255,7 @@ class MixedLabelPropagation(
             weights=self.weights,
             bandwidth=self.bandwidth,
         )
-        similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found, stacklevel=5)
+        similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
         return similarity
 
     def _spread(self, similarity: Matrix, codes: Index) -> Array:

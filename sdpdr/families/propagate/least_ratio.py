@@ -2,7 +2,6 @@ r"""The labelling of least ratio: by one eigenproblem, and by the alternation of
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from math import sqrt
@@ -13,7 +12,7 @@ import scipy.optimize as so
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import DataError, IgnoredLabelsWarning
+from sdpdr.base.errors import DataError, IgnoredLabelsWarning, warn
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.harmonic import given_weight, recorded
 from sdpdr.families.propagate.pencil import Pencil, Propagation, PropagationStatus
@@ -152,22 +151,20 @@ def _warn_if_ignored(graph: LabelledGraph, found: Propagation) -> None:
     spread = np.std(found.y[graph.labelled]) / max(np.std(found.y[graph.unlabelled]), 1e-300)
     if spread >= _SPREAD and found.gap_uu >= _GAP_UU:
         return
-    warnings.warn(
+    warn(
         f"the labels hardly decide: the values found are spread {1.0 / spread:.3g} times as widely "
         f"as the labels, and labellings that vanish where labels are known come within "
         f"{max(found.gap_uu, 0.0):.1e} of the least ratio (relatively). The optimum may predict "
         "badly; compare with harmonic, or a fixed weight well below lam.",
         IgnoredLabelsWarning,
-        stacklevel=4,
     )
 
 
 def _without_dissimilarity(graph: LabelledGraph) -> Propagation:
-    warnings.warn(
+    warn(
         "no dissimilar pair has an end without a label or two different labels, so that there is "
         "no ratio to minimise; the harmonic labelling is returned.",
         IgnoredLabelsWarning,
-        stacklevel=3,
     )
     found = given_weight(graph, 0.0, "harmonic")
     return replace(found, status=PropagationStatus.NO_DISSIMILARITY)

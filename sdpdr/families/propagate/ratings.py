@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError, UnobservedWarning
+from sdpdr.base.errors import DataError, IgnoredLabelsWarning, ShapeError, UnobservedWarning, warn
 from sdpdr.base.rows import listed
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
@@ -222,12 +222,11 @@ def spread_labels(
         found = METHODS[method](graph, **options)
         return found.y, found
     if unreached == "warn":
-        warnings.warn(
+        warn(
             f"similar pairs join {graph.unreached.size} of {graph.n} nodes to no label: "
             f"{listed(graph.unreached)}. They have the mean of the labels, which says "
             "nothing of them. Label one in each part, or take more neighbours.",
             UnobservedWarning,
-            stacklevel=4,
         )
     inner, kept = graph.reached_part()
     values = np.where(np.isnan(graph.labels), np.nanmean(graph.labels), graph.labels)
@@ -328,9 +327,8 @@ def _warn_once(caught: list[warnings.WarningMessage], items: int) -> None:
         if not issubclass(w.category, IgnoredLabelsWarning):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     if ignored:
-        warnings.warn(
+        warn(
             f"ratings hardly decide the optimum for {ignored} of {items} items; compare with "
             "method='harmonic'.",
             IgnoredLabelsWarning,
-            stacklevel=3,
         )

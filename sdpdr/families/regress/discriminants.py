@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         ]
 
 
+@dataclass(eq=False, repr=False)
 class LDA(Discriminant):
     """Linear discriminant analysis, regularised: samples of a class attract.
 
@@ -107,6 +109,7 @@ class LDA(Discriminant):
     kind = "classes"
 
 
+@dataclass(eq=False, repr=False)
 class SDA(Discriminant):
     """Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 

@@ -2,7 +2,6 @@ r"""Graph embedding: the vectors that agree best with a graph, :math:`W y = \lam
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning
+from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.rows import listed
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.spectral import fix_signs
@@ -311,12 +310,11 @@ def _by_block(matrix: Any, constant: Array | None, block: Array) -> tuple[Array,
             block = _without(np.column_stack([solve(x) for x in block.T]), constant)
             values, block = _ritz(matrix, block)
     else:
-        warnings.warn(
+        warn(
             f"eigenvectors of the pencil are off by {off:.1e} after {_ROUNDS} shifts, not by "
             f"{_RESIDUAL:g} as aimed at: eigenvalues beside those sought are nearly equal. Ask "
             "for more components, or take more neighbours.",
             UncertifiedWarning,
-            stacklevel=2,
         )
     return values[:d], block[:, :d]
 

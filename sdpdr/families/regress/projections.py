@@ -193,6 +193,7 @@ class GraphProjection(Responding):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class LPP(GraphProjection):
     """Locality preserving projections: neighbours attract.
 
@@ -212,6 +213,7 @@ class LPP(GraphProjection):
     kind = "laplacian"
 
 
+@dataclass(eq=False, repr=False)
 class NPE(GraphProjection):
     """Neighbourhood preserving embedding: samples follow their neighbours.
 

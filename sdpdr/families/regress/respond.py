@@ -20,9 +20,10 @@ from sdpdr.base.errors import (
     DuplicatePointsWarning,
     FewPointsWarning,
     ShapeError,
+    warn,
 )
 from sdpdr.base.estimators import Transformer
-from sdpdr.base.rows import listed
+from sdpdr.base.rows import listed, numbered
 from sdpdr.families.regress.classes import (
     by_separation,
     class_responses,
@@ -215,7 +216,7 @@ class Responding(Transformer):
         with warnings.catch_warnings():
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
-            return validate.all_if_few(self._near(X), found, stacklevel=6)[0]
+            return validate.all_if_few(self._near(X), found)[0]
 
     def _near(self, X: Any) -> int:
         """How many neighbours: as said, or ten, of fewer others all."""
@@ -276,12 +277,12 @@ def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
         joined.append(sample)
     if not pairs:
         return graph
-    warnings.warn(
-        f"samples without a neighbour of their class: {listed(joined)}. Each was joined "
-        "to the nearest sample of its class, or its pencil would weigh nothing there; take more "
-        "neighbours if these should be found.",
+    no_company = "has no neighbour of its" if len(joined) == 1 else "have no neighbour of their"
+    warn(
+        f"{len(joined)} of {y.size} samples {no_company} class: {numbered(joined)}. Each was "
+        "joined to the nearest sample of its class, or the pencil would weigh nothing there; take "
+        "more neighbours if these should be found.",
         AddedEdgesWarning,
-        stacklevel=2,
     )
     return graph.with_edges(np.array(pairs))
 
@@ -291,12 +292,11 @@ def _warn_of_single(y: np.ndarray) -> None:
     labels, first, counts = np.unique(y, return_index=True, return_counts=True)
     single = counts == 1
     if single.any():
-        warnings.warn(
+        warn(
             f"classes of one sample: {listed([repr(k) for k in labels[single].tolist()])} (samples "
             f"{listed(first[single])}). Nothing holds such a sample together with its class; it is "
             "only kept apart from its neighbours of others.",
             FewPointsWarning,
-            stacklevel=2,
         )
 
 

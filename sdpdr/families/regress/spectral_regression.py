@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_mark, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.estimators import Provided, as_precise, checked
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.leave_out import (
     ALPHA,
@@ -39,13 +38,12 @@ from sdpdr.families.regress.weights import laplacian_pencil
 from sdpdr.graphs import NeighborGraph
 
 
-def _is_kernel(estimator: SpectralRegression) -> bool:
+def _require_kernel(estimator: SpectralRegression) -> None:
     if estimator.kernel is None or estimator.cardinality is not None:
         raise AttributeError(
             "samples are added to a kernel map with a ridge only: pass kernel='rbf' or another, "
             "and no cardinality."
         )
-    return True
 
 
 @dataclass(eq=False, repr=False)
@@ -195,7 +193,7 @@ class SpectralRegression(Responding):
             warn_of_unlike_columns(X)
         return self._regress(points, self._respond(points, y))
 
-    @available_if(_is_kernel)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
         """Add samples to a kernel map: the factor grows, nothing is factored anew.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import distinct
-from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError
+from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.graphs import (
@@ -248,11 +247,10 @@ def knn_within_classes(
         if part.n <= n_neighbors
     ]
     if few:
-        warnings.warn(
+        warn(
             f"n_neighbors={n_neighbors}, but classes have fewer distinct samples: {listed(few)}. "
             "Each of those was joined to all others of its class.",
             FewPointsWarning,
-            stacklevel=2,
         )
     made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors})
     return _side_by_side(parts, np.argsort(member, kind="stable"), space, made)

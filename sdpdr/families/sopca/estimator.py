@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
@@ -18,6 +17,7 @@ from sdpdr.base.errors import (
     NonUniqueWarning,
     ShapeError,
     UncertifiedWarning,
+    warn,
 )
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
 from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
@@ -269,18 +269,16 @@ class SOPCA(Reconstructing):
         self.history_, self.status_ = bases.history, bases.status
         self.n_iter_ = max(1, len(bases.history) - 1)
         if found and found.status is not RunStatus.CONVERGED:
-            warnings.warn(
+            warn(
                 f"the bound is within {found.gap:.1e} of the optimum of the relaxation only: "
                 f"{found.status.name}. {found.status.advice}",
                 UncertifiedWarning,
-                stacklevel=3,
             )
         if not bases.unique:
-            warnings.warn(
+            warn(
                 "eigenvalues are tied where the basis ends, so other bases are as good; one of "
                 "them is returned. Another n_components makes the answer unique.",
                 NonUniqueWarning,
-                stacklevel=3,
             )
 
     # -- what is passed -------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,6 +16,7 @@ from sdpdr.base.errors import (
     FewAnchorsWarning,
     InfeasibleError,
     ShapeError,
+    warn,
 )
 from sdpdr.base.rows import listed
 from sdpdr.families.unfold.mvu import mvu, stretch_of
@@ -299,11 +299,10 @@ def _warn_of_few(known: KnownPoints) -> None:
     r = known.centred.shape[1]
     span = int(np.linalg.matrix_rank(known.centred, tol=1e-9 * np.abs(known.centred).max()))
     if span < r:
-        warnings.warn(
+        warn(
             f"{known.nodes.size} anchors span {span} of {r} dimensions; {r + 1} in general "
             "position are needed, or else mirror images of the others fit as well.",
             FewAnchorsWarning,
-            stacklevel=3,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import distinct, unknown
-from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError
+from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError, warn
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
@@ -217,11 +216,10 @@ def _of_kernel(T: ArrayLike) -> Side:
     values, vectors = np.linalg.eigh(validate.symmetric("kernel", T))
     size = np.abs(values).max()
     if values[0] < -_NEGATIVE * size:
-        warnings.warn(
+        warn(
             f"the kernel has negative eigenvalues (the lowest is {values[0]:.3g}, the largest "
             f"{values[-1]:.3g}), so its objective measures no dependence.",
             SdpdrWarning,
-            stacklevel=3,
         )
     kept = np.abs(values) > _NEGLIGIBLE * size
     signs = np.where(values[kept] > 0.0, 1.0, -1.0)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning
+from sdpdr.base.errors import DataError, InfeasibleError, RigidGraphWarning, warn
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics, rigidity
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.model import Block, Model
@@ -109,12 +107,11 @@ def _flat(graph: NeighborGraph) -> list[Flat]:
         return []
     found = rigidity(graph)
     if found.free == 0:
-        warnings.warn(
+        warn(
             "exact lengths between all neighbours of each point leave one embedding only, that of "
             "the data: the result equals classical scaling of X. Use fewer neighbours, "
             "angles=False, or a relation that gives way, such as isometry=Band(0.01).",
             RigidGraphWarning,
-            stacklevel=3,
         )
     return [Flat(found.null)] if found.null.size else []
 
@@ -308,12 +305,11 @@ def _warn_of_edges(graph: NeighborGraph, pairs: FurthestPairs) -> None:
     edges = {tuple(edge) for edge in graph.edges.tolist()}
     both = [pair for pair in pairs.edges.tolist() if tuple(pair) in edges]
     if both:
-        warnings.warn(
+        warn(
             f"{len(both)} furthest pairs are edges of the graph, the first {tuple(both[0])}: with "
             "exact lengths their part of the objective is constant. Use fewer neighbours, or "
             "isometry='inequality'.",
             RigidGraphWarning,
-            stacklevel=3,
         )
 
 

@@ -116,8 +116,9 @@ def embedding(
 
     Parameters
     ----------
-    Y : array_like of shape (n, d)
-        The first two columns are drawn; a single one is drawn along a line.
+    Y : array_like of shape (n, d), or fitted estimator
+        The first two columns are drawn; a single one is drawn along a line. Of an estimator, such
+        as `sdpdr.MVU`, its ``embedding_`` is taken.
     colour : array_like of shape (n,), optional
         Text, truth values and whole numbers of at most ten kinds are classes, with a legend;
         other numbers are quantities, with a colour bar.
@@ -211,8 +212,26 @@ def cloud(
 
 def plane_of(Y: ArrayLike) -> Array:
     """The first two coordinates; a single one becomes a line."""
-    points = _points(Y, 1)
+    points = _points(places_of(Y), 1)
     return np.column_stack([points, np.zeros(len(points))])[:, :2]
+
+
+def places_of(Y: Any) -> ArrayLike:
+    """Places as they are; of an estimator, those of the points that it was fitted to.
+
+    Raises
+    ------
+    DataError
+        The estimator is not fitted, or maps points and has no places.
+    """
+    if not hasattr(Y, "get_params"):
+        return Y
+    if not hasattr(Y, "embedding_"):
+        raise DataError(
+            f"{type(Y).__name__} has no embedding_ to draw: fit it first; of an estimator that "
+            "maps points, pass what its transform returns."
+        )
+    return Y.embedding_
 
 
 def draw_edges(axes: Axes, plane: Array, edges: ArrayLike, **options: object) -> LineCollection:

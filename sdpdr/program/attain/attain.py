@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import EffortSpentError
 from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest, own_share
-from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import (

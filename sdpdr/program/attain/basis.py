@@ -1,4 +1,4 @@
-r"""Matrices on their face, :math:`X = V M V^T`, maps in terms of M, and how long a proof may go on.
+r"""Matrices on their face, :math:`X = V M V^T`, and maps in terms of M.
 
 Two bases are in use. `Pivoted` solves for the rows of X that the null vectors determine.
 `Grounded` serves points about a centre, :math:`K u = 0` with u > 0, whose rows are lengths of
@@ -9,7 +9,6 @@ notice, so that rows on them are read off M as they are off K.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,52 +17,11 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import EffortSpentError
 from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap, lengths_of
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
-
-# Operations of all steps of a proof: a minute of them or less.
-LIMIT = 6e10
-
-
-class EffortSpentError(ArithmeticError):
-    """A proof takes too long, or would; the message says what of."""
-
-
-@dataclass(eq=False)
-class Effort:
-    """Operations spent on a proof so far, and when it has to end.
-
-    Attributes
-    ----------
-    deadline : float or None
-        On the clock of `time.monotonic`.
-    steps : int
-    operations : float
-    """
-
-    deadline: float | None = None
-    steps: int = 0
-    operations: float = 0.0
-
-    def spend(self, operations: float) -> None:
-        """Count a step that is about to be made.
-
-        Raises
-        ------
-        EffortSpentError
-            If all steps together take too long.
-        """
-        self.steps += 1
-        self.operations += operations
-        if self.operations > LIMIT:
-            raise EffortSpentError(
-                f"{self.steps} steps of some {operations:.0e} operations were not enough"
-            )
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")
-
 
 # Numbers in a change of basis beyond which a program counts as too large to be treated so.
 _LARGEST = 30_000_000

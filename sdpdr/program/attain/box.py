@@ -33,10 +33,10 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import smat
 from sdpdr.linalg.verified import is_verified_positive
-from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.dependent import follows
 

@@ -24,13 +24,12 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, placed
+from sdpdr.base.progress import Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
 from sdpdr.program.attain.basis import (
-    Effort,
-    EffortSpentError,
     Grounded,
     Image,
     Pivoted,
@@ -296,7 +295,8 @@ def cone_program(sdp: SDP, deadline: float | None = None, *, wide: bool = False)
         starts[v.name] = slice(position, position + size)
         position += size
     sizes = {name: part.stop - part.start for name, part in starts.items()}
-    A, radius = _columns(equal, rows, bases, sizes)
+    effort = Effort(deadline)
+    A, radius = _columns(rows, bases, sizes, effort)
     curvature = np.zeros(position)
     for w in equal.vector_variables:
         if w.curvature is not None:
@@ -315,30 +315,29 @@ def cone_program(sdp: SDP, deadline: float | None = None, *, wide: bool = False)
         equal,
         tuple(rows),
         starts,
-        Effort(deadline),
+        effort,
     )
 
 
 def _columns(
-    sdp: SDP, rows: list[Rows], bases: Mapping[str, Basis], sizes: Mapping[str, int]
+    rows: list[Rows], bases: Mapping[str, Basis], sizes: Mapping[str, int], effort: Effort
 ) -> tuple[sp.csr_array, sp.csr_array]:
     """The matrix of all rows on x, and bounds on the errors of its entries."""
-    width = sum(sizes.values())
-    if not rows:
-        return sp.csr_array((0, width)), sp.csr_array((0, width))
-    values, errors = [], []
-    for v in sdp.variables:
-        parts = [_image(r.lhs.get(v.name), bases.get(v.name), (r.m, sizes[v.name])) for r in rows]
-        values.append(sp.vstack([value for value, _ in parts], format="csr"))
-        errors.append(sp.vstack([error for _, error in parts], format="csr"))
-    return sp.hstack(values, format="csr"), sp.hstack(errors, format="csr")
+    shape = (sum(r.m for r in rows), sum(sizes.values()))
+    values, errors = list[tuple[int, int, sp.sparray]](), list[tuple[int, int, sp.sparray]]()
+    columns = dict(zip(sizes, np.cumsum([0, *sizes.values()]).tolist(), strict=False))
+    row = 0
+    for r in rows:
+        for name, linear_map in r.lhs.items():
+            effort.spend()
+            value, error = _image(linear_map, bases.get(name), (r.m, sizes[name]))
+            values.append((row, columns[name], value))
+            errors.append((row, columns[name], error))
+        row += r.m
+    return placed(values, shape), placed(errors, shape)
 
 
-def _image(
-    linear_map: LinearMap | VectorMap | None, basis: Basis | None, shape: tuple[int, int]
-) -> Image:
-    if linear_map is None:
-        return sp.csr_array(shape), sp.csr_array(shape)
+def _image(linear_map: LinearMap | VectorMap, basis: Basis | None, shape: tuple[int, int]) -> Image:
     if isinstance(linear_map, VectorMap):
         return linear_map.matrix(), sp.csr_array(shape)
     assert basis is not None

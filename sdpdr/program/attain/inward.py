@@ -19,8 +19,8 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import EffortSpentError
 from sdpdr.program.attain.approach import finest_first, least_share, lifted
-from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import (
     SHARE,

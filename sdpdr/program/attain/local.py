@@ -19,12 +19,14 @@ point, or the multipliers, that comes nearest to them in the local norm is tried
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
@@ -63,7 +65,7 @@ Multipliers: TypeAlias = "tuple[Array, Array]"
 
 
 def both_sides(
-    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0
+    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: float | None = None
 ) -> tuple[Certificate, Attained] | None:
     """A bound and a value within half of the tolerance of each other; None where none were found.
 
@@ -75,6 +77,8 @@ def both_sides(
     tol : float
     gap_scale : float, default 0
         A size of the objective below which the gap is absolute.
+    deadline : float, optional
+        On the clock of `time.monotonic`; nothing is moved inwards after it.
 
     Examples
     --------
@@ -97,11 +101,11 @@ def both_sides(
     if program is None:
         return None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _both_sides(program, point, tol, gap_scale)
+        return _both_sides(program, point, tol, gap_scale, Effort(deadline))
 
 
 def _both_sides(
-    program: DenseProgram, point: Point, tol: float, gap_scale: float
+    program: DenseProgram, point: Point, tol: float, gap_scale: float, effort: Effort
 ) -> tuple[Certificate, Attained] | None:
     sdp = program.sdp
     v, (y, z) = program.vector(point.values), program.multipliers(point.duals)
@@ -110,11 +114,11 @@ def _both_sides(
     try:
         claimed = sdp.dual_value(point.duals)
         enough = _ENOUGH * tol * max(abs(claimed), gap_scale)
-        above = _first(_points(program, v, tol), claimed + enough)
+        above = _first(_points(program, v, tol, effort), claimed + enough)
         if above is None:
             return None
         value, v = above
-        below = _first(_bounds(program, y, z, v, tol), -value + 2.0 * enough)
+        below = _first(_bounds(program, y, z, v, tol, effort), -value + 2.0 * enough)
     except np.linalg.LinAlgError:
         return None
     if below is None or value + below[0] > _NEAR * tol * max(abs(value), gap_scale):
@@ -126,20 +130,23 @@ def _both_sides(
 
 
 def _first(found: Iterator[tuple[float, _Proof]], enough: float) -> tuple[float, _Proof] | None:
-    """The first whose value is low enough, else the lowest."""
+    """The first whose value is low enough, else the lowest that is found in time."""
     best = None
-    for one in found:
-        if best is None or one[0] < best[0]:
-            best = one
-        if best[0] <= enough:
-            break
+    with suppress(EffortSpentError):
+        for one in found:
+            if best is None or one[0] < best[0]:
+                best = one
+            if best[0] <= enough:
+                break
     return best
 
 
 # -- points ------------------------------------------------------------------------------
 
 
-def _points(program: DenseProgram, v: Array, tol: float) -> Iterator[tuple[float, Array]]:
+def _points(
+    program: DenseProgram, v: Array, tol: float, effort: Effort
+) -> Iterator[tuple[float, Array]]:
     """Values that feasible points near v are proved to have, and such points, rounded."""
     v = _onto_equations(program, v)
     value = _value_near(program, v)
@@ -149,6 +156,7 @@ def _points(program: DenseProgram, v: Array, tol: float) -> Iterator[tuple[float
         return
 
     def lifted(share: float) -> tuple[float, Array] | None:
+        effort.spend()
         for moved in _inwards(program, v, share * tol):
             value = _value_near(program, moved)
             if value is not None:
@@ -246,7 +254,7 @@ def _least(columns: Turned, right: Array) -> Array:
 
 
 def _bounds(
-    program: DenseProgram, y: Array, z: Array, v: Array, tol: float
+    program: DenseProgram, y: Array, z: Array, v: Array, tol: float, effort: Effort
 ) -> Iterator[tuple[float, Multipliers]]:
     """Negative bounds that multipliers near those given are proved to have, and these."""
     # A convex cost lies above its tangent at v.
@@ -260,6 +268,7 @@ def _bounds(
     slack = _with_slack(program, y, z, cost)
 
     def lifted(share: float) -> tuple[float, Multipliers] | None:
+        effort.spend()
         moved = _towards_equations(program, slack, cost, share * tol)
         if moved is None:
             return None

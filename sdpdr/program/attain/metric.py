@@ -22,12 +22,14 @@ from sdpdr.program.attain.newton import finite
 _LEAST = 0.01
 # Roundings of an eigenvalue, for every row of a matrix.
 _ROUNDINGS = 16.0
-# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance.
+# Shares of the largest eigenvalues that small ones are lifted to, over the tolerance. Finer ones
+# are for where the first of them proves too little: what is lifted counts times the eigenvalues of
+# the other side, which may be large beside the optimum.
 SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
+FINER = (1e-6, 1e-5)
 _FURTHEST = len(SHARES) - 1
-# How far outside a point may lie, over what is lifted; and how many shares further one goes where
-# one does not do.
-_OUTSIDE, _STRIDE = 0.1, 3
+# How far outside a point may lie, over what is lifted.
+_OUTSIDE = 0.1
 # Numbers in columns that are measured at once, and from which on none are reflected.
 _FEW, _MANY = 30_000, 500_000
 # A pivot beside the largest that rounding may be all of.
@@ -233,8 +235,9 @@ def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterato
     """What shares prove, where who asks for more wants it nearer to the optimum.
 
     What is lifted further is proved more easily, and lies further from the optimum. The search
-    begins with what is lifted by about as much as a point lies outside, and goes on in long steps;
-    where that is too far, those before are tried from the least on.
+    begins with what is lifted by about as much as a point lies outside, and goes on from there;
+    where that is too far, those before are tried from the least on, or finer ones where there are
+    none before.
 
     Parameters
     ----------
@@ -247,20 +250,20 @@ def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterato
     --------
     >>> tried = []
     >>> found = searched(lambda share: tried.append(share) or (share if share > 1e-3 else None), 0)
-    >>> next(found), next(found), tried
-    (0.1, 0.01, [0.0001, 0.1, 0.001, 0.01])
+    >>> list(found), tried
+    ([0.01], [0.0001, 0.001, 0.01])
+    >>> list(searched(lambda share: share if share > 3e-6 else None, 0))
+    [0.0001, 1e-05]
     """
-    place = next((k for k, share in enumerate(SHARES) if share >= _OUTSIDE * outside), _FURTHEST)
-    tried = []
-    while True:
-        tried.append(place)
+    first = next((k for k, share in enumerate(SHARES) if share >= _OUTSIDE * outside), _FURTHEST)
+    before = SHARES[:first]
+    for place in range(first, len(SHARES)):
         found = prove(SHARES[place])
         if found is not None:
             yield found
-        if found is not None or place == _FURTHEST:
+            before = before if place else FINER
             break
-        place = min(place + _STRIDE, _FURTHEST)
-    for before in range(place):
-        if before not in tried and (found := prove(SHARES[before])) is not None:
+    for share in before:
+        if (found := prove(share)) is not None:
             yield found
             return

@@ -12,8 +12,8 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import MOST_OPERATIONS, EffortSpentError
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
-from sdpdr.program.attain.basis import LIMIT, EffortSpentError
 from sdpdr.program.attain.bordered import Border, Bordered, Pattern, least_squares
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 
@@ -111,7 +111,7 @@ class Schur:
         self._require(self._step)
 
     def _require(self, step: float) -> None:
-        if _LEAST_STEPS * step > LIMIT:
+        if _LEAST_STEPS * step > MOST_OPERATIONS:
             raise EffortSpentError(
                 f"with {self.m} equations every Newton step takes some {step:.0e} operations"
             )

@@ -49,11 +49,11 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Effort
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs
 from sdpdr.linalg.verified import is_verified_positive
-from sdpdr.program.attain.basis import Effort
 from sdpdr.program.attain.box import Box, own_columns
 from sdpdr.program.attain.cone import Block, ConeProgram, Scaled
 

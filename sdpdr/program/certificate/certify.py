@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Effort
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
@@ -45,7 +46,8 @@ def certify(
         A bound that is good enough, in the sense of the person. Where a single factorization proves
         as much (`lifting`), no other argument is tried.
     deadline : float, optional
-        On the clock of `time.monotonic`: no search for multipliers to move to begins after it.
+        On the clock of `time.monotonic`; no search for other multipliers goes on after it. What is
+        proved with those given, and the best bound so far, is proved all the same.
 
     Returns
     -------
@@ -78,8 +80,9 @@ def certify(
     quick = None if goal is None else _unless_singular(lifted, sdp, y, arithmetic)
     if quick is not None and _is_enough(sdp, quick, goal):
         return quick
-    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic)
-    found = found or _better(sdp, y, arithmetic, deadline)
+    found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(
+        sdp, y, arithmetic, deadline
+    )
     return found if found.bound is not None else rational(sdp, y) or found
 
 
@@ -95,7 +98,7 @@ def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: float | None) 
     if found is not None and found[1]:
         return found[0]
     try:
-        other = general(sdp, y, arithmetic, deadline)
+        other = general(sdp, y, arithmetic, Effort(deadline))
     except ArithmeticError as error:
         other = Certificate(None, str(error))
     if found is None or found[0].bound is None:

@@ -24,12 +24,13 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Index, Matrix, placed
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, gamma
 from sdpdr.program.face import visible_rows
+from sdpdr.program.point import Variable
 from sdpdr.program.sdp import SDP, Rows
 
 Duals = Mapping[str, Array]
@@ -105,15 +106,27 @@ def unstack(rows: Sequence[Rows], y: Array) -> dict[str, Array]:
 def free_columns(sdp: SDP, rows: list[Rows]) -> tuple[sp.csr_array, Array]:
     """Matrix B (rows x free scalars) and cost c of the dual equations B^T y + c = 0."""
     free = [v for v in sdp.vector_variables if v.is_free]
-    m = sum(r.m for r in rows)
     cost = np.concatenate([np.zeros(0), *(sdp.cost(v.name) for v in free)])
-    if not free or not rows:
-        return sp.csr_array((m, cost.size)), cost
-    blocks = [
-        [r.lhs[v.name].matrix() if v.name in r.lhs else sp.csr_array((r.m, v.size)) for v in free]
-        for r in rows
-    ]
-    return sp.csr_array(sp.block_array(blocks)), cost
+    return columns_of(rows, free), cost
+
+
+def columns_of(rows: Sequence[Rows], variables: Sequence[Variable]) -> sp.csr_array:
+    """The rows at the entries of some variables, matrices as ``svec``, one variable after another.
+
+    Returns
+    -------
+    sparse array of shape (m, entries)
+    """
+    ends = np.cumsum([0, *(v.size for v in variables)]).tolist()
+    first = dict(zip((v.name for v in variables), ends, strict=False))
+    starts = np.cumsum([0, *(r.m for r in rows)]).tolist()
+    blocks = (
+        (start, first[name], linear_map.matrix())
+        for start, r in zip(starts, rows, strict=False)
+        for name, linear_map in r.lhs.items()
+        if name in first
+    )
+    return placed(blocks, (starts[-1], ends[-1]))
 
 
 def project(columns: sp.csr_array, right: Array, y: Array) -> Array:

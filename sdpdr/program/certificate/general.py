@@ -15,11 +15,11 @@ is tried, and the best bound is kept.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from time import monotonic
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import Effort, EffortSpentError
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.boxes import dual_box, within
@@ -37,9 +37,17 @@ _GOOD = 1e-9
 
 
 def general(
-    sdp: SDP, duals: Duals, arithmetic: Arithmetic, deadline: float | None = None
+    sdp: SDP, duals: Duals, arithmetic: Arithmetic, effort: Effort | None = None
 ) -> Certificate:
-    """The best bound that one of these arguments proves, or why none does."""
+    """The best bound that one of these arguments proves in the time there is, or why none does.
+
+    Raises
+    ------
+    EffortSpentError
+        If there is no time at all.
+    """
+    effort = effort or Effort()
+    effort.spend()
     given = sdp
     # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
     plain = within(dual_box(sdp) or {}, {r.label: duals[r.label] for r in sdp.rows})
@@ -51,17 +59,20 @@ def general(
     claimed = sdp.dual_value(y)
     best: tuple[float, str, Duals] | None = None
     troubles: list[str] = []
-    for value, words, proving in _attempts(sdp, y, account, limits, deadline):
-        if value is None:
-            troubles.append(account.trouble)
-        elif best is None or value > best[0]:
-            best = (value, words, proving)
-        if best is not None and best[0] >= claimed - _GOOD * abs(claimed):
-            break
+    ended = "no strictly feasible dual point was found to move towards"
+    try:
+        for value, words, proving in _attempts(sdp, y, account, limits, effort):
+            if value is None:
+                troubles.append(account.trouble)
+            elif best is None or value > best[0]:
+                best = (value, words, proving)
+            if best is not None and best[0] >= claimed - _GOOD * abs(claimed):
+                break
+    except EffortSpentError as error:
+        ended = str(error)
     if best is None:
         reasons = "; ".join(dict.fromkeys(t for t in troubles if t))
-        text = f"{reasons}, and no strictly feasible dual point was found to move towards"
-        return Certificate(None, text)
+        return Certificate(None, f"{reasons}, and {ended}")
     value, words, proving = best
     words = f"{words}; {arithmetic.words}"
     kept = _of_program(given, proving)
@@ -80,31 +91,32 @@ def _of_program(sdp: SDP, y: Duals) -> dict[str, Array]:
 
 
 def _attempts(
-    sdp: SDP, y: Duals, account: Account, limits: Limits, deadline: float | None
+    sdp: SDP, y: Duals, account: Account, limits: Limits, effort: Effort
 ) -> Iterator[tuple[float | None, str, Duals]]:
     yield account.value(y), "multipliers that satisfy all equations", y
+    effort.spend()
+    ends = _ends(sdp, y)
     for margin in account.arithmetic.margins(max((v.n for v in sdp.psd_variables), default=1)):
-        lifts = _lifts(sdp, y, margin)
+        effort.spend()
+        lifts = {name: max(0.0, margin * largest - low) for name, (low, largest) in ends.items()}
         value = account.value(y, lifts)
         needed = {name: limits.trace(name) for name, t in lifts.items() if t > 0.0}
         yield value, _words_of_limits(needed), y
         if value is not None or None in needed.values():
             break
-    if deadline is not None and monotonic() >= deadline:
-        return
-    for move in moves(sdp):
+    for move in moves(sdp, effort):
         value, moved = _moved(sdp, y, move, account)
         yield value, move.words, moved
 
 
-def _lifts(sdp: SDP, y: Duals, margin: float) -> dict[str, float]:
-    """How much every matrix of dual slack has to be lifted, and a margin of its size."""
-    lifts = {}
+def _ends(sdp: SDP, y: Duals) -> dict[str, tuple[float, float]]:
+    """The least eigenvalue of every matrix of dual slack, and the size of the matrix."""
+    ends = {}
     for v in sdp.psd_variables:
         slack = sdp.dual_slack(v.name, y)
         low = smallest_eigenvalue(slack, null_vectors(sdp, v.name))[0]
-        lifts[v.name] = max(0.0, -low + margin * max(size(slack), abs(low)))
-    return lifts
+        ends[v.name] = (low, max(size(slack), abs(low)))
+    return ends
 
 
 def _words_of_limits(limits: Mapping[str, TraceLimit | None]) -> str:

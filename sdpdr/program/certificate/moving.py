@@ -18,9 +18,10 @@ verified.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, product
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg as sl
@@ -28,12 +29,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.progress import Effort, EffortSpentError
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec, svec_pairs
 from sdpdr.program.boxes import dual_box, within
 from sdpdr.program.certificate.arithmetic import is_mass
-from sdpdr.program.certificate.free import Duals, free_columns, project, unstack
+from sdpdr.program.certificate.free import Duals, columns_of, free_columns, project, unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP, Rows
@@ -46,6 +48,9 @@ _FREE_WEIGHT = 1e3
 _ITERATIONS = 3000
 # Entries up to which least squares are dense, and what of a pivot counts as rounding there.
 _DENSE, _RANK = 100_000, 1e-13
+
+# What is called before every step.
+Step: TypeAlias = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -69,38 +74,62 @@ class Move:
         return {label: whole * (v + t * self.by[label]) for label, v in y.items()}
 
 
-def moves(sdp: SDP) -> Iterator[Move]:
-    """Directions and interior points of a program in equality form, the cheapest first."""
-    return iter(sdp.remembered(_Moves))
+def moves(sdp: SDP, effort: Effort | None = None) -> Iterator[Move]:
+    """Directions and interior points of a program in equality form, the cheapest first.
+
+    Raises
+    ------
+    EffortSpentError
+        Where the time is up before the next is found; who asks again gets those known at once.
+    """
+    return sdp.remembered(_Moves).within(effort or Effort())
 
 
 class _Moves:
     """What moves there are: each is looked for when it is first asked for, and kept."""
 
     def __init__(self, sdp: SDP) -> None:
-        self._found: list[Move] = []
-        self._search = _search(sdp)
+        self._sdp = sdp
+        self._begin()
 
-    def __iter__(self) -> Iterator[Move]:
+    def _begin(self) -> None:
+        self._found: list[Move] = []
+        self._effort = Effort()
+        self._search = _search(self._sdp, lambda: self._effort.spend())
+
+    def within(self, effort: Effort) -> Iterator[Move]:
+        """All of them, as far as they are known or found in time."""
         for place in count():
             if place == len(self._found):
-                further = next(self._search, None)
+                further = self._next(effort)
                 if further is None:
                     return
                 self._found.append(further)
             yield self._found[place]
 
+    def _next(self, effort: Effort) -> Move | None:
+        self._effort = effort
+        try:
+            return next(self._search, None)
+        except EffortSpentError:
+            # A search that was left in the middle cannot be resumed: who has time begins anew.
+            self._begin()
+            raise
 
-def _search(sdp: SDP) -> Iterator[Move]:
+
+def _search(sdp: SDP, step: Step) -> Iterator[Move]:
     rows = visible_rows(sdp)
     zero = {r.label: np.zeros(r.m) for r in rows}
+    step()
     if _is_interior(sdp, zero):
         yield Move(zero, True, "multipliers shrunk towards the cost")
     for point in _matched(sdp, rows):
+        step()
         if _is_interior(sdp, point):
             yield Move(point, True, "multipliers moved towards those that the rows' traces suggest")
             break
-    system = _system(sdp, rows)
+    step()
+    system = _system(sdp, rows, step)
     if system is None:
         return
     along = _along(sdp, system)
@@ -163,10 +192,10 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
     return t
 
 
-def _system(sdp: SDP, rows: list[Rows]) -> _System | None:
+def _system(sdp: SDP, rows: list[Rows], step: Step = lambda: None) -> _System | None:
     """The least squares problem; None where it would be too large, or of free scalars alone."""
     too_large = sum(v.size for v in sdp.psd_variables) > LARGEST
-    return None if too_large or not rows or not _signed(sdp) else _System(sdp, rows)
+    return None if too_large or not rows or not _signed(sdp) else _System(sdp, rows, step)
 
 
 def _signed(sdp: SDP) -> list[Variable]:
@@ -219,12 +248,10 @@ def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
 class _System:
     """Least squares for multipliers whose slack is a multiple of the identity."""
 
-    def __init__(self, sdp: SDP, rows: list[Rows]) -> None:
-        self._rows = rows
+    def __init__(self, sdp: SDP, rows: list[Rows], step: Step) -> None:
+        self._rows, self._step = rows, step
         priced = _signed(sdp)
-        self._matrix = sp.csr_array(
-            sp.block_array([[_columns(r, v) for r in rows] for v in priced], format="csr")
-        )
+        self._matrix = sp.csr_array(columns_of(rows, priced).T)
         self._target = np.concatenate([_identity(sdp, v) for v in priced])
         sizes = [np.full(v.size, isinstance(v, PsdVariable)) for v in priced]
         self._in_matrices = np.concatenate(sizes)
@@ -245,24 +272,27 @@ class _System:
         weight = _FREE_WEIGHT * float(abs(self._matrix).max())
         stacked = sp.vstack([self._matrix, weight * self._free.T], format="csr")
         residual = np.concatenate([target - self._matrix @ start, np.zeros(right.size)])
-        step = _least_squares(stacked, residual)
-        found = unstack(self._rows, project(self._free, right, start + step))
+        away = _least_squares(stacked, residual, self._step)
+        found = unstack(self._rows, project(self._free, right, start + away))
         return within(self._box, found)
 
 
-def _least_squares(matrix: sp.csr_array, right: Array) -> Array:
+def _least_squares(matrix: sp.csr_array, right: Array, step: Step) -> Array:
     """The shortest solution of least squares."""
+    step()
     if np.prod(matrix.shape) <= _DENSE:
         # Iterations of small sparse products take longer than an elimination.
         return np.asarray(sl.lstsq(matrix.toarray(), right, cond=_RANK, lapack_driver="gelsy")[0])
-    return np.asarray(spl.lsqr(matrix, right, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0])
+    transposed = matrix.T
 
+    def product_of(x: Array) -> Array:
+        step()
+        return np.asarray(matrix @ x)
 
-def _columns(rows: Rows, v: Variable) -> sp.csr_array:
-    """The rows as columns, one entry of the variable in each row."""
-    if v.name not in rows.lhs:
-        return sp.csr_array((v.size, rows.m))
-    return rows.lhs[v.name].matrix().T
+    products = spl.LinearOperator(
+        matrix.shape, matvec=product_of, rmatvec=lambda y: transposed @ y, dtype=float
+    )
+    return np.asarray(spl.lsqr(products, right, atol=1e-13, btol=1e-13, iter_lim=_ITERATIONS)[0])
 
 
 def _identity(sdp: SDP, v: Variable) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -163,6 +163,11 @@ class Journal:
         """Seconds until time is up."""
         limit = self._options.time_limit
         return float("inf") if limit is None else limit - self.seconds
+
+    @property
+    def deadline(self) -> float | None:
+        """When time is up, on the clock of `time.monotonic`; None without a limit."""
+        return None if self._options.time_limit is None else monotonic() + self.left
 
     @property
     def exhausted(self) -> str | None:

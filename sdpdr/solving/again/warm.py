@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.progress import EffortSpentError
 from sdpdr.linalg import svec_size
 from sdpdr.program.attain import Attained, attain
-from sdpdr.program.attain.basis import EffortSpentError
 from sdpdr.program.attain.box import Box
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.certificate import Certificate, certify

@@ -181,7 +181,7 @@ class Structure:
         """The program over factors; None where it has none, is one of edges, or has much data."""
         if self.is_edge_program or not self.data <= LARGEST_DATA or why_not(self.sdp) is not None:
             return None
-        return compile_problem(self.sdp)
+        return self.sdp.remembered(compile_problem)
 
     @property
     def engine(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.errors import warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.records import IsometricStatus
@@ -177,6 +177,4 @@ class IsoNMF(FactorTransformer):
             "H": float(np.nanmean(hoyer(self.components_, axis=1))),
         }
         if found.status is not IsometricStatus.SETTLED:
-            warnings.warn(
-                f"{found.status.name}: {found.status.advice}", ConvergenceWarning, stacklevel=4
-            )
+            warn(f"{found.status.name}: {found.status.advice}", ConvergenceWarning)

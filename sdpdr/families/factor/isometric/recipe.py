@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError, VacuousWarning
+from sdpdr.base.errors import DataError, ShapeError, VacuousWarning, warn
 from sdpdr.families.factor.nmf.bounds import own_blocks
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.graphs import NeighborGraph, furthest_pairs
@@ -109,11 +108,10 @@ def isometric_nmf(
         LeastTrace(order, gram="Z") if objective == "trace" else _spread(graph, V, order),
     ]
     if objective == "furthest" and trace_limit is None and n_components is None:
-        warnings.warn(
+        warn(
             "nothing limits the products of H, so X does not bear on the optimum, which is that of "
             "methods.mfnu. Pass n_components (unit rows of H) or trace_limit.",
             VacuousWarning,
-            stacklevel=2,
         )
     return Model((*blocks, *_limits(V, trace_limit, n_components)), name="isometric_nmf")
 

@@ -10,11 +10,19 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.columns import distinct
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.errors import DataError, DataTypeError, FilledGapsWarning, ShapeError, warn
 from sdpdr.base.estimators import note_columns
+from sdpdr.families.factor.margin.triples import (
+    as_table,
+    has_named_rows,
+    holds_names,
+    named_columns,
+    refuse_text,
+    triples_of,
+    warn_of_unused,
+)
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matrix
 
 
@@ -69,77 +77,33 @@ class Entries:
         )
 
 
-def is_triples(X: Any) -> bool:
-    """Whether X is a list of users, items and ratings rather than a matrix.
-
-    It is if it has three columns without gaps, of which the first two hold names or whole
-    numbers from zero on: as a matrix of ratings it would have nothing to complete. A frame whose
-    rows have names is a matrix.
-
-    Raises
-    ------
-    DataError
-        Only the last of such columns has gaps, so it could be either.
-
-    Examples
-    --------
-    >>> is_triples([[0, 7, 5.0], [2, 7, 3.0]]), is_triples([[5, np.nan, 3], [4, 1, np.nan]])
-    (True, False)
-    """
-    if sp.issparse(X) or isinstance(X, Entries):
-        return False
-    table = _table(X) if validate.n_dimensions(X) == 2 else pd.DataFrame()
-    if _has_named_rows(X):
-        return False
-    if table.shape[1] != 3 or not all(_holds_names(table.iloc[:, k]) for k in (0, 1)):
-        return False
-    if table.iloc[:, 2].isna().any():
-        row = int(np.flatnonzero(table.iloc[:, 2].isna())[0])
-        raise DataError(
-            f"row {row} of three columns has no third number, which is either a triple without "
-            "rating or a gap in a matrix of three items. Drop the former; give the rows of the "
-            "latter names (a frame's index), or pass a sparse array of what was observed."
-        )
-    return True
-
-
-def _table(X: Any) -> pd.DataFrame:
-    """Columns with types of their own, where X has such."""
-    return pd.DataFrame(X if isinstance(X, (list, pd.DataFrame)) else np.asarray(X))
-
-
-def _has_named_rows(X: Any) -> bool:
-    return isinstance(X, pd.DataFrame) and X.index.dtype.kind == "O" and X.index.is_unique
-
-
-def _holds_names(column: Any) -> bool:
-    if column.isna().any():
-        return False
-    if not pd.api.types.is_numeric_dtype(column):
-        return True
-    numbers = column.to_numpy(dtype=float)
-    return bool(np.all((numbers >= 0.0) & (numbers == np.floor(numbers))))
-
-
 def read_entries(X: Any, name: str = "X") -> Entries:
     """Ratings from triples, from a sparse matrix of what was observed, or from a table with gaps.
 
     Parameters
     ----------
     X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
-        Triples are told by `is_triples`; their users and items may have any names that can be
-        sorted. The entries stored in a sparse array were observed, zeros as well; of a dense
-        one, those that are not NaN. A frame whose rows have names, words rather than numbers,
-        keeps these and its columns for users and items.
+        Triples are told by their names or by what they hold, see ``triples``; users and items may
+        have any names that can be sorted. The entries stored in a sparse array were observed,
+        zeros as well; of a dense one, those that are not NaN. A frame whose rows have names,
+        words rather than numbers, keeps these and its columns for users and items.
     name : str, default "X"
         What messages call it.
 
     Raises
     ------
     DataError
-        A pair occurs twice, a rating is not finite, or there is none.
+        A pair occurs twice, a rating is not finite, or there is none; or the names of a frame's
+        columns leave open what they hold.
     DataTypeError
         Ratings are no numbers, or names are of several kinds.
+
+    Warns
+    -----
+    UnusedColumnsWarning
+        A frame has other columns beside users, items and ratings.
+    FilledGapsWarning
+        Most entries of a matrix are zero, and none is missing.
 
     Examples
     --------
@@ -149,20 +113,38 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     """
     if isinstance(X, Entries):
         return X
-    if is_triples(X):
-        entries = _from_triples(_table(X), name)
+    if (triples := triples_of(X)) is not None:
+        warn_of_unused(X)
+        entries = _from_triples(triples, name)
     elif sp.issparse(X):
         stored = own_rows(checked_matrix(X, name, accept_sparse="csr")).tocoo()
         places = np.column_stack([stored.row, stored.col]).astype(np.int64)
         entries = Entries((int(stored.shape[0]), int(stored.shape[1])), places, stored.data)
     else:
+        refuse_text(X)
         matrix = dense_matrix(X, name, gaps=True)
+        _warn_of_filled_gaps(matrix, name)
         places = np.argwhere(~np.isnan(matrix))
-        names = (X.index.to_numpy(), X.columns.to_numpy()) if _has_named_rows(X) else ()
+        names = (X.index.to_numpy(), X.columns.to_numpy()) if has_named_rows(X) else ()
         entries = Entries((len(matrix), matrix.shape[1]), places, matrix[tuple(places.T)], *names)
     if not entries.values.size:
         raise DataError(f"no rating was given: all entries of {name} are missing.")
     return entries
+
+
+def _warn_of_filled_gaps(matrix: Array, name: str) -> None:
+    """Warn of zeros that are apart from all ratings, and more than these."""
+    rated = matrix[matrix != 0.0]
+    if not 0 < rated.size < matrix.size / 2 or not np.min(rated) > 0.0:  # not of nan
+        return
+    warn(
+        f"{1.0 - rated.size / matrix.size:.0%} of the entries of {name} are 0, none is missing, "
+        f"and all others are {np.min(rated):g} or more. As they are, these zeros are ratings, the "
+        "lowest. What is not rated is NaN: leave fillna(0) out, or pass "
+        f"{name}.replace(0, numpy.nan) of a frame, numpy.where({name} == 0, numpy.nan, {name}) of "
+        "an array.",
+        FilledGapsWarning,
+    )
 
 
 def are_pairs(X: Any, y: Any) -> bool:
@@ -192,10 +174,12 @@ def with_ratings(X: Any, y: Any) -> Any:
     >>> with_ratings([["eve", "up"], ["bob", "up"]], [5, 4]).to_numpy().tolist()
     [['eve', 'up', 5.0], ['bob', 'up', 4.0]]
     """
-    if not are_pairs(X, y) or _has_named_rows(X):
+    if not are_pairs(X, y) or has_named_rows(X):
         return X
-    table = _table(X)
-    if not all(_holds_names(table.iloc[:, k]) for k in (0, 1)):
+    table = as_table(X)
+    if columns := named_columns(X, ("users", "items")):
+        table = table[columns]
+    if not all(holds_names(table.iloc[:, k]) for k in (0, 1)):
         return X
     values = values_of_pairs(X, y)
     return pd.DataFrame({0: table.iloc[:, 0].array, 1: table.iloc[:, 1].array, 2: values})
@@ -289,6 +273,34 @@ def of_known_items(entries: Entries, items: np.ndarray) -> Entries:
     return Entries((entries.shape[0], items.size), places, entries.values)
 
 
+def names_of_pairs(users: Any, items: ArrayLike | None) -> tuple[Any, Any]:
+    """Names of users and of items, of pairs or of triples, whose ratings are left out.
+
+    Raises
+    ------
+    ShapeError
+        They are no pairs.
+
+    Examples
+    --------
+    >>> users, items = names_of_pairs([["eve", "up", 5], ["bob", "jaws", 1]], None)
+    >>> users.tolist(), items.tolist()
+    (['eve', 'bob'], ['up', 'jaws'])
+    """
+    if items is not None:
+        return users, items
+    if columns := named_columns(users, ("users", "items")):
+        users = users[columns]
+    shape = _shape(users)
+    if len(shape) == 2 and (shape[1] == 2 or (shape[1] == 3 and triples_of(users) is not None)):
+        table = as_table(users)
+        return table.iloc[:, 0].to_numpy(), table.iloc[:, 1].to_numpy()
+    raise ShapeError(
+        "users and items must be named one for one, or users be pairs of both, of shape (m, 2), or "
+        f"triples with ratings, which are not looked at; they have shape {shape}."
+    )
+
+
 def pairs_of(
     users: Any, items: ArrayLike | None, known_users: np.ndarray, known_items: np.ndarray
 ) -> tuple[Index, Index]:
@@ -299,14 +311,7 @@ def pairs_of(
     ShapeError
         They are no pairs.
     """
-    if items is None:
-        pairs = np.asarray(users)
-        if pairs.ndim != 2 or pairs.shape[1] != 2:
-            raise ShapeError(
-                "users and items must be named one for one, or users be pairs of both, of shape "
-                f"(m, 2); they have shape {pairs.shape}."
-            )
-        users, items = pairs.T
+    users, items = names_of_pairs(users, items)
     i, a = numbers_of(users, known_users), numbers_of(items, known_items)
     if i.shape != a.shape:
         raise ShapeError(f"{i.size} users and {a.size} items are no pairs. Name as many of each.")

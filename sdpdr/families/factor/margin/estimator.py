@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -13,10 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning
+from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.entries import (
     are_pairs,
+    names_of_pairs,
     note_entries,
     of_known_items,
     pairs_of,
@@ -150,11 +150,10 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.n_iter_ = found.iterations
         note_entries(self, X, signs)
         if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
-            warnings.warn(
+            warn(
                 f"slack at a price of c = {self.c:g} is so cheap that the best matrix is zero, "
                 "and predicts nothing. Raise c.",
                 WeakSeparationWarning,
-                stacklevel=2,
             )
         return self
 
@@ -165,8 +164,9 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Parameters
         ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Names of users; or pairs of user and item. The whole matrix by default.
+        users : array_like of shape (m,), (m, 2) or (m, 3), optional
+            Names of users; or pairs of user and item; or triples, as for `score`, whose ratings
+            are not looked at. The whole matrix by default.
         items : array_like of shape (m,), optional
             Names of items, one for each user.
 
@@ -264,13 +264,13 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         check_is_fitted(self, "X_")
         if users is None:
             return self.X_.copy()
+        users, items = names_of_pairs(users, items)
         i, a = pairs_of(users, items, self.users_, self.items_)
         outside = np.flatnonzero((i < 0) | (a < 0))
         if outside.size:
-            one = np.asarray(users)[outside[0]]
-            pair = tuple(one) if items is None else (one, np.asarray(items)[outside[0]])
+            user, item = (np.atleast_1d(names)[outside[0]] for names in (users, items))
             raise DataError(
-                f"pair ({pair[0]}, {pair[1]}) lies outside the matrix of shape {self.X_.shape} "
+                f"pair ({user}, {item}) lies outside the matrix of shape {self.X_.shape} "
                 "that was fitted."
             )
         return np.asarray(self.X_[i, a])
@@ -283,12 +283,11 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _note_unobserved(self, rows: Index, columns: Index) -> None:
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
         if rows.size or columns.size:
-            warnings.warn(
+            warn(
                 f"{rows.size} rows and {columns.size} columns hold no observation, so nothing is "
                 "said of them and their entries are 0; see unobserved_rows_ and "
                 "unobserved_columns_.",
                 UnobservedWarning,
-                stacklevel=3,
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UncertifiedWarning
+from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.base.progress import Deadline, Progress, show_progress
 from sdpdr.families.factor.margin.bound import (
     MarginFactorization,
@@ -115,11 +114,10 @@ def mmmf(
     else:
         found = _by_solver(signs, c, norm, solver, tol, time_limit, progress)
     if not found.gap <= tol:
-        warnings.warn(
+        warn(
             f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "
             "iterations. Raise max_iter, or try another solver.",
             UncertifiedWarning,
-            stacklevel=2,
         )
     return found
 

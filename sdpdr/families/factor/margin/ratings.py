@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -18,6 +17,7 @@ from sdpdr.base.errors import (
     UncertifiedWarning,
     UnobservedWarning,
     WeakSeparationWarning,
+    warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.base.progress import Deadline
@@ -103,6 +103,10 @@ class RatingMMMF(Transformer):
 
     Warns
     -----
+    UnusedColumnsWarning
+        A frame of triples has other columns.
+    FilledGapsWarning
+        Most entries of a table are 0 and none is NaN, as where gaps were filled.
     UncertifiedWarning
         The gap is larger than ``tol``.
     UnobservedWarning
@@ -148,7 +152,11 @@ class RatingMMMF(Transformer):
         ----------
         X : array_like or data frame of shape (m, 3), sparse array or array_like of shape (p, q)
             Triples of user, item and rating; or a sparse array whose stored entries are ratings;
-            or a table with NaN where none was given; or, with ``y``, pairs of user and item.
+            or a table with NaN where none was given; or, with ``y``, pairs of user and item. A
+            frame with columns called after users, items (or movies, products) and ratings (or
+            scores, values), such as ``userId``, is a list of triples, whatever their order and
+            what else it holds. Without such names three columns of which the first two hold
+            names or whole numbers are triples.
         y : array_like of shape (m,), optional
             The ratings of the pairs. Not used where X holds the ratings itself.
 
@@ -222,8 +230,9 @@ class RatingMMMF(Transformer):
 
         Parameters
         ----------
-        users : array_like of shape (m,) or (m, 2), optional
-            Names of users; or pairs of user and item. The whole matrix by default.
+        users : array_like of shape (m,), (m, 2) or (m, 3), optional
+            Names of users; or pairs of user and item; or triples, as for `score`, whose ratings
+            are not looked at. The whole matrix by default.
         items : array_like of shape (m,), optional
             Names of items, one for each user.
 
@@ -316,12 +325,11 @@ class RatingMMMF(Transformer):
         i, a = pairs_of(users, items, self.users_, self.items_)
         unknown = int(np.sum(i < 0)), int(np.sum(a < 0))
         if any(unknown):
-            warnings.warn(
+            warn(
                 f"of {i.size} pairs, the users of {unknown[0]} and the items of {unknown[1]} were "
                 "not in the fit. What is known of the other predicts these, and the mean where "
                 "neither is known. New users with ratings can be folded in.",
                 UnobservedWarning,
-                stacklevel=4,
             )
         return np.where(i < 0, self.users_.size, i), np.where(a < 0, self.items_.size, a)
 
@@ -338,28 +346,25 @@ class RatingMMMF(Transformer):
         rows, columns = entries.empty_rows, entries.empty_columns
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
         if rows.size or columns.size:
-            warnings.warn(
+            warn(
                 f"{rows.size} rows and {columns.size} columns hold no rating, and are predicted "
                 "from what is known of the other side; see unobserved_rows_ and "
                 "unobserved_columns_.",
                 UnobservedWarning,
-                stacklevel=3,
             )
 
     def _note_quality(self) -> None:
         if not self.gap_ <= self.tol:
-            warnings.warn(
+            warn(
                 f"value and bound differ by {self.gap_:.1e}, not {self.tol:g}, after "
                 f"{self.n_iter_} rounds. Raise max_iter or time_limit.",
                 UncertifiedWarning,
-                stacklevel=3,
             )
         elif not self.U_.shape[1]:
-            warnings.warn(
+            warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
                 "within the tolerance, and only offsets predict. Raise c.",
                 WeakSeparationWarning,
-                stacklevel=3,
             )
 
 

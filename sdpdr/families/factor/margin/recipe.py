@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import own_rows
 from sdpdr.base.errors import DataError, DataTypeError
-from sdpdr.families.factor.margin.entries import Entries, is_triples, read_entries
+from sdpdr.families.factor.margin.entries import Entries, read_entries
+from sdpdr.families.factor.margin.triples import named_columns, refuse_text, triples_of
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 from sdpdr.model import Affine, Block, Model, Var, soften
 from sdpdr.model.blocks import (
@@ -80,8 +81,11 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
 
 def _signs_read(X: Any, name: str) -> Entries:
     # A matrix of signs may look like triples of users 0 and 1; no others may.
-    if is_triples(X) and not np.all(np.isin(np.asarray(X)[:, :2], (0, 1))):
+    triples = triples_of(X)
+    users_and_items = () if triples is None else triples.iloc[:, :2]
+    if named_columns(X) or not np.all(np.isin(users_and_items, (0, 1))):
         return read_entries(X, name)
+    refuse_text(X)
     checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
     if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
         raise DataTypeError(

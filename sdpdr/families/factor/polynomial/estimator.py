@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
-from sdpdr.base.errors import SolveFailedError
+from sdpdr.base.errors import SolveFailedError, warn
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
@@ -114,23 +113,21 @@ class PolynomialFactorization(FactorTransformer):
         if near.status is not IterationStatus.STALLED:
             return near
         if self.time_limit is not None and values.size > _ENTRIES:
-            warnings.warn(
+            warn(
                 f"the best fit near g^-1(X) is returned: X has {values.size} entries, and a "
                 f"program takes more than the time limit from {_ENTRIES} on. Its misfit is "
                 f"{near.misfit:.4g}, and none is below {near.bound:.4g}. time_limit=None tries "
                 "programs.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
             return near
         try:
             found = self._by_programs(values)
         except SolveFailedError as error:
-            warnings.warn(
+            warn(
                 f"the best fit near g^-1(X) is returned, with a misfit of {near.misfit:.4g}, since "
                 f"programs led to none: {error}",
                 ConvergenceWarning,
-                stacklevel=3,
             )
             return near
         better = found.misfit < near.misfit
@@ -144,11 +141,10 @@ class PolynomialFactorization(FactorTransformer):
             time_limit=self.time_limit, seed=validate.seed(self.random_state), progress=False,
         )  # fmt: skip
         if found.status is IterationStatus.TIME_LIMIT:
-            warnings.warn(
+            warn(
                 f"the time limit of {self.time_limit:g} s ended the search after {found.programs} "
                 f"programs; its misfit is {found.misfit:.4g}. Raise time_limit.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return found
 

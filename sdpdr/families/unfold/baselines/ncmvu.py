@@ -6,7 +6,6 @@ A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import UncertifiedWarning
+from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.progress import Deadline
 from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
@@ -328,7 +327,7 @@ class NCMVU(Embedding):
             seed=validate.seed(self.random_state),
         )
         if self.result_.stopped:
-            warnings.warn(self.result_.message, UncertifiedWarning, stacklevel=2)
+            warn(self.result_.message, UncertifiedWarning)
         places = graph.of_samples(self.result_.embedding[:, : self.n_components])
         self.embedding_ = as_precise(places, X)
         self.graph_ = graph

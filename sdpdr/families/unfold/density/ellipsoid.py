@@ -13,7 +13,6 @@ points gives an ellipsoid that is larger than this bound by the factor :math:`(\
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +21,7 @@ from scipy.special import gammaln
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ModelError, UncertifiedWarning
+from sdpdr.base.errors import DataError, ModelError, UncertifiedWarning, warn
 
 
 def ball_volume(dimension: int, radius: float = 1.0) -> float:
@@ -246,11 +245,10 @@ def minimum_ellipsoid(
     largest = np.max(np.sum(steps @ inverse * steps, axis=1))
     gap = max(0.0, 0.5 * white.rank * float(np.log(largest / white.rank)))
     if gap > 2.0 * tol:
-        warnings.warn(
+        warn(
             f"after {max_iter} steps the volume is within a factor of exp({gap:.1e}) of the least; "
             "tol was not reached.",
             UncertifiedWarning,
-            stacklevel=2,
         )
     shape = inverse / largest / np.outer(white.scale, white.scale)
     basis = white.basis

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -13,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -23,10 +21,12 @@ from sdpdr.base.errors import (
     DataTypeError,
     LostLengthsWarning,
     UncertifiedWarning,
+    warn,
 )
-from sdpdr.base.estimators import Named, as_precise, checked
+from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
+from sdpdr.graphs.selection import as_asked
 from sdpdr.graphs.space import directions
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
@@ -44,13 +44,13 @@ PATIENCE = 60.0
 MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its end."
 
 
-def _is_extended(estimator: GramEmbedding) -> bool:
+def _require_extension(estimator: GramEmbedding) -> None:
     if estimator.extension is None:
         raise AttributeError(
             "the embedding is of the points of the fit alone; pass extension='kernel' (or another "
-            "kind, see sdpdr.extend.fit_extension) for a map of all points."
+            "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
+            "trust and score."
         )
-    return True
 
 
 class _Places(Named):
@@ -103,7 +103,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     n_components: int = 2
     _: KW_ONLY
-    n_neighbors: int = 6
+    n_neighbors: int | str = 6
     metric: str = "euclidean"
     angles: bool = False
     connect: str = "bridges"
@@ -165,8 +165,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _searched(self, X: Any, search: Callable[..., NeighborGraph]) -> NeighborGraph:
         """The graph; of fewer points than there should be neighbours, all are taken."""
+        near = as_asked(self.n_neighbors, X, metric=self.metric)
         found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
-        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found, stacklevel=5)
+        graph, self.n_neighbors_ = validate.all_if_few(near, found)
         return graph
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
@@ -254,13 +255,13 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
     fit_transform = _Places.fit_transform
-    transform = available_if(_is_extended)(_Places.transform)
+    transform = Provided(_require_extension)(_Places.transform)
 
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @Provided(_require_extension)
     def trust(self, X: Any) -> Array:
         """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
 
@@ -269,7 +270,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """
         return self.extension_.trust(self._new(X))
 
-    @available_if(_is_extended)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @Provided(_require_extension)
     def score(self, X: Any, y: Any = None) -> float:
         """One less the mean relative change of distances to the nearest samples of the fit.
 
@@ -285,7 +286,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         """
         points = self._new(X)
         places, embedded = self.extension_(points), self.extension_.embedding
-        k = min(self.n_neighbors, len(embedded))
+        k = min(self.n_neighbors_, len(embedded))
         if self.extension_.precomputed:
             near = np.argsort(points, axis=1, kind="stable")[:, :k]
             length = np.take_along_axis(points, near, axis=1)
@@ -355,10 +356,9 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, asked: bool 
         gaps.append(f"bound: {solution.argument}")
     if solution.status is Status.OPTIMAL_NEARBY:
         gaps.append(f"epsilon {solution.epsilon:.0e}")
-    warnings.warn(
+    warn(
         f"{solution.status.name}: {solution.advice} {way_out}".rstrip() + f" ({'; '.join(gaps)})",
         UncertifiedWarning,
-        stacklevel=4,
     )
 
 
@@ -392,10 +392,9 @@ class LengthEmbedding(GramEmbedding):
             if kept >= _KEPT
             else "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
         )
-        warnings.warn(
+        warn(
             f"lengths were not kept: edges have {self.length_kept_:.0%} of their squared length "
             f"in the {self.embedding_.shape[1]} dimensions of the embedding, {kept:.0%} in all "
             f"dimensions of the unfolding. {way_out}",
             LostLengthsWarning,
-            stacklevel=5,
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning
+from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
@@ -51,6 +50,7 @@ class KernelEmbedding(GramEmbedding):
         return leading_factor(self.eigenvalues_, vectors, self.n_components)
 
 
+@dataclass(eq=False, repr=False)
 class ColoredMVU(LengthEmbedding):
     r"""Unfold so that the embedding depends on labels or numbers as much as it can.
 
@@ -347,12 +347,11 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         return _FEW
 
     def _affordable(self, points: Array) -> int:
-        warnings.warn(
+        warn(
             f"{_FEW} of {len(points)} points, drawn at random, are unfolded, and the others placed "
             "among them: the program has a row for every pair of points. Nothing is proved of "
             "points that were placed. A number for sample unfolds so many.",
             SampledWarning,
-            stacklevel=5,
         )
         return _FEW
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UncertifiedWarning
+from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, SampledInTime
 from sdpdr.families.unfold.iterated import minimum_volume
@@ -20,6 +19,7 @@ from sdpdr.program import Solution
 from sdpdr.solving.iterate.records import IterationStatus
 
 
+@dataclass(eq=False, repr=False)
 class MVU(SampledEmbedding):
     r"""Maximum Variance Unfolding: pull points apart while neighbours keep their distance.
 
@@ -31,8 +31,9 @@ class MVU(SampledEmbedding):
     ----------
     n_components : int, default 2
         Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
+    n_neighbors : int or "auto", default 6
+        Two points are joined if either is among the other's nearest. With ``"auto"`` as many as
+        `sdpdr.graphs.choose_k` chooses.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
         What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
@@ -150,8 +151,9 @@ class MFNU(SampledEmbedding):
     ----------
     n_components : int, default 2
         Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
+    n_neighbors : int or "auto", default 6
+        Two points are joined if either is among the other's nearest. With ``"auto"`` as many as
+        `sdpdr.graphs.choose_k` chooses.
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
         What becomes of the lengths of edges; see `sdpdr.blocks.Isometry`.
     objective : {"spread", "variance"}, default "spread"
@@ -228,7 +230,7 @@ class MVE(SampledInTime):
         The dimensions r that keep their variance; at most the number of distinct points less one.
     kappa : float, default 1.0
         Price of variance outside them, at least -1.
-    n_neighbors : int, default 6
+    n_neighbors : int or "auto", default 6
     isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
     metric : str, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
@@ -329,10 +331,6 @@ class MVE(SampledInTime):
         if state.status is not IterationStatus.SETTLED:
             over = state.status is IterationStatus.TIME_LIMIT and self.time_limit == "auto"
             way_out = f" {MORE_TIME}" if over else ""
-            warnings.warn(
-                f"{state.status.name}: {state.status.advice}{way_out}",
-                UncertifiedWarning,
-                stacklevel=3,
-            )
+            warn(f"{state.status.name}: {state.status.advice}{way_out}", UncertifiedWarning)
         self.iteration_, self.n_iter_ = state, len(state.history)
         return state.solution

@@ -14,7 +14,8 @@ from sklearn.utils.validation import _num_samples
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import DataError, SampledWarning
+from sdpdr.base.distances import warn_of_seeming_distances
+from sdpdr.base.errors import DataError, SampledWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.rows import rows_of
 from sdpdr.families.unfold.estimators.gram import (
@@ -24,6 +25,7 @@ from sdpdr.families.unfold.estimators.gram import (
 )
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
+from sdpdr.graphs.selection import as_asked
 from sdpdr.solving.plan import plan
 
 # So many points are unfolded always: some 75 seconds, of noise in ten dimensions.
@@ -63,6 +65,7 @@ class Sampling(GramEmbedding):
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
+        warn_of_seeming_distances(points)
         if self.metric == "euclidean":
             warn_of_unlike_columns(X)
         with rows_of(rows):
@@ -136,13 +139,12 @@ class SampledInTime(Sampling):
             more = min(2 * m, n)
             seconds = self._predicted(points[:more], limit)
             if seconds > limit:
-                warnings.warn(
+                warn(
                     f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
                     f"among them: {more} are predicted to take {seconds:.0f} s, more than "
                     f"{limit:g}. Nothing is proved of points that were placed. sample=None unfolds "
                     "all, a number so many; a larger time_limit allows for more.",
                     SampledWarning,
-                    stacklevel=5,
                 )
                 return m
             m = more
@@ -156,7 +158,9 @@ class SampledInTime(Sampling):
         with warnings.catch_warnings():
             # What is true of the graph of a trial need not be of that which is unfolded.
             warnings.simplefilter("ignore")
-            graph = knn(points, self.n_neighbors, angles=self.angles, connect="bridges")
+            graph = knn(
+                points, as_asked(self.n_neighbors, points), angles=self.angles, connect="bridges"
+            )
             cost = plan(self._model(graph, points, None)).cost
         return search if cost is None else search + cost.seconds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning
+from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning, warn
 from sdpdr.base.estimators import checked
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
@@ -183,7 +182,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         """
         check_is_fitted(self)
         placed = np.flatnonzero(self.graph_.index >= 0)
-        k = min(self.n_neighbors, placed.size)
+        k = min(self.n_neighbors_, placed.size)
         points, precomputed = checked(self, X, reset=False), self.metric == "precomputed"
         near, weights = reconstructing(points, self._seen, placed, k, precomputed=precomputed)
         values = self._decisions[self.graph_.index[placed[near]]]
@@ -224,13 +223,12 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         if np.all(norms >= 0.999 * self.margin_) and min(shares) >= _MOST:
             return
         worst = int(np.argmin(shares))
-        warnings.warn(
+        warn(
             f"only {shares[worst]:.0%} of the labelled points of class {self.classes_[worst]} "
             f"are on their side, and the anchors are at the squared distances "
             f"{norms.round(4).tolist()} from the origin (the margin is {self.margin_:.4g}): "
             f"slack costs only {self.slack:g}. Raise slack.",
             WeakSeparationWarning,
-            stacklevel=5,
         )
 
     @property

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, placed
 from sdpdr.base.errors import NotAcceptedError
-from sdpdr.linalg import Diagonal, LinearMap, SvecMap, VectorMap
+from sdpdr.linalg import Diagonal, LinearMap, SvecMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, VectorVariable
@@ -114,22 +114,23 @@ def _curvature(variable: VectorVariable) -> Array:
 def _column(variable: PsdVariable | VectorVariable, stacks: list[tuple[Expression, int]]) -> Part:
     """All rows on one variable; scalars as the diagonal of a matrix."""
     n = variable.n if isinstance(variable, PsdVariable) else variable.size
-    parts = []
+    parts, missing = [], 0
     for expression, m in stacks:
         found = expression.get(variable.name)
-        if isinstance(found, LinearMap):
-            parts.append(part_of(found))
-        elif isinstance(found, VectorMap):
-            parts.append(part_of(found.matrix() @ Diagonal(n)))
-        else:
-            parts.append(Part.nothing(n, m))
-    return Part.stacked(parts)
+        if found is None:
+            missing += m
+            continue
+        a = found if isinstance(found, LinearMap) else found.matrix() @ Diagonal(n)
+        parts += [Part.nothing(n, missing), part_of(a)]
+        missing = 0
+    return Part.stacked([*parts, Part.nothing(n, missing)])
 
 
 def _matrix_on(variable: VectorVariable, stacks: list[tuple[Expression, int]]) -> sp.csr_array:
-    found = [(expression.get(variable.name), m) for expression, m in stacks]
-    blocks = [sp.csr_array((m, variable.size)) if b is None else b.matrix() for b, m in found]
-    return sp.csr_array(sp.vstack(blocks, format="csr"))
+    starts = np.cumsum([0, *(m for _, m in stacks)]).tolist()
+    found = zip(starts, (expression.get(variable.name) for expression, _ in stacks), strict=False)
+    blocks = ((start, 0, a.matrix()) for start, a in found if a is not None)
+    return placed(blocks, (starts[-1], variable.size))
 
 
 def _taken_off(order: int, first: int, total: int) -> Part:

@@ -103,8 +103,8 @@ def solve_factored(
     ('converged', 2.25, 2.25)
     """
     options = options or Options()
-    problem = compile_problem(sdp)
     journal = Journal(options)
+    problem = sdp.remembered(compile_problem)
     search = Search(problem, options, journal, start)
     why = ""
     if descent is None:
@@ -114,18 +114,22 @@ def solve_factored(
     layout, vector, multipliers = _first_point(problem, options, start, share)
     search.offer(point_of(layout, vector, multipliers).values)
     try:
-        if descent:
+        if descent and not journal.late():
             left = descend(search, layout, vector, multipliers)
             if left is None:
                 search.method = "descent"
                 return _result(search, sdp, journal, why)
             layout, vector, multipliers = left
         if interior is None:
-            interior = not descent and suits(problem)
-        if interior and approach(search, start, layout, vector, multipliers):
+            interior = not descent and not journal.late() and suits(problem)
+        # To compile a program, and to look for the fill of its matrices, may take all the time.
+        on_time = not journal.late()
+        if interior and on_time and approach(search, start, layout, vector, multipliers):
             search.method = "interior point"
-        elif search.best is not None and journal.exhausted:
-            search.ending = journal.exhausted
+        elif journal.late() or (search.best is not None and journal.exhausted):
+            search.ending = journal.exhausted or "time_limit"
+            if search.best is None:
+                search.judge_current(layout, vector, multipliers)
         else:
             search.run(layout, vector, multipliers)
     except KeyboardInterrupt:

@@ -177,7 +177,7 @@ class Search:
         if verdict.error > 30.0 * self.options.tol and not always:
             return False
         self._due = _NEXT_PROOF * verdict.error
-        proof = verdict.proof(point, max(self.options.tol, gap))
+        proof = verdict.proof(point, max(self.options.tol, gap), self.journal.deadline)
         if proof is None:
             return None
         bound, found = proof

@@ -70,10 +70,13 @@ class Verdict:
         apart = relative(abs(value - sdp.dual_value(point.duals)), value, sdp)
         return apart + self.negativity
 
-    def proof(self, point: Point, tol: float) -> tuple[float, float] | None:
+    def proof(
+        self, point: Point, tol: float, deadline: float | None = None
+    ) -> tuple[float, float] | None:
         """Bound from the multipliers and its relative gap, both as the person wrote it.
 
-        With a gap of no more than the tolerance no better bound is looked for.
+        With a gap of no more than the tolerance no better bound is looked for, nor after the
+        deadline, on the clock of `time.monotonic`.
         """
         sdp, blocks = self.layout.problem.sdp, self.layout.problem.blocks
         if any(block.forms.weights.nnz and block.n > _LARGEST_DENSE for block in blocks):
@@ -82,7 +85,7 @@ class Verdict:
         value = sdp.report(sdp.primal_value(point.values))
         away = tol * max(abs(value), gap_scale(sdp))
         goal = value + away if sdp.maximize else value - away
-        bound = certify(sdp, point.duals, goal=goal).bound
+        bound = certify(sdp, point.duals, goal=goal, deadline=deadline).bound
         if bound is None:
             return None
         signed = bound - value if sdp.maximize else value - bound

@@ -1,4 +1,4 @@
-"""Distances that are known, in any of the forms in which they come, and anchors in either."""
+"""What is passed as distances of which some are known: matrices, triples, names of points."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
@@ -13,14 +14,104 @@ from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.distances import ROUNDING
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.estimators import as_numbers
-from sdpdr.base.rows import numbered
+from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs import NeighborGraph, complete, from_edges
+
+
+def named_distances(
+    D: Any, *, squared: bool = False, anchors: Any = None
+) -> tuple[NeighborGraph, np.ndarray]:
+    """Graph of all distances that are known, and what its points are called.
+
+    Parameters
+    ----------
+    D : array_like, sparse array or data frame
+        In any of the forms of `DistanceCompletion.fit`.
+    squared : bool, default False
+    anchors : array_like or tuple, optional
+        As ``y`` of `DistanceCompletion.fit`; one of which no distance is given has one to another
+        anchor, from their coordinates.
+
+    Returns
+    -------
+    graph : NeighborGraph
+    names : array of shape (n,)
+        Words of triples, ascending, or those of the rows of a frame; numbers elsewhere.
+
+    Raises
+    ------
+    DataError, DataTypeError, ShapeError
+        The distances cannot be used.
+
+    Examples
+    --------
+    >>> graph, names = named_distances([["Ulm", "Bonn", 340.0], ["Ulm", "Kiel", 640.0]])
+    >>> names.tolist(), graph.edges.tolist()
+    (['Bonn', 'Kiel', 'Ulm'], [[0, 2], [1, 2]])
+    """
+    if (triples := _worded_triples(D)) is not None:
+        ends = triples.iloc[:, :2].to_numpy(dtype=str)
+        names, places = np.unique(ends, return_inverse=True)
+        lengths = _as_numbers(triples.iloc[:, 2])
+        return _listed(places.reshape(-1, 2), lengths, squared, names, anchors), names
+    graph = known_distances(D, squared=squared, anchors=anchors)
+    rows = getattr(D, "index", None)
+    if isinstance(rows, pd.Index) and rows.dtype.kind == "O" and rows.size == graph.index.size:
+        return graph, rows.to_numpy()
+    return graph, np.arange(graph.index.size)
+
+
+def _worded_triples(D: Any) -> pd.DataFrame | None:
+    """Three columns, where the first two hold words."""
+    if sp.issparse(D) or validate.n_dimensions(D) != 2:
+        return None
+    table = D if isinstance(D, pd.DataFrame) else None
+    if table is None:
+        try:
+            table = pd.DataFrame(D if isinstance(D, list) else np.asarray(D))
+        except ValueError:
+            return None  # Rows of several lengths; others refuse them, and say why.
+    if table.shape[1] != 3 or not any(_is_text(table.iloc[:, k]) for k in (0, 1)):
+        return None
+    gaps = np.flatnonzero(table.iloc[:, :2].isna().any(axis=1))
+    if gaps.size:
+        raise DataError(
+            f"row {numbered(gaps[0])} of the triples names no pair of points. Leave it out."
+        )
+    return table
+
+
+def _is_text(column: Any) -> bool:
+    return any(isinstance(entry, str) for entry in column) and not _is_numeric(column)
+
+
+def _is_numeric(column: Any) -> bool:
+    try:
+        column.to_numpy(dtype=float)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _as_numbers(values: Any) -> Array:
+    """An array of doubles.
+
+    Raises
+    ------
+    DataTypeError
+    """
+    try:
+        return as_numbers("distances", values)
+    except DataError as error:
+        raise DataTypeError(
+            "the distances are not all numbers. Pass a square matrix with nan where a distance is "
+            "not known, its names as index (index_col=0); or triples (i, j, distance) of numbers "
+            f"or names of points. {error}"
+        ) from None
 
 
 def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> NeighborGraph:
     """Graph of all distances that are known, in any of the forms of `DistanceCompletion.fit`.
-
-    An anchor of which none is given has one to another anchor, from their coordinates.
 
     Raises
     ------
@@ -44,14 +135,9 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
                 "not zero. Pass distances, not similarities."
             )
         pairs = np.column_stack([entries.row, entries.col])[apart]
-        return _listed(entries.shape[0], pairs, entries.data[apart], squared, anchors)
-    try:
-        array = as_numbers("distances", D)
-    except DataError as error:
-        raise DataTypeError(
-            "the distances are not all numbers; nan stands for those that are not known, and "
-            f"columns of names have to be dropped (or read as index: index_col=0). {error}"
-        ) from None
+        points = np.arange(entries.shape[0])
+        return _listed(pairs, entries.data[apart], squared, points, anchors)
+    array = _as_numbers(D)
     if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
         ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
         if (ends != whole).any() or (whole < 0).any():
@@ -60,15 +146,15 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
                 "columns are numbers of points, 0 and up. Pass a square matrix of distances, or "
                 "such triples."
             )
-        count = int(whole.max(initial=-1)) + 1
-        known, _ = lone_anchors(np.unique(whole), in_rows(anchors, count), count)
+        points = np.arange(int(whole.max(initial=-1)) + 1)
+        known, _ = _lone_anchors(np.unique(whole), anchors, points)
         if whole.size and whole.min() == 1 and 0 not in known:
             raise DataError(
                 f"points of triples (i, j, distance) are counted from 0, and these run from 1 to "
                 f"{whole.max()}: of {whole.max() + 1} points no distance is known of point 0. If "
                 "they are counted from 1, subtract 1 from the first two columns."
             )
-        return _listed(count, whole, array[:, 2], squared, anchors)
+        return _listed(whole, array[:, 2], squared, points, anchors)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         # scikit-learn's words, which other libraries look for.
         none = array.ndim == 2 and not array.shape[1]
@@ -79,8 +165,8 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
         )
     if np.any((array > 0.0) & (np.square(array) == 0.0)):
         raise DataError("some distances have squares too small for a number. Take another unit.")
-    n, apart = len(array), np.isfinite(array) & ~np.eye(len(array), dtype=bool)
-    pairs, lengths = lone_anchors(np.flatnonzero((apart | apart.T).any(0)), in_rows(anchors, n), n)
+    points, apart = np.arange(len(array)), np.isfinite(array) & ~np.eye(len(array), dtype=bool)
+    pairs, lengths = _lone_anchors(np.flatnonzero((apart | apart.T).any(0)), anchors, points)
     if lengths.size:
         array = array.copy()
         array[tuple(pairs.T)] = np.square(lengths) if squared else lengths
@@ -91,38 +177,40 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
 
 
 def _listed(
-    n: int, pairs: Index, lengths: Array, squared: bool, anchors: Any = None
+    pairs: Index, lengths: Array, squared: bool, names: np.ndarray, anchors: Any = None
 ) -> NeighborGraph:
     """Graph of pairs and their lengths, those that are not known left out."""
+    n = names.size
     known = np.isfinite(lengths)
     pairs, lengths = pairs[known], np.asarray(lengths, dtype=float)[known]
     wrong = np.flatnonzero(lengths <= 0.0)
     if wrong.size:
         raise DataError(
-            f"the distance of points {numbered(pairs[wrong[0]])} is "
+            f"the distance of points {called(names, pairs[wrong[0]])} is "
             f"{lengths[wrong[0]]:g}; it must be positive. Points that coincide are to be one, and "
             "what is not known is to be left out, or nan."
         )
-    _refuse_loops_and_twins(pairs, lengths)
-    more, apart = lone_anchors(np.unique(pairs), in_rows(anchors, n), n)
+    _refuse_loops_and_twins(pairs, lengths, names)
+    more, apart = _lone_anchors(np.unique(pairs), anchors, names)
     pairs = np.vstack([pairs, more])
     lengths = np.append(lengths, np.square(apart) if squared else apart)
     lost = np.setdiff1d(np.arange(n), pairs)
     if lost.size or not n:
         raise DataError(
-            f"no distance is known of {lost.size} of {n} points: {numbered(lost)}. Leave "
+            f"no distance is known of {lost.size} of {n} points: {called(names, lost)}. Leave "
             "these points out, or give one distance of each."
         )
     return from_edges(n, pairs, lengths if squared else np.square(lengths))
 
 
-def _refuse_loops_and_twins(pairs: Index, lengths: Array) -> None:
+def _refuse_loops_and_twins(pairs: Index, lengths: Array, names: np.ndarray) -> None:
     """Refuse distances of a point to itself, and two that differ of one pair."""
     own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
     if own.size:
-        point, length = pairs[own[0], 0], lengths[own[0]]
+        length = lengths[own[0]]
         raise DataError(
-            f"point {numbered(point)} has the distance {length:g} to itself. Leave that triple out."
+            f"point {called(names, pairs[own[0], :1])} has the distance {length:g} to itself. "
+            "Leave that triple out."
         )
     _, which = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
     order = np.argsort(which.ravel(), kind="stable")
@@ -131,22 +219,33 @@ def _refuse_loops_and_twins(pairs: Index, lengths: Array) -> None:
     if twice.size:
         a, b = order[twice[0]], order[twice[0] + 1]
         raise DataError(
-            f"points {numbered(pairs[a])} have two distances, {lengths[a]:g} and {lengths[b]:g}. "
-            "Keep one of them, or their mean."
+            f"points {called(names, pairs[a])} have two distances, {lengths[a]:g} and "
+            f"{lengths[b]:g}. Keep one of them, or their mean."
         )
+
+
+def called(names: np.ndarray, points: Index) -> str:
+    """Points in words: by their names, or by the numbers that whoever passed them counts with."""
+    return numbered(points) if names.dtype.kind in "iu" else listed(names[points])
 
 
 def _hollow(square: Array) -> bool:
     return not np.nan_to_num(np.diag(square)).any()
 
 
-def in_rows(y: Any, n: int) -> Any:
-    """Anchors as rows of coordinates, nan where there are none."""
+def in_rows(y: Any, names: np.ndarray) -> Any:
+    """Anchors as rows of coordinates, nan where there are none.
+
+    Raises
+    ------
+    DataError, ShapeError
+    """
     if not isinstance(y, tuple):
         return y
     if len(y) != 2:
         raise ShapeError(f"anchors are a tuple (indices, positions); this one has {len(y)} parts.")
-    nodes = validate.numbers("anchors", y[0], n, "numbers of points")
+    n = names.size
+    nodes = validate.numbers("anchors", _places(y[0], names), n, "numbers of points")
     positions = np.asarray(y[1], dtype=float)
     positions = positions[:, None] if positions.ndim == 1 else positions
     if positions.ndim != 2 or len(positions) != nodes.size or not np.isfinite(positions).all():
@@ -157,37 +256,33 @@ def in_rows(y: Any, n: int) -> Any:
     twice = np.flatnonzero(np.bincount(nodes, minlength=n) > 1)
     if twice.size:
         raise DataError(
-            f"points {numbered(twice)} are anchors more than once. Give each one position."
+            f"points {called(names, twice)} are anchors more than once. Give each one position."
         )
     rows = np.full((n, positions.shape[1]), np.nan)
     rows[nodes] = positions
     return rows
 
 
-def lone_anchors(seen: Index, rows: Any, n: int) -> tuple[Index, Array]:
+def _places(anchors: Any, names: np.ndarray) -> Any:
+    """Numbers of points that are named by words; what is no word as it is."""
+    asked = np.atleast_1d(np.asarray(anchors))
+    if names.dtype.kind in "iu" or asked.dtype.kind not in "UO":
+        return anchors
+    found = pd.Index(names).get_indexer(pd.Index(asked))
+    if np.any(found < 0):
+        raise DataError(
+            f"anchor {asked[np.argmin(found)]} is none of the {names.size} points that distances "
+            f"are given of: {listed(names)}."
+        )
+    return found
+
+
+def _lone_anchors(seen: Index, given: Any, names: np.ndarray) -> tuple[Index, Array]:
     """A pair for each anchor without distances, and its length: with the anchor furthest from it.
 
     Lengths between anchors are constants of every program, so these change none.
-
-    Parameters
-    ----------
-    seen : array of int
-        Points of which some distance is given.
-    rows : array_like of shape (n, r), or None
-        Coordinates, nan where they are not known.
-    n : int
-
-    Returns
-    -------
-    pairs : array of int, shape (k, 2)
-    lengths : array of shape (k,)
-
-    Examples
-    --------
-    >>> pairs, lengths = lone_anchors([0, 1], [[0.0], [np.nan], [3.0]], 3)
-    >>> pairs.tolist(), lengths.tolist()
-    ([[2, 0]], [3.0])
     """
+    rows, n = in_rows(given, names), names.size
     places = np.zeros((0, 1)) if rows is None else np.asarray(rows, dtype=float)
     places = places[:, None] if places.ndim == 1 else places
     if len(places) != n:
