@@ -23,6 +23,7 @@ from sdpdr.families.unfold.completion import distance_completion, refine
 from sdpdr.families.unfold.density_map import density_map, ellipsoid_of, kernel_sums, mvee
 from sdpdr.families.unfold.ism import ism, separation_margin
 from sdpdr.families.unfold.loocv import loocv
+from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.families.unfold.mvu import isometric, mfnu, mvu, mvu_apart
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "labelling_of",
     "loocv",
     "mfnu",
+    "mirrored",
     "mixed_label_bound",
     "mixed_label_propagation",
     "mixed_label_step",

@@ -32,6 +32,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
     number_of_components,
     partial_matrix,
 )
+from sdpdr.families.factor.nonnegative.odd_cycles import odd_cycle_certificate
 from sdpdr.families.factor.nonnegative.polish import (
     Polished,
     balanced,
@@ -92,6 +93,7 @@ __all__ = [
     "nonnegative_matrix",
     "number_of_components",
     "obvious_certificate",
+    "odd_cycle_certificate",
     "overlap_bound",
     "partial_matrix",
     "polish_factors",

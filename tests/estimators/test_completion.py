@@ -103,6 +103,43 @@ def test_anchors_are_met_and_say_where_the_others_are(as_rows):
     assert found.solution_.certified(1e-5)
 
 
+def test_a_mirror_image_is_told_though_its_trust_is_zero():
+    """Distances to two anchors: (2, 1) has them, and (2, -1) is found."""
+    A, x = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 5.0]]), np.array([2.0, 1.0])
+    D = squareform(pdist(np.vstack([A, x])))
+    D[2, 3] = D[3, 2] = np.nan
+    with pytest.warns(FewAnchorsWarning, match="1 points are no better than their mirror.*: 3"):
+        found = sdpdr.DistanceCompletion().fit(D, (np.arange(3), A))
+    assert found.mirrored_.tolist() == [3]
+    assert found.trust_[3] < 1e-6
+    np.testing.assert_allclose(found.embedding_[3], x * [1.0, -1.0], atol=1e-4)
+
+
+def test_places_that_lengths_determine_are_not_called_mirrored():
+    X, D = partial(share=0.5)
+    assert sdpdr.DistanceCompletion().fit(D, (np.arange(4), X[:4])).mirrored_.size == 0
+
+
+@pytest.mark.parametrize("form", ["matrix", "sparse", "triples", "squared"])
+def test_an_anchor_of_which_no_distance_is_given_is_one_all_the_same(form):
+    X = np.random.default_rng(1).uniform(size=(8, 2))
+    D = squareform(pdist(X))
+    D[0], D[:, 0] = np.nan, np.nan
+    D[0, 0] = 0.0
+    i, j = np.nonzero(np.triu(np.nan_to_num(D), 1))
+    given = {
+        "matrix": D,
+        "sparse": sp.csr_array((D[i, j], (i, j)), shape=D.shape),
+        "triples": np.column_stack([i, j, D[i, j]]),
+        "squared": D**2,
+    }[form]
+    found = sdpdr.DistanceCompletion(squared=form == "squared").fit(given, (np.arange(4), X[:4]))
+    np.testing.assert_allclose(found.embedding_, X, atol=1e-5)
+    np.testing.assert_allclose(found.distances_, squareform(pdist(X)), atol=1e-5)
+    with pytest.raises(DataError, match="no distance is known of"):
+        sdpdr.DistanceCompletion(squared=form == "squared").fit(given)
+
+
 def test_an_anchor_in_each_part_is_enough():
     X, D = partial(n=16, share=1.0)
     D[:8, 8:] = D[8:, :8] = np.nan

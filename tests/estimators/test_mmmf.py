@@ -7,6 +7,7 @@ and parameters are tested below.
 
 import warnings
 
+import cvxpy as cp
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sdpdr import MMMF
+from sdpdr import MMMF, MMMFCV
 from sdpdr.errors import (
     DataError,
     ShapeError,
@@ -180,3 +181,63 @@ def test_no_time_is_told(solver):
 def test_factors_need_a_price():
     with pytest.raises(DataError, match="finite price"):
         MMMF(c=np.inf, solver="factors").fit(Y3)
+
+
+# -- new users ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+def test_users_folded_in_again_are_as_they_were(norm):
+    Y, _ = planted(20, 12)
+    model = MMMF(c=0.3, norm=norm, tol=1e-5).fit(Y)
+    new = model._folded(Y)
+    values = new.U @ new.V.T
+    i, a = np.nonzero(Y)
+    before = np.maximum(0.0, 1.0 - Y[i, a] * model.X_[i, a]).sum()
+    after = np.maximum(0.0, 1.0 - Y[i, a] * values[i, a]).sum()
+    assert after == pytest.approx(before, rel=0.02, abs=0.02)
+    if norm == "trace":
+        # The longest row of the max-norm leaves others room, and what was not observed free.
+        clear = np.abs(model.X_) > 0.05
+        np.testing.assert_array_equal(model.fold_in(Y)[clear], model.predict()[clear])
+
+
+def test_a_user_is_a_support_vector_machine_on_items():
+    """Half the squared length plus the hinge, by cvxpy."""
+    Y, _ = planted(20, 12)
+    model = MMMF(c=0.3, tol=1e-6).fit(Y)
+    new = np.array([[1, 0, -1, 1, 0, 0, 1, 0, -1, 0, 0, 0]])
+    V, seen = model._completion().V, np.flatnonzero(new[0])
+    u = cp.Variable(V.shape[1])
+    loss = cp.sum(cp.pos(1 - cp.multiply(new[0, seen], V[seen] @ u)))
+    best = cp.Problem(cp.Minimize(cp.sum_squares(u) / 2 + 0.3 * loss)).solve(solver="CLARABEL")
+    found = model._folded(new).U[0]
+    slack = np.maximum(0.0, 1.0 - new[0, seen] * (V[seen] @ found)).sum()
+    assert 0.5 * found @ found + 0.3 * slack == pytest.approx(best, rel=1e-3)
+
+
+def test_new_users_come_as_triples_and_by_cross_validation_too():
+    Y, _ = planted(20, 12)
+    i, a = np.nonzero(Y)
+    names = np.array([f"item{k:02d}" for k in range(12)])
+    model = MMMF(c=0.3, tol=1e-3).fit(pd.DataFrame({0: i, 1: names[a], 2: Y[i, a]}))
+    row = Y[:1]
+    seen = np.flatnonzero(row[0])
+    new = pd.DataFrame({0: ["z"] * seen.size, 1: names[seen], 2: row[0, seen]})
+    plain = MMMF(c=0.3, tol=1e-3).fit(Y)
+    np.testing.assert_array_equal(model.fold_in(new), plain.fold_in(row))
+    assert np.any(plain.fold_in(row))
+    searched = MMMFCV(MMMF(tol=1e-3), cs=[0.3], cv=2).fit(Y)
+    np.testing.assert_array_equal(searched.fold_in(row), plain.fold_in(row))
+
+
+def test_new_users_who_cannot_be_folded_in():
+    with pytest.raises(NotFittedError):
+        MMMF().fold_in(Y3)
+    model = MMMF(c=0.5).fit(Y3)
+    with pytest.raises(DataError, match="item 9 was not among the 4 items fitted"):
+        model.fold_in([[5, 9, 1], [5, 1, -1]])
+    with pytest.raises(ShapeError):
+        model.fold_in(Y3[:, :3])
+    with pytest.raises(DataError, match="finite price"):
+        MMMF(c=np.inf).fit(Y3).fold_in(Y3)

@@ -1,5 +1,6 @@
 """Completed ratings: the program by cvxpy, bounds, kinds of input, ties, new users, faults."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import cvxpy as cp
@@ -24,7 +25,7 @@ from sdpdr.errors import (
     WeakSeparationWarning,
 )
 from sdpdr.families.factor.margin.entries import read_entries
-from sdpdr.families.factor.margin.factors import Program, complete
+from sdpdr.families.factor.margin.factors import Program, Proof, complete
 from sdpdr.families.factor.margin.losses import Hinge, Squared
 
 KINDS = [(loss, norm) for loss in ("squared", "hinge") for norm in ("trace", "max")]
@@ -83,6 +84,38 @@ def test_value_and_bound_enclose_the_optimum(loss, norm):
     assert model.bound_ <= best * (1 + 1e-6)
     assert model.value_ >= best * (1 - 1e-6)
     assert 0.0 <= model.gap_ <= 1e-2
+
+
+def few_ratings(seed, share):
+    """Ten users rate eight items at random: nearly every margin lies on a kink of the hinge."""
+    rng = np.random.default_rng(seed)
+    R = rng.integers(1, 6, (10, 8)).astype(float)
+    R[rng.random(R.shape) < share] = np.nan
+    return R
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+@pytest.mark.parametrize("ridge", [5.0, np.inf])
+@pytest.mark.parametrize(("seed", "share", "c"), [(7, 0.35, 1.0), (7, 0.35, 5.0), (300, 0.4, 1.0)])
+def test_the_hinge_of_few_ratings_is_solved_to_many_digits(seed, share, c, ridge, norm):
+    R = few_ratings(seed, share)
+    model = RatingMMMF(c, loss="hinge", norm=norm, ridge=ridge, tol=1e-4).fit(R)
+    assert 0.0 <= model.gap_ <= 1e-4
+    if np.isfinite(ridge):
+        best = optimum(R, "hinge", norm, c, ridge)
+        assert model.bound_ * (1 - 1e-6) <= best <= model.value_ * (1 + 1e-6)
+
+
+def test_descent_ends_where_all_rounded_margins_are_met():
+    """No slope is left, so nothing says where a column would pay; directions were 0 / 0."""
+    R = few_ratings(300, 0.4)
+    entries = read_entries(R)
+    levels = np.searchsorted(np.unique(entries.values), entries.values)
+    program = Program(entries, Hinge(levels, np.unique(entries.values)), "max", 1.0, 5.0, 0)
+    rng = np.random.default_rng(0)
+    at = replace(program.start(), U=rng.standard_normal((10, 3)), V=rng.standard_normal((8, 3)))
+    none = Proof(0.0, np.zeros(len(levels)), entries.spread(np.zeros(len(levels))), None)
+    assert program.grown(at, none, 1e-2) is at
 
 
 def test_the_squared_loss_is_solved_to_more_digits():

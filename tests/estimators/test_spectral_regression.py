@@ -370,3 +370,15 @@ def test_beside_nan_and_none_minus_one_is_not_known_either(unknown):
     learned = SDA(n_neighbors=15).fit(X, given)
     assert learned.classes_.tolist() == np.unique(y).tolist()
     assert learned.score(X, y) > 0.9
+
+
+def test_labelled_samples_give_the_means_that_the_map_goes_through():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((50, 6)), np.full(50, -1)
+    y[:12] = rng.integers(0, 2, 12)
+    found = SpectralRegression(responses="semisupervised", alpha=0.5).fit(X, y)
+    centre, level = X[:12].mean(axis=0), found.responses_[:12].mean(axis=0)
+    A, B = X - centre, found.responses_ - level
+    slopes = np.linalg.solve(A.T @ A + 0.5 * np.eye(6), A.T @ B)
+    np.testing.assert_allclose(found.components_, slopes.T, atol=1e-10)
+    np.testing.assert_allclose(found.intercept_, level - centre @ slopes, atol=1e-10)

@@ -131,6 +131,21 @@ def test_matrices_of_any_order_are_refuted_by_five_places(order):
     assert not found.certificate.holds_against(np.eye(order))
 
 
+@pytest.mark.parametrize(("p", "order"), [(7, 16), (7, 25), (9, 20), (5, 45)])
+def test_matrices_of_any_order_are_refuted_by_odd_cycles(p, order):
+    """A part that no factor has, semidefinite to the edge, in a matrix of large entries."""
+    rng = np.random.default_rng(order)
+    part = cycle(p, 2.0 * np.cos(np.pi / p))
+    Z, B = 0.3 * rng.random((p, order - p)), rng.random((order - p, order))
+    A = np.block([[part, part @ Z], [(part @ Z).T, Z.T @ part @ Z + B @ B.T]])
+    moved = rng.permutation(order)
+    scale = 10.0 ** rng.uniform(-3.0, 3.0, order)
+    A = scale[:, None] * A[np.ix_(moved, moved)] * scale
+    found = completely_positive(A, draws=0, starts=0)
+    check(A, found)
+    assert found.status is CpStatus.NOT_CP
+
+
 @pytest.mark.parametrize("c", [PHI, 1.8, 1.95])
 def test_programs_refute_odd_cycles_too(c):
     """At unit diagonal the value is 5 (c - 2) / c."""

@@ -284,3 +284,13 @@ def test_as_many_components_as_rows_or_columns_leave_no_error(shape, padding):
         assert found.upper == 0.0
         assert found.lower == 0.0
         assert found.gap == 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_factorization_found_is_the_best_of_several_starts(seed):
+    V = np.random.default_rng(seed).random((7, 5))
+    found = sdpdr.nmf_bound(V, k=3, method="eckart_young")
+    for init, start in (("nndsvda", 0), ("random", 1), ("random", 5)):
+        nmf = NMF(3, init=init, random_state=start, max_iter=2000, tol=1e-6)
+        error = np.linalg.norm(V - nmf.fit_transform(V) @ nmf.components_)
+        assert found.upper <= error * (1.0 + 1e-6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import squareform
 
+import sdpdr
 from sdpdr import GhodsiMetric, blocks, methods, metric
 from sdpdr.errors import (
     DataError,
@@ -95,10 +96,8 @@ def test_a_pair_listed_twice_counts_twice():
     ("changes", "error", "words"),
     [
         ({"similar": [[0, 1], [2, 3]], "dissimilar": [[3, 2]]}, DataError, r"\(2, 3\) is called"),
-        ({"similar": []}, DataError, "no similar pairs"),
-        ({"dissimilar": []}, DataError, "no dissimilar pairs"),
-        ({"dissimilar": None}, DataError, "dissimilar='rest'"),
-        ({"similar": None}, DataError, "both similar and dissimilar"),
+        ({"similar": [], "dissimilar": []}, DataError, "there are no pairs"),
+        ({"similar": None, "dissimilar": None}, DataError, "dissimilar='rest'"),
         ({"dissimilar": "others"}, UnknownNameError, "rest"),
         ({"similar": [[0, 20]]}, DataError, r"points 0\.\.19"),
         ({"similar": [[-1, 2]]}, DataError, r"points 0\.\.19"),
@@ -120,6 +119,36 @@ def test_a_pair_listed_twice_counts_twice():
 def test_bad_pairs_are_refused(recipe, changes, error, words):
     with pytest.raises(error, match=words):
         recipe(X, **{**GIVEN, **changes})
+
+
+@pytest.mark.parametrize("nothing", [None, [], np.zeros((0, 2))])
+@pytest.mark.parametrize("kind", ["similar", "dissimilar"])
+def test_xings_program_needs_both_kinds(kind, nothing):
+    with pytest.raises(DataError, match=f"no {kind} pairs"):
+        methods.xing(X, **{**GIVEN, kind: nothing})
+    pairs = Pairs(X, **{**GIVEN, kind: []})
+    for learner in (metric.solve_xing, metric.whiten):
+        with pytest.raises(DataError, match=f"no {kind} pairs"):
+            learner(pairs)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("kind", ["similar", "dissimilar"])
+def test_ghodsis_program_takes_either_kind(kind, normalize):
+    """Of similar pairs the direction in which they differ least, of others the most."""
+    index = GIVEN[kind]
+    steps = X[index[:, 0]] - X[index[:, 1]]
+    values, vectors = np.linalg.eigh(steps.T @ steps / (len(steps) if normalize else 1))
+    k = 0 if kind == "similar" else -1
+    best = values[k] if kind == "similar" else -values[k]
+    solution = sdpdr.solve(methods.ghodsi(X, **{kind: index}, normalize=normalize))
+    assert solution.value == pytest.approx(best, rel=1e-5)
+    pairs, sign = np.stack([X[index[:, 0]], X[index[:, 1]]], 1), 1 if kind == "similar" else -1
+    for solver in ("closed", "clarabel"):
+        learned = GhodsiMetric(1, normalize=normalize, solver=solver)
+        learned.fit(pairs, np.full(len(pairs), sign))
+        assert abs(learned.components_[0] @ vectors[:, k]) == pytest.approx(1.0, abs=1e-4)
+    assert len(GhodsiMetric().fit(pairs, np.full(len(pairs), sign)).components_) == X.shape[1]
 
 
 @pytest.mark.parametrize("recipe", [methods.xing, methods.ghodsi])
@@ -200,9 +229,8 @@ def test_bad_kernels_are_refused(kernel, words):
         (np.ones((4, 3)), [1, 1, -1, -1], ShapeError, r"\(n_pairs, 2, n_features\)"),
         (X[np.stack([SIMILAR[:4], SIMILAR[4:8]])].reshape(8, 2, 3), [1] * 3, ShapeError, "8 pairs"),
         (X[SIMILAR[:4]], [1, 1, 0, -1], DataError, "also holds 0"),
-        (X[SIMILAR[:4]], [1, 1, 1, 1], DataError, "no dissimilar"),
         (X[[[0, 1], [0, 1]]], [1, -1], DataError, "similar and dissimilar at once"),
-        (X[[[0, 1], [2, 2]]], [1, -1], DataError, "no dissimilar pairs"),
+        (X[[[1, 1], [2, 2]]], [1, -1], DataError, "there are no pairs"),
     ],
 )
 def test_bad_pairs_of_points_are_refused(pairs, y, error, words):

@@ -4,10 +4,13 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
+from sdpdr.base.progress import Deadline
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.families.factor.nonnegative.copositive import _positive_in, multiplier_certificate
 from sdpdr.families.factor.nonnegative.dominant import components
+from sdpdr.families.factor.nonnegative.odd_cycles import _odd_cycles
 from sdpdr.families.factor.nonnegative.symmetric_nmf import eigenvalue_bound
 from sdpdr.nonnegative import (
     Certificate,
@@ -20,6 +23,7 @@ from sdpdr.nonnegative import (
     horn_matrix,
     is_doubly_nonnegative,
     obvious_certificate,
+    odd_cycle_certificate,
     polish_square,
     rotated_factor,
     scaled_dominant_factor,
@@ -458,6 +462,49 @@ def test_products_are_never_refuted_by_five_places(n):
         assert horn_certificate(B @ B.T) is None
 
 
+@pytest.mark.parametrize("n", [9, 20, 40])
+@pytest.mark.parametrize("density", [0.2, 0.6])
+def test_products_are_never_refuted_by_odd_cycles(n, density):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        B = rng.random((n, n)) * (rng.random((n, n)) < density)
+        assert odd_cycle_certificate(B @ B.T) is None
+
+
+@pytest.mark.parametrize("p", [5, 7, 9, 17])
+@pytest.mark.parametrize("chords", [0.0, 0.03])
+def test_odd_cycles_are_refuted_below_the_diagonal_that_their_chords_leave(p, chords):
+    """With all scales equal the value is p (c - 2 + (p - 3) chords)."""
+    edge = 2.0 - (p - 3) * chords
+    for c in (0.99 * edge, 1.01 * edge):
+        A = cycle(p, c) + chords * (np.ones((p, p)) - cycle(p, 1.0))
+        found = odd_cycle_certificate(A)
+        assert (found is not None) == (c < edge)
+        if found is not None:
+            assert found.value == pytest.approx(p * (c - edge) / c)
+            assert found.kaplan == (p <= 15)
+
+
+def test_all_odd_cycles_without_a_chord_are_found():
+    for seed in range(6):
+        edges = np.triu(np.random.default_rng(seed).random((10, 10)) < 0.3, 1)
+        joined = edges | edges.T
+        found = list(_odd_cycles(joined, joined.astype(float), None))
+        expected = set()
+        for p in (5, 7, 9):
+            for places in combinations(range(10), p):
+                part = joined[np.ix_(places, places)]
+                if np.all(part.sum(axis=0) == 2) and connected_components(part)[0] == 1:
+                    expected.add(frozenset(places))
+        assert {frozenset(places) for places in found} == expected
+        assert len(found) == len(expected)
+
+
+def test_even_cycles_say_nothing_and_time_ends_the_search_for_odd_ones():
+    assert odd_cycle_certificate(cycle(8, 2.0)) is None
+    assert odd_cycle_certificate(cycle(7, 1.9), deadline=Deadline(0.0)) is None
+
+
 def test_places_and_scales_of_the_rest_do_not_matter():
     A = np.full((12, 12), 0.05) + np.eye(12)
     A[4:9, 4:9] = cycle(5, 1.8)
@@ -480,8 +527,6 @@ def test_the_second_matrix_is_refuted_by_a_scaled_horn_matrix():
 
 
 def test_few_places_have_nothing_to_show_and_time_ends_the_search():
-    from sdpdr.base.progress import Deadline
-
     assert horn_certificate(np.eye(4)) is None
     assert horn_certificate(cycle(5, 1.8), deadline=Deadline(0.0)) is None
 

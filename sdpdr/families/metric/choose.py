@@ -108,8 +108,8 @@ def choose_pairs(
     y : array_like of shape (n,), optional
         Labels: pairs of one class are similar, all others dissimilar.
     similar, dissimilar : array_like of shape (p, 2), optional
-        Indices of points, instead of labels. ``dissimilar="rest"`` calls every pair dissimilar
-        that is not listed as similar.
+        Indices of points, instead of labels; one kind will do for Ghodsi's program.
+        ``dissimilar="rest"`` calls every pair dissimilar that is not listed as similar.
     n_pairs : int, optional
         With labels: that many random pairs of each kind instead of all.
     seed : int, default 0
@@ -117,7 +117,7 @@ def choose_pairs(
     Raises
     ------
     DataError
-        Neither labels nor both sets are given, or labels and sets; and as `Pairs`.
+        Neither labels nor pairs are given, or both; and as `Pairs`.
 
     Examples
     --------
@@ -130,15 +130,17 @@ def choose_pairs(
         if similar is not None or dissimilar is not None:
             raise DataError("give either labels y or pairs (similar, dissimilar), not both.")
         return pairs_from_labels(points, y, n_pairs, seed)
-    if similar is None or dissimilar is None:
+    if similar is None and dissimilar is None:
         raise DataError(
-            "a metric is learned from labels y, or from both similar and dissimilar pairs. For "
-            "'all that is not similar' pass dissimilar='rest'."
+            "a metric is learned from labels y, or from similar and dissimilar pairs. For 'all "
+            "that is not similar' pass dissimilar='rest'."
         )
+    similar = [] if similar is None else similar
     if isinstance(dissimilar, str):
         if dissimilar != "rest":
             raise UnknownNameError("dissimilar", dissimilar, ("rest",))
         dissimilar = _rest(pair_indices(similar, "similar", len(points)), len(points))
+    dissimilar = [] if dissimilar is None else dissimilar
     return Pairs(points, similar, dissimilar)  # type: ignore[arg-type]  # converted there
 
 

@@ -35,7 +35,8 @@ class GhodsiMetric(MetricLearner):
                \ \text{ or }\ {} + \mu \operatorname{tr} A\log A
                \quad\text{s.t.}\quad \operatorname{tr} A = 1,\ A \preceq \tfrac1k I,
 
-    with :math:`C = M_S/|S| - M_D/|D|`, in closed form; see `sdpdr.methods.ghodsi`.
+    with :math:`C = M_S/|S| - M_D/|D|`, in closed form; see `sdpdr.methods.ghodsi`. Pairs may be of
+    one kind only, whose term is then all there is.
 
     Parameters
     ----------

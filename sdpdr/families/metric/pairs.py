@@ -16,7 +16,7 @@ from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    r"""Points with similar and dissimilar pairs among them.
+    r"""Points with similar or dissimilar pairs among them, or both.
 
     A pair listed k times counts k times, in either order of its points.
 
@@ -29,8 +29,8 @@ class Pairs:
     Raises
     ------
     DataError
-        A set is empty, names points that do not exist, pairs a point with itself, or the same
-        pair is in both sets.
+        Both sets are empty; or one names points that do not exist, pairs a point with itself, or
+        holds a pair of the other.
     DataTypeError, ShapeError
         Points are no matrix of real numbers, or pairs no pairs of indices.
 
@@ -55,6 +55,11 @@ class Pairs:
             object.__setattr__(
                 self, kind, pair_indices(getattr(self, kind), kind, len(self.points))
             )
+        if not self.similar.size and not self.dissimilar.size:
+            raise DataError(
+                "there are no pairs (of points that differ), so nothing says what is near. List "
+                "similar pairs, dissimilar pairs, or both."
+            )
         n = len(self.points)
         both = np.intersect1d(pair_keys(self.similar, n), pair_keys(self.dissimilar, n))
         if both.size:
@@ -78,6 +83,21 @@ class Pairs:
     def count(self, kind: str) -> int:
         """How many pairs are of one kind."""
         return len(self.index(kind))
+
+    def require_both(self) -> None:
+        """Refuse pairs of one kind only.
+
+        Raises
+        ------
+        DataError
+        """
+        for kind in ("similar", "dissimilar"):
+            if not self.count(kind):
+                raise DataError(
+                    f"there are no {kind} pairs (of points that differ). Xing's program needs both "
+                    "kinds: similar pairs say what to shrink, dissimilar pairs what must stay "
+                    "apart. GhodsiMetric takes either."
+                )
 
     def differences(self, kind: str) -> Array:
         """The vectors x_i - x_j of the pairs of one kind, shape (p, D)."""
@@ -171,10 +191,7 @@ def pair_indices(given: ArrayLike, kind: str, n: int) -> Index:
     """Checked pairs of indices."""
     index = np.asarray(given)
     if index.size == 0:
-        raise DataError(
-            f"there are no {kind} pairs (of points that differ). A metric needs both kinds: "
-            "similar pairs say what to shrink, dissimilar pairs what must stay apart."
-        )
+        return np.zeros((0, 2), dtype=np.int64)
     if index.ndim != 2 or index.shape[1] != 2:
         raise ShapeError(f"{kind} pairs must have shape (p, 2); they have {index.shape}.")
     if not np.issubdtype(index.dtype, np.integer):

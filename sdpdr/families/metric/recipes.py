@@ -29,6 +29,8 @@ SCALES = ("trace", "frobenius")
 def contrast(pairs: Pairs, normalize: bool = True) -> Array:
     r"""The matrix :math:`C = M_S/|S| - M_D/|D|`, or :math:`M_S - M_D`, of Ghodsi's objective.
 
+    Of a kind without pairs there is no term.
+
     Parameters
     ----------
     pairs : Pairs
@@ -47,7 +49,8 @@ def contrast(pairs: Pairs, normalize: bool = True) -> Array:
     similar, dissimilar = pairs.scatter("similar"), pairs.scatter("dissimilar")
     if not normalize:
         return similar - dissimilar
-    return similar / pairs.count("similar") - dissimilar / pairs.count("dissimilar")
+    counts = [max(1, pairs.count(kind)) for kind in ("similar", "dissimilar")]
+    return similar / counts[0] - dissimilar / counts[1]
 
 
 def ghodsi(
@@ -72,7 +75,8 @@ def ghodsi(
 
     With t = 1 and :math:`\mu = 0` the optimum is the projection onto the eigenvector of the
     smallest eigenvalue of C, always one dimension. With t = 1/k it is 1/k times the projection onto
-    the k smallest. No solver is needed (`sdpdr.metric.closed_form`); as a model it can be combined
+    the k smallest. Trace one keeps A from vanishing, so similar pairs alone or dissimilar pairs
+    alone will do. No solver is needed (`sdpdr.metric.closed_form`); as a model it can be combined
     with further blocks.
 
     Parameters

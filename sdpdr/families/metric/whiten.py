@@ -123,8 +123,9 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     InfeasibleError
         Every dissimilar pair has distance zero.
     DataError
-        Dissimilar pairs differ in a direction in which no similar pair does: a metric that
-        stretches only this direction costs nothing, so the least cost is zero and not attained.
+        Pairs are of one kind only; or dissimilar ones differ in a direction in which no similar
+        pair does: a metric that stretches only this direction costs nothing, so the least cost is
+        zero and not attained.
 
     Examples
     --------
@@ -157,6 +158,7 @@ def _spread(
     pairs: Pairs, diagonal: bool, ridge: float
 ) -> tuple[Array, Array, Array, Array, np.ndarray]:
     """Dissimilar differences, units, spectrum and axes of the scatter, and which axes count."""
+    pairs.require_both()
     differences = pairs.differences("dissimilar")
     differences = differences[np.any(differences != 0.0, axis=1)]
     if not len(differences):

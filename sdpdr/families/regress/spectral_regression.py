@@ -60,6 +60,12 @@ class SpectralRegression(Responding):
     is that of the samples alone, sparse or solved in closed form, and the regression takes data of
     any shape.
 
+    With labels of some samples only, b is not a minimiser: it lets the map take the mean
+    :math:`\bar x` of the labelled samples to the mean :math:`\bar y` of their responses, as the
+    spread between classes is measured from there (Cai thesis, (2.24)). What is minimised is
+    :math:`|(X - \mathbf 1 \bar x^T) a - (y - \bar y)|^2 + \alpha |P a|^2` over a, of all samples,
+    with :math:`b = \bar y - \bar x^T a`.
+
     Parameters
     ----------
     n_components : int, optional

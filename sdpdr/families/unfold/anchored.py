@@ -147,8 +147,8 @@ class Placed:
     coordinates : array of shape (n, r)
         Of the anchors, those given.
     trust : array of shape (n,)
-        Squared distance of each point from the space of the coordinates; 0 where the placing
-        is exact, and for anchors.
+        Squared distance of each point from the space of the coordinates; 0 for anchors. Between
+        places where it is 0, lengths are those of the program.
     """
 
     coordinates: Array

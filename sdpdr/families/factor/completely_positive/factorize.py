@@ -47,7 +47,8 @@ def completely_positive(
     2. Rank two at most, diagonal dominance, and dominance after scaling: B can be written down.
     3. No three places joined, and not dominant after scaling: not completely positive.
     4. Five places that are not completely positive by Horn's matrix, whatever the order
-       (`sdpdr.nonnegative.horn_certificate`).
+       (`sdpdr.nonnegative.horn_certificate`); beyond order 15 the places of longer odd cycles
+       (`sdpdr.nonnegative.odd_cycle_certificate`).
     5. ``draws`` random factors, polished by least squares, and a copositive certificate
        (`copositive_certificate`), up to order 15.
     6. For each number k of columns, draws again and then ``starts`` runs of `cp_iteration`, every

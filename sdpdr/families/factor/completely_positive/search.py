@@ -27,6 +27,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.five_cycles import horn_certificate
+from sdpdr.families.factor.nonnegative.odd_cycles import odd_cycle_certificate
 from sdpdr.families.factor.nonnegative.symmetric import (
     at_unit_diagonal,
     cp_rank_bound,
@@ -89,6 +90,8 @@ class CpSearch:
                     return CpFactorization.refuted(A, confirmed(refuted, A))
         if self.certificate and not known:
             failing = horn_certificate(A, tol=self.tol, seed=self.seed, deadline=self.deadline)
+            if failing is None and len(A) > LARGEST_CUT:
+                failing = odd_cycle_certificate(A, tol=self.tol, deadline=self.deadline)
             if failing is not None:
                 return CpFactorization.refuted(A, failing)
         return self.search(A, columns, True if known else None)

@@ -123,7 +123,6 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """As the estimator does."""
         return float(self._fitted().score(X, y))
 
-    @available_if(_is_map)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def fold_in(self, X: Any) -> Array:
         """As the estimator does."""
         return self._fitted().fold_in(X)

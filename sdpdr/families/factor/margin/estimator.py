@@ -18,11 +18,15 @@ from sdpdr.families.factor.margin.entries import (
     are_pairs,
     names_of_pairs,
     note_entries,
+    of_known_items,
     pairs_of,
     values_of_pairs,
     with_ratings,
 )
+from sdpdr.families.factor.margin.factors import Completion, Program
+from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
+from sdpdr.families.factor.margin.norms import principal
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
@@ -42,8 +46,9 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         largest singular value of the signs, the best matrix is zero (of the trace norm).
     norm : {"trace", "max"}, default "trace"
     solver : str or Solver, default "splitting"
-        Or "factors", which takes tens of thousands of signs to a gap of about 1e-2; any other is
-        one of `sdpdr.solve`.
+        Or "factors", the descent of `RatingMMMF`, which took longer wherever both were tried, and
+        leaves the max-norm of thousands of signs far from its bound; any other is one of
+        `sdpdr.solve`.
     tol : float, optional
         Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
@@ -169,9 +174,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         -------
         array of int, shape (m,) or (p, q)
         """
-        values = self.decision_function(users, items)
-        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
-        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
+        return self._signs_of(self.decision_function(users, items))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Share of the signs held back that are predicted.
@@ -208,6 +211,53 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def entries(X: Any) -> Signs:
         """What `fit` reads from X; it takes this as well."""
         return observed_signs(X)
+
+    def fold_in(self, X: Any) -> Index:
+        """Signs of all items predicted for new users, from those of some.
+
+        Each user's factor minimises the program in which items are as they were fitted.
+
+        Parameters
+        ----------
+        X
+            Their signs, as for `fit`: triples, of users with any names, or a matrix with a column
+            for each item.
+
+        Returns
+        -------
+        array of int, shape (n, q)
+            Users in ascending order of their names.
+
+        Raises
+        ------
+        DataError
+            An item was not fitted, or the margin is hard: factors of items need not have one for
+            the signs of another user.
+        """
+        new = self._folded(X)
+        return self._signs_of(new.U @ new.V.T)
+
+    def _folded(self, X: Any) -> Completion:
+        check_is_fitted(self, "X_")
+        signs = observed_signs(X)
+        note_entries(self, X, signs, reset=False)
+        if not np.isfinite(self.c):
+            raise DataError(
+                "new users need a finite price c: with a hard margin, factors of items need not "
+                "have one for the signs of another user."
+            )
+        moved = of_known_items(signs, self.items_)
+        program = Program(moved, SignHinge(moved.values), self.norm, self.c, np.inf, 0)
+        return program.folded(self._completion())
+
+    def _completion(self) -> Completion:
+        """The factors, balanced as those of the program are."""
+        U, V, size = principal(self.U_, self.V_, self.norm)
+        return Completion(U, V, np.zeros(len(U)), np.zeros(len(V)), np.zeros(0), size=size)
+
+    def _signs_of(self, values: Array) -> Index:
+        blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
+        return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 
     def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
         """Values of the matrix found, of which `predict` takes the signs; arguments as there."""

@@ -33,7 +33,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Deadline
 from sdpdr.families.factor.margin.bound import dual_norm
 from sdpdr.families.factor.margin.entries import Entries
-from sdpdr.families.factor.margin.losses import Loss
+from sdpdr.families.factor.margin.losses import Loss, Multipliers
 from sdpdr.families.factor.margin.norms import (
     Factors,
     MaxFactors,
@@ -97,6 +97,17 @@ class Completion:
     def gap(self) -> float:
         """The value's excess over the bound, relative to the value."""
         return (self.value - self.bound) / self.value if self.value > 0.0 else 0.0
+
+    def record(self, width: float, deadline: Deadline) -> dict[str, Any]:
+        """A line of the history."""
+        return {
+            "value": self.value,
+            "bound": self.bound,
+            "columns": self.U.shape[1],
+            "gap": self.gap,
+            "width": width,
+            "seconds": deadline.spent,
+        }
 
     def scores(self, i: Any, a: Any) -> Array:
         """M with its offsets at places."""
@@ -264,8 +275,12 @@ class Program:
         """The bound that the slopes of the loss prove."""
         scores = at.scores(self.i, self.a)
         found = self.loss.multipliers(scores, at.shared, width, self.c)
+        return self.proved(found, self._scales(at, self.entries.spread(found.weights)))
+
+    def proved(self, found: Multipliers, scales: tuple[Array, Array] | None) -> Proof:
+        """The bound that multipliers prove, scaled to the best of what fits."""
         P = self.entries.spread(found.weights)
-        scales = self._scales(at, P)
+        scales = self._even(P) if scales is None else scales
         size = dual_norm(P, self.factors.name, scales)
         squares = float(np.sum(np.square(P.sum(axis=1))) + np.sum(np.square(P.sum(axis=0))))
         offsets = squares / (2.0 * self.c * self.ridge) if np.isfinite(self.ridge) else 0.0
@@ -283,13 +298,20 @@ class Program:
 
     def _scales(self, at: Completion, P: sp.csr_array) -> tuple[Array, Array]:
         if self.factors.name == "trace":
-            return np.ones(P.shape[0]), np.ones(P.shape[1])
+            return self._even(P)
         V = at.V if at.V.shape[1] else self._random.standard_normal((P.shape[1], _MORE))
         U, V = aligned(P, V)
         return np.linalg.norm(P @ V, axis=1), np.linalg.norm(P.T @ U, axis=1)
 
+    @staticmethod
+    def _even(P: sp.csr_array) -> tuple[Array, Array]:
+        return np.ones(P.shape[0]), np.ones(P.shape[1])
+
     def grown(self, at: Completion, proof: Proof, tol: float) -> Completion:
         """New columns in the directions of the largest singular values above one."""
+        if not np.any(proof.P.data):
+            # Every rounded margin is met: no direction pays.
+            return at
         k = at.U.shape[1]
         if not k and self.factors.name == "max":
             V = self._random.standard_normal((proof.P.shape[1], _MORE))
@@ -352,8 +374,7 @@ def complete(
             best = replace(valued, bound=best.bound, weights=best.weights, scales=best.scales)
         if proof.bound > best.bound:
             best = replace(best, bound=proof.bound, weights=proof.weights, scales=proof.scales)
-        record = {"value": best.value, "bound": best.bound, "columns": point.U.shape[1]}
-        history.append({**record, "gap": best.gap, "width": width, "seconds": deadline.spent})
+        history.append({**best.record(width, deadline), "columns": point.U.shape[1]})
         stalled = len(history) > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
         if best.gap <= tol or deadline.is_over() or stalled:
             break

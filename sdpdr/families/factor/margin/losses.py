@@ -135,14 +135,19 @@ class Hinge(Loss):
         0 to n.
     names : array of shape (n + 1,)
         The ratings that these stand for.
+
+    Attributes
+    ----------
+    signs : array of shape (m, n)
+        T.
     """
 
     def __init__(self, levels: Index, names: Array) -> None:
         self.names, self.n_shared = names, names.size - 1
-        self._signs = np.where(levels[:, None] > np.arange(self.n_shared), 1.0, -1.0)
+        self.signs = np.where(levels[:, None] > np.arange(self.n_shared), 1.0, -1.0)
 
     def _missed(self, scores: Array, shared: Array) -> Array:
-        return np.asarray(1.0 - self._signs * (scores[:, None] - shared))
+        return np.asarray(1.0 - self.signs * (scores[:, None] - shared))
 
     def _weights(self, scores: Array, shared: Array, width: float) -> Array:
         return np.clip(self._missed(scores, shared) / width, 0.0, 1.0)
@@ -152,7 +157,7 @@ class Hinge(Loss):
         missed = self._missed(scores, shared)
         weights = np.clip(missed / width, 0.0, 1.0)
         total = float(np.sum(weights * (missed - 0.5 * width * weights)))
-        pulled = self._signs * weights
+        pulled = self.signs * weights
         return total, -np.sum(pulled, axis=1), np.sum(pulled, axis=0)
 
     def exact(self, scores: Array, shared: Array) -> float:
@@ -161,10 +166,14 @@ class Hinge(Loss):
 
     def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> Multipliers:
         """Weights from 0 to c, of which each threshold has as many above it as below."""
-        weights = self._balanced(c * self._weights(scores, shared, width))
+        return self.weighted(c * self._weights(scores, shared, width), c)
+
+    def weighted(self, weights: Array, c: float) -> Multipliers:
+        """Those of weights from 0 to c of all margins, shape (m, n), once they are balanced."""
+        weights = self._balanced(weights)
         largest = float(np.max(weights, initial=0.0))
         return Multipliers(
-            np.sum(self._signs * weights, axis=1),
+            np.sum(self.signs * weights, axis=1),
             float(np.sum(weights)),
             0.0,
             c / largest if largest > 0.0 else 1.0,
@@ -172,7 +181,7 @@ class Hinge(Loss):
 
     def _balanced(self, weights: Array) -> Array:
         """Less of them, with equal sums on both sides of each threshold, which is free."""
-        above = self._signs > 0.0
+        above = self.signs > 0.0
         sums = [np.sum(np.where(side, weights, 0.0), axis=0) for side in (above, ~above)]
         least = np.minimum(*sums)
         shares = [least / np.where(total > 0.0, total, 1.0) for total in sums]
@@ -180,12 +189,12 @@ class Hinge(Loss):
 
     def first_shared(self) -> Array:
         """Thresholds for scores of zero."""
-        return self.best_shared(np.zeros(len(self._signs)))
+        return self.best_shared(np.zeros(len(self.signs)))
 
     def best_shared(self, scores: Array) -> Array:
         """The middle of where the loss is flat: it falls until it has met each sign below."""
-        kinks = np.sort(scores[:, None] - self._signs, axis=0)
-        below = np.sum(self._signs < 0.0, axis=0)
+        kinks = np.sort(scores[:, None] - self.signs, axis=0)
+        below = np.sum(self.signs < 0.0, axis=0)
         each = np.arange(self.n_shared)
         return np.asarray(0.5 * (kinks[below - 1, each] + kinks[below, each]))
 
@@ -215,7 +224,7 @@ class SignHinge(Hinge):
         return total, slope, np.zeros(0)
 
     def _missed(self, scores: Array, shared: Array) -> Array:
-        return np.asarray(1.0 - self._signs * scores[:, None])
+        return np.asarray(1.0 - self.signs * scores[:, None])
 
     def _balanced(self, weights: Array) -> Array:
         return weights

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -38,8 +38,8 @@ SEARCH_SIDE, SEARCH_COMPONENTS, SEARCH_COORDINATES = 4, 3, 9
 
 # Rounds of alternation, and entries of a matrix up to which they take no time.
 _ROUNDS, _SMALL = 50, 2500
-# Iterations of scikit-learn's descent.
-_DESCENTS = 2000
+# Iterations of scikit-learn's descent, and random starts of it on small matrices.
+_DESCENTS, _STARTS = 2000, 8
 # Errors below this share of the norm are none.
 _NOTHING = 1e-9
 
@@ -143,6 +143,7 @@ def nmf_bound(
     solver : str or Solver, default "auto"
         For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
     seed : int, default 0
+        Of the search, and of starts of a descent that finds a factorization if none is given.
     progress : bool or callable, optional
         Of the search; by default on a terminal only.
 
@@ -182,7 +183,7 @@ def nmf_bound(
     elif k is None:
         raise DataError("give k, the number of components, or a factorization W, H.")
     k = number_of_components(k, V.shape, "k")
-    state = _Bounding(V, k, given)
+    state = _Bounding(V, k, given, seed)
     core = _Core(V, k)
     state.add("eckart_young", singular_tail(V, k), "the singular values beyond the first k")
     if method == "overlap" or (method == "auto" and state.wants_program(tol)):
@@ -229,7 +230,7 @@ class _Core:
 class _Bounding:
     """The bounds so far, and the factorization that they are compared with."""
 
-    def __init__(self, V: Array, k: int, given: tuple[Array, Array] | None) -> None:
+    def __init__(self, V: Array, k: int, given: tuple[Array, Array] | None, seed: int) -> None:
         self.V, self.k, self.norm = V, k, float(np.linalg.norm(V))
         self.parts: dict[str, float] = {}
         self.words: dict[str, str] = {}
@@ -241,7 +242,8 @@ class _Bounding:
         known = given or closed_form(V, k)
         self.offer(*(known or core.lifted(*_quick(core.V, core.k))))
         if not known:
-            self.offer(*core.lifted(*_iterated(core.V, core.k)))
+            for W, H in _iterated(core.V, core.k, seed):
+                self.offer(*core.lifted(W, H))
             if core.k == self.side:
                 self.offer(*core.lifted(*_itself(core.V)))
 
@@ -294,13 +296,21 @@ def _itself(V: Array) -> tuple[Array, Array]:
     return (np.eye(n), V) if n <= m else (V, np.eye(m))
 
 
-def _iterated(V: Array, k: int) -> tuple[Array, Array]:
-    """scikit-learn's factors, by coordinate descent from the singular value decomposition."""
-    nmf = decomposition.NMF(k, init="nndsvda", max_iter=_DESCENTS, tol=1e-6)
-    with warnings.catch_warnings():
-        # Any factors bound the least error from above.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return nmf.fit_transform(V), nmf.components_
+def _iterated(V: Array, k: int, seed: int) -> Iterator[tuple[Array, Array]]:
+    """scikit-learn's factors, from the singular value decomposition and from random ones."""
+    random = _STARTS if V.size <= _SMALL else 0
+    for start in range(1 + random):
+        nmf = decomposition.NMF(
+            k,
+            init="random" if start else "nndsvda",
+            max_iter=_DESCENTS,
+            tol=1e-6,
+            random_state=seed + start,
+        )
+        with warnings.catch_warnings():
+            # Any factors bound the least error from above.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            yield nmf.fit_transform(V), nmf.components_
 
 
 def _overlap(

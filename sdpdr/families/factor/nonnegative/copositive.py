@@ -31,6 +31,7 @@ PROOFS: Mapping[str, str] = MappingProxyType(
         "eigenvalue": "an eigenvalue is negative",
         "no triangle": "no three places are joined, and the comparison matrix is indefinite",
         "five places": "M is Horn's matrix, scaled, at five places",
+        "odd cycle": "M has the signs of an odd cycle, at its places",
         "multipliers": "M is copositive by the multipliers of level one",
     }
 )

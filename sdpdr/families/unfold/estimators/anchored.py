@@ -55,7 +55,8 @@ class AnchoredMVU(LengthEmbedding):
     embedding_ : array of shape (n, r)
         In the coordinates given; known rows are as given.
     trust_ : array of shape (n,)
-        Squared distance of each point from the space of the coordinates; 0 where it is exact.
+        Squared distance of each point from the space of the coordinates. Between points where it
+        is 0, lengths are those of the program; other places may have the same.
     anchors_ : array of int
         Samples of known coordinates.
     gram_ : array or Factor

@@ -13,6 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     DataError,
+    FewAnchorsWarning,
     MissedLengthsWarning,
     warn,
 )
@@ -27,6 +28,7 @@ from sdpdr.families.unfold.estimators.gram import (
     seconds_of,
     warn_of_missing_proof,
 )
+from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
 from sdpdr.program.point import as_dense
@@ -91,7 +93,11 @@ class DistanceCompletion(Embedding):
         Its spectrum. More than r that matter: the distances are noisy, or fit in no r dimensions.
     trust_ : array of shape (n,)
         With anchors: squared distance of each point of the program from the space of coordinates.
-        Zero where the place is exact, if the anchors span that space.
+        Where it is zero the program's lengths hold at the places found. These are the only places
+        with such lengths if the lengths determine them, which trust does not tell.
+    mirrored_ : array of int
+        With anchors: samples that a reflection moves without changing any distance that is known;
+        see `sdpdr.methods.mirrored`. There may be others whose places are not determined.
     anchors_ : array of int
         Samples of known coordinates.
     graph_ : NeighborGraph
@@ -116,6 +122,8 @@ class DistanceCompletion(Embedding):
 
     Warns
     -----
+    FewAnchorsWarning
+        Some places are no better than their mirror images, see ``mirrored_``.
     UncertifiedWarning
         The program was not solved, or not proved to be.
     MissedLengthsWarning
@@ -168,7 +176,7 @@ class DistanceCompletion(Embedding):
         -------
         self
         """
-        graph, self.names_ = named_distances(X, squared=self.squared)
+        graph, self.names_ = named_distances(X, squared=self.squared, anchors=y)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
             note_columns(self, X)
         else:
@@ -200,9 +208,21 @@ class DistanceCompletion(Embedding):
         self.relaxed_ = graph.of_samples(relaxed)
         self.embedding_ = as_precise(graph.of_samples(places), X)
         self.relaxed_rmse_, self.rmse_ = _rmse(graph, relaxed), _rmse(graph, places)
+        if nodes.size:
+            self.mirrored_ = np.flatnonzero(np.isin(graph.index, mirrored(graph, nodes, places)))
+            self._warn_of_mirrored()
         if self.refined:  # projected places alone miss noisy lengths by more than the noise
             self._warn_of_missed_lengths(places)
         return self
+
+    def _warn_of_mirrored(self) -> None:
+        if self.mirrored_.size:
+            warn(
+                f"the places of {self.mirrored_.size} points are no better than their mirror "
+                f"images, which have the same distances: {called(self.names_, self.mirrored_)}. "
+                "Give more distances of them; see mirrored_.",
+                FewAnchorsWarning,
+            )
 
     @property
     def distances_(self) -> Array:

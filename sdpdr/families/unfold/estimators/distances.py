@@ -18,7 +18,9 @@ from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 
 
-def named_distances(D: Any, *, squared: bool = False) -> tuple[NeighborGraph, np.ndarray]:
+def named_distances(
+    D: Any, *, squared: bool = False, anchors: Any = None
+) -> tuple[NeighborGraph, np.ndarray]:
     """Graph of all distances that are known, and what its points are called.
 
     Parameters
@@ -26,6 +28,9 @@ def named_distances(D: Any, *, squared: bool = False) -> tuple[NeighborGraph, np
     D : array_like, sparse array or data frame
         In any of the forms of `DistanceCompletion.fit`.
     squared : bool, default False
+    anchors : array_like or tuple, optional
+        As ``y`` of `DistanceCompletion.fit`; one of which no distance is given has one to another
+        anchor, from their coordinates.
 
     Returns
     -------
@@ -48,8 +53,8 @@ def named_distances(D: Any, *, squared: bool = False) -> tuple[NeighborGraph, np
         ends = triples.iloc[:, :2].to_numpy(dtype=str)
         names, places = np.unique(ends, return_inverse=True)
         lengths = _as_numbers(triples.iloc[:, 2])
-        return _listed(places.reshape(-1, 2), lengths, squared, names), names
-    graph = known_distances(D, squared=squared)
+        return _listed(places.reshape(-1, 2), lengths, squared, names, anchors), names
+    graph = known_distances(D, squared=squared, anchors=anchors)
     rows = getattr(D, "index", None)
     if isinstance(rows, pd.Index) and rows.dtype.kind == "O" and rows.size == graph.index.size:
         return graph, rows.to_numpy()
@@ -105,7 +110,7 @@ def _as_numbers(values: Any) -> Array:
         ) from None
 
 
-def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
+def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> NeighborGraph:
     """Graph of all distances that are known, in any of the forms of `DistanceCompletion.fit`.
 
     Raises
@@ -130,7 +135,8 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
                 "not zero. Pass distances, not similarities."
             )
         pairs = np.column_stack([entries.row, entries.col])[apart]
-        return _listed(pairs, entries.data[apart], squared, np.arange(entries.shape[0]))
+        points = np.arange(entries.shape[0])
+        return _listed(pairs, entries.data[apart], squared, points, anchors)
     array = _as_numbers(D)
     if array.ndim == 2 and array.shape[1] == 3 and not (len(array) == 3 and _hollow(array)):
         ends, whole = array[:, :2], np.rint(np.nan_to_num(array[:, :2])).astype(np.int64)
@@ -140,14 +146,15 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
                 "columns are numbers of points, 0 and up. Pass a square matrix of distances, or "
                 "such triples."
             )
-        if whole.size and whole.min() == 1:
+        points = np.arange(int(whole.max(initial=-1)) + 1)
+        known, _ = _lone_anchors(np.unique(whole), anchors, points)
+        if whole.size and whole.min() == 1 and 0 not in known:
             raise DataError(
                 f"points of triples (i, j, distance) are counted from 0, and these run from 1 to "
                 f"{whole.max()}: of {whole.max() + 1} points no distance is known of point 0. If "
                 "they are counted from 1, subtract 1 from the first two columns."
             )
-        points = np.arange(int(whole.max(initial=-1)) + 1)
-        return _listed(whole, array[:, 2], squared, points)
+        return _listed(whole, array[:, 2], squared, points, anchors)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         # scikit-learn's words, which other libraries look for.
         none = array.ndim == 2 and not array.shape[1]
@@ -158,13 +165,20 @@ def known_distances(D: Any, *, squared: bool = False) -> NeighborGraph:
         )
     if np.any((array > 0.0) & (np.square(array) == 0.0)):
         raise DataError("some distances have squares too small for a number. Take another unit.")
+    points, apart = np.arange(len(array)), np.isfinite(array) & ~np.eye(len(array), dtype=bool)
+    pairs, lengths = _lone_anchors(np.flatnonzero((apart | apart.T).any(0)), anchors, points)
+    if lengths.size:
+        array = array.copy()
+        array[tuple(pairs.T)] = np.square(lengths) if squared else lengths
     with warnings.catch_warnings():
         # Noisy distances break the triangle inequality, squared or not.
         warnings.simplefilter("ignore", SquaredDistancesWarning)
         return complete(array, metric="precomputed", squared=squared)
 
 
-def _listed(pairs: Index, lengths: Array, squared: bool, names: np.ndarray) -> NeighborGraph:
+def _listed(
+    pairs: Index, lengths: Array, squared: bool, names: np.ndarray, anchors: Any = None
+) -> NeighborGraph:
     """Graph of pairs and their lengths, those that are not known left out."""
     n = names.size
     known = np.isfinite(lengths)
@@ -177,6 +191,9 @@ def _listed(pairs: Index, lengths: Array, squared: bool, names: np.ndarray) -> N
             "what is not known is to be left out, or nan."
         )
     _refuse_loops_and_twins(pairs, lengths, names)
+    more, apart = _lone_anchors(np.unique(pairs), anchors, names)
+    pairs = np.vstack([pairs, more])
+    lengths = np.append(lengths, np.square(apart) if squared else apart)
     lost = np.setdiff1d(np.arange(n), pairs)
     if lost.size or not n:
         raise DataError(
@@ -258,3 +275,22 @@ def _places(anchors: Any, names: np.ndarray) -> Any:
             f"are given of: {listed(names)}."
         )
     return found
+
+
+def _lone_anchors(seen: Index, given: Any, names: np.ndarray) -> tuple[Index, Array]:
+    """A pair for each anchor without distances, and its length: with the anchor furthest from it.
+
+    Lengths between anchors are constants of every program, so these change none.
+    """
+    rows, n = in_rows(given, names), names.size
+    places = np.zeros((0, 1)) if rows is None else np.asarray(rows, dtype=float)
+    places = places[:, None] if places.ndim == 1 else places
+    if len(places) != n:
+        return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
+    anchors = np.flatnonzero(~np.isnan(places).any(axis=1))
+    alone = np.setdiff1d(anchors, seen)
+    apart = np.linalg.norm(places[alone, None] - places[None, anchors], axis=2)
+    furthest = np.argmax(apart, axis=1) if apart.size else np.zeros(0, dtype=np.int64)
+    lengths = apart[np.arange(alone.size), furthest]
+    kept = lengths > 0.0
+    return np.column_stack([alone, anchors[furthest]])[kept], lengths[kept]

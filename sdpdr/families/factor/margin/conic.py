@@ -1,0 +1,108 @@
+r"""Small tables under the hinge as a conic program, which interior points solve to many digits.
+
+Descent on factors rounds the kinks of the hinge off, and multipliers are as good as the slopes of
+what is left. Of few ratings nearly every margin lies on its kink, and such multipliers stay some
+percent below the best. The multipliers of the conic program are those of the kinks themselves; they
+prove a bound by the same inequality as any others (``factors``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sdpdr.base.progress import Deadline
+from sdpdr.families.factor.margin.factors import Completion, Program
+from sdpdr.families.factor.margin.losses import Hinge
+from sdpdr.families.factor.margin.norms import principal
+from sdpdr.model import Model
+from sdpdr.model.blocks import MaxNorm, ProductLift, TraceNorm
+from sdpdr.model.language import pos, scalar, square
+from sdpdr.program import Solution
+from sdpdr.program.point import Factor
+from sdpdr.solving.solve import solve_step
+
+# Users and items in all, and margins, up to which an interior point takes a second or two.
+_SMALL, _FEW = 45, 1200
+# Of the gap that is asked for: what interior points aim at, and what is not worth a matrix.
+_SHARPER = 0.01
+
+
+def is_small(program: Program) -> bool:
+    """Whether a program has kinks, and few enough of them for an interior point."""
+    loss = program.loss
+    if not isinstance(loss, Hinge):
+        return False
+    return sum(program.entries.shape) <= _SMALL and loss.signs.size <= _FEW
+
+
+def complete_by_cones(program: Program, tol: float, deadline: Deadline) -> Completion:
+    """The completion that a conic solver finds, with the bound that its multipliers prove.
+
+    Parameters
+    ----------
+    program : Program
+        For which `is_small` holds.
+    tol : float
+        Of the relative gap.
+    deadline : Deadline
+
+    Returns
+    -------
+    Completion
+        The first guess of the descent, with no bound, where the solver has no answer.
+    """
+    loss, start = _hinge_of(program), program.start()
+    sharp = _SHARPER * tol
+    # The bound is proved below, by the multipliers of the margins: no other proof is needed.
+    solution = solve_step(
+        _model(program).to_sdp(), "clarabel", "auto", tol=sharp, time_limit=deadline.left()
+    )
+    if not solution.values:
+        return start
+    read = _read(program, start, solution)
+    valued = program.valued(read)
+    zero = program.valued(replace(read, U=start.U, V=start.V, size=0.0))
+    if zero.value <= valued.value * (1.0 + sharp):
+        valued = zero
+    weights = np.clip(solution.duals["margins"].reshape(loss.signs.shape), 0.0, program.c)
+    sides, p = solution.duals.get("max_norm.diagonal"), len(start.rows)
+    scales = None if sides is None else (sides[:p], sides[p:])
+    proof = program.proved(loss.weighted(weights, program.c), scales)
+    ended = replace(valued, bound=proof.bound, weights=proof.weights, scales=proof.scales)
+    return replace(ended, history=(ended.record(0.0, deadline),))
+
+
+def _hinge_of(program: Program) -> Hinge:
+    assert isinstance(program.loss, Hinge)
+    return program.loss
+
+
+def _model(program: Program) -> Model:
+    """The program of ``factors`` over the matrix of all products, with its kinks."""
+    entries, loss = program.entries, _hinge_of(program)
+    lift = ProductLift(entries.shape)
+    norm = TraceNorm if program.factors.name == "trace" else MaxNorm
+    each, level = np.indices(loss.signs.shape).reshape(2, -1)
+    scores, blocks = lift.entries(entries.places[each]), [lift, norm("Z", entries.shape)]
+    if np.isfinite(program.ridge):
+        for name, which, n in zip("bd", entries.places[each].T, entries.shape, strict=True):
+            offsets = scalar(name, n)
+            scores = scores + offsets[which]
+            blocks.append(square(offsets) * (0.5 * program.c * program.ridge))
+    if loss.n_shared:
+        scores = scores - scalar("theta", loss.n_shared)[level]
+    hinge = pos(1.0 - loss.signs.ravel() * scores) * program.c
+    return Model((*blocks, hinge.named("margins")), name="ratings", maximize=False)
+
+
+def _read(program: Program, start: Completion, solution: Solution) -> Completion:
+    """Factors, offsets and thresholds of an answer."""
+    factor, p = Factor.of(solution.values["Z"]).factor, len(start.rows)
+    U, V, size = principal(factor[:p], factor[p:], program.factors.name)
+    rows, columns = (
+        np.asarray(solution.values.get(name, zero))
+        for name, zero in (("b", start.rows), ("d", start.columns))
+    )
+    return replace(start, U=U, V=V, rows=rows, columns=columns, size=size)
