@@ -283,7 +283,7 @@ def _lone_anchors(seen: Index, given: Any, names: np.ndarray) -> tuple[Index, Ar
     Lengths between anchors are constants of every program, so these change none.
     """
     rows, n = in_rows(given, names), names.size
-    places = np.zeros((0, 1)) if rows is None else np.asarray(rows, dtype=float)
+    places = np.zeros((0, 1)) if rows is None else as_numbers("y", rows)
     places = places[:, None] if places.ndim == 1 else places
     if len(places) != n:
         return np.zeros((0, 2), dtype=np.int64), np.zeros(0)
