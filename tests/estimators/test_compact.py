@@ -37,7 +37,7 @@ def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     plain, both = saturated
     trailing = Trailing(2, centred=True)
     before = trailing.excess(plain.gram_)
-    steps = [before, *(record.excess for record in both.iteration_.history)]
+    steps = [before, *(record.excess for record in both.second_stage_.history)]
     assert np.all(np.diff(steps) <= 1e-4 * before)
     assert trailing.excess(both.gram_) == pytest.approx(min(steps), abs=1e-9)
     assert trailing.excess(both.gram_) < before
@@ -59,9 +59,9 @@ def test_the_kernel_keeps_the_value_and_the_densities(saturated):
 
 def test_every_program_is_solved_to_the_tolerance_and_the_last_is_proved(saturated):
     _, both = saturated
-    assert both.iteration_.status is IterationStatus.STALLED
-    assert all(record.gap < 1e-3 for record in both.iteration_.history)
-    assert both.iteration_.solution.bound is not None
+    assert both.second_stage_.status is IterationStatus.STALLED
+    assert all(record.gap < 1e-3 for record in both.second_stage_.history)
+    assert both.second_stage_.solution.bound is not None
 
 
 @pytest.mark.parametrize("change", ["turned", "scaled"])
@@ -109,7 +109,7 @@ def test_a_saturated_variance_is_told_with_the_share_that_is_shown():
 def test_a_variance_below_the_largest_is_not_told(recwarn):
     learned = MAP.fit(ROLL)
     assert learned.solution_.value < 0.99 * len(ROLL)
-    assert learned.iteration_ is None
+    assert learned.second_stage_ is None
     assert not [w for w in recwarn if issubclass(w.category, NonUniqueWarning)]
 
 
@@ -126,7 +126,7 @@ def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatc
 def test_a_second_stage_that_lost_the_value_is_not_kept(saturated, monkeypatch):
     """As it may when its time is over: a kernel far from feasible is compact for nothing."""
     plain, both = saturated
-    state = both.iteration_
+    state = both.second_stage_
     lost = replace(state.history[state.best_iteration], infeasibility=1e-2)
     history = tuple(lost if r.iteration == lost.iteration else r for r in state.history)
     monkeypatch.setattr(
@@ -138,4 +138,4 @@ def test_a_second_stage_that_lost_the_value_is_not_kept(saturated, monkeypatch):
 
 
 def test_of_as_many_components_as_points_nothing_is_left():
-    assert sdpdr.DensityMap(19, n_neighbors=4, compact=True).fit(ROLL).iteration_ is None
+    assert sdpdr.DensityMap(19, n_neighbors=4, compact=True).fit(ROLL).second_stage_ is None

@@ -146,7 +146,8 @@ def record(learned: Any, method: Method) -> dict[str, Any]:
         found["graph"] = {"made by": str(graph.provenance), "n": graph.n, "edges": graph.m}
     if hasattr(learned, "eigenvalues_"):
         found["eigenvalues"] = learned.eigenvalues_.tolist()
-    if (state := getattr(learned, "iteration_", None)) is not None:
+    if hasattr(learned, "iteration_"):
+        state = learned.iteration_
         found["iteration"] = {
             "status": state.status.name,
             "advice": state.status.advice,
@@ -179,7 +180,8 @@ def lines(learned: Any, method: Method, Y: Array) -> list[str]:
         value = getattr(learned, name, None)
         if value is not None and np.ndim(value) == 0:
             found.append(f"{words}: {value:.6g}")
-    if (state := getattr(learned, "iteration_", None)) is not None:
+    if hasattr(learned, "iteration_"):
+        state = learned.iteration_
         found.append(f"iteration: {state.status.name}, objective {shown(state.objective)}")
         found.append("the grade below is that of its last program")
     return found

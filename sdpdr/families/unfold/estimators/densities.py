@@ -85,7 +85,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
         The sums prescribed.
     solution_ : Solution
         Of the program, with its optimal value and bound; of the first stage, where there are two.
-    iteration_ : State or None
+    second_stage_ : State or None
         The second stage, with ``history``, ``status`` and ``excess``, the trace beyond
         ``n_components``; None without one.
     embedding_, gram_, eigenvalues_, graph_, n_features_in_, feature_names_in_
@@ -141,9 +141,9 @@ class DensityMap(SampledInTime, KernelEmbedding):
         found = self._solved(model)
         # Centred points have no more than n - 1 dimensions, beyond which nothing is left.
         narrow = self.n_components < graph.n - 1
-        self.iteration_ = None
+        self.second_stage_ = None
         if self.compact and narrow and found.values:
-            self.iteration_ = self._second(graph, model, found, deadline.left())
+            self.second_stage_ = self._second(graph, model, found, deadline.left())
         return found
 
     def _second(
@@ -183,7 +183,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
 
     def _most_compact(self, graph: NeighborGraph, solution: Solution) -> Solution:
         """Of both stages; one that ran out of time may have lost value or densities, or more."""
-        state = self.iteration_
+        state = self.second_stage_
         if state is None or state.best is None:
             return solution
         before = Trailing(self.n_components, graph.masses, centred=True).excess(solution.gram())
@@ -193,7 +193,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         super()._keep(graph, solution)
         self.density_ = kernel_sums(graph, self.bandwidth_)
-        if self.iteration_ is None and self.variant == "unit" and self.spread == "most":
+        if self.second_stage_ is None and self.variant == "unit" and self.spread == "most":
             self._warn_if_saturated(float(graph.counts.sum()))
 
     def _warn_if_saturated(self, most: float) -> None:
