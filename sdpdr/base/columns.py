@@ -27,7 +27,8 @@ UNKNOWN = -1
 UNNAMED = "Unnamed: "
 # Names that columns of ids have.
 _NAMES_OF_IDS = re.compile(
-    r"|id|ids|uid|uuid|key|index|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-](id|no|nr)"
+    r"|id|ids|uid|uuid|key|index|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
+    r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
     r"|(?-i:.*[a-z]I[Dd])|Unnamed: \d+",
     re.IGNORECASE,
 )

@@ -17,8 +17,9 @@ from sdpdr.families.sopca.estimator import SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert
 from sdpdr.families.unfold.estimators.are import ARE
 from sdpdr.families.unfold.estimators.completion import DistanceCompletion
+from sdpdr.families.unfold.estimators.densities import DensityMap
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.kernels import ColoredMVU, DensityMap, LOOCVUnfolding
+from sdpdr.families.unfold.estimators.kernels import ColoredMVU, LOOCVUnfolding
 from sdpdr.families.unfold.estimators.mvu import MFNU, MVE, MVU
 from sdpdr.families.unfold.estimators.separation import ISM
 

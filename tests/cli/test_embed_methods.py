@@ -289,7 +289,11 @@ def test_a_metric_by_a_solver_keeps_the_program(sdpdr):
         ("mvu", "--form landmark", "--landmarks M go together"),
         ("mvu", "--landmarks 5", "--landmarks M go together"),
         ("mvu", "--form landmark --landmarks 99", "--landmarks 99 of 14 points"),
-        ("density_map", "--set bandwith=2", "Did you mean 'bandwidth'? Known: bandwidth, spread"),
+        (
+            "density_map",
+            "--set bandwith=2",
+            "Did you mean 'bandwidth'? Known: bandwidth, compact, spread",
+        ),
         ("mvu", "--set kappa=2", "method mvu has no hyperparameters for --set"),
         ("mvu", "--set n_neighbors=3", "an option of its own, --n-neighbors"),
         ("mvu", "--set n-neighbors=3", "an option of its own, --n-neighbors"),

@@ -80,12 +80,73 @@ def test_lines_above_a_table_are_no_rows(sdpdr, tmp_path, points, lines, what):
 def test_a_header_without_a_name_for_names_of_rows_is_read_as_r_means_it(
     tmp_path, points, mark, counted
 ):
-    names = [str(k + 1) if counted else f'"row {k}"' for k in range(12)]
+    names = [f'"{k + 1}"' if counted else f'"row {k}"' for k in range(12)]
     body = [mark.join([name, *map(str, row)]) for name, row in zip(names, points, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join([mark.join(['"a"', '"b"', '"c"']), *body]))
     frame = read_table(tmp_path / "t.csv")
     assert (list(frame.columns), list(frame.index)) == (["", "a", "b", "c"], [""])
     np.testing.assert_array_equal(frame.select().numbers(), points)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name;value\nP0;0,0\nP1;1,7\nP2;2,5\n",
+        "name;kind;value\nP0;a;0,0\nP1;b;1,7\nP2;a;2,5\n",
+        "name\tvalue\nP0\t0,0\nP1\t1,7\nP2\t2,5\n",
+    ],
+)
+def test_decimal_commas_are_not_taken_for_separators(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    np.testing.assert_array_equal(
+        read_table(tmp_path / "t.csv").select(["value"]).numbers()[:, 0], [0.0, 1.7, 2.5]
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,income\nP0,52,000\nP1,53,137\nP2,54,000\n",
+        "x\n1,00\n2,37\n3,74\n",
+        "mass,speed\n1,3.30,1.23\n2,3.84,1.06\n3,4.1,1.0\n",
+        "city,pop\nTown 0, ST,1\nTown 1, ST,2\nTown 2, ST,3\n",
+        "city pop\nNew York 8\nLos Angeles 4\nSan Diego 1\n",
+    ],
+)
+def test_a_cell_more_than_the_header_is_no_index_unless_all_is_quoted(sdpdr, tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    refused(sdpdr("embed t.csv --n-neighbors 2 --out out.csv"), tmp_path)
+
+
+def test_rows_in_order_of_time_and_distances_are_not_dropped(sdpdr, tmp_path, points):
+    table = pd.DataFrame(points, columns=["a", "b", "c"])
+    table["turn"] = "R"
+    table.loc[3, "a"] = np.nan
+    table.to_csv(tmp_path / "walk.csv", index=False)
+    ran = sdpdr("embed walk.csv --method are --actions turn --missing drop --out out.csv")
+    assert "none can be left out" in refused(ran, tmp_path)
+    pd.DataFrame(np.ones((4, 4)) - np.eye(4)).to_csv(tmp_path / "d.csv", index=False, header=False)
+    ran = sdpdr("embed d.csv --metric precomputed --missing drop --out out.csv")
+    assert "--missing drop is about coordinates" in refused(ran, tmp_path)
+
+
+def test_rows_are_called_by_their_numbers_in_the_file_when_some_are_dropped(
+    sdpdr, tmp_path, points
+):
+    table = pd.DataFrame(points, columns=["a", "b", "c"])
+    table["kind"] = ["x", "y"] * 6
+    table.loc[3, "b"], table.loc[9, "kind"] = np.nan, None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    base = "embed t.csv --n-neighbors 4 --missing drop --method colored_mvu --labels kind"
+    assert "row 10" in refused(sdpdr(f"{base} --out out.csv"), tmp_path)
+
+
+def test_a_column_called_line_is_kept_beside_the_lines_of_the_file(sdpdr, tmp_path, points):
+    table = pd.DataFrame(points, columns=["a", "b", "line"])
+    table.loc[0, "b"] = np.nan
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert sdpdr("embed t.csv --n-neighbors 4 --missing drop --out y.csv").code == Exit.OK
+    assert pd.read_csv(tmp_path / "y.csv")["line_"].tolist() == list(range(3, 14))
 
 
 def test_rows_with_gaps_are_dropped_where_asked_and_told(sdpdr, tmp_path, points):
@@ -100,7 +161,7 @@ def test_rows_with_gaps_are_dropped_where_asked_and_told(sdpdr, tmp_path, points
     assert "are not known, and they are left out: 4, 8." in ran.err
     assert sdpdr("embed whole.csv --n-neighbors 4 --out whole-y.csv").code == Exit.OK
     found, whole = (pd.read_csv(tmp_path / f"{name}-y.csv") for name in ("gaps", "whole"))
-    assert found.pop("row").tolist() == [k + 1 for k in range(12) if k not in (3, 7)]
+    assert found.pop("line").tolist() == [k + 2 for k in range(12) if k not in (3, 7)]
     pd.testing.assert_frame_equal(found, whole)
     assert sdpdr("transform m.npz gaps.csv --out no.csv").code == Exit.BAD_INPUT
     assert sdpdr("transform m.npz gaps.csv --missing drop --out places.csv").code == Exit.OK

@@ -31,6 +31,7 @@ ROLL = sdpdr.datasets.swiss_roll(24, seed=0)[0]
 
 # The checks feed clusters, which need joining, and rounded data, which has duplicates.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.NonUniqueWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @parametrize_with_checks([sdpdr.DensityMap(n_neighbors=3, connect="mst", tol=1e-4)])
 def test_scikit_learn_checks(estimator, check):
@@ -57,6 +58,7 @@ def dense(gram):
     return np.asarray(gram)
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.NonUniqueWarning")  # its value is that of many
 def test_a_map_is_what_the_recipe_solves():
     learned = sdpdr.DensityMap(n_neighbors=4, bandwidth=5.0, tol=1e-7).fit(ROLL)
     graph = graphs.knn(ROLL, 4)

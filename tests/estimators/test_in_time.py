@@ -87,7 +87,7 @@ def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypat
 @pytest.mark.parametrize("name", ["DensityMap", "MFNU", "MVE", "MVU"])
 def test_of_too_many_points_a_sample_is_unfolded(monkeypatch, name):
     monkeypatch.setattr(sampled, "FEW", 25)
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.kernels._FEW_DENSITIES", 25)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.densities._FEW", 25)
     monkeypatch.setattr(sampled.SampledInTime, "_predicted", lambda *_: 1e3)
     estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)
     with pytest.warns(SampledWarning, match="25 of 40 points"):
@@ -102,7 +102,7 @@ def test_of_too_many_points_a_sample_is_unfolded(monkeypatch, name):
 @pytest.mark.parametrize("name", ["DensityMap", "MFNU", "MVE"])
 def test_where_there_is_time_all_points_are_unfolded(monkeypatch, name):
     monkeypatch.setattr(sampled, "FEW", 25)
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.kernels._FEW_DENSITIES", 25)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.densities._FEW", 25)
     estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)
     found = clone(estimator).fit(ROLL)
     np.testing.assert_array_equal(found.sample_, np.arange(40))

@@ -87,6 +87,31 @@ def test_weighted_points_count_as_often_as_they_occur():
     assert value(cost, X) == pytest.approx(tail, rel=1e-9)
 
 
+@pytest.mark.parametrize("counts", [None, np.array([2.0, 1.0, 3.0, 1.0])], ids=["once", "counted"])
+def test_centred_eigenvalues_do_not_depend_on_the_origin(counts):
+    """About the mean: of points moved anywhere, and what is written for them one by one."""
+    points = np.random.default_rng(4).standard_normal((4, 3))
+    centred = Trailing(1, counts, centred=True)
+    times = np.ones(4, dtype=int) if counts is None else counts.astype(int)
+    every = np.repeat(points, times, axis=0)
+    spread = np.linalg.svd(every - every.mean(axis=0), compute_uv=False) ** 2
+    for moved in (points, points + 5.0):
+        gram = moved @ moved.T
+        cost = centred.cost(gram, np.zeros((4, 0)), 0, rng())
+        for measure in (centred.excess(gram), centred.excess(Factor(moved)), value(cost, gram)):
+            assert measure == pytest.approx(spread[1:].sum(), rel=1e-9)
+        first = centred.first(4, np.zeros((4, 0)), rng())
+        assert centred.size(gram) == pytest.approx(spread.sum(), rel=1e-9)
+        assert value(first, gram) == pytest.approx(spread.sum(), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_centred_cost_lies_above_the_excess(seed):
+    here, there, centred = draw(seed), draw(seed + 100), Trailing(R, centred=True)
+    cost = centred.cost(here, NO_NULL, 0, rng())
+    assert value(cost, there) >= centred.excess(there) - 1e-9
+
+
 def test_missing_directions_are_drawn_off_the_null_vectors():
     """A matrix of rank one under a rank of three leaves two free; none is the vector of ones."""
     y = np.arange(N) - (N - 1) / 2.0

@@ -16,7 +16,7 @@ import sdpdr
 from sdpdr.baselines import kernel_pca
 
 X, t = sdpdr.datasets.s_curve(80, seed=0)
-found = sdpdr.DensityMap(n_neighbors=5).fit(X)
+found = sdpdr.DensityMap().fit(X)
 gaussian = kernel_pca(X, 79, gamma=0.5 / found.bandwidth_**2)
 share = {
     "kernel PCA": np.square(gaussian[:, :2]).sum() / np.square(gaussian).sum(),

@@ -136,10 +136,17 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
         if points.named and not distances:
             _tell_doubts(points)
     table = Table(points, kept, _colour(args, found, kept), frame, np.arange(frame.n))
-    return table if distances else _complete(table, args.missing)
+    if not distances:
+        return _complete(table, args.missing, in_time=bool(getattr(args, "actions", None)))
+    if args.missing == "drop":
+        raise DataError(
+            "--missing drop is about coordinates, and these are distances, of which what is "
+            "missing is not known. Leave it out."
+        )
+    return table
 
 
-def _complete(table: Table, missing: str) -> Table:
+def _complete(table: Table, missing: str, *, in_time: bool) -> Table:
     """The rows whose coordinates are all known, by ``--missing``."""
     X = table.points.numbers()
     gone = np.isnan(X)
@@ -147,12 +154,21 @@ def _complete(table: Table, missing: str) -> Table:
         return table
     whole, file = np.asarray(~gone.any(axis=1)), table.points.file
     rows = listed_rows(np.flatnonzero(~whole) + 1)
+    if missing == "drop" and in_time:
+        raise DataError(
+            f"{file}: rows with coordinates that are not known: {rows}. --actions says what was "
+            "done from each row to the next, so that none can be left out: fill them in."
+        )
     if missing == "drop" and whole.any():
         note(f"{file}: coordinates of these rows are not known, and they are left out: {rows}.")
-        known = {name: column[whole] for name, column in table.kept.items()}
-        kept = {"row": np.flatnonzero(whole) + 1, **known}
-        some = table.points.rows(whole), kept, table.colour, table.whole.rows(whole)
-        return Table(*some, np.flatnonzero(whole))
+        lines = table.whole.lines
+        name = "row" if lines is None else "line"
+        while name in table.whole.columns:
+            name += "_"
+        places = np.arange(1, table.whole.n + 1) if lines is None else np.asarray(lines)
+        kept = {beside: column[whole] for beside, column in table.kept.items()}
+        some = table.points.rows(whole), {name: places[whole], **kept}, table.colour
+        return Table(*some, table.whole.rows(whole), np.flatnonzero(whole))
     names = np.array(list(table.points.columns), dtype=object)[gone.any(axis=0)]
     distances = (
         " If it holds distances, --metric precomputed says so, and what is missing is not known."
@@ -328,7 +344,8 @@ def refuse_scale(how: str | None) -> None:
 
 def _tell_doubts(points: Frame) -> None:
     """Say which of the coordinates may be none."""
-    for name, column in points.columns.items():
+    for name in points.columns:
+        column = points.values(name)
         if column.dtype.kind in "fiu" and (words := doubts(name, column)):
             complain(
                 "warning",

@@ -156,7 +156,8 @@ def run(args: Namespace) -> Exit:
     frame = columns.read(args, side_columns(args))
     working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
-    X, beside = table.points.numbers(), side_inputs(table.whole, args)
+    X = table.points.numbers()
+    beside = {k: np.asarray(v)[table.rows] for k, v in side_inputs(frame, args).items()}
     names = list(table.points.columns)
     with about(frame.file), rows_from(1, names), rows_of(table.rows):
         scaling = _scaling(X, args, names)

@@ -108,9 +108,10 @@ def read_text(
     if not sample:
         below = f" below line {skip}" if skip else ""
         raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
-    separator = separator or _separator(sample, usual)
-    decimal = decimal or _decimal(path.name, _split(sample, separator), separator)
-    form = _Form(separator, decimal, encoding, skip)
+    quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
+    separator = separator or _separator(sample, usual, quoted)
+    decimal = decimal or _decimal(path.name, _split(sample, separator, quoted), separator)
+    form = _Form(separator, decimal, encoding, skip, quoted)
     texts: set[int] = set()
     while True:
         found, again = _read(path, form, header, texts, as_written)
@@ -121,12 +122,13 @@ def read_text(
 
 @dataclass(frozen=True)
 class _Form:
-    """How a text table is written."""
+    """How a text table is written; ``quoted`` if its first lines begin with quotes."""
 
     separator: str
     decimal: str
     encoding: str
     skip: int
+    quoted: bool
 
 
 def words_of(separator: str | None, decimal: str) -> str:
@@ -139,11 +141,11 @@ def words_of(separator: str | None, decimal: str) -> str:
 # -- separators and decimal marks -------------------------------------------------------------
 
 
-def _separator(sample: Sequence[str], usual: str) -> str:
+def _separator(sample: Sequence[str], usual: str, quoted: bool) -> str:
     """The separator of most numbers among those that give all lines the same number of cells."""
     best, most = usual, -1.0
     for other in (usual, *(known for known in SEPARATORS if known != usual)):
-        rows = [[cell.strip() for cell in row] for row in _split(sample, other)]
+        rows = [[cell.strip() for cell in row] for row in _split(sample, other, quoted)]
         # The last line may have been cut where cells hold line breaks.
         width = len(rows[0]) if rows else 0
         if width > 1 and all(len(row) == width for row in rows[: _SAMPLE - 1]):
@@ -176,9 +178,9 @@ def _decimal(name: str, rows: Sequence[Sequence[str]], separator: str) -> str:
     return ","
 
 
-def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
+def _split(lines: Iterable[str], separator: str, quoted: bool) -> list[list[str]]:
     try:
-        return [row for _, row in _with_index(_rows(lines, separator))]
+        return [row for _, row in _with_index(_rows(lines, separator), quoted)]
     except csv.Error:
         return []
 
@@ -193,17 +195,20 @@ def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
     line after it.
     """
     every = iter(lines)
-    marked, first = [], None
+    before, first = [], None
     for line in every:
-        if not line.startswith("#"):
+        if line.strip() and not line.startswith("#"):
             first = line
             break
-        marked.append(line)
+        before.append(line)
+    marked = [k for k, line in enumerate(before) if line.startswith("#")]
+    names = None
     if marked:
-        last = marked[-1].lstrip("# ")
-        names = first is None or _width(last, separator) == _width(first, separator)
-        yield from ["\n"] * (len(marked) - 1)
-        yield last if names else "\n"
+        last = before[marked[-1]].lstrip("# ")
+        if first is None or _width(last, separator) == _width(first, separator):
+            names = marked[-1]
+    for k, line in enumerate(before):
+        yield line.lstrip("# ") if k == names else "\n"
     if first is not None:
         yield first
     yield from every
@@ -224,19 +229,18 @@ def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]
             yield reader.line_num, row
 
 
-def _with_index(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+def _with_index(
+    rows: Iterator[tuple[int, list[str]]], quoted: bool
+) -> Iterator[tuple[int, list[str]]]:
     """Rows, the first with an empty cell before it where R left out the name of the names of rows.
 
-    Its header has a cell less than the rows below, and no number; these begin with words, or with
-    1, 2, ...: where a cell more comes of commas between thousands, that is not so.
+    Its header has a cell less than the rows below. R quotes both the header and the names of rows,
+    without which a cell more may come of a comma between thousands, or of a blank in a name.
     """
-    first = list(islice(rows, 3))
-    if len(first) == 3:
-        (number, names), *below = first
-        longer = all(len(row) == len(names) + 1 and row[-1].strip() for _, row in below)
-        begun = [row[0].strip() for _, row in below if row]
-        named = begun == ["1", "2"] or not any(map(is_number, begun))
-        if longer and named and not any(map(is_number, names)):
+    first = list(islice(rows, 2))
+    if quoted and len(first) == 2:
+        (number, names), (_, below) = first
+        if len(below) == len(names) + 1 and below[-1].strip():
             first[0] = (number, ["", *names])
     yield from first
     yield from rows
@@ -253,8 +257,8 @@ def _read(
     decimal = form.decimal
     with opened(path, form.encoding) as (stream, raw):
         lines_of_table = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
-        every = _rows(lines_of_table, form.separator)
-        rows = _even(path.name, every if header == "no" else _with_index(every), form.separator)
+        every = _with_index(_rows(lines_of_table, form.separator), form.quoted)
+        rows = _even(path.name, every, form.separator)
         first = list(islice(rows, 2))
         if first and _is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)

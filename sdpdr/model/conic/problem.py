@@ -99,7 +99,12 @@ class CvxpyProgram(SDP):
         if solution.values and not self.is_point(solution.values):
             raise DataError("the solution is of another program: it lacks variables of this one.")
         way = self._way
-        way.problem.unpack_results(Answer(way.reading, solution), way.chain, way.inverse)
+        try:
+            way.problem.unpack_results(Answer(way.reading, solution), way.chain, way.inverse)
+        except cp.SolverError:
+            raise cp.SolverError(
+                f"there is no point to give back: {solution.status.name}. {solution.advice}"
+            ) from None
         return way.problem
 
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count, product
+from itertools import count, islice, product
+from threading import Lock
 from typing import TypeAlias
 
 import numpy as np
@@ -90,21 +91,25 @@ class _Moves:
 
     def __init__(self, sdp: SDP) -> None:
         self._sdp = sdp
+        self._found: list[Move] = []
+        # A program may be solved in several threads, which share what was found.
+        self._lock = Lock()
         self._begin()
 
     def _begin(self) -> None:
-        self._found: list[Move] = []
         self._effort = Effort()
-        self._search = _search(self._sdp, lambda: self._effort.spend())
+        search = _search(self._sdp, lambda: self._effort.spend())
+        self._search = islice(search, len(self._found), None)
 
     def within(self, effort: Effort) -> Iterator[Move]:
         """All of them, as far as they are known or found in time."""
         for place in count():
-            if place == len(self._found):
-                further = self._next(effort)
-                if further is None:
-                    return
-                self._found.append(further)
+            with self._lock:
+                if place == len(self._found):
+                    further = self._next(effort)
+                    if further is None:
+                        return
+                    self._found.append(further)
             yield self._found[place]
 
     def _next(self, effort: Effort) -> Move | None:

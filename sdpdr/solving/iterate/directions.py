@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
@@ -114,12 +115,15 @@ class _OfSpectrum(Direction):
 
     def excess(self, value: Value) -> float:
         """Sum of the trailing eigenvalues."""
-        values, _ = _spectrum(value, self.weights)
+        values, _ = self._spectrum(value)
         return float(np.sum(np.maximum(values[self.rank :], 0.0)))
 
     def size(self, value: Value) -> float:
         """The weighted trace."""
-        return float(np.sum(_spectrum(value, self.weights)[0]))
+        return float(np.sum(self._spectrum(value)[0]))
+
+    def _spectrum(self, value: Value) -> tuple[Array, Array]:
+        return _spectrum(value, self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +140,10 @@ class Trailing(_OfSpectrum):
     weights : array of shape (n,), optional
         How many points each row stands for. The eigenvalues are then those of the matrix in which
         every point has a row of its own, hence of :math:`D^{1/2} X D^{1/2}`.
+    centred : bool, default False
+        Whether the eigenvalues are those about the mean of the points, wherever the origin is. With
+        q the unit vector along :math:`D^{1/2}\mathbf 1`, X is then seen through
+        :math:`(I - q q^T) D^{1/2}`, and W has q among the vectors that it leaves out.
 
     Examples
     --------
@@ -152,6 +160,11 @@ class Trailing(_OfSpectrum):
 
     name: ClassVar[str] = "trailing"
     weights: Array | None = None
+    centred: bool = False
+
+    def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
+        """The weighted trace, about the mean if so asked."""
+        return self._all_but(np.zeros((n, 0))) if self.centred else super().first(n, null, rng)
 
     def random(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """All but r directions drawn at random."""
@@ -159,14 +172,28 @@ class Trailing(_OfSpectrum):
 
     def cost(self, value: Value, null: Array, step: int, rng: np.random.Generator) -> LinearMap:
         """All but the r leading eigenvectors."""
-        head = _leading(*_spectrum(value, self.weights), self.rank, rng)
+        head = _leading(*self._spectrum(value), self.rank, rng)
         return self._all_but(_completed(head, self._null(null), self.rank, rng))
 
+    def _spectrum(self, value: Value) -> tuple[Array, Array]:
+        return _spectrum(value, self.weights, self._mean(value.shape[0]))
+
+    def _mean(self, n: int) -> Array:
+        """Q as a column, or no column."""
+        if not self.centred:
+            return np.zeros((n, 0))
+        root = np.ones((n, 1)) if self.weights is None else _root(self.weights)
+        return np.asarray(root / np.linalg.norm(root))
+
     def _null(self, null: Array) -> Array:
-        return null if self.weights is None else np.linalg.qr(null / _root(self.weights))[0]
+        if self.weights is not None:
+            null = np.linalg.qr(null / _root(self.weights))[0]
+        # Where the constraints centre the points, q is among the null vectors already.
+        return sl.orth(np.hstack([self._mean(len(null)), null])) if self.centred else null
 
     def _all_but(self, head: Array) -> LinearMap:
         n = head.shape[0]
+        head = np.hstack([self._mean(n), head])
         scaled = head if self.weights is None else _root(self.weights) * head
         forms = QuadraticForms(scaled.T)
         return Trace(n, self.weights) - np.ones((1, forms.m)) @ forms
@@ -318,13 +345,19 @@ def find_direction(direction: str | Direction, rank: int) -> Direction:
     return DIRECTIONS[direction](rank)
 
 
-def _spectrum(value: Value, weights: Array | None) -> tuple[Array, Array]:
+def _spectrum(
+    value: Value, weights: Array | None, mean: Array | None = None
+) -> tuple[Array, Array]:
+    """Of the points, each as often as it counts, off the columns of ``mean``."""
     if isinstance(value, Factor):
-        factor = value.factor
-        return factor_spectrum(factor if weights is None else _root(weights) * factor)
+        factor = value.factor if weights is None else _root(weights) * value.factor
+        return factor_spectrum(factor if mean is None else factor - mean @ (mean.T @ factor))
     gram = np.asarray(value, dtype=float)
     if weights is not None:
         gram = _root(weights) * gram * _root(weights).T
+    if mean is not None and mean.size:
+        off = np.eye(len(gram)) - mean @ mean.T
+        gram = off @ gram @ off
     return gram_spectrum(gram)
 
 

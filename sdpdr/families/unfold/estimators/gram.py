@@ -322,6 +322,7 @@ def seconds_of(time_limit: float | str | None, solver: Any, form: str) -> float 
     (60.0, None)
     """
     if not isinstance(time_limit, str):
+        Deadline(time_limit)  # refuses what is no number of seconds
         return time_limit
     validate.choice("time_limit", time_limit, ("auto",))
     return PATIENCE if is_left_to_us(solver, form) else None

@@ -1,4 +1,4 @@
-"""Whose Gram matrix has no centre: colored unfolding, density maps, leave-one-out unfolding."""
+"""Whose Gram matrix has no centre: colored unfolding, leave-one-out unfolding."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
-from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.sampled import SampledInTime, Sampling
+from sdpdr.families.unfold.estimators.sampled import Sampling
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
@@ -21,12 +20,8 @@ from sdpdr.model.blocks import Band, OtherSums, Relation
 from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
 
-# Bandwidth of a density map, in root mean squares of the lengths of edges.
-_WIDTH = 3.0
 # Relative to squared lengths, what neighbours may give way by to lie on a sphere.
 _WIDTH_ON_SPHERES = 0.05
-# Points of a density map that takes seconds.
-_FEW_DENSITIES = 300
 # Points of a leave-one-out unfolding that takes seconds.
 _FEW = 30
 
@@ -145,97 +140,6 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
     total: Array = np.zeros((graph.n, side.factor.shape[1]))
     np.add.at(total, graph.index[placed], side.factor[placed])
     return Side(total / np.bincount(graph.index[placed], minlength=graph.n)[:, None], side.signs)
-
-
-@dataclass(eq=False, repr=False)
-class DensityMap(SampledInTime, KernelEmbedding):
-    r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
-
-    Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
-    embeds by the leading components of the kernel found, centred.
-
-    Parameters
-    ----------
-    n_components : int, default 2
-        Dimension of the embedding.
-    n_neighbors : int, default 6
-        Two points are joined if either is among the other's nearest.
-    bandwidth : float, optional
-        h of the kernel :math:`\exp(-d / 2h^2)`, a plain length. Default: three times the root of
-        the mean of the squared edge lengths. Beside a small h the unit sphere is small, points lie
-        all around it, and two dimensions hold little of them; of a large h only sums of distances
-        are left.
-    variant : {"unit", "trace"}, default "unit"
-        Points on the unit sphere, or as close to the origin as the densities allow.
-    spread : {"most", "least"}, default "most"
-        Of the unit form: whether the variance is maximised or minimised.
-    sample : int, "auto" or None, default "auto"
-        How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take longer than ``time_limit``: then so many as
-        will not, 300 at least. Distances, and solvers and forms chosen by name, are not sampled
-        unless asked.
-    metric, angles, connect, extension, solver, form, tol, time_limit, random_state
-        As for `sdpdr.MVU`.
-
-    Attributes
-    ----------
-    bandwidth_ : float
-        h, as used.
-    density_ : array of shape (nodes,)
-        The sums prescribed.
-    embedding_, gram_, eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
-        As of `sdpdr.MVU`; the eigenvalues are those of the centred kernel.
-
-    Raises
-    ------
-    DataError, ModelError
-        From `fit`, naming what is wrong.
-
-    References
-    ----------
-    Vasiloglou thesis, section 6.5, in a form that has an answer; see the method's page.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(40, seed=0)
-    >>> found = sdpdr.DensityMap(n_neighbors=4).fit(X)
-    >>> found.embedding_.shape, found.solution_.certified()
-    ((40, 2), True)
-    """
-
-    _: KW_ONLY
-    bandwidth: float | None = None
-    variant: Variant = "unit"
-    spread: Objective = "most"
-
-    def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        _require_all_distances(graph)
-        self.bandwidth_ = self.bandwidth
-        if self.bandwidth is None:
-            self.bandwidth_ = _WIDTH * float(np.sqrt(np.mean(graph.sqdist)))
-        return density_map(
-            graph, bandwidth=self.bandwidth_, variant=self.variant, spread=self.spread
-        )
-
-    def _few(self) -> int:
-        return _FEW_DENSITIES
-
-    def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
-        super()._keep(graph, solution)
-        self.density_ = kernel_sums(graph, self.bandwidth_)
-
-
-def _require_all_distances(graph: NeighborGraph) -> None:
-    """Refuse distances with gaps: a neighbour that is not known would count as none."""
-    space = graph.provenance.space
-    if space is not None and space.fewest < space.n - 1:
-        raise DataError(
-            "DensityMap needs all distances, and some are not known (NaN or inf): the density at a "
-            "point is a sum over its neighbours, which would be less by those not known. Complete "
-            "the distances first, with sdpdr.DistanceCompletion().fit(D).distances_."
-        )
 
 
 @dataclass(eq=False, repr=False)

@@ -1,0 +1,141 @@
+"""The second stage of density maps: the value is kept, the trace beyond the picture falls."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import graphs, methods
+from sdpdr.errors import NonUniqueWarning, UncertifiedWarning
+from sdpdr.families.unfold.iterated import GIVEN_UP, compact, near_optimal
+from sdpdr.iterate import IterationStatus, Trailing
+
+ROLL = sdpdr.datasets.swiss_roll(20, seed=0)[0]
+GRAPH = graphs.knn(ROLL, 4)
+# Of a narrow kernel every variance that points on a sphere can have is reached.
+NARROW = 0.5 * float(np.sqrt(GRAPH.sqdist.mean()))
+MAP = sdpdr.DensityMap(n_neighbors=4)
+
+
+def share(learned):
+    return float(learned.explained_variance_ratio_.sum())
+
+
+@pytest.fixture(scope="module")
+def saturated():
+    """Without the second stage and with it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NonUniqueWarning)
+        plain = sdpdr.DensityMap(n_neighbors=4, bandwidth=NARROW).fit(ROLL)
+    both = sdpdr.DensityMap(n_neighbors=4, bandwidth=NARROW, compact=True).fit(ROLL)
+    return plain, both
+
+
+def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
+    plain, both = saturated
+    trailing = Trailing(2, centred=True)
+    before = trailing.excess(plain.gram_)
+    steps = [before, *(record.excess for record in both.second_stage_.history)]
+    assert np.all(np.diff(steps) <= 1e-4 * before)
+    assert trailing.excess(both.gram_) == pytest.approx(min(steps), abs=1e-9)
+    assert trailing.excess(both.gram_) < before
+    assert share(both) > share(plain)
+
+
+def test_the_kernel_keeps_the_value_and_the_densities(saturated):
+    plain, both = saturated
+    np.testing.assert_allclose(both.solution_.value, plain.solution_.value, rtol=1e-6)
+    model = methods.density_map(GRAPH, bandwidth=NARROW)
+    kernel = {"K": np.asarray(both.gram_)}
+    least = (1.0 - GIVEN_UP) * plain.solution_.value
+    assert model.objective(kernel) >= least - 1e-4
+    assert max(model.violations(kernel).values()) < 1e-4
+    # What is shown is what the kernel says.
+    sizes = np.square(both.embedding_).sum(axis=0)
+    np.testing.assert_allclose(sizes, both.eigenvalues_[:2], rtol=1e-6)
+
+
+def test_every_program_is_solved_to_the_tolerance_and_the_last_is_proved(saturated):
+    _, both = saturated
+    assert both.second_stage_.status is IterationStatus.STALLED
+    assert all(record.gap < 1e-3 for record in both.second_stage_.history)
+    assert both.second_stage_.solution.bound is not None
+
+
+@pytest.mark.parametrize("change", ["turned", "scaled"])
+def test_what_is_found_depends_on_lengths_alone_in_any_unit(change):
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    other = ROLL @ turn + 1.0 if change == "turned" else 100.0 * ROLL
+    here = sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL)
+    there = sdpdr.DensityMap(n_neighbors=4, compact=True).fit(other)
+    assert share(there) == pytest.approx(share(here), abs=1e-3)
+
+
+@pytest.mark.parametrize("options", [{"spread": "least"}, {"variant": "trace"}])
+def test_least_values_are_kept_as_well(options):
+    learned = sdpdr.DensityMap(n_neighbors=4, compact=True, **options).fit(ROLL)
+    model = methods.density_map(GRAPH, bandwidth=learned.bandwidth_, **options)
+    value = model.objective({"K": np.asarray(learned.gram_)})
+    assert value <= (1.0 + GIVEN_UP) * learned.solution_.value + 1e-4
+
+
+def test_the_row_holds_where_the_value_is_near_and_nowhere_else():
+    program = methods.density_map(GRAPH).to_sdp()
+    found = sdpdr.solve(program)
+    near = near_optimal(program, found, 0.1)
+    row = near.rows[-1]
+    assert near.slack(row, found.values)[0] == pytest.approx(0.1 * found.value, rel=1e-6)
+    far = {"K": 0.5 * np.asarray(found.gram())}
+    assert near.slack(row, far)[0] < 0.0
+
+
+def test_a_flat_kernel_stays_as_it_is():
+    """Of rank two already, nothing is left to lower."""
+    program = methods.density_map(GRAPH, variant="trace").to_sdp()
+    state = compact(program, sdpdr.solve(program, tol=1e-8), rank=2)
+    assert state.status is IterationStatus.RANK_REACHED
+    assert len(state.history) == 1
+
+
+def test_a_saturated_variance_is_told_with_the_share_that_is_shown():
+    learner = sdpdr.DensityMap(n_neighbors=4, bandwidth=NARROW)
+    with pytest.warns(NonUniqueWarning, match=r"hold \d+% of the kernel.*compact=True") as told:
+        learner.fit(ROLL)
+    assert f"hold {share(learner):.0%} of" in str(told[0].message)
+
+
+def test_a_variance_below_the_largest_is_not_told(recwarn):
+    learned = MAP.fit(ROLL)
+    assert learned.solution_.value < 0.99 * len(ROLL)
+    assert learned.second_stage_ is None
+    assert not [w for w in recwarn if issubclass(w.category, NonUniqueWarning)]
+
+
+def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatch):
+    monkeypatch.setattr(
+        "sdpdr.families.unfold.estimators.densities.Deadline.left", lambda self: 0.0
+    )
+    learner = sdpdr.DensityMap(n_neighbors=4, compact=True)
+    with pytest.warns(UncertifiedWarning, match="second stage, TIME_LIMIT"):
+        learner.fit(ROLL)
+    np.testing.assert_array_equal(learner.gram_, learner.solution_.gram())
+
+
+def test_a_second_stage_that_lost_the_value_is_not_kept(saturated, monkeypatch):
+    """As it may when its time is over: a kernel far from feasible is compact for nothing."""
+    plain, both = saturated
+    state = both.second_stage_
+    lost = replace(state.history[state.best_iteration], infeasibility=1e-2)
+    history = tuple(lost if r.iteration == lost.iteration else r for r in state.history)
+    monkeypatch.setattr(
+        "sdpdr.families.unfold.estimators.densities.compact",
+        lambda *args, **options: replace(state, history=history),
+    )
+    learned = sdpdr.DensityMap(n_neighbors=4, bandwidth=NARROW, compact=True).fit(ROLL)
+    np.testing.assert_array_equal(learned.gram_, plain.gram_)
+
+
+def test_of_as_many_components_as_points_nothing_is_left():
+    assert sdpdr.DensityMap(19, n_neighbors=4, compact=True).fit(ROLL).second_stage_ is None
