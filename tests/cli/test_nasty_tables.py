@@ -135,7 +135,7 @@ def test_rows_are_called_by_their_numbers_in_the_file_when_some_are_dropped(
 ):
     table = pd.DataFrame(points, columns=["a", "b", "c"])
     table["kind"] = ["x", "y"] * 6
-    table.loc[3, "b"], table.loc[9, "kind"] = np.nan, None
+    table.loc[3, ["b", "kind"]], table.loc[9, "kind"] = np.nan, None
     table.to_csv(tmp_path / "t.csv", index=False)
     base = "embed t.csv --n-neighbors 4 --missing drop --method colored_mvu --labels kind"
     assert "row 10" in refused(sdpdr(f"{base} --out out.csv"), tmp_path)

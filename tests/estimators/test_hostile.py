@@ -215,7 +215,7 @@ def test_hops_beyond_the_longest_path_are_all():
 
 SEEDED = [
     (NMF, POSITIVE, None),
-    (ISO.set_params(max_iter=1), POSITIVE, None),
+    (clone(ISO).set_params(max_iter=1), POSITIVE, None),
     (CP, AFFINITY, None),
     (RATING, RATINGS, None),
     (sdpdr.MMMFCV(sdpdr.MMMF(max_iter=20), cs=[1.0], cv=2), SIGNS, None),

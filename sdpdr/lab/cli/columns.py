@@ -91,7 +91,8 @@ class Table:
         What is written beside the embedding, in the order of the file.
     colour : str or None
         The column that colours a figure.
-    whole : Frame
+    frame : Frame
+        All columns of these rows.
     rows : array of int
         Which rows of the file these are, from zero on.
     """
@@ -99,13 +100,13 @@ class Table:
     points: Frame
     kept: Mapping[str, np.ndarray]
     colour: str | None
-    whole: Frame
+    frame: Frame
     rows: Index
 
     @property
     def colouring(self) -> np.ndarray | None:
         """What colours a figure: numbers if all entries are numbers, text otherwise."""
-        return None if self.colour is None else _as_kept(self.whole.values(self.colour))
+        return None if self.colour is None else _as_kept(self.frame.values(self.colour))
 
 
 def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
@@ -137,7 +138,12 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             _tell_doubts(points)
     table = Table(points, kept, _colour(args, found, kept), frame, np.arange(frame.n))
     if not distances:
-        return _complete(table, args.missing, in_time=bool(getattr(args, "actions", None)))
+        return _complete(
+            table,
+            args.missing,
+            in_time=bool(getattr(args, "actions", None)),
+            may_be_distances=hasattr(args, "metric"),
+        )
     if args.missing == "drop":
         raise DataError(
             "--missing drop is about coordinates, and these are distances, of which what is "
@@ -146,7 +152,7 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
     return table
 
 
-def _complete(table: Table, missing: str, *, in_time: bool) -> Table:
+def _complete(table: Table, missing: str, *, in_time: bool, may_be_distances: bool) -> Table:
     """The rows whose coordinates are all known, by ``--missing``."""
     X = table.points.numbers()
     gone = np.isnan(X)
@@ -154,32 +160,46 @@ def _complete(table: Table, missing: str, *, in_time: bool) -> Table:
         return table
     whole, file = np.asarray(~gone.any(axis=1)), table.points.file
     rows = listed_rows(np.flatnonzero(~whole) + 1)
+    called = list(table.points.columns)
+    names = [repr(called[k]) for k in np.unique(np.nonzero(gone)[1])]
+    said = (
+        f"{file}: rows with coordinates that are not known: {rows}. Their columns: "
+        f"{listed_rows(names)}."
+    )
     if missing == "drop" and in_time:
         raise DataError(
-            f"{file}: rows with coordinates that are not known: {rows}. --actions says what was "
-            "done from each row to the next, so that none can be left out: fill them in."
+            f"{said} --actions says what was done from each row to the next, so that none can be "
+            "left out: fill them in."
         )
-    if missing == "drop" and whole.any():
+    if not whole.any():
+        raise DataError(f"{said} No row is without one: leave columns out with --drop.")
+    if missing == "drop":
         note(f"{file}: coordinates of these rows are not known, and they are left out: {rows}.")
-        lines = table.whole.lines
-        name = "row" if lines is None else "line"
-        while name in table.whole.columns:
-            name += "_"
-        places = np.arange(1, table.whole.n + 1) if lines is None else np.asarray(lines)
-        kept = {beside: column[whole] for beside, column in table.kept.items()}
-        some = table.points.rows(whole), {name: places[whole], **kept}, table.colour
-        return Table(*some, table.whole.rows(whole), np.flatnonzero(whole))
-    names = np.array(list(table.points.columns), dtype=object)[gone.any(axis=0)]
+        return _some_rows(table, whole)
+    square = X.shape[0] == X.shape[1] and may_be_distances
     distances = (
         " If it holds distances, --metric precomputed says so, and what is missing is not known."
-        if X.shape[0] == X.shape[1]
-        else ""
     )
     raise DataError(
-        f"{file}: rows with coordinates that are not known: {rows}. Their columns: "
-        f"{listed_rows([repr(name) for name in names])}. "
-        "--missing drop leaves those rows out, --drop those columns; or fill them in."
-        f"{distances}"
+        f"{said} --missing drop leaves those rows out, --drop those columns; or fill them in."
+        f"{distances if square else ''}"
+    )
+
+
+def _some_rows(table: Table, chosen: np.ndarray) -> Table:
+    """Rows of a table, by a mask, and beside them where each stands in the file."""
+    lines = table.frame.lines
+    name = "row" if lines is None else "line"
+    while name in table.frame.columns:
+        name += "_"
+    places = np.arange(1, table.frame.n + 1) if lines is None else np.asarray(lines)
+    kept = {beside: column[chosen] for beside, column in table.kept.items()}
+    return replace(
+        table,
+        points=table.points.rows(chosen),
+        kept={name: places[chosen], **kept},
+        frame=table.frame.rows(chosen),
+        rows=np.flatnonzero(chosen),
     )
 
 

@@ -157,13 +157,15 @@ def run(args: Namespace) -> Exit:
     working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
     X = table.points.numbers()
-    beside = {k: np.asarray(v)[table.rows] for k, v in side_inputs(frame, args).items()}
+    beside = side_inputs(table.frame, args)
     names = list(table.points.columns)
     with about(frame.file), rows_from(1, names), rows_of(table.rows):
         scaling = _scaling(X, args, names)
         scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
     record = _record(found, args, X)
+    if len(table.rows) < frame.n:
+        record["data"]["left_out"] = (1 + np.setdiff1d(np.arange(frame.n), table.rows)).tolist()
     if "y" in beside:
         record["side"]["read_as"] = in_words(beside["y"])
     files = _files(found, args, table, record)

@@ -43,6 +43,7 @@ def as_options(words: object) -> str:
     """
     text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
     text = text.replace("squared=True", "--squared")
+    text = text.replace("time_limit=None lets it go on to its end", "--time-limit gives it more")
     return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2].strip(chr(39))}", text)
 
 

@@ -68,7 +68,8 @@ def lengths(frame: Frame, name: str) -> list[int]:
     for entry, rows in groupby(entries):
         if entry in seen:
             raise DataError(
-                f"{frame.file}: sequence {entry!r} of column {name!r} goes on at row {row + 1}, "
+                f"{frame.file}: sequence {entry!r} of column {name!r} goes on at row "
+                f"{frame.number(row)}, "
                 "after another. Sort the rows: one sequence after the other, in order of time."
             )
         seen.add(entry)
@@ -102,8 +103,8 @@ def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
     if values.dtype.kind == "f" and not _whole(values):
         row = int(np.argmax(np.isfinite(values) & (values != np.round(values))))
         raise DataError(
-            f"{frame.file}: column {name!r} holds {values[row]:g} (row {row + 1}), but labels of "
-            "classes are words or whole numbers. Name another column, or round this one."
+            f"{frame.file}: column {name!r} holds {values[row]:g} (row {frame.number(row)}), but "
+            "labels of classes are words or whole numbers. Name another column, or round this one."
         )
     labels = np.array(texts(frame, name), dtype=object)
     if all(label is None for label in labels):
@@ -159,7 +160,7 @@ def _single(names: Sequence[str]) -> str:
 def _require_all(frame: Frame, names: Sequence[str], missing: Any) -> None:
     if np.any(missing):
         raise DataError(
-            f"{frame.file}: row {int(np.argmax(missing)) + 1} has no entry in "
+            f"{frame.file}: row {frame.number(int(np.argmax(missing)))} has no entry in "
             f"{', '.join(names)}, but one is needed for every point. Fill it in, or leave the "
             "row out."
         )

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from sdpdr.base.arrays import ALLOWED, Array, is_admissible
+from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
 from sdpdr.lab.study.cells import hint, is_far, is_missing, is_number, plain
 from sdpdr.lab.study.delimited import words_of
@@ -35,6 +35,8 @@ class Frame:
         What its numbers have for a point.
     named : bool, default True
         Whether the file names its columns.
+    left : array of int, optional
+        Of a table that rows were left out of, which those are that it has.
     """
 
     file: str
@@ -44,6 +46,11 @@ class Frame:
     separator: str | None = None
     decimal: str = "."
     named: bool = True
+    left: Index | None = None
+
+    def number(self, row: int) -> int:
+        """How messages call a row: its number in the file, from one on."""
+        return 1 + int(row if self.left is None else self.left[row])
 
     @property
     def n(self) -> int:
@@ -102,10 +109,11 @@ class Frame:
             row = next(
                 (i for i, entry in enumerate(entries) if not is_number(entry, self.decimal)), 0
             )
+            place, said = self.number(row), self._hint(name, str(entries[row]), row)
             raise DataTypeError(
-                f"{self.file}: column {name!r} holds {entries[row]!r} (row {row + 1}), which is "
-                f"not a number. Leave the column out with --drop {shlex.quote(name)}, take others "
-                f"with --columns, or encode it.{self._hint(name, str(entries[row]), row)}"
+                f"{self.file}: column {name!r} holds {entries[row]!r} (row {place}), which is not "
+                f"a number. Leave the column out with --drop {shlex.quote(name)}, take others with "
+                f"--columns, or encode it.{said}"
             ) from None
         return self._admissible(name, numbers)
 
@@ -122,24 +130,25 @@ class Frame:
 
     def rows(self, kept: np.ndarray) -> Frame:
         """The table of some rows, by a mask."""
-        lines = self.lines and [self.lines[int(row)] for row in np.flatnonzero(kept)]
+        rows = np.flatnonzero(kept)
+        lines = self.lines and [self.lines[int(row)] for row in rows]
         columns = {name: column[kept] for name, column in self.columns.items()}
-        return replace(self, columns=MappingProxyType(columns), lines=lines)
+        left = rows if self.left is None else self.left[rows]
+        return replace(self, columns=MappingProxyType(columns), lines=lines, left=left)
 
     def _admissible(self, name: str, numbers: Array) -> Array:
         """The numbers, if they are in range; those that are not finite are for others to refuse."""
         column = self.columns[name]
         written = column.dtype.kind in "OUS"
-        for row in np.flatnonzero(~is_admissible(numbers) | (written & (numbers == 0.0))):
+        for row in np.flatnonzero(~is_admissible(numbers) | (written & (numbers == 0.0))).tolist():
             entry = column[row]
             if isinstance(entry, str):
                 wrong = not is_missing(entry) and is_far(plain(entry, self.decimal))
             else:
                 wrong = bool(np.isfinite(numbers[row])) and not is_admissible(numbers[row])
             if wrong:
-                place = (
-                    f"line {self.lines[int(row)]}" if self.lines is not None else f"row {row + 1}"
-                )
+                line, number = self.lines and self.lines[row], self.number(row)
+                place = f"row {number}" if line is None else f"line {line}"
                 raise FileFormatError(
                     f"{self.file}, {place}: column {name!r} holds {str(entry)!r}; expected "
                     f"{ALLOWED}. Choose another unit."

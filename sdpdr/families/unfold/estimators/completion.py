@@ -23,7 +23,12 @@ from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
-from sdpdr.families.unfold.estimators.limits import EXACT_LENGTHS, seconds_of, warn_of_missing_proof
+from sdpdr.families.unfold.estimators.limits import (
+    EXACT_LENGTHS,
+    is_ours,
+    seconds_of,
+    warn_of_missing_proof,
+)
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution
@@ -196,7 +201,7 @@ class DistanceCompletion(Embedding):
         )
         exact = self.misfit == "equality"
         way_out = EXACT_LENGTHS.format("misfit") if exact else ""
-        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
+        warn_of_missing_proof(solution, way_out, ours=is_ours(self.time_limit, self.solver, "auto"))
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         relaxed = self.unit_ * self._relaxed(scaled, nodes, coordinates)

@@ -161,7 +161,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
             seed=validate.seed_or_none(self.random_state) or 0,
         )
         if state.status not in _ENDED:
-            over = state.status is IterationStatus.TIME_LIMIT and self.time_limit == "auto"
+            over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
             advice = MORE_TIME if over else state.status.advice
             warn(
                 f"second stage, {state.status.name}: of the kernels so far that have the value and "

@@ -26,6 +26,7 @@ from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.families.unfold.estimators.limits import (
     EXACT_LENGTHS,
+    is_ours,
     seconds_of,
     warn_of_missing_proof,
 )
@@ -184,13 +185,17 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             seed=validate.seed_or_none(self.random_state),
         )
 
+    def _is_limit_ours(self) -> bool:
+        """Whether nobody asked for the time limit."""
+        return is_ours(self.time_limit, self.solver, self.form)
+
     def _limit(self) -> float | None:
         """Seconds for programs, if they are limited."""
         return seconds_of(self.time_limit, self.solver, self.form)
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
-        warn_of_missing_proof(solution, way_out, asked=self.time_limit != "auto")
+        warn_of_missing_proof(solution, way_out, ours=self._is_limit_ours())
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -165,8 +165,8 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         sphere, which more neighbours than a simplex has corners do not do at exact lengths.
     minimum : float, optional
         Least trace with a geometric mean of at least this instead.
-    isometry : {"equality"}, Band or Slack, optional
-        Default: ``"equality"``, and ``Band(0.05)`` with ``unit``.
+    isometry : {"auto", "equality"}, Band or Slack, default "auto"
+        By default ``"equality"``, and ``Band(0.05)`` with ``unit``.
     time_limit : float or None, default 5
         Seconds. Proofs of a program with exact lengths, which leave next to no interior, may take a
         hundred times as long as its solution, and fail.
@@ -212,7 +212,7 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     trace: float | None = None
     unit: bool = False
     minimum: float | None = None
-    isometry: Relation | None = None
+    isometry: Relation | Literal["auto"] = "auto"
     time_limit: float | None = 5.0
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
@@ -222,7 +222,7 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         return loocv(graph, trace, self.unit, self.minimum, self._relation())
 
     def _relation(self) -> Relation:
-        if self.isometry is not None:
+        if self.isometry != "auto":
             return self.isometry
         return Band(_WIDTH_ON_SPHERES) if self.unit else "equality"
 

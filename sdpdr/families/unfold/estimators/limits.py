@@ -33,12 +33,17 @@ def seconds_of(time_limit: float | str | None, solver: Any, form: str) -> float 
     return PATIENCE if is_left_to_us(solver, form) else None
 
 
+def is_ours(time_limit: float | str | None, solver: Any, form: str) -> bool:
+    """Whether the time limit is the one of this file, which nobody asked for."""
+    return time_limit == "auto" and is_left_to_us(solver, form)
+
+
 def is_left_to_us(solver: Any, form: str) -> bool:
     """Whether neither a solver nor a form is named."""
     return isinstance(solver, str) and solver == form == "auto"
 
 
-def warn_of_missing_proof(solution: Solution, way_out: str = "", *, asked: bool = True) -> None:
+def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
     """Raise if there is no point; warn unless one is proved best to the tolerance.
 
     Parameters
@@ -46,14 +51,14 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, asked: bool 
     solution : Solution
     way_out : str, optional
         What to do besides what the status advises.
-    asked : bool, default True
-        Whether somebody asked for the time limit, if there was one.
+    ours : bool, default False
+        Whether the time limit is one that nobody asked for.
     """
     if not solution.values:
         solution.raise_for_status()
     if solution.certified():
         return
-    if solution.status is Status.TIME_LIMIT and not asked:
+    if solution.status is Status.TIME_LIMIT and ours:
         way_out = f"{MORE_TIME} {way_out}"
     gaps = [f"gap {solution.gap:.1e}"]
     if solution.attained is None:

@@ -329,7 +329,7 @@ class MVE(SampledInTime):
             seed=validate.seed_or_none(self.random_state) or 0,
         )
         if state.status is not IterationStatus.SETTLED:
-            over = state.status is IterationStatus.TIME_LIMIT and self.time_limit == "auto"
+            over = state.status is IterationStatus.TIME_LIMIT and self._is_limit_ours()
             way_out = f" {MORE_TIME}" if over else ""
             warn(f"{state.status.name}: {state.status.advice}{way_out}", UncertifiedWarning)
         self.iteration_, self.n_iter_ = state, len(state.history)

@@ -25,7 +25,8 @@ from sdpdr.graphs.search import seconds_of_search
 from sdpdr.graphs.selection import as_asked
 from sdpdr.solving.plan import plan
 
-# So many points are unfolded always: some 75 seconds, of noise in ten dimensions.
+# So many points are unfolded in any case; of noise in ten dimensions they take longer than there is
+# time by default, and are kept as they are then.
 FEW = 2000
 # The map that places points where none was asked for: it needs no choice and no smoothness.
 _PLACING = "barycentric"
