@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.walks import connected_components
 
 # Of the extent of anchors: what lies in a flat.
 _FLAT = 1e-9
@@ -88,7 +88,7 @@ def _parts(near: list[Index], fixed: np.ndarray, Y: Array) -> Iterator[Index]:
     pairs = [(v, w) for v in left for w in near[v] if not reached[w]]
     i, j = np.searchsorted(left, np.array(pairs, dtype=np.int64).reshape(-1, 2)).T
     graph = sp.csr_array((np.ones(i.size), (i, j)), shape=(left.size, left.size))
-    count, label = connected_components(graph, directed=False)
+    count, label = connected_components(graph)
     for part in range(count):
         yield left[label == part]
 
