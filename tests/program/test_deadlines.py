@@ -125,3 +125,13 @@ def test_both_sides_look_at_the_clock_no_more_once_the_time_is_up(clock, deadlin
         assert (found is None) == (deadline == 0.0)
     if found is not None:
         assert found[0].bound <= 1.0 <= found[1].value
+
+
+def test_multipliers_that_are_known_to_move_to_are_not_tried_after_the_deadline(clock):
+    n = 6
+    sdp = between_known_points(n)
+    assert general(sdp, forces(sdp, n), Plain(), Effort(1e9)).bound is not None
+    known = clock.looks
+    with pytest.raises(EffortSpentError):
+        general(sdp, forces(sdp, n), Plain(), Effort(float(known)))
+    assert clock.looks <= known + 1.0

@@ -46,8 +46,9 @@ def certify(
         A bound that is good enough, in the sense of the person. Where a single factorization proves
         as much (`lifting`), no other argument is tried.
     deadline : float, optional
-        On the clock of `time.monotonic`; no search for other multipliers goes on after it. What is
-        proved with those given, and the best bound so far, is proved all the same.
+        On the clock of `time.monotonic`; no search for strictly feasible multipliers to move to
+        goes on after it. What is proved with those given, by a single factorization or in rational
+        numbers, and the best bound so far, is proved all the same.
 
     Returns
     -------

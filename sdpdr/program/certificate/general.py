@@ -105,6 +105,7 @@ def _attempts(
         if value is not None or None in needed.values():
             break
     for move in moves(sdp, effort):
+        effort.spend()  # those that are known already come without a look at the clock
         value, moved = _moved(sdp, y, move, account)
         yield value, move.words, moved
 
