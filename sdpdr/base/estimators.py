@@ -49,6 +49,12 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
     DataError, DataTypeError
         In scikit-learn's words, and what to do.
     """
+    columns = getattr(X, "columns", ())
+    if len(set(columns)) < len(columns):
+        raise DataError(
+            "expected unique column names, found one twice. Rename the columns, or pass "
+            "X.to_numpy()."
+        )
     try:
         # Infinities of both signs have no sum, and sums tell whether there are any.
         with np.errstate(invalid="ignore"):

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import sdpdr
 from sdpdr.errors import SampledWarning, UncertifiedWarning, UnknownNameError
-from sdpdr.families.unfold.estimators import completion, gram, limits, sampled
+from sdpdr.families.unfold.estimators import completion, gram, sampled
 from sdpdr.program import Status
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -57,7 +57,7 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
         told(monkeypatch, clone(estimator).set_params(**changed), data)
         for changed in ({}, {"time_limit": 7.0}, {"time_limit": None}, {"solver": "clarabel"})
     ]
-    assert asked == [limits.PATIENCE, 7.0, None, None]
+    assert asked == [gram.PATIENCE, 7.0, None, None]
 
 
 def test_a_limit_that_is_no_limit_is_refused():
@@ -67,7 +67,7 @@ def test_a_limit_that_is_no_limit_is_refused():
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
-    monkeypatch.setattr(limits, "PATIENCE", 1e-3)
+    monkeypatch.setattr(gram, "PATIENCE", 1e-3)
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
     with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
         learned = sdpdr.MVU(sample=None).fit(X)
@@ -76,7 +76,7 @@ def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatc
 
 
 def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypatch):
-    monkeypatch.setattr(limits, "PATIENCE", 1e-3)
+    monkeypatch.setattr(gram, "PATIENCE", 1e-3)
     with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
         learned = sdpdr.MVE().fit(sdpdr.datasets.swiss_roll(200, seed=0)[0])
     assert learned.iteration_.status is IterationStatus.TIME_LIMIT

@@ -25,6 +25,7 @@ figure, axis = plt.subplots(figsize=(5, 3), layout="constrained")
 for k, (name, method) in enumerate(methods.items()):
     share = method.eigenvalues_ / method.eigenvalues_.sum()
     print(f"{name}: {share[:2].sum():.2%} in two dimensions")
-    axis.bar(np.arange(1, 7) + 0.4 * k, share[:6], width=0.4, label=name)
+    first = share[:6]
+    axis.bar(np.arange(1, first.size + 1) + 0.4 * k, first, width=0.4, label=name)
 axis.set(xlabel="dimension", ylabel="share of the variance", yscale="log", ylim=(1e-5, 1))
 legend = axis.legend(frameon=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from argparse import Action, ArgumentParser, Namespace, RawTextHelpFormatter, _SubParsersAction
@@ -173,6 +174,9 @@ def _without_streams() -> None:
         if getattr(sys, name) is None:
             nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
             setattr(sys, name, nowhere)
+        elif isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            # An encoding that lacks the letters of mathematics is no reason to say nothing.
+            stream.reconfigure(errors="replace")
 
 
 def _run(args: Namespace) -> int:

@@ -39,7 +39,7 @@ class Dense(Solver):
     name: ClassVar[str] = "dense"
     package: ClassVar[str] = "sdpdr"
     module: ClassVar[str] = "sdpdr"
-    licence: ClassVar[str] = "MIT"
+    licence: ClassVar[str] = "Apache-2.0"
     forms: ClassVar[tuple[str, ...]] = ("gram", "lmi")
     by_name_only: ClassVar[bool] = True
 

@@ -23,7 +23,7 @@ from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
-from sdpdr.families.unfold.estimators.limits import (
+from sdpdr.families.unfold.estimators.gram import (
     EXACT_LENGTHS,
     is_ours,
     seconds_of,

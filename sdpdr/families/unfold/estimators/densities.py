@@ -12,8 +12,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, warn
 from sdpdr.base.progress import Deadline
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
+from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
-from sdpdr.families.unfold.estimators.limits import MORE_TIME
 from sdpdr.families.unfold.estimators.sampled import SampledInTime
 from sdpdr.families.unfold.iterated import compact
 from sdpdr.graphs import NeighborGraph

@@ -8,7 +8,7 @@ from typing import Any
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
-from sdpdr.families.unfold.estimators.limits import MORE_TIME
+from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, SampledInTime
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart

@@ -18,8 +18,7 @@ from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.rows import rows_of
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
-from sdpdr.families.unfold.estimators.limits import is_left_to_us
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
 from sdpdr.graphs.selection import as_asked
