@@ -202,5 +202,5 @@ def test_statuses_in_the_words_of_cvxpy(status, changes, expected):
 def test_no_point_is_an_error_of_cvxpy(status):
     program = sdpdr.from_cvxpy(disc())
     nothing = replace(sdpdr.solve(program), status=status, values={}, duals={})
-    with pytest.raises(cp.SolverError, match="SDPDR"):
+    with pytest.raises(cp.SolverError, match="SDPDR has no point to give back: "):
         program.give_back(nothing)

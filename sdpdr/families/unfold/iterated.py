@@ -315,7 +315,7 @@ def near_optimal(program: SDP, found: Solution, given_up: float = GIVEN_UP) -> S
     >>> import sdpdr
     >>> from sdpdr import graphs, methods
     >>> model = methods.density_map(graphs.cycle(5), bandwidth=1.0)
-    >>> near_optimal(model.to_sdp(), sdpdr.solve(model)).labels()[-1]
+    >>> near_optimal(model.to_sdp(), sdpdr.solve(model)).labels[-1]
     'near_optimal'
     """
     best = program.primal_value(found.values)

@@ -103,7 +103,7 @@ class CvxpyProgram(SDP):
             way.problem.unpack_results(Answer(way.reading, solution), way.chain, way.inverse)
         except cp.SolverError:
             raise cp.SolverError(
-                f"there is no point to give back: {solution.status.name}. {solution.advice}"
+                f"SDPDR has no point to give back: {solution.status.name}. {solution.advice}"
             ) from None
         return way.problem
 
