@@ -15,8 +15,8 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.checks import points
 from sdpdr.base.columns import counts_rows, doubts, is_named_as_id, unlike
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import listed as listed_rows
 from sdpdr.lab.cli.console import complain, note
+from sdpdr.lab.cli.gaps import complete
 from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number, numbers_of
 from sdpdr.lab.study.delimited import DECIMALS
 from sdpdr.lab.study.frame import Frame
@@ -138,7 +138,7 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             _tell_doubts(points)
     table = Table(points, kept, _colour(args, found, kept), frame, np.arange(frame.n))
     if not distances:
-        return _complete(
+        return complete(
             table,
             args.missing,
             in_time=bool(getattr(args, "actions", None)),
@@ -150,57 +150,6 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             "missing is not known. Leave it out."
         )
     return table
-
-
-def _complete(table: Table, missing: str, *, in_time: bool, may_be_distances: bool) -> Table:
-    """The rows whose coordinates are all known, by ``--missing``."""
-    X = table.points.numbers()
-    gone = np.isnan(X)
-    if not gone.any():
-        return table
-    whole, file = np.asarray(~gone.any(axis=1)), table.points.file
-    rows = listed_rows(np.flatnonzero(~whole) + 1)
-    called = list(table.points.columns)
-    names = [repr(called[k]) for k in np.unique(np.nonzero(gone)[1])]
-    said = (
-        f"{file}: rows with coordinates that are not known: {rows}. Their columns: "
-        f"{listed_rows(names)}."
-    )
-    if missing == "drop" and in_time:
-        raise DataError(
-            f"{said} --actions says what was done from each row to the next, so that none can be "
-            "left out: fill them in."
-        )
-    if not whole.any():
-        raise DataError(f"{said} No row is without one: leave columns out with --drop.")
-    if missing == "drop":
-        note(f"{file}: coordinates of these rows are not known, and they are left out: {rows}.")
-        return _some_rows(table, whole)
-    square = X.shape[0] == X.shape[1] and may_be_distances
-    distances = (
-        " If it holds distances, --metric precomputed says so, and what is missing is not known."
-    )
-    raise DataError(
-        f"{said} --missing drop leaves those rows out, --drop those columns; or fill them in."
-        f"{distances if square else ''}"
-    )
-
-
-def _some_rows(table: Table, chosen: np.ndarray) -> Table:
-    """Rows of a table, by a mask, and beside them where each stands in the file."""
-    lines = table.frame.lines
-    name = "row" if lines is None else "line"
-    while name in table.frame.columns:
-        name += "_"
-    places = np.arange(1, table.frame.n + 1) if lines is None else np.asarray(lines)
-    kept = {beside: column[chosen] for beside, column in table.kept.items()}
-    return replace(
-        table,
-        points=table.points.rows(chosen),
-        kept={name: places[chosen], **kept},
-        frame=table.frame.rows(chosen),
-        rows=np.flatnonzero(chosen),
-    )
 
 
 def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str]:
