@@ -15,273 +15,18 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rivals import large_margin, minimum_distortion, umap_of
-from scipy.stats import spearmanr
-from sklearn import decomposition
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.cluster import SpectralClustering
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.manifold import Isomap, LocallyLinearEmbedding, trustworthiness
-from sklearn.metrics import normalized_mutual_info_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.neighbors import (
-    KNeighborsClassifier,
-    NearestNeighbors,
-    NeighborhoodComponentsAnalysis,
-)
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import scale
-from sklearn.semi_supervised import LabelSpreading
+from defaults_measures import FOLDS, LABELS, POINTS, SETS, data
+from defaults_tasks import TASKS, Task
+from sklearn.base import clone
 from tables import write_table
-
-import sdpdr
-from sdpdr.datasets import s_curve, swiss_roll
-from sdpdr.program.point import leading_factor, spectrum_of
 
 KEPT = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
-POINTS = 150
-LABELS = 5
-FOLDS = 3
-SCALED: dict[str, Callable[..., Any]] = {"wine": load_wine, "cancer": load_breast_cancer}
-PLAIN: dict[str, Callable[..., Any]] = {"iris": load_iris, "digits": load_digits}
-SETS = ("roll", "S-curve", "moons", "iris", "wine", "cancer", "digits")
-
-
-@cache
-def everything(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A data set of scikit-learn with labels; columns of different units scaled."""
-    if name in SCALED:
-        X, y = SCALED[name](return_X_y=True)
-        return scale(X), y
-    return PLAIN[name](return_X_y=True)
-
-
-def data(name: str, seed: int, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """Some points, with labels: halves of a sheet for those that have none."""
-    if name == "moons":
-        return make_moons(points, noise=0.1, random_state=seed)
-    if name in ("roll", "S-curve"):
-        X, t = (swiss_roll if name == "roll" else s_curve)(points, seed=seed)
-        return X, (t > np.median(t)).astype(int)
-    X, y = everything(name)
-    chosen = np.random.default_rng(seed).permutation(len(y))[:points]
-    return X[chosen], y[chosen]
-
-
-class AllDimensions(BaseEstimator):
-    """A density map in all dimensions of its kernel."""
-
-    def fit_transform(self, X: np.ndarray) -> np.ndarray:
-        """Coordinates of the points, of which the kernel has the inner products."""
-        found = sdpdr.DensityMap().fit(X)
-        values, vectors = spectrum_of(found.gram_)
-        return found.graph_.of_samples(leading_factor(values, vectors, values.size))
-
-
-class Nothing(TransformerMixin, BaseEstimator):
-    """Leaves points where they are; in two dimensions, their two columns of largest variance."""
-
-    def __init__(self, columns: int | None = None) -> None:
-        self.columns = columns
-
-    def fit(self, X: np.ndarray, y: Any = None) -> Nothing:
-        """Choose the columns."""
-        self.kept_ = np.argsort(-X.var(axis=0), kind="stable")[: self.columns]
-        return self
-
-    def transform(self, X: np.ndarray) -> np.ndarray:
-        """Points in these columns."""
-        return X[:, self.kept_]
-
-
-def embedded(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Trustworthiness of a picture."""
-    return float(trustworthiness(X, estimator.fit_transform(X, y), n_neighbors=6))
-
-
-def coloured(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Share of points whose nearest in a picture drawn with all labels is of their class."""
-    Y = estimator.fit_transform(X, y)
-    near = NearestNeighbors(n_neighbors=1).fit(Y).kneighbors(return_distance=False)[:, 0]
-    return float(np.mean(y[near] == y))
-
-
-def dense(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Rank correlation of distances to the sixth neighbour in the data and in a picture."""
-    far = [
-        NearestNeighbors(n_neighbors=6).fit(P).kneighbors()[0][:, -1]
-        for P in (X, estimator.fit_transform(X))
-    ]
-    return float(spearmanr(*far).statistic)
-
-
-def projected(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Accuracy of the nearest neighbour after a map, cross-validated."""
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    pipe = make_pipeline(estimator, KNeighborsClassifier(1))
-    return float(cross_val_score(pipe, X, y, cv=folds, error_score="raise").mean())
-
-
-def spread(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Accuracy where no label was given, of a few labels a class."""
-    order = np.random.default_rng(seed).permutation(len(y))
-    given = np.concatenate([order[y[order] == c][:LABELS] for c in np.unique(y)])
-    hidden = np.setdiff1d(order, given)
-    if isinstance(estimator, KNeighborsClassifier):
-        return float(np.mean(estimator.fit(X[given], y[given]).predict(X[hidden]) == y[hidden]))
-    known = np.full(len(y), -1)
-    known[given] = y[given]
-    return float(np.mean(estimator.fit(X, known).transduction_[hidden] == y[hidden]))
-
-
-class Mean(BaseEstimator):
-    """The mean row as the only factor."""
-
-    def fit_transform(self, X: np.ndarray) -> np.ndarray:
-        """A column of ones."""
-        self.components_ = X.mean(axis=0)[None, :]
-        return np.ones((len(X), 1))
-
-
-def factored(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Share of the squared deviation from the mean row that factors explain."""
-    X = X - X.min(axis=0)
-    left = X - estimator.fit_transform(X) @ estimator.components_
-    return 1.0 - float(np.sum(left**2) / np.sum((X - X.mean(axis=0)) ** 2))
-
-
-class OneCluster(BaseEstimator):
-    """All points together."""
-
-    def fit(self, X: np.ndarray) -> OneCluster:
-        """The same label for all."""
-        self.labels_ = np.zeros(len(X), dtype=int)
-        return self
-
-
-def clustered(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Mutual information of clusters and classes, normalised."""
-    k = len(np.unique(y))
-    for name in ("n_components", "n_clusters"):
-        if name in estimator.get_params():
-            estimator.set_params(**{name: k})
-            break
-    return float(normalized_mutual_info_score(y, estimator.fit(X).labels_))
-
-
-@dataclass(frozen=True)
-class Task:
-    """Estimators with one aim, what they are measured by, and on what."""
-
-    measure: Callable[[Any, np.ndarray, np.ndarray, int], float]
-    ours: Mapping[str, Any]
-    rivals: Mapping[str, Any]
-    nothing: Any
-    sets: tuple[str, ...]
-
-
-TASKS = {
-    "picture": Task(
-        embedded,
-        {
-            "MVU": sdpdr.MVU(),
-            "MFNU": sdpdr.MFNU(),
-            "MVE": sdpdr.MVE(),
-            "DensityMap": sdpdr.DensityMap(),
-        },
-        {
-            "scikit-learn's Isomap": Isomap(),
-            "scikit-learn's LocallyLinearEmbedding": LocallyLinearEmbedding(eigen_solver="dense"),
-            "scikit-learn's PCA": decomposition.PCA(2),
-            **umap_of("UMAP"),
-            **minimum_distortion(),
-        },
-        Nothing(2),
-        SETS,
-    ),
-    "labelled picture": Task(
-        coloured,
-        {"ColoredMVU": sdpdr.ColoredMVU()},
-        {
-            "scikit-learn's LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
-            "scikit-learn's NeighborhoodComponentsAnalysis": NeighborhoodComponentsAnalysis(
-                2, random_state=0
-            ),
-            **umap_of("UMAP"),
-        },
-        Nothing(2),
-        SETS,
-    ),
-    "densities": Task(
-        dense,
-        {
-            "DensityMap": sdpdr.DensityMap(),
-            "DensityMap, all its dimensions": AllDimensions(),
-        },
-        {
-            "scikit-learn's Isomap": Isomap(),
-            "scikit-learn's PCA": decomposition.PCA(2),
-            **umap_of("densMAP", densmap=True),
-        },
-        Nothing(2),
-        SETS,
-    ),
-    "projection": Task(
-        projected,
-        {
-            "LDA": sdpdr.LDA(),
-            "SDA": sdpdr.SDA(),
-            "LSDA": sdpdr.LSDA(),
-            "LPP": sdpdr.LPP(),
-            "NPE": sdpdr.NPE(),
-            "IsoProjection": sdpdr.IsoProjection(),
-            "SpectralRegression": sdpdr.SpectralRegression(),
-            "XingMetric": sdpdr.XingMetric(),
-            "GhodsiMetric": sdpdr.GhodsiMetric(),
-        },
-        {
-            "scikit-learn's LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
-            "scikit-learn's PCA": decomposition.PCA(2),
-            **large_margin(),
-        },
-        Nothing(),
-        ("moons", "iris", "wine", "cancer", "digits"),
-    ),
-    "labels": Task(
-        spread,
-        {"MixedLabelPropagation": sdpdr.MixedLabelPropagation(), "ISM": sdpdr.ISM()},
-        {"scikit-learn's LabelSpreading": LabelSpreading(kernel="knn", max_iter=1000)},
-        KNeighborsClassifier(1),
-        ("roll", "S-curve", "moons", "iris", "wine", "cancer", "digits"),
-    ),
-    "factors": Task(
-        factored,
-        {"NMF": sdpdr.NMF(2), "IsoNMF": sdpdr.IsoNMF(2)},
-        {"scikit-learn's NMF": decomposition.NMF(2, init="nndsvda", max_iter=1000)},
-        Mean(),
-        ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
-    ),
-    "clusters": Task(
-        clustered,
-        {"CompletelyPositive": sdpdr.CompletelyPositive()},
-        {
-            "scikit-learn's SpectralClustering, of neighbours": SpectralClustering(
-                affinity="nearest_neighbors", random_state=0
-            )
-        },
-        OneCluster(),
-        ("moons", "iris", "wine", "cancer", "digits"),
-    ),
-}
 
 
 def measured(
@@ -289,6 +34,7 @@ def measured(
 ) -> tuple[float, float]:
     """Quality of one run, and processor seconds."""
     X, y = data(name, seed, points)
+    y = y if task.target is None else task.target(name, X, seed)
     began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -399,7 +145,15 @@ def main() -> None:
             "nearest labelled point. *factors*: share of the squared deviation from the mean row "
             "explained by two non-negative factors of columns whose least entry is zero; nothing "
             "is the mean row. *clusters*: normalised mutual information with the classes, their "
-            "number given; nothing is one cluster.",
+            "number given; nothing is one cluster. *ratings*: columns cut into five levels at their "
+            f"quintiles, {HIDDEN:.0%} of entries hidden, share of their squared deviation from means "
+            "of columns explained; nothing is those means. *signs*: above a column's median or not, "
+            f"{HIDDEN:.0%} hidden, share of them that is right; nothing is the more frequent sign. "
+            "*distances*: of the two columns of largest variance, a fifth of all distances known, "
+            "one less the relative error of the others; nothing is the mean distance. *places*: on "
+            "a roll and an S along the sheet, of others in the picture of scikit-learn's Isomap, "
+            f"{ANCHORS} known, share of the squared deviation of the others from the mean place "
+            "explained; nothing is that mean.",
             *verdicts(found),
         ],
     )

@@ -6,7 +6,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr.blocks import Slack
-from sdpdr.errors import DataError, DuplicatePointsWarning, InfeasibleError, ShapeError
+from sdpdr.errors import (
+    DataError,
+    DuplicatePointsWarning,
+    InfeasibleError,
+    MissedLengthsWarning,
+    ShapeError,
+)
 from sdpdr.estimators import insert
 
 X, T = sdpdr.datasets.swiss_roll(40, seed=0)
@@ -47,7 +53,8 @@ def test_without_coordinates_it_is_unfolding(free):
 def test_coordinates_from_unfolding_give_unfolding_back(free):
     Y = free.solution_.embedding(3) + np.array([100.0, 0.0, -50.0])
     rows = [0, 7, 14, 21, 28, 35]
-    learned = sdpdr.AnchoredMVU(n_neighbors=5, solver="clarabel", tol=1e-7).fit(X, known(Y, rows))
+    model = sdpdr.AnchoredMVU(n_neighbors=5, isometry="inequality", solver="clarabel", tol=1e-7)
+    learned = model.fit(X, known(Y, rows))
     assert learned.anchors_.tolist() == rows
     assert learned.solution_.value == pytest.approx(free.solution_.value, rel=1e-6)
     np.testing.assert_array_equal(learned.embedding_[rows], Y[rows])
@@ -89,7 +96,42 @@ def test_duplicates_share_their_coordinates(free):
 )
 def test_what_is_refused(y, error, message):
     with pytest.raises(error, match=message):
-        sdpdr.AnchoredMVU(n_neighbors=5).fit(X, y)
+        sdpdr.AnchoredMVU(n_neighbors=5, isometry="inequality").fit(X, y)
+
+
+S, SHEET = sdpdr.datasets.s_curve(150, seed=0)
+SHEET = np.column_stack([SHEET, S[:, 1]])
+
+
+def test_places_along_a_bent_sheet_are_found_though_chords_are_shorter():
+    """Lengths that may not grow contradict them; priced ones, the default, do not."""
+    y = known(SHEET, np.arange(0, 150, 5))
+    with pytest.raises(InfeasibleError, match="apart"):
+        sdpdr.AnchoredMVU(isometry="inequality").fit(S, y)
+    learned = sdpdr.AnchoredMVU().fit(S, y)
+    away = np.linalg.norm(learned.embedding_ - SHEET, axis=1)
+    assert np.median(away) < 0.005 * np.ptp(SHEET)
+    assert learned.solution_.certified()
+
+
+def test_by_default_units_do_not_matter():
+    t = np.linspace(0.0, 3.0, 31)
+    arc = np.column_stack([np.cos(t), np.sin(t)])
+    y = known(t[:, None], [0, 9, 21, 30])
+    one = sdpdr.AnchoredMVU(n_neighbors=3).fit(arc, y).embedding_
+    large = sdpdr.AnchoredMVU(n_neighbors=3).fit(1e4 * arc, 1e4 * y).embedding_
+    np.testing.assert_allclose(large, 1e4 * one, atol=1e-3 * 3e4)
+
+
+@pytest.mark.parametrize("times", [10.0, 1e6])
+def test_coordinates_in_a_larger_unit_are_refused(times):
+    with pytest.raises(InfeasibleError, match="one unit"):
+        sdpdr.AnchoredMVU().fit(S, known(times * SHEET, np.arange(0, 150, 5)))
+
+
+def test_coordinates_that_edges_do_not_fit_are_told():
+    with pytest.warns(MissedLengthsWarning, match="in the data, .* in the coordinates"):
+        sdpdr.AnchoredMVU().fit(S, known(3.0 * SHEET, np.arange(0, 150, 5)))
 
 
 @pytest.mark.parametrize("jointly", [False, True])

@@ -93,9 +93,19 @@ def test_vectors_are_matrices_of_one_row():
     pca = sdpdr.SOPCA(2).fit(X)
     assert pca.rows_.shape == (1, 1)
     assert pca.columns_.shape == (5, 2)
-    assert pca.transform(X) == pytest.approx(X @ pca.columns_ * pca.rows_[0, 0])
-    assert pca.objective_ == pytest.approx(np.linalg.norm(X @ pca.columns_, axis=1).sum())
+    about = X - X.mean(axis=0)
+    assert pca.transform(X) == pytest.approx(about @ pca.columns_ * pca.rows_[0, 0])
+    assert pca.objective_ == pytest.approx(np.linalg.norm(about @ pca.columns_, axis=1).sum())
     assert pca.gap_ < 1e-4
+
+
+def test_by_default_vectors_are_measured_from_their_mean_and_matrices_from_zero():
+    X = np.random.default_rng(0).standard_normal((60, 5)) * [4.0, 3.0, 1.0, 0.5, 0.2]
+    here, there = sdpdr.SOPCA(2).fit(X), sdpdr.SOPCA(2).fit(X + 100.0)
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-4)
+    assert there.mean_ == pytest.approx(here.mean_ + 100.0)
+    for model in (sdpdr.SOPCA(2, center=False).fit(X), sdpdr.SOPCA(2).fit(STACK)):
+        assert not model.mean_.any()
 
 
 @pytest.mark.parametrize("method", ["convex", "2dsvd"])

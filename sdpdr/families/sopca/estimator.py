@@ -59,8 +59,9 @@ class SOPCA(Reconstructing):
         (p, q), for tables whose rows are flattened matrices. By default a row of a table is a
         matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a principal
         component analysis that outliers pull less.
-    center : bool, default False
-        Subtract the mean matrix first. The methods "2dsvd" and "2dpca" subtract it from their
+    center : bool, optional
+        Subtract the mean matrix first. By default where rows of a table are vectors, as principal
+        component analysis does, and not of matrices, as the thesis has them. The methods "2dsvd" and "2dpca" subtract it from their
         covariances in any case.
     polish : bool, default True
         Improve rounded bases, and those of Algorithm 1, by ``"ascent"``, and keep the better ones.
@@ -85,7 +86,7 @@ class SOPCA(Reconstructing):
     columns_ : array of shape (q, k_2)
         B, orthonormal columns.
     mean_ : array of shape (p, q)
-        Zero unless ``center``.
+        Zero unless it was subtracted.
     objective_ : float
         :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, whatever the method.
     upper_bound_ : float
@@ -144,7 +145,7 @@ class SOPCA(Reconstructing):
     _: KW_ONLY
     method: str = "convex"
     image_shape: tuple[int, int] | None = None
-    center: bool = False
+    center: bool | None = None
     polish: bool = True
     certify: bool = False
     n_starts: int = 1
@@ -171,8 +172,9 @@ class SOPCA(Reconstructing):
         self.image_shape_ = stack.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
         ks = self._sizes()
-        centred = matrices(stack, center=self.center)
-        self.mean_ = stack.mean(axis=0) if self.center else np.zeros(self.image_shape_)
+        center = self.image_shape_[0] == 1 if self.center is None else self.center
+        centred = matrices(stack, center=center)
+        self.mean_ = stack.mean(axis=0) if center else np.zeros(self.image_shape_)
         self.relaxation_ = None
         bases = self._solved(centred, ks)
         if self.certify and self.relaxation_ is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, require_squares
-from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.base.errors import (
+    DataError,
+    InfeasibleError,
+    MissedLengthsWarning,
+    ShapeError,
+    warn,
+)
 from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.base.rows import numbered
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
-from sdpdr.graphs import NeighborGraph, from_edges
+from sdpdr.graphs import NeighborGraph, from_edges, geodesics
 from sdpdr.graphs.pairs import sorted_pairs
 from sdpdr.graphs.space import Euclidean
 from sdpdr.model import Model
@@ -27,6 +33,13 @@ from sdpdr.solving.solve import solve
 # Price of a relative change of squared length, beside the squared extent of the anchors: what a
 # point could win in variance by it.
 _PRICE = 100.0
+# Places that were five times as far apart as in the data were still solved on a roll and an S, those
+# at ten times were not.
+_TIMES = 5.0
+# Anchors that this is looked at for.
+_LOOKED_AT = 50
+# Share of the lengths from which on coordinates and data are said not to fit each other.
+_MISSED = 0.5
 
 
 @dataclass(eq=False, repr=False)
@@ -42,8 +55,11 @@ class AnchoredMVU(LengthEmbedding):
         Dimension of the embedding if no coordinates are known; else they say it.
     n_neighbors : int, default 6
         Two points are joined if either is among the other's nearest.
-    isometry : {"inequality", "equality"}, Band or Slack, default "inequality"
-        ``Slack`` where the coordinates given are noisy.
+    isometry : {"auto", "inequality", "equality"}, Band or Slack, default "auto"
+        By default lengths change at the price of `sdpdr.estimators.insert`, so dear that they do so
+        by about one percent where coordinates and lengths agree. Edges are chords: coordinates
+        measured along a bent sheet contradict lengths that may not grow. Without any coordinates
+        ``"inequality"``.
     about : {"mean", "anchors"}, default "mean"
         Whether the variance is about the mean of all points or that of the known ones.
     metric, angles, connect, extension, solver, form, landmarks, tol, time_limit, random_state
@@ -67,7 +83,13 @@ class AnchoredMVU(LengthEmbedding):
     Raises
     ------
     DataError, ShapeError, DisconnectedGraphError, InfeasibleError
-        From `fit`, as `sdpdr.methods.anchored_mvu`.
+        From `fit`, as `sdpdr.methods.anchored_mvu`; by default also for coordinates that are not
+        in the unit of the data.
+
+    Warns
+    -----
+    MissedLengthsWarning
+        Lengths had to change by half or more to fit the coordinates.
 
     References
     ----------
@@ -86,6 +108,7 @@ class AnchoredMVU(LengthEmbedding):
     """
 
     _: KW_ONLY
+    isometry: Relation | Literal["auto"] = "auto"  # type: ignore[assignment]
     about: str = "mean"
 
     def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
@@ -129,7 +152,39 @@ class AnchoredMVU(LengthEmbedding):
         self._known = known_nodes(graph, y)
         self.anchors_, nodes, coordinates = self._known
         about: Any = self.about
-        return anchored_mvu(graph, nodes, coordinates, self.isometry, about)
+        relation = self._relation(graph, nodes, coordinates)
+        return anchored_mvu(graph, nodes, coordinates, relation, about)
+
+    def _relation(self, graph: NeighborGraph, nodes: Index, coordinates: Array) -> Relation:
+        if self.isometry != "auto":
+            return self.isometry
+        if not nodes.size:
+            return "inequality"
+        _require_one_unit(graph, nodes, coordinates)
+        return priced(coordinates)
+
+    def _compare(self, places: Array) -> None:
+        super()._compare(places)
+        if self.isometry == "auto" and self._known[1].size:
+            self._warn_of_missed_lengths(places)
+
+    def _warn_of_missed_lengths(self, places: Array) -> None:
+        graph = self.graph_
+        i, j = graph.edges.T
+        given, found = np.sqrt(graph.sqdist), np.linalg.norm(places[i] - places[j], axis=1)
+        missed = np.abs(found - given)
+        share = float(np.sqrt(np.mean(np.square(missed)) / np.mean(graph.sqdist)))
+        if share < _MISSED:
+            return
+        worst = int(np.argmax(missed))
+        a, b = (numbered(k) for k in graph.first_samples[graph.edges[worst]])
+        warn(
+            f"edges miss their lengths by {share:.0%} of their root mean square, most between "
+            f"samples {a} and {b}: {given[worst]:.4g} in the data, {found[worst]:.4g} in the "
+            "coordinates given. See whether data and coordinates are in one unit, whether a "
+            "coordinate is wrong, and whether neighbours are neighbours (n_neighbors).",
+            MissedLengthsWarning,
+        )
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -148,6 +203,32 @@ class AnchoredMVU(LengthEmbedding):
             placed = Placed(flat, np.maximum(left - np.sum(np.square(flat), axis=1), 0.0))
         self.trust_ = graph.of_samples(placed.trust)
         return placed.coordinates
+
+
+def _require_one_unit(graph: NeighborGraph, nodes: Index, coordinates: Array) -> None:
+    """Refuse places most of which are many times as far apart as the ways between them are long.
+
+    A price that lets lengths grow so much outweighs all else by more digits than a solver has.
+    """
+    few = np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, _LOOKED_AT)).astype(int))
+    ways = geodesics(graph, nodes[few])[:, nodes[few]]
+    apart = np.linalg.norm(coordinates[few][:, None] - coordinates[few][None], axis=2)
+    joined = np.isfinite(ways) & (ways > 0.0)
+    if not joined.any():
+        return
+    times = float(np.median(apart[joined] / ways[joined]))
+    if times > _TIMES:
+        raise InfeasibleError(
+            f"half of the places given are {times:.3g} times as far apart as the ways between them "
+            "along the graph, or further: coordinates and data are not in one unit. Divide the "
+            "coordinates, or multiply the data."
+        )
+
+
+def priced(coordinates: Array) -> Slack:
+    """Lengths that change at a price, beside places of such an extent."""
+    extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
+    return Slack(_PRICE * float(extent), relative=True)
 
 
 def insert(
@@ -218,8 +299,7 @@ def insert(
     for part in parts:
         graph, used = _joined(known, part, n_neighbors)
         anchors = np.arange(used.size)
-        extent = np.square(places[used] - places[used].mean(axis=0)).sum(axis=1).max()
-        relation = isometry or Slack(_PRICE * float(extent), relative=True)
+        relation = isometry or priced(places[used])
         model = anchored_mvu(graph, anchors, places[used], relation, "anchors")
         solution = solve(model, solver, tol=tol)
         placed = place(solution, graph, anchors, places[used])

@@ -1,0 +1,183 @@
+"""Aims of estimators: who is compared, on what, and what doing nothing is.
+
+Estimators have their defaults; only a number of clusters or factors is given where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import defaults_measures as measures
+import numpy as np
+from rivals import large_margin, minimum_distortion, umap_of
+from sklearn import decomposition
+from sklearn.cluster import SpectralClustering
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyRegressor
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, KNNImputer, SimpleImputer
+from sklearn.linear_model import RidgeCV
+from sklearn.manifold import Isomap, LocallyLinearEmbedding
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NeighborhoodComponentsAnalysis,
+)
+from sklearn.semi_supervised import LabelSpreading
+
+import sdpdr
+
+
+@dataclass(frozen=True)
+class Task:
+    """Estimators with one aim, what they are measured by, and on what."""
+
+    measure: Callable[[Any, np.ndarray, np.ndarray, int], float]
+    ours: Mapping[str, Any]
+    rivals: Mapping[str, Any]
+    nothing: Any
+    sets: tuple[str, ...]
+    # What is to be found of a data set and its points; by default its labels.
+    target: Callable[[str, np.ndarray, int], np.ndarray] | None = None
+
+
+IMPUTERS = {
+    "scikit-learn's KNNImputer": KNNImputer(),
+    "scikit-learn's IterativeImputer": IterativeImputer(random_state=0),
+}
+TASKS = {
+    "picture": Task(
+        measures.embedded,
+        {
+            "MVU": sdpdr.MVU(),
+            "MFNU": sdpdr.MFNU(),
+            "MVE": sdpdr.MVE(),
+            "DensityMap": sdpdr.DensityMap(),
+            "LOOCVUnfolding": sdpdr.LOOCVUnfolding(),
+            "SOPCA": sdpdr.SOPCA(),
+        },
+        {
+            "scikit-learn's Isomap": Isomap(),
+            "scikit-learn's LocallyLinearEmbedding": LocallyLinearEmbedding(eigen_solver="dense"),
+            "scikit-learn's PCA": decomposition.PCA(2),
+            **umap_of("UMAP"),
+            **minimum_distortion(),
+        },
+        measures.Nothing(2),
+        measures.SETS,
+    ),
+    "labelled picture": Task(
+        measures.coloured,
+        {"ColoredMVU": sdpdr.ColoredMVU()},
+        {
+            "scikit-learn's LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
+            "scikit-learn's NeighborhoodComponentsAnalysis": NeighborhoodComponentsAnalysis(
+                2, random_state=0
+            ),
+            **umap_of("UMAP"),
+        },
+        measures.Nothing(2),
+        measures.SETS,
+    ),
+    "densities": Task(
+        measures.dense,
+        {
+            "DensityMap": sdpdr.DensityMap(),
+            "DensityMap, all its dimensions": measures.AllDimensions(),
+        },
+        {
+            "scikit-learn's Isomap": Isomap(),
+            "scikit-learn's PCA": decomposition.PCA(2),
+            **umap_of("densMAP", densmap=True),
+        },
+        measures.Nothing(2),
+        measures.SETS,
+    ),
+    "projection": Task(
+        measures.projected,
+        {
+            "LDA": sdpdr.LDA(),
+            "SDA": sdpdr.SDA(),
+            "LSDA": sdpdr.LSDA(),
+            "LPP": sdpdr.LPP(),
+            "NPE": sdpdr.NPE(),
+            "IsoProjection": sdpdr.IsoProjection(),
+            "SpectralRegression": sdpdr.SpectralRegression(),
+            "XingMetric": sdpdr.XingMetric(),
+            "GhodsiMetric": sdpdr.GhodsiMetric(),
+        },
+        {
+            "scikit-learn's LinearDiscriminantAnalysis": LinearDiscriminantAnalysis(),
+            "scikit-learn's PCA": decomposition.PCA(2),
+            **large_margin(),
+        },
+        measures.Nothing(),
+        ("moons", "iris", "wine", "cancer", "digits"),
+    ),
+    "labels": Task(
+        measures.spread,
+        {"MixedLabelPropagation": sdpdr.MixedLabelPropagation(), "ISM": sdpdr.ISM()},
+        {"scikit-learn's LabelSpreading": LabelSpreading(kernel="knn", max_iter=1000)},
+        KNeighborsClassifier(1),
+        ("roll", "S-curve", "moons", "iris", "wine", "cancer", "digits"),
+    ),
+    "factors": Task(
+        measures.factored,
+        {
+            "NMF": sdpdr.NMF(2),
+            "IsoNMF": sdpdr.IsoNMF(2),
+            "PolynomialFactorization": sdpdr.PolynomialFactorization(2),
+        },
+        {
+            "scikit-learn's NMF": decomposition.NMF(2, init="nndsvda", max_iter=1000),
+            "scikit-learn's TruncatedSVD": decomposition.TruncatedSVD(2, random_state=0),
+        },
+        measures.Mean(),
+        ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
+    ),
+    "clusters": Task(
+        measures.clustered,
+        {"CompletelyPositive": sdpdr.CompletelyPositive()},
+        {
+            "scikit-learn's SpectralClustering, of neighbours": SpectralClustering(
+                affinity="nearest_neighbors", random_state=0
+            )
+        },
+        measures.OneCluster(),
+        ("moons", "iris", "wine", "cancer", "digits"),
+    ),
+    "ratings": Task(
+        measures.rated,
+        {"RatingMMMF": sdpdr.RatingMMMF(), "MMMFCV": sdpdr.MMMFCV()},
+        IMPUTERS,
+        SimpleImputer(),
+        measures.SETS,
+    ),
+    "signs": Task(
+        measures.signed,
+        {"MMMF": sdpdr.MMMF()},
+        IMPUTERS,
+        SimpleImputer(strategy="most_frequent"),
+        measures.SETS,
+    ),
+    "distances": Task(
+        measures.surveyed,
+        {"DistanceCompletion": sdpdr.DistanceCompletion()},
+        {"shortest paths and scikit-learn's MDS": measures.PathsAndStress()},
+        measures.MeanDistance(),
+        measures.SETS,
+    ),
+    "places": Task(
+        measures.placed,
+        {"AnchoredMVU": sdpdr.AnchoredMVU()},
+        {
+            "scikit-learn's KNeighborsRegressor": KNeighborsRegressor(),
+            "scikit-learn's RidgeCV": RidgeCV(),
+        },
+        DummyRegressor(),
+        ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
+        measures.sheet,
+    ),
+}
