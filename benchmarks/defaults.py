@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from defaults_measures import FOLDS, LABELS, POINTS, SETS, data
+from defaults_measures import POINTS, SETS, data
 from defaults_tasks import TASKS, Task
 from sklearn.base import clone
 from tables import write_table
@@ -136,24 +136,7 @@ def main() -> None:
             "cancer with columns scaled, all else as it comes. Halves of a roll and of an S are "
             "their classes. "
             "Seconds of the processor: of the median seed, mean over data sets.",
-            "*picture*: trustworthiness with six neighbours in two dimensions; nothing is the two "
-            "columns of largest variance. *labelled picture*: share of points whose nearest is of "
-            "their class, all labels known. *densities*: rank correlation of distances to the "
-            "sixth neighbour in the data and in two dimensions, or all of a kernel. *projection*: "
-            f"accuracy of the nearest neighbour after the map, {FOLDS} folds; nothing is no map. "
-            f"*labels*: accuracy on points without one, {LABELS} labels a class; nothing is the "
-            "nearest labelled point. *factors*: share of the squared deviation from the mean row "
-            "explained by two non-negative factors of columns whose least entry is zero; nothing "
-            "is the mean row. *clusters*: normalised mutual information with the classes, their "
-            "number given; nothing is one cluster. *ratings*: columns cut into five levels at their "
-            f"quintiles, {HIDDEN:.0%} of entries hidden, share of their squared deviation from means "
-            "of columns explained; nothing is those means. *signs*: above a column's median or not, "
-            f"{HIDDEN:.0%} hidden, share of them that is right; nothing is the more frequent sign. "
-            "*distances*: of the two columns of largest variance, a fifth of all distances known, "
-            "one less the relative error of the others; nothing is the mean distance. *places*: on "
-            "a roll and an S along the sheet, of others in the picture of scikit-learn's Isomap, "
-            f"{ANCHORS} known, share of the squared deviation of the others from the mean place "
-            "explained; nothing is that mean.",
+            " ".join(f"*{kind}*: {task.words}." for kind, task in TASKS.items()),
             *verdicts(found),
         ],
     )

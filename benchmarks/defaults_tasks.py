@@ -34,6 +34,7 @@ import sdpdr
 class Task:
     """Estimators with one aim, what they are measured by, and on what."""
 
+    words: str
     measure: Callable[[Any, np.ndarray, np.ndarray, int], float]
     ours: Mapping[str, Any]
     rivals: Mapping[str, Any]
@@ -49,6 +50,8 @@ IMPUTERS = {
 }
 TASKS = {
     "picture": Task(
+        "trustworthiness with six neighbours in two dimensions; nothing is the two columns of "
+        "largest variance",
         measures.embedded,
         {
             "MVU": sdpdr.MVU(),
@@ -69,6 +72,7 @@ TASKS = {
         measures.SETS,
     ),
     "labelled picture": Task(
+        "share of points whose nearest is of their class, all labels known",
         measures.coloured,
         {"ColoredMVU": sdpdr.ColoredMVU()},
         {
@@ -82,6 +86,8 @@ TASKS = {
         measures.SETS,
     ),
     "densities": Task(
+        "rank correlation of distances to the sixth neighbour in the data and in two dimensions, "
+        "or all of a kernel",
         measures.dense,
         {
             "DensityMap": sdpdr.DensityMap(),
@@ -96,6 +102,7 @@ TASKS = {
         measures.SETS,
     ),
     "projection": Task(
+        f"accuracy of the nearest neighbour after the map, {measures.FOLDS} folds; nothing is no map",
         measures.projected,
         {
             "LDA": sdpdr.LDA(),
@@ -117,6 +124,8 @@ TASKS = {
         ("moons", "iris", "wine", "cancer", "digits"),
     ),
     "labels": Task(
+        f"accuracy on points without one, {measures.LABELS} labels a class; nothing is the nearest "
+        "labelled point",
         measures.spread,
         {"MixedLabelPropagation": sdpdr.MixedLabelPropagation(), "ISM": sdpdr.ISM()},
         {"scikit-learn's LabelSpreading": LabelSpreading(kernel="knn", max_iter=1000)},
@@ -124,6 +133,8 @@ TASKS = {
         ("roll", "S-curve", "moons", "iris", "wine", "cancer", "digits"),
     ),
     "factors": Task(
+        "share of the squared deviation from the mean row explained by two factors of columns "
+        "whose least entry is zero; nothing is the mean row",
         measures.factored,
         {
             "NMF": sdpdr.NMF(2),
@@ -138,6 +149,7 @@ TASKS = {
         ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
     ),
     "clusters": Task(
+        "normalised mutual information with the classes, their number given; nothing is one cluster",
         measures.clustered,
         {"CompletelyPositive": sdpdr.CompletelyPositive()},
         {
@@ -149,6 +161,8 @@ TASKS = {
         ("moons", "iris", "wine", "cancer", "digits"),
     ),
     "ratings": Task(
+        f"columns cut into five levels at their quintiles, {measures.HIDDEN:.0%} of entries hidden, "
+        "share of their squared deviation from means of columns explained; nothing is those means",
         measures.rated,
         {"RatingMMMF": sdpdr.RatingMMMF(), "MMMFCV": sdpdr.MMMFCV()},
         IMPUTERS,
@@ -156,6 +170,8 @@ TASKS = {
         measures.SETS,
     ),
     "signs": Task(
+        f"above the median of a column or not, {measures.HIDDEN:.0%} hidden, share of these that is "
+        "right; nothing is the more frequent sign of a column",
         measures.signed,
         {"MMMF": sdpdr.MMMF()},
         IMPUTERS,
@@ -163,6 +179,8 @@ TASKS = {
         measures.SETS,
     ),
     "distances": Task(
+        "of two columns a fifth of all distances known, one less the relative error of the "
+        "others; nothing is the mean distance",
         measures.surveyed,
         {"DistanceCompletion": sdpdr.DistanceCompletion()},
         {"shortest paths and scikit-learn's MDS": measures.PathsAndStress()},
@@ -170,6 +188,9 @@ TASKS = {
         measures.SETS,
     ),
     "places": Task(
+        "on a roll and an S along the sheet, of others in the picture of Isomap, "
+        f"{measures.ANCHORS} known, share of the squared deviation of the others from the mean place "
+        "explained; nothing is that mean",
         measures.placed,
         {"AnchoredMVU": sdpdr.AnchoredMVU()},
         {

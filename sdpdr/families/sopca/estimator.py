@@ -61,8 +61,8 @@ class SOPCA(Reconstructing):
         component analysis that outliers pull less.
     center : bool, optional
         Subtract the mean matrix first. By default where rows of a table are vectors, as principal
-        component analysis does, and not of matrices, as the thesis has them. The methods "2dsvd" and "2dpca" subtract it from their
-        covariances in any case.
+        component analysis does, and not of matrices, as the thesis has them. The methods
+        "2dsvd" and "2dpca" subtract it from their covariances in any case.
     polish : bool, default True
         Improve rounded bases, and those of Algorithm 1, by ``"ascent"``, and keep the better ones.
     certify : bool, default False

@@ -33,8 +33,8 @@ from sdpdr.solving.solve import solve
 # Price of a relative change of squared length, beside the squared extent of the anchors: what a
 # point could win in variance by it.
 _PRICE = 100.0
-# Places that were five times as far apart as in the data were still solved on a roll and an S, those
-# at ten times were not.
+# Places five times as far apart as in the data were still solved on a roll and an S, those at ten
+# times were not.
 _TIMES = 5.0
 # Anchors that this is looked at for.
 _LOOKED_AT = 50
