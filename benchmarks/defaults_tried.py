@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from defaults import SETS, TASKS, Nothing, measured
+from defaults import measured
+from defaults_measures import SETS, Nothing
+from defaults_tasks import TASKS
 from sklearn.base import BaseEstimator, TransformerMixin
 from tables import write_table
 
