@@ -102,7 +102,7 @@ TASKS = {
         measures.SETS,
     ),
     "projection": Task(
-        f"accuracy of the nearest neighbour after the map, {measures.FOLDS} folds; nothing is no map",
+        f"accuracy of the nearest neighbour after a map, {measures.FOLDS} folds; nothing is no map",
         measures.projected,
         {
             "LDA": sdpdr.LDA(),
@@ -149,7 +149,7 @@ TASKS = {
         ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
     ),
     "clusters": Task(
-        "normalised mutual information with the classes, their number given; nothing is one cluster",
+        "normalised mutual information with classes, their number given; nothing is one cluster",
         measures.clustered,
         {"CompletelyPositive": sdpdr.CompletelyPositive()},
         {
@@ -161,7 +161,7 @@ TASKS = {
         ("moons", "iris", "wine", "cancer", "digits"),
     ),
     "ratings": Task(
-        f"columns cut into five levels at their quintiles, {measures.HIDDEN:.0%} of entries hidden, "
+        f"columns cut into five levels at quintiles, {measures.HIDDEN:.0%} of entries hidden, "
         "share of their squared deviation from means of columns explained; nothing is those means",
         measures.rated,
         {"RatingMMMF": sdpdr.RatingMMMF(), "MMMFCV": sdpdr.MMMFCV()},
@@ -170,8 +170,8 @@ TASKS = {
         measures.SETS,
     ),
     "signs": Task(
-        f"above the median of a column or not, {measures.HIDDEN:.0%} hidden, share of these that is "
-        "right; nothing is the more frequent sign of a column",
+        f"above the median of a column or not, {measures.HIDDEN:.0%} hidden, share of right "
+        "ones; nothing is the more frequent sign of a column",
         measures.signed,
         {"MMMF": sdpdr.MMMF()},
         IMPUTERS,
@@ -189,7 +189,7 @@ TASKS = {
     ),
     "places": Task(
         "on a roll and an S along the sheet, of others in the picture of Isomap, "
-        f"{measures.ANCHORS} known, share of the squared deviation of the others from the mean place "
+        f"{measures.ANCHORS} known, share of the squared deviation of others from the mean place "
         "explained; nothing is that mean",
         measures.placed,
         {"AnchoredMVU": sdpdr.AnchoredMVU()},
