@@ -261,7 +261,7 @@ def _integer(name: str, value: object) -> int:
     return int(value)
 
 
-def _numbers(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
+def _numbers(X: Any, *, at_least: int, sparse: bool = False) -> Matrix:
     from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
 
-    return numeric(X, at_least=at_least, sparse=sparse, finite=finite)
+    return numeric(X, at_least=at_least, sparse=sparse)

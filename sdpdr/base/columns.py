@@ -24,12 +24,12 @@ from sdpdr.base.rows import listed
 UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
 # What pandas calls a column without a name, which is where it writes its index.
-UNNAMED = "Unnamed: "
+UNNAMED = re.compile(r"|Unnamed: \d+")
 # Names that columns of ids have.
 _NAMES_OF_IDS = re.compile(
-    r"|id|ids|uid|uuid|key|index|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
+    r"id|ids|uid|uuid|key|index|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
     r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
-    r"|(?-i:.*[a-z]I[Dd])|Unnamed: \d+",
+    r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,
 )
 # Fewer rows may be counted by chance, by a column that has a name.
@@ -50,7 +50,7 @@ def is_named_as_id(name: str) -> bool:
     >>> [name for name in ("", "CustomerID", "order_no", "zip", "acid") if is_named_as_id(name)]
     ['', 'CustomerID', 'order_no', 'zip']
     """
-    return _NAMES_OF_IDS.fullmatch(name) is not None
+    return bool(UNNAMED.fullmatch(name) or _NAMES_OF_IDS.fullmatch(name))
 
 
 def counts_rows(name: object, column: ArrayLike) -> bool:
@@ -65,7 +65,7 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
     """
     entries = np.asarray(column)
     n = len(entries)
-    least = 2 if str(name).startswith(UNNAMED) else _COUNTED
+    least = 2 if UNNAMED.fullmatch(str(name)) else _COUNTED
     if n < least or entries.dtype.kind not in "iu" or entries[0] not in (0, 1):
         return False
     return bool(np.array_equal(entries - entries[0], np.arange(n)))

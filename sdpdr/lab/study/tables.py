@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,7 +15,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
-from sdpdr.base.columns import is_named_as_id
+from sdpdr.base.columns import UNNAMED, is_named_as_id
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.lab.study.delimited import read_text
@@ -27,7 +26,6 @@ HEADER = ("auto", "yes", "no")
 # How files begin that are what their suffix says.
 _BEGINNINGS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
 # Names of columns that have none, as files have them and as pandas calls them.
-_UNNAMED = re.compile(r"|Unnamed: \d+")
 
 
 def read_table(
@@ -125,7 +123,7 @@ def read_table(
             f"{path.name} names columns ({', '.join(columns)}) and has no row below them. Give it "
             "one row per point."
         )
-    index = list(takewhile(_UNNAMED.fullmatch, columns))
+    index = list(takewhile(UNNAMED.fullmatch, columns))
     return replace(found, columns=MappingProxyType(columns), index=index)
 
 
