@@ -103,7 +103,9 @@ class NumberChoice:
     tried: tuple[tuple[int, float], ...]
 
 
-def choose_number(places: Array, y: np.ndarray, everything: Matrix | None = None) -> NumberChoice:
+def choose_number(
+    places: Array, y: np.ndarray, everything: Matrix | None = None, total: int | None = None
+) -> NumberChoice:
     """The largest number of leading columns that tells classes as well as any other does.
 
     Numbers are powers of two, all columns, and all that there is to the data. A number tells as
@@ -115,7 +117,9 @@ def choose_number(places: Array, y: np.ndarray, everything: Matrix | None = None
     places : array of shape (n, d)
     y : array_like of shape (n,)
     everything : array or sparse array of shape (n, m), optional
-        Of which the columns are a part; its number is the least of m and n - 1.
+        Of which the columns are a part.
+    total : int, optional
+        Its number: how many directions it has, no fewer than d.
 
     Examples
     --------
@@ -124,24 +128,25 @@ def choose_number(places: Array, y: np.ndarray, everything: Matrix | None = None
     >>> choose_number(np.column_stack([5.0 * y, 9.0 * rng.standard_normal((100, 3))]), y).number
     1
     """
-    right = {d: _told(part, y) for d, part in _numbers(places, everything)}
+    right = {d: _told(part, y) for d, part in _numbers(places, everything, total)}
     best = max(right, key=lambda d: (right[d].mean(), d))
     lost = {d: right[best].astype(float) - told for d, told in right.items()}
     as_good = [d for d, x in lost.items() if x.mean() <= x.std() / np.sqrt(y.size)]
     return NumberChoice(max(as_good), tuple((d, float(told.mean())) for d, told in right.items()))
 
 
-def _numbers(places: Array, everything: Matrix | None) -> Iterator[tuple[int, Matrix]]:
+def _numbers(
+    places: Array, everything: Matrix | None, total: int | None
+) -> Iterator[tuple[int, Matrix]]:
     """Numbers that are tried, ascending, and the columns that they stand for."""
     d, most = 1, places.shape[1]
     while d < most:
         yield d, places[:, :d]
         d *= 2
-    total = most if everything is None else min(everything.shape[1], everything.shape[0] - 1)
-    if total > most or everything is None:
+    if everything is None or total is None or total > most:
         yield most, places
     if everything is not None:
-        yield max(total, most), everything
+        yield total or most, everything
 
 
 def _told(places: Matrix, y: np.ndarray) -> np.ndarray:

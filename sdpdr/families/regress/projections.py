@@ -186,13 +186,16 @@ class GraphProjection(Responding):
             return self._default(y)
         rows = some_of_each(y, SAMPLES, validate.seed(self.random_state))
         some, part = X[rows], copy(self)
+        most = self._tried(some, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # they are told of all samples
-            part._solve(some, y[rows], self._tried(some, y))
+            part._solve(some, y[rows], most)
         turns = self._turns(y)
         basis = orthonormal(part.components_)[0] if turns else part.components_
         everything = some if turns and spans_quickly(X) else None
-        found = choose_number(np.asarray(some @ basis.T), y[rows], everything)
+        # Where fewer than asked for are independent there are no others.
+        total = len(basis) if len(basis) < most else min(some.shape[1], some.shape[0] - 1)
+        found = choose_number(np.asarray(some @ basis.T), y[rows], everything, total)
         self.tried_ = found.tried
         is_all = everything is not None and found.number == found.tried[-1][0]
         return None if is_all else found.number
