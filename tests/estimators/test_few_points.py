@@ -67,7 +67,7 @@ def test_small_classes_are_taken_and_named_as_they_are_printed(kind, way, size):
     X, y = classes(12, 12, size)
     with pytest.warns(FewPointsWarning, match=rf"distinct samples: 5 \({size}\)\."):
         found = kind(way=way).fit(X, y)
-    assert found.transform(X).shape == (24 + size, 2)
+    assert found.transform(X).shape == (24 + size, found.n_components_)
     assert np.isfinite(found.transform(X)).all()
 
 

@@ -36,11 +36,10 @@ def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # as elsewhere
     """Base of maps learned from classes, which are told by the nearest mean in the embedding."""
 
-    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
+    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> None:
         self.eigenvalues_, turn = self._ordered(found, mapping(X))
         turned = mapping.turned(turn)
         self.components_, self.intercept_ = turned.coef.T, turned.intercept
-        return self
 
     def fit(self, X: Any, y: Any = None) -> Discriminant:
         """Learn the map, and where the classes are.

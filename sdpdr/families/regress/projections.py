@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+import warnings
+from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +13,20 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.columns import UNKNOWN, warn_of_mark
+from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.classes import class_responses
+from sdpdr.families.regress.directions import (
+    SAMPLES,
+    choose_number,
+    completed,
+    most_tried,
+    orthonormal,
+    some_of_each,
+    spans_quickly,
+)
 from sdpdr.families.regress.leave_out import ALPHA, choose_ridge, is_quickly_left_out
 from sdpdr.families.regress.linear import linear_embedding
-from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import (
     LABELLED,
     OF_CLASSES,
@@ -28,8 +39,8 @@ from sdpdr.families.regress.respond import (
 from sdpdr.families.regress.ridge import LinearMapping, ridge
 
 WAYS = ("regression", "direct")
-# Share of the largest spread of distances that that of a direction has.
-_SPREAD = 1e-9
+# Kinds whose pencils have one solution less than there are classes.
+_DISCRIMINANT = ("classes", "semisupervised")
 
 
 @dataclass(eq=False, repr=False)
@@ -48,9 +59,12 @@ class GraphProjection(Responding):
     ----------
     n_components : int, optional
         One less than there are classes for `LDA` and `SDA`, whose pencils have no more. Of the
-        others two, or, with labels, one less than there are classes where that is more;
-        `IsoProjection`, which heeds none, then keeps all directions along which distances spread.
-        Never more than X has columns.
+        others two where there are no labels. With labels `LSDA`, `LPP` and `NPE` choose among one,
+        two, four, ... leading directions, at most 64, and all that the data spread along: the
+        largest number with which the nearest other sample is of the same class as often as with
+        any, up to one standard error. By the labels of at most 2000 samples, two or more of each
+        class; the map of these is found twice. `IsoProjection`, which heeds no labels, then keeps
+        all. Never more than X has columns.
     n_neighbors : int, default 5
         Of `LSDA`, None: ten, or all others where there are fewer. Of fewer other points, or
         fewer of a class, all are taken, with a ``FewPointsWarning``.
@@ -73,14 +87,26 @@ class GraphProjection(Responding):
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
         Of `LSDA`, "direct".
+    orthonormal : bool or "auto", default "auto"
+        Whether components are made orthonormal, one by one, so that no distance is longer than in
+        the data. ``"auto"``: where the number of directions is chosen, since all of them then are a
+        turn of the data, and in `IsoProjection`. Otherwise they have the lengths of the pencil, or
+        of what the ridge makes of its responses.
     random_state : int, RandomState or Generator, default 0
+        Of iterations, and of the samples by which the number of directions is chosen.
 
     Attributes
     ----------
-    components_ : array of shape (n_components, m)
-    intercept_ : array of shape (n_components,)
-    eigenvalues_ : array of shape (n_components,)
-        Of the samples' pencil, or of that among linear functions.
+    components_ : array of shape (n_components_, m)
+    intercept_ : array of shape (n_components_,)
+    eigenvalues_ : array of shape (n_components_,)
+        Of the samples' pencil, or of that among linear functions; nan of directions that were not
+        solved for, where all are kept.
+    n_components_ : int
+        Directions kept.
+    tried_ : tuple of (number, share)
+        Where the number was chosen, the shares of samples whose nearest other one is of their
+        class; the last is that of the data. Else empty.
     alpha_ : float
         As used.
     n_features_in_ : int
@@ -98,6 +124,7 @@ class GraphProjection(Responding):
     _: KW_ONLY
     alpha: float | str = "auto"
     way: str = "regression"
+    orthonormal: bool | str = "auto"
 
     kind: ClassVar[str]
 
@@ -126,12 +153,13 @@ class GraphProjection(Responding):
         kind_of(labels, self.kind)
         if labels is not None and self.kind in OF_CLASSES:
             warn_of_mark(labels, type(self).__name__)
-        if self.way == "direct":
-            return self._directly(X, labels)
-        found = self._responses(X, labels, self.kind)
-        self.alpha_ = self._ridge(X, found.vectors)
-        mapping = ridge(X, found.vectors, self.alpha_, weights=found.masses)
-        return self._keep(X, found, mapping)
+        self.tried_: tuple[tuple[int, float], ...] = ()
+        number = self._number(X, labels)
+        self._solve(X, labels, self._tried(X, labels) if number is None else number)
+        if self._turns(labels):
+            self._turn(X, complete=number is None)
+        self.n_components_ = len(self.components_)
+        return self
 
     @property
     def _instead(self) -> str:
@@ -140,35 +168,82 @@ class GraphProjection(Responding):
             return "mark unknown labels by -1, None or nan"
         return "drop those samples, or take sdpdr.SDA, which learns of them too"
 
-    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
+    def _turns(self, y: np.ndarray | None) -> bool:
+        """Whether components are made orthonormal."""
+        if self.orthonormal not in (True, False, "auto"):
+            raise DataError(f"orthonormal={self.orthonormal!r} is not True, False or 'auto'.")
+        return self._is_free(y) if self.orthonormal == "auto" else bool(self.orthonormal)
+
+    def _is_free(self, y: np.ndarray | None) -> bool:
+        """Whether the number of directions is to be found by labels."""
+        return self.n_components is None and y is not None and self.kind not in _DISCRIMINANT
+
+    def _number(self, X: Matrix, y: np.ndarray | None) -> int | None:
+        """How many directions are to be kept; None stands for all that the data spread along."""
+        if self.n_components is not None:
+            return self.n_components
+        if y is None or self.kind not in ("contrast", "laplacian", "reconstruction"):
+            return self._default(y)
+        rows = some_of_each(y, SAMPLES, validate.seed(self.random_state))
+        some, part = X[rows], copy(self)
+        most = self._tried(some, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they are told of all samples
+            part._solve(some, y[rows], most)
+        turns = self._turns(y)
+        basis = orthonormal(part.components_)[0] if turns else part.components_
+        everything = some if turns and spans_quickly(X) else None
+        # Where fewer than asked for are independent there are no others.
+        total = len(basis) if len(basis) < most else min(some.shape[1], some.shape[0] - 1)
+        found = choose_number(np.asarray(some @ basis.T), y[rows], everything, total)
+        self.tried_ = found.tried
+        is_all = everything is not None and found.number == found.tried[-1][0]
+        return None if is_all else found.number
+
+    def _tried(self, X: Matrix, y: np.ndarray | None) -> int:
+        return most_tried(X.shape, default_dimension(y))
+
+    def _default(self, y: np.ndarray | None) -> int | None:
+        if y is None or self.kind not in _DISCRIMINANT:
+            return default_dimension(None)
+        known = y != UNKNOWN if self.kind == "semisupervised" else np.full(y.shape, True)
+        return max(np.unique(y[known]).size - 1, 1)
+
+    def _solve(self, X: Matrix, y: np.ndarray | None, number: int) -> None:
+        """Find so many directions, in the lengths of the pencil."""
+        if self.way == "direct":
+            self._directly(X, y, number)
+            return
+        if self.kind in _DISCRIMINANT:
+            found = self._responses(X, y, self.kind)
+        else:
+            found = self._of_pencil(self._pencil(X, y, self.kind), X, y, number)
+        self.alpha_ = self._ridge(X, found.vectors)
+        self._keep(X, found, ridge(X, found.vectors, self.alpha_, weights=found.masses))
+
+    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> None:
         """Keep what fits the responses found."""
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         self.eigenvalues_ = found.eigenvalues
-        return self
 
-    def _directly(self, X: Matrix, y: np.ndarray | None) -> GraphProjection:
+    def _directly(self, X: Matrix, y: np.ndarray | None, number: int) -> None:
         pencil, classes = self._pencil(X, y, self.kind), None
         if y is not None and self.kind != "semisupervised":
             classes = class_responses(y)
         self.alpha_ = self._ridge(X, classes, float(np.mean(pencil.totals)))
-        most = self._most(X, y)
-        found = linear_embedding(X, pencil, self.n_components, self.alpha_, most=most)
-        d = self._kept(found.eigenvalues, y)
-        coef = found.coef[:, :d]
-        self.components_, self.intercept_ = coef.T, -found.mean @ coef
-        self.eigenvalues_ = found.eigenvalues[:d]
-        return self
+        found = linear_embedding(X, pencil, self.n_components, self.alpha_, most=number)
+        self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
+        self.eigenvalues_ = found.eigenvalues
 
-    def _most(self, X: Matrix, y: np.ndarray | None) -> int:
-        """How many directions solve the pencil where no number is asked."""
-        if y is None or self.kind not in ("classes", "semisupervised"):
-            return default_dimension(y)
-        known = y != UNKNOWN if self.kind == "semisupervised" else np.full(y.shape, True)
-        return max(np.unique(y[known]).size - 1, 1)
-
-    def _kept(self, eigenvalues: Array, y: np.ndarray | None) -> int:
-        """How many of them are kept."""
-        return eigenvalues.size
+    def _turn(self, X: Matrix, *, complete: bool) -> None:
+        """Make components orthonormal, and those left out by them where all are to be kept."""
+        basis, kept = orthonormal(self.components_)
+        values = np.asarray(self.eigenvalues_)[kept]
+        if complete:
+            basis = completed(basis, X)
+            values = np.append(values, np.full(len(basis) - values.size, np.nan))
+        self.components_, self.eigenvalues_ = basis, values
+        self.intercept_ = -basis @ np.asarray(X.mean(axis=0)).ravel()
 
     def _ridge(self, X: Matrix, responses: Array | None, unit: float = 1.0) -> float:
         if not isinstance(self.alpha, str):
@@ -239,9 +314,8 @@ class IsoProjection(GraphProjection):
     """Isometric projection: distances along the graph, by a linear map.
 
     Components are orthonormal, in the order in which distances spread along them, so that no
-    distance is longer than in the data. Those along which distances spread at all, which are kept
-    by default where there are labels, are a turn of the data where no direction is left out; with
-    more variables than samples some are.
+    distance is longer than in the data. Where there are labels all directions are kept by default,
+    which are a turn of the data: the leading ones by distances along the graph, others by variance.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 
@@ -262,37 +336,11 @@ class IsoProjection(GraphProjection):
 
     kind: ClassVar[str] = "geodesic"
 
-    def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> GraphProjection:
-        return super()._keep(X, found, mapping)._turned(X)
+    def _turns(self, y: np.ndarray | None) -> bool:
+        return super()._turns(y) or self.orthonormal == "auto"
 
-    def _directly(self, X: Matrix, y: np.ndarray | None) -> GraphProjection:
-        return super()._directly(X, y)._turned(X)
-
-    def _turned(self, X: Matrix) -> GraphProjection:
-        """With components orthonormal, one by one; of all, those that the others do not span."""
-        basis, small = np.linalg.qr(self.components_.T)
-        along = np.diag(small)
-        kept = np.abs(along) > _SPREAD * np.linalg.norm(self.components_, axis=1)
-        if self.n_components is not None:
-            kept[:] = True
-        self.components_ = (basis * np.where(along < 0.0, -1.0, 1.0)).T[kept]
-        self.intercept_ = -self.components_ @ np.asarray(X.mean(axis=0)).ravel()
-        self.eigenvalues_ = np.asarray(self.eigenvalues_)[kept]
-        return self
-
-    def _of_pencil(self, pencil: Pencil, X: Any, y: np.ndarray | None, default: int) -> Responses:
-        found = super()._of_pencil(pencil, X, y, self._most(X, y))
-        assert found.eigenvalues is not None
-        d = self._kept(found.eigenvalues, y)
-        return replace(found, vectors=found.vectors[:, :d], eigenvalues=found.eigenvalues[:d])
-
-    def _most(self, X: Matrix, y: np.ndarray | None) -> int:
-        return default_dimension(y) if y is None else min(X.shape[1], X.shape[0] - 1)
-
-    def _kept(self, eigenvalues: Array, y: np.ndarray | None) -> int:
-        if y is None or self.n_components is not None:
-            return eigenvalues.size
-        return max(int(np.sum(eigenvalues > _SPREAD * eigenvalues[0])), 1)
+    def _default(self, y: np.ndarray | None) -> int | None:
+        return super()._default(y) if y is None else None
 
 
 @dataclass(eq=False, repr=False)

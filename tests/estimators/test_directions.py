@@ -1,0 +1,151 @@
+"""How many directions projections keep by default, and what those are."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist
+from sklearn.datasets import make_circles, make_classification
+
+from sdpdr import LDA, LPP, LSDA, NPE, IsoProjection
+from sdpdr.errors import DataError
+from sdpdr.families.regress import directions
+
+CHOOSING = [LSDA, LPP, NPE, partial(LPP, way="direct"), partial(LSDA, way="regression")]
+# Classes of noise leave samples without company.
+pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+
+
+def few_of_many(n=90, m=12, seed=0):
+    """Three classes that two columns tell; the others are noise, and larger."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = 2.0 * rng.standard_normal((n, m))
+    X[:, :2] = 0.25 * X[:, :2] + 2.0 * np.array([[0.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])[y]
+    return X, y
+
+
+@pytest.mark.parametrize("make", CHOOSING)
+def test_the_number_chosen_is_one_that_may_be_asked_for(make):
+    X, y = few_of_many()
+    chosen = make().fit(X, y)
+    assert 2 <= chosen.n_components_ == len(chosen.components_) < X.shape[1]
+    asked = make(chosen.n_components_, orthonormal=True).fit(X, y)
+    np.testing.assert_allclose(asked.components_, chosen.components_, atol=1e-10)
+    np.testing.assert_allclose(asked.intercept_, chosen.intercept_, atol=1e-10)
+    assert not asked.tried_
+
+
+@pytest.mark.parametrize("make", CHOOSING)
+def test_components_chosen_are_orthonormal_and_come_with_what_was_tried(make):
+    X, y = few_of_many()
+    chosen = make().fit(X, y)
+    np.testing.assert_allclose(
+        chosen.components_ @ chosen.components_.T, np.eye(chosen.n_components_), atol=1e-12
+    )
+    assert [number for number, _ in chosen.tried_] == [1, 2, 4, 8, 12]
+    assert all(0.0 <= share <= 1.0 for _, share in chosen.tried_)
+
+
+@pytest.mark.parametrize("make", CHOOSING)
+def test_what_needs_all_directions_keeps_all_distances(make):
+    X, y = make_circles(90, noise=0.05, factor=0.5, random_state=0)
+    chosen = make().fit(X, y)
+    assert chosen.n_components_ == 2
+    np.testing.assert_allclose(pdist(chosen.transform(X)), pdist(X))
+
+
+@pytest.mark.parametrize("shape", [(30, 80), (120, 90)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_all_directions_are_a_turn_of_the_data_whatever_their_shape(shape, sparse):
+    """Also where distances along the graph have negative eigenvalues, or more are than tried."""
+    X = np.random.default_rng(0).standard_normal(shape)
+    y = np.arange(shape[0]) % 2
+    found = IsoProjection().fit(sp.csr_array(X) if sparse else X, y)
+    assert found.components_.shape == (min(shape[0] - 1, shape[1]), shape[1])
+    assert found.eigenvalues_.shape == (found.n_components_,)
+    np.testing.assert_allclose(pdist(found.transform(X)), pdist(X), rtol=1e-6)
+
+
+def test_sparse_data_have_the_directions_of_dense_ones():
+    X, y = few_of_many()
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    for make in (LSDA, LPP):
+        dense, sparse = make().fit(X, y), make().fit(sp.csr_array(X), y)
+        assert sparse.tried_ == dense.tried_
+        np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-7)
+
+
+def test_lengths_of_the_pencil_may_be_kept():
+    X, y = few_of_many()
+    chosen = LSDA(orthonormal=False).fit(X, y)
+    asked = LSDA(chosen.n_components_).fit(X, y)
+    np.testing.assert_allclose(asked.components_, chosen.components_, atol=1e-10)
+    assert not np.allclose(np.linalg.norm(asked.components_, axis=1), 1.0)
+    lengths = np.linalg.norm(IsoProjection(2, orthonormal=False).fit(X).components_, axis=1)
+    assert not np.allclose(lengths, 1.0)
+
+
+def test_discriminants_may_be_orthonormal():
+    X, y = few_of_many()
+    plain, turned = LDA().fit(X, y), LDA(orthonormal=True).fit(X, y)
+    np.testing.assert_allclose(turned.components_ @ turned.components_.T, np.eye(2), atol=1e-12)
+    np.testing.assert_array_equal(turned.predict(X), plain.predict(X))
+
+
+def test_orthonormal_is_true_false_or_auto():
+    X, y = few_of_many()
+    with pytest.raises(DataError, match="orthonormal='yes' is not True, False or 'auto'"):
+        LPP(orthonormal="yes").fit(X, y)
+
+
+def test_without_labels_there_are_two_directions_for_pictures():
+    X, _ = few_of_many()
+    for make in (LPP, NPE, IsoProjection):
+        assert make().fit(X).components_.shape == (2, X.shape[1])
+        assert not make().fit(X).tried_
+
+
+def test_more_samples_are_chosen_by_some_of_them(monkeypatch):
+    monkeypatch.setattr("sdpdr.families.regress.projections.SAMPLES", 60)
+    X, y = make_classification(200, 12, n_informative=3, n_redundant=0, random_state=0)
+    one, other = LSDA(random_state=3).fit(X, y), LSDA(random_state=3).fit(X, y)
+    assert one.tried_ == other.tried_ != LSDA(random_state=4).fit(X, y).tried_
+    asked = LSDA(one.n_components_, orthonormal=True).fit(X, y)
+    np.testing.assert_allclose(asked.components_, one.components_, atol=1e-10)
+
+
+def test_samples_drawn_have_two_of_every_class():
+    y = np.repeat([0, 1, 2, 3], [500, 3, 1, 500])
+    drawn = directions.some_of_each(y, 20, 0)
+    assert len(drawn) == len(set(drawn)) == 20
+    assert np.all(np.bincount(y[drawn])[[1, 2]] >= [2, 1])
+    np.testing.assert_array_equal(directions.some_of_each(y[:20], 20, 0), np.arange(20))
+    assert len(directions.some_of_each(np.arange(50), 20, 0)) == 50
+
+
+def test_of_numbers_that_tell_alike_the_largest_is_taken():
+    y = np.arange(60) % 2
+    told = np.column_stack([y, 0.01 * np.arange(60), 0.01 * np.arange(60) % 0.07])
+    choice = directions.choose_number(told, y)
+    assert choice.tried == ((1, 1.0), (2, 1.0), (3, 1.0))
+    assert choice.number == 3
+    noise = 9.0 * np.random.default_rng(0).standard_normal((60, 3))
+    assert directions.choose_number(np.column_stack([y, noise]), y).number == 1
+
+
+def test_a_direction_that_others_span_leaves_those_after_it_whole():
+    rows = np.random.default_rng(0).standard_normal((4, 6))
+    rows[2] = rows[0] - 2.0 * rows[1]
+    basis, kept = directions.orthonormal(rows)
+    assert kept.tolist() == [True, True, False, True]
+    np.testing.assert_allclose(basis @ basis.T, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(rows @ basis.T @ basis, rows, atol=1e-12)
+
+
+def test_wide_data_are_not_given_more_directions_than_they_bear():
+    assert directions.most_tried((400, 200_000), 2) == 5
+    assert directions.most_tried((400, 10**7), 9) == 9
+    assert directions.most_tried((40, 1000), 2) == 39
+    assert directions.most_tried((1000, 20), 2) == 20
