@@ -21,7 +21,7 @@ from sdpdr.families.factor.margin.entries import Entries, note_entries, with_rat
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero.
-_PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0)
+_PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 
 
 def _is_map(search: MMMFCV) -> bool:
@@ -39,7 +39,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     estimator : RatingMMMF or MMMF, optional
         Fitted with each price; `RatingMMMF` by default.
     cs : array_like, optional
-        Prices; by default 1.25 to 8 times the one below which the matrix is zero.
+        Prices; by default 1.25 to 3 times the one below which the matrix is zero.
     cv : int, default 5
         Parts into which entries are split at random.
     random_state : int or RandomState, default 0
