@@ -166,6 +166,74 @@ def test_noise_is_averaged_out(misfit):
     assert away(methods.refine(found.graph_, X), found.embedding_) < 1e-4
 
 
+def near(n=60, seed=0, noise=0.15, radius=0.3):
+    """Points of a square, and noisy distances of those within a radius."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0.0, 1.0, (n, 2))
+    D = squareform(pdist(X))
+    known = radius >= D
+    D *= np.abs(1.0 + noise * squareform(rng.standard_normal(n * (n - 1) // 2)))
+    return X, np.where(known, D, np.nan)
+
+
+def stress(graph, Y):
+    i, j = graph.edges.T
+    return float(np.sum((np.linalg.norm(Y[i] - Y[j], axis=1) - np.sqrt(graph.sqdist)) ** 2))
+
+
+@pytest.mark.filterwarnings("ignore:places in 2 dimensions")
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_step_keeps_the_start_of_smaller_stress(seed):
+    _, D = near(seed=seed, noise=0.3)
+    found, none = sdpdr.DistanceCompletion().fit(D), np.zeros(0, dtype=int)
+    graph = found.graph_
+    starts = {
+        "program": found.relaxed_,
+        "paths": completion.along_paths(graph, 2, none, np.zeros((0, 2))),
+    }
+    ends = {name: stress(graph, methods.refine(graph, Y)) for name, Y in starts.items()}
+    kept = stress(graph, found.embedding_)
+    assert kept == pytest.approx(ends[found.start_])
+    assert kept <= 1.003 * min(ends.values())
+
+
+@pytest.mark.filterwarnings("ignore:places in 2 dimensions")
+def test_shortest_paths_unfold_what_noise_folds():
+    _, D = near(noise=0.3, seed=1)
+    found = sdpdr.DistanceCompletion().fit(D)
+    assert found.start_ == "paths"
+    graph = found.graph_
+    assert stress(graph, found.embedding_) < stress(graph, methods.refine(graph, found.relaxed_))
+
+
+def test_exact_distances_need_no_other_start(monkeypatch):
+    def refused(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.completion.along_paths", refused)
+    assert sdpdr.DistanceCompletion().fit(partial()[1]).start_ == "program"
+
+
+@pytest.mark.parametrize("known", [[0, 1, 2, 3], [0, 1]])
+def test_paths_of_all_distances_are_the_points_where_anchors_say(known):
+    X = np.random.default_rng(0).uniform(size=(12, 2))
+    graph, known = graphs.complete(X), np.array(known)
+    Y = completion.along_paths(graph, 2, known, X[known])
+    np.testing.assert_array_equal(Y[known], X[known])
+    np.testing.assert_allclose(pdist(Y), pdist(X), atol=1e-9)
+    if known.size > 2:  # two anchors leave a mirror image
+        np.testing.assert_allclose(Y, X, atol=1e-9)
+
+
+def test_paths_join_parts_by_their_anchors():
+    X = np.random.default_rng(0).uniform(size=(12, 2))
+    first = np.arange(12) < 6
+    D = np.where(first[:, None] == first, squareform(pdist(X)), np.nan)
+    known = np.array([0, 1, 2, 6, 7, 8])
+    Y = completion.along_paths(known_distances(D, anchors=(known, X[known])), 2, known, X[known])
+    assert np.isfinite(Y).all()
+
+
 def test_known_distances_are_kept_and_others_are_those_of_the_places():
     _, D = partial(noise=0.1)
     found = sdpdr.DistanceCompletion(refined=False).fit(D)

@@ -252,14 +252,62 @@ def test_pairs_without_a_rating_each_are_refused(y, error):
         RatingMMMF(0.6).fit(SMALL).score([(0, 0), (1, 1)], y)
 
 
-def test_the_default_price_is_twice_the_least():
-    model = RatingMMMF().fit(SMALL)
-    assert model.c_ == pytest.approx(2.0 * RatingMMMF().least_price(SMALL))
-    for norm in ("trace", "max"):
-        least = RatingMMMF(norm=norm).least_price(SMALL)
-        with pytest.warns(WeakSeparationWarning, match="Raise c"):
-            assert RatingMMMF(0.95 * least, norm=norm, tol=1e-4).fit(SMALL).U_.shape[1] == 0
-        assert RatingMMMF(1.3 * least, norm=norm, tol=1e-4).fit(SMALL).U_.shape[1] > 0
+@pytest.mark.parametrize("norm", ["trace", "max"])
+def test_below_the_least_price_the_matrix_is_zero(norm):
+    least = RatingMMMF(norm=norm).least_price(SMALL)
+    with pytest.warns(WeakSeparationWarning, match="Raise c"):
+        assert RatingMMMF(0.95 * least, norm=norm, tol=1e-4).fit(SMALL).U_.shape[1] == 0
+    assert RatingMMMF(1.3 * least, norm=norm, tol=1e-4).fit(SMALL).U_.shape[1] > 0
+
+
+# -- the price that is chosen --------------------------------------------------------------------
+
+
+def test_the_default_price_is_that_of_the_smallest_error_held_back():
+    seen, held = ratings(20, 15)
+    model = RatingMMMF().fit(seen)
+    assert model.c_ == model.prices_[np.argmin(model.errors_)]
+    assert model.prices_[0] == pytest.approx(model.least_price(seen))
+    assert model.gap_ <= model.tol
+    given = RatingMMMF(model.c_).fit(seen)
+    assert given.c_ == model.c_
+    assert not given.prices_.size
+    np.testing.assert_array_equal(given.predict(), model.predict())
+    rule = RatingMMMF(2.0 * model.prices_[0]).fit(seen)
+    assert model.score(held) >= 1.01 * rule.score(held)
+
+
+def test_the_price_follows_the_unit_of_ratings():
+    found = [RatingMMMF().fit(X) for X in (SMALL, 8.0 * SMALL + 16.0)]
+    assert found[1].c_ == pytest.approx(found[0].c_ / 8.0, rel=1e-6)
+    np.testing.assert_allclose(8.0 * found[1].prices_, found[0].prices_, rtol=1e-6)
+
+
+def test_ratings_of_offsets_and_noise_get_no_matrix():
+    rng = np.random.default_rng(0)
+    R = 3.0 + 0.5 * rng.standard_normal((60, 1)) + rng.standard_normal((60, 40))
+    with pytest.warns(WeakSeparationWarning, match="Pass c for a matrix all the same"):
+        model = RatingMMMF().fit(np.where(rng.random(R.shape) < 0.3, R, np.nan))
+    assert model.c_ == model.prices_[0]
+    assert not model.U_.shape[1]
+    assert model.gap_ <= model.tol
+
+
+@pytest.mark.parametrize("options", [{"loss": "hinge"}, {"norm": "max"}])
+def test_other_losses_and_norms_take_the_same_multiple(options):
+    found = [RatingMMMF(**each).fit(SMALL) for each in ({}, options)]
+    first, second = (model.c_ / model.least_price(SMALL) for model in found)
+    assert first == pytest.approx(second)
+    np.testing.assert_array_equal(found[0].errors_, found[1].errors_)
+
+
+def test_without_time_or_ratings_to_hold_back_the_price_is_a_rule():
+    with pytest.warns(UncertifiedWarning):
+        model = RatingMMMF(norm="max", time_limit=0.0).fit(SMALL)
+    assert model.c_ == pytest.approx(2.0 * model.least_price(SMALL))
+    assert not model.prices_.size
+    few = RatingMMMF().fit([[1.0, np.nan], [np.nan, 3.0]])
+    assert few.c_ == pytest.approx(2.0 * few.least_price([[1.0, np.nan], [np.nan, 3.0]]))
 
 
 # -- ties ---------------------------------------------------------------------------------------

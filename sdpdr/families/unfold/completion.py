@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.optimize import least_squares
 from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import pdist
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
@@ -16,6 +17,7 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
 from sdpdr.model.blocks import Band, Relation, Slack
 
@@ -218,6 +220,60 @@ def refine(
     )  # fmt: skip
     Y[free] = found.x.reshape(free.size, -1)
     return Y
+
+
+def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array) -> Array:
+    """Places that fit lengths of shortest paths best: classical scaling, turned to the anchors.
+
+    Anchors, between which all distances are known, are joined first. They stand where they are
+    said to, all else where a turn and a shift that take their own places nearest to these put it.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected, or with an anchor in every part.
+    r : int
+    anchors : array of int
+        None, or some.
+    coordinates : array of shape (a, r)
+
+    Returns
+    -------
+    array of shape (n, r)
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> path, none = graphs.path([1.0, 2.0]), np.zeros(0, dtype=int)
+    >>> Y = along_paths(path, 1, none, np.zeros((0, 1)))
+    >>> np.abs(np.diff(Y, axis=0)).ravel().round(6)
+    array([1., 2.])
+    """
+    kept = ~np.isin(graph.edges, anchors).all(axis=1)
+    first, second = np.triu_indices(anchors.size, 1)
+    i, j = np.vstack([graph.edges[kept], np.column_stack([anchors[first], anchors[second]])]).T
+    lengths = np.append(np.sqrt(graph.sqdist[kept]), pdist(coordinates) if first.size else [])
+    paths = dijkstra(sp.csr_array((lengths, (i, j)), shape=(graph.n, graph.n)), np.arange(graph.n))
+    Y = _scaled_classically(paths, r)
+    if anchors.size:
+        own, said = Y[anchors].mean(axis=0), coordinates.mean(axis=0)
+        left, _, right = np.linalg.svd((Y[anchors] - own).T @ (coordinates - said))
+        Y = (Y - own) @ (left @ right) + said
+        Y[anchors] = coordinates
+    return Y
+
+
+def _scaled_classically(D: Array, r: int) -> Array:
+    squares = np.square(D)
+    means = squares.mean(axis=0)
+    products = -0.5 * (squares - means - means[:, None] + means.mean())
+    n = len(D)
+    if n <= _DENSE or r >= n - 1:
+        values, vectors = np.linalg.eigh(products)
+        values, vectors = values[-r:], vectors[:, -r:]
+    else:
+        values, vectors = eigsh(products, r, which="LA", v0=np.cos(np.arange(n)))
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _columns(n: int, free: Index, r: int) -> Index:

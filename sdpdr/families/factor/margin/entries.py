@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,15 @@ class Entries:
 
     def spread(self, values: Array) -> sp.csr_array:
         """The sparse matrix of other numbers at the same places."""
-        return sp.csr_array((values, tuple(self.places.T)), shape=self.shape)
+        ends, columns = self._pattern
+        return sp.csr_array((values, columns, ends), shape=self.shape)
+
+    @cached_property
+    def _pattern(self) -> tuple[Index, Index]:
+        """Where rows end, and the columns of entries; descent asks thousands of times."""
+        rows, columns = self.places.astype(np.int32).T
+        counts = np.bincount(rows, minlength=self.shape[0])
+        return np.append(0, np.cumsum(counts)).astype(np.int32), np.ascontiguousarray(columns)
 
     def only(self, which: Index) -> Entries:
         """Some of them, in a matrix of the same shape."""
@@ -130,6 +139,21 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     if not entries.values.size:
         raise DataError(f"no rating was given: all entries of {name} are missing.")
     return entries
+
+
+def varying(entries: Entries) -> Entries:
+    """Ratings, not all of which are equal.
+
+    Raises
+    ------
+    DataError
+    """
+    if np.ptp(entries.values) > 0.0:
+        return entries
+    raise DataError(
+        f"ratings take 1 different values, {entries.values[0]:g} alone; at least two are needed to "
+        "tell items apart. Missing ratings must be NaN."
+    )
 
 
 def _warn_of_filled_gaps(matrix: Array, name: str) -> None:

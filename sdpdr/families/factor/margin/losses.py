@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import DataError
+from sdpdr.base.rows import listed
 
 # Relative to the largest score: thresholds this near are not passed, whatever rounding says.
 ON_THRESHOLD = 1e-6
@@ -145,6 +147,24 @@ class Hinge(Loss):
     def __init__(self, levels: Index, names: Array) -> None:
         self.names, self.n_shared = names, names.size - 1
         self.signs = np.where(levels[:, None] > np.arange(self.n_shared), 1.0, -1.0)
+
+    @classmethod
+    def of(cls, ratings: Array, names: Array) -> Hinge:
+        """That of ratings, which must be among the levels.
+
+        Raises
+        ------
+        DataError
+            One of them is not.
+        """
+        ranks = np.minimum(np.searchsorted(names, ratings), names.size - 1)
+        unknown = np.flatnonzero(names[ranks] != ratings)
+        if unknown.size:
+            raise DataError(
+                f"rating {ratings[unknown[0]]:g} is none of the levels fitted, {listed(names)}. "
+                "The hinge knows no others."
+            )
+        return cls(ranks, names)
 
     def _missed(self, scores: Array, shared: Array) -> Array:
         return np.asarray(1.0 - self.signs * (scores[:, None] - shared))

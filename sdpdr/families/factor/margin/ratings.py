@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
-    DataError,
     ShapeError,
     UncertifiedWarning,
     UnobservedWarning,
@@ -21,7 +20,6 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.base.progress import Deadline
-from sdpdr.base.rows import listed
 from sdpdr.families.factor.margin.conic import complete_by_cones, is_small
 from sdpdr.families.factor.margin.entries import (
     Entries,
@@ -31,15 +29,21 @@ from sdpdr.families.factor.margin.entries import (
     pairs_of,
     read_entries,
     values_of_pairs,
+    varying,
     with_ratings,
 )
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
+from sdpdr.families.factor.margin.prices import tried_prices
 from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
-# Times the price below which the matrix is zero. On MovieLens 100k twice is near the best.
-_PRICE = 2.0
+# Of the time that there is: what the choice of a price may take.
+_CHOOSING = 0.5
+_WHY_ZERO = (
+    "No higher price predicted ratings that were held back better (errors_): they tell no more of "
+    "each other than offsets do. Pass c for a matrix all the same."
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -60,7 +64,8 @@ class RatingMMMF(Transformer):
     Parameters
     ----------
     c : float, optional
-        Price of the loss. By default twice the one below which M is zero; `MMMFCV` tries several.
+        Price of the loss. By default ratings held back choose it, among multiples of the price
+        below which M is zero; `MMMFCV` holds back all in turn, and takes any estimator.
     loss : {"squared", "hinge"}, default "squared"
         Predictions are numbers between the least and largest rating, or levels.
     norm : {"trace", "max"}, default "trace"
@@ -72,14 +77,18 @@ class RatingMMMF(Transformer):
     max_iter : int, default 50
         Rounds, after each of which the bound is looked at.
     time_limit : float, optional
-        Seconds.
+        Seconds, of which the choice of a price has half.
     random_state : int or RandomState, default 0
-        Of directions in which columns are added. The optimum does not depend on it.
+        Of what is held back, and of directions in which columns are added. The optimum at a price
+        does not depend on it.
 
     Attributes
     ----------
     c_ : float
         The price that was used.
+    prices_, errors_ : arrays of shape (n,)
+        Prices tried, and the root mean squared errors on ratings held back, of the squared loss and
+        the trace norm at these multiples of their own least price. Empty where c was given.
     users_, items_ : arrays of shape (p,) and (q,)
         What rows and columns are called, ascending.
     U_, V_ : arrays of shape (p, k) and (q, k)
@@ -113,7 +122,8 @@ class RatingMMMF(Transformer):
         Users or items have no rating, or were not seen in the fit; the other side's offset is
         all that their predictions have.
     WeakSeparationWarning
-        The price is so low that M is zero, and only offsets predict.
+        The price is so low that M is zero, and only offsets predict: one that was given, or the
+        one at which ratings held back were predicted best.
 
     References
     ----------
@@ -172,14 +182,15 @@ class RatingMMMF(Transformer):
         deadline = Deadline(self.time_limit)
         X = with_ratings(X, y)
         tol = validate.positive_number("tol", self.tol)
-        entries = _varying(read_entries(X))
+        rounds = validate.positive_integer("max_iter", self.max_iter)
+        entries = varying(read_entries(X))
         self.levels_ = np.unique(entries.values)
         self._note_unobserved(entries)
         self._read, self.mean_ = entries, float(np.mean(entries.values))
+        self.prices_ = self.errors_ = np.zeros(0)
         self.users_, self.items_ = entries.users, entries.items
-        self.c_ = _PRICE * self.least_price(entries) if self.c is None else self.c
+        self.c_ = self._chosen(entries, deadline) if self.c is None else self.c
         program = self._program(entries, self.c_, entries)
-        rounds = validate.positive_integer("max_iter", self.max_iter)
         found = program.start()
         if is_small(program):
             found = complete_by_cones(program, tol, deadline)
@@ -202,8 +213,17 @@ class RatingMMMF(Transformer):
         X
             As for `fit`.
         """
-        entries = _varying(read_entries(X))
+        entries = varying(read_entries(X))
         return self._program(entries, 1.0 / entries.values.size, entries).least_price()
+
+    def _chosen(self, entries: Entries, deadline: Deadline) -> float:
+        """The price at which ratings held back are predicted best."""
+        least, left = self.least_price(entries), deadline.left()
+        choosing = Deadline(None if left is None else _CHOOSING * left)
+        seed = validate.seed(self.random_state)
+        path = tried_prices(entries, self.ridge, choosing, seed)
+        self.prices_, self.errors_ = least * path.times, path.errors
+        return least * path.best
 
     @staticmethod
     def entries(X: Any) -> Entries:
@@ -312,7 +332,7 @@ class RatingMMMF(Transformer):
         ridge = validate.positive_number("ridge", self.ridge) if finite else np.inf
         loss: Loss = Squared(entries.values, fitted.values)
         if self.loss == "hinge":
-            loss = _hinge(entries, np.unique(fitted.values))
+            loss = Hinge.of(entries.values, np.unique(fitted.values))
         price = validate.positive_number("c", c)
         return Program(entries, loss, self.norm, price, ridge, self.random_state)
 
@@ -361,34 +381,13 @@ class RatingMMMF(Transformer):
                 UncertifiedWarning,
             )
         elif not self.U_.shape[1]:
+            why = "Raise c." if self.c is not None else _WHY_ZERO
             warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
-                "within the tolerance, and only offsets predict. Raise c.",
+                f"within the tolerance, and only offsets predict. {why}",
                 WeakSeparationWarning,
             )
 
 
-def _varying(entries: Entries) -> Entries:
-    """Ratings, not all of which are equal."""
-    if np.ptp(entries.values) > 0.0:
-        return entries
-    raise DataError(
-        f"ratings take 1 different values, {entries.values[0]:g} alone; at least two are needed to "
-        "tell items apart. Missing ratings must be NaN."
-    )
-
-
 def _score(predicted: Array, ratings: Array) -> float:
     return -float(np.sqrt(np.mean(np.square(predicted - ratings))))
-
-
-def _hinge(entries: Entries, levels: Array) -> Hinge:
-    """The hinge of ratings that must be among levels."""
-    ranks = np.minimum(np.searchsorted(levels, entries.values), levels.size - 1)
-    unknown = np.flatnonzero(levels[ranks] != entries.values)
-    if unknown.size:
-        raise DataError(
-            f"rating {entries.values[unknown[0]]:g} is none of the levels fitted, "
-            f"{listed(levels)}. The hinge knows no others."
-        )
-    return Hinge(ranks, levels)

@@ -1,0 +1,126 @@
+"""The price of the loss by evidence: what predicts ratings held back best, along a warm path.
+
+All prices are multiples of the least one of the ratings seen, below which the matrix is zero. The
+path is that of the squared loss and the trace norm whatever is fitted in the end: it takes seconds
+where that of the hinge or of the max-norm takes minutes, and the best multiples agree well. On four
+families of synthetic ratings (``benchmarks/rating_prices.py``) errors of these at the multiple so
+found were at most 2.3 % above those at the multiple that a path of their own found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.progress import Deadline
+from sdpdr.families.factor.margin.entries import Entries
+from sdpdr.families.factor.margin.factors import Completion, Program, complete
+from sdpdr.families.factor.margin.losses import Squared
+
+# Where nothing can be held back, or there is no time. On MovieLens 100k near the best.
+RULE = 2.0
+# A denser list had an error smaller by 1 % at most. With noise errors rise from 1.4 to 8 on; the
+# last is for ratings next to without, where they fall by 3 % more.
+_TIMES = (1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0, 32.0)
+# After so many prices without a smaller error the path ends.
+_PATIENCE = 2
+# A fifth is held back, and another one until so many ratings were: one split of MovieLens 100k,
+# three of 5000 ratings, for which each chose the same multiple as five did.
+_PARTS, _ENOUGH = 5, 2000
+# Of the gap. At 1e-1 the path keeps to zero for too long; at 3e-2 it is no faster.
+_TOL, _ROUNDS = 1e-2, 20
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Prices tried, and what ratings held back say of them.
+
+    Attributes
+    ----------
+    times : array of shape (n,)
+        Multiples of the least price, ascending.
+    errors : array of shape (n,)
+        Root mean squared errors on the ratings held back.
+    """
+
+    times: Array = field(default_factory=lambda: np.zeros(0))
+    errors: Array = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def best(self) -> float:
+        """The multiple of the smallest error, the lowest of several; the rule if there is none."""
+        return float(self.times[np.argmin(self.errors)]) if self.times.size else RULE
+
+
+def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:
+    """Ascend prices until errors on ratings held back rise.
+
+    Parameters
+    ----------
+    entries : Entries
+    ridge : float
+        Of offsets.
+    deadline : Deadline
+        A price that it cuts short does not count.
+    seed : int
+        Of the split, and of directions in which columns are added.
+
+    Returns
+    -------
+    Path
+        Empty where what is left of a split are equal ratings, or there was no time.
+    """
+    parts = _parts(entries, ridge, seed)
+    held = sum(part.held.values.size for part in parts)
+    times: list[float] = []
+    errors: list[float] = []
+    for multiple in _TIMES if held else ():
+        squares = sum(part.squares(multiple, deadline) for part in parts)
+        if deadline.is_over():
+            break
+        times.append(multiple)
+        errors.append(float(np.sqrt(squares / held)))
+        if len(errors) - 1 - int(np.argmin(errors)) >= _PATIENCE:
+            break
+    return Path(np.array(times), np.array(errors))
+
+
+def _parts(entries: Entries, ridge: float, seed: int) -> list[_Part]:
+    """As many splits as it takes to hold enough ratings back."""
+    n = entries.values.size
+    split = KFold(min(_PARTS, n), shuffle=True, random_state=seed)
+    parts: list[_Part] = []
+    for seen, held in split.split(entries.values):
+        if np.ptp(entries.values[seen]) > 0.0:
+            parts.append(_Part(entries, seen, held, ridge, seed))
+        if sum(part.held.values.size for part in parts) >= _ENOUGH:
+            break
+    return parts
+
+
+class _Part:
+    """Ratings seen and held back, and the last completion of those seen."""
+
+    def __init__(self, entries: Entries, seen: Index, held: Index, ridge: float, seed: int) -> None:
+        self.held, self._seen = entries.only(held), entries.only(seen)
+        self._ridge, self._seed = ridge, seed
+        self._last: Completion | None = None
+        self._least = self._program(1.0 / seen.size).least_price()
+
+    def _program(self, c: float) -> Program:
+        loss = Squared(self._seen.values)
+        return Program(self._seen, loss, "trace", c, self._ridge, self._seed)
+
+    def squares(self, multiple: float, deadline: Deadline) -> float:
+        """The sum of squared errors on what is held back, at a price."""
+        program = self._program(multiple * self._least)
+        self._last = complete(
+            program, tol=_TOL, max_iter=_ROUNDS, deadline=deadline, start=self._last
+        )
+        found = self._last
+        scores = found.scores(*self.held.places.T)
+        predicted = program.loss.ratings(scores, found.shared)
+        return float(np.sum(np.square(predicted - self.held.values)))
