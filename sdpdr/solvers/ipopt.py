@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DisconnectedGraphError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
@@ -85,7 +85,7 @@ class Ipopt(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Recognise the edge program and solve it from a landmark Isomap start."""
-        start = time.perf_counter()
+        watch = Deadline()
         form = edge_form(sdp)
         try:
             require_bounded(form.program)
@@ -103,11 +103,11 @@ class Ipopt(Solver):
             **({} if self.time_limit is None else {"max_cpu_time": float(self.time_limit)}),
             **own,
         }
-        compiled = time.perf_counter()
+        compiling = watch.spent
         run = _with_ipyopt if find_spec("ipyopt") else _with_cyipopt
         with deaf(), nullcontext() if self.verbose else silence():
             x, multipliers, status = run(nlp, options)
-        seconds = {"compile": compiled - start, "solve": time.perf_counter() - compiled}
+        seconds = {"compile": compiling, "solve": watch.spent - compiling}
         factor, weights = nlp.read(x, multipliers)
         value = -float(form.program.mass @ np.square(factor).sum(axis=1))
         verdict = _VERDICTS.get(status, Verdict.FAILED)

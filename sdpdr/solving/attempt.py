@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
-from sdpdr.base.progress import Progress, foretell, show_progress
+from sdpdr.base.log import foretell
+from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
@@ -62,7 +63,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     NotAcceptedError, ShapeError
         If the plan does not fit the program or what was asked for.
     """
-    begin = time.perf_counter()
+    watch = Deadline()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
     if chosen.cost is not None and request.progress is not False:
         foretell(what, chosen.cost.seconds, str(chosen.cost))
@@ -75,7 +76,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
-    return replace(solution, runs=(_run_of(solution, time.perf_counter() - begin),))
+    return replace(solution, runs=(_run_of(solution, watch.spent),))
 
 
 def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:
@@ -150,15 +151,17 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) ->
 def _solve_reduced(
     sdp: SDP, chosen: Way, clock: Clock, request: Request, report: Progress | None
 ) -> Solution:
+    turn = Deadline(chosen.solver.time_limit)
     with clock("reduce"):
         reduced = Composed(chosen.reductions).apply(sdp)
         given = {}
         if request.start is not None and chosen.solver.takes_start:
             given["start"] = _pushed(sdp, reduced, chosen, request.start)
+    solver = replace(chosen.solver, time_limit=turn.left())
     # A callback cannot follow the solver into a child process.
-    follow = None if runs_apart(chosen.solver, request.isolate) else report
-    task = partial(chosen.solver.run, reduced.sdp, follow, **given)
-    outcome = run_solver(chosen.solver, task, request.isolate)
+    follow = None if runs_apart(solver, request.isolate) else report
+    task = partial(solver.run, reduced.sdp, follow, **given)
+    outcome = run_solver(solver, task, request.isolate)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     with clock("lift"):
@@ -178,10 +181,12 @@ def _solve_reduced(
 def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
     assert isinstance(chosen.solver, CvxpySolver)
+    turn = Deadline(chosen.solver.time_limit)
     with clock("render"):
         rendered = render_model(model)
-    task = partial(chosen.solver.run_rendered, rendered)
-    outcome = run_solver(chosen.solver, task, request.isolate)
+    solver = replace(chosen.solver, time_limit=turn.left())
+    task = partial(solver.run_rendered, rendered)
+    outcome = run_solver(solver, task, request.isolate)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.attain import Attained, attain, inward_multipliers
 from sdpdr.program.attain.local import both_sides
 from sdpdr.program.backward import dual_backward_error
@@ -27,9 +28,8 @@ class Proofs:
     sdp : SDP
     tol : float
         How near the two sides are to come.
-    deadline : float, optional
-        No step towards a feasible point, and none towards a tighter bound, begins after it, by
-        `time.monotonic`.
+    deadline : Deadline, optional
+        No step towards a feasible point, and none towards a tighter bound, begins after it.
     rigorous : bool, default False
         Account for all rounding.
     gap_scale : float, default 0
@@ -38,7 +38,7 @@ class Proofs:
 
     sdp: SDP
     tol: float
-    deadline: float | None = None
+    deadline: Deadline | None = None
     rigorous: bool = False
     gap_scale: float = 0.0
 

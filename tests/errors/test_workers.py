@@ -19,6 +19,7 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
@@ -125,7 +126,7 @@ def test_a_request_to_end_waits_for_the_end_of_a_message():
 def test_our_solver_posts_feasible_points(engine, monkeypatch):
     """Ended at any moment, it has lost at most a quarter of a second."""
     posted = []
-    monkeypatch.setattr(incumbent, "_last", -np.inf)
+    monkeypatch.setattr(incumbent, "_soonest", Deadline(0.0))
     model, solver = methods.mvu(graphs.cycle(30)), LowRank(options={"engine": engine})
     reductions = Composed(sdpdr.plan(model, solver).reductions)
     sdp = reductions.apply(model.to_sdp()).sdp

@@ -12,7 +12,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import MOST_OPERATIONS, EffortSpentError
+from sdpdr.base.deadline import MOST_OPERATIONS, EffortSpentError
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
 from sdpdr.program.attain.bordered import Border, Bordered, Pattern, least_squares
 from sdpdr.program.attain.cone import ConeProgram, Scaled

@@ -49,7 +49,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Effort
+from sdpdr.base.deadline import Effort
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs
