@@ -9,6 +9,17 @@ from time import monotonic
 
 from sdpdr.base.errors import DataError
 
+# Operations of all steps of a proof: a minute of them or less.
+MOST_OPERATIONS = 6e10
+
+
+class EffortSpentError(ArithmeticError):
+    """A proof takes too long, or would; the message says what of."""
+
+
+class TimeUpError(EffortSpentError):
+    """Nothing is left of the time for what was about to begin."""
+
 
 class Deadline:
     """What is spent of a number of seconds, and what is left; without a number nothing ends.
@@ -65,6 +76,16 @@ class Deadline:
         """Whether nothing is left."""
         return self.ahead == 0.0
 
+    def require(self) -> None:
+        """Refuse to begin anything when nothing is left.
+
+        Raises
+        ------
+        TimeUpError
+        """
+        if self.is_over():
+            raise TimeUpError("the time was up")
+
     def sooner(self, seconds: float) -> Deadline:
         """One for work that gets so many seconds from now on, and no more than is left."""
         return Deadline(self.left(max(0.0, seconds)))
@@ -76,14 +97,6 @@ class Deadline:
     def excuse(self, seconds: float) -> None:
         """Leave out of account, for all who hold it, a wait that is nobody's work."""
         self._begin += seconds
-
-
-# Operations of all steps of a proof: a minute of them or less.
-MOST_OPERATIONS = 6e10
-
-
-class EffortSpentError(ArithmeticError):
-    """A proof takes too long, or would; the message says what of."""
 
 
 @dataclass(eq=False)
@@ -112,7 +125,7 @@ class Effort:
         Raises
         ------
         EffortSpentError
-            If all steps together take too long.
+            If all steps together take too long; a `TimeUpError` if nothing is left of the time.
         """
         self.steps += 1
         self.operations += operations
@@ -121,4 +134,15 @@ class Effort:
                 f"{self.steps} steps of some {operations:.0e} operations were not enough"
             )
         if self.deadline is not None and self.deadline.is_over():
-            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")
+            raise TimeUpError(f"the time was up after {self.steps - 1} steps")
+
+
+def in_seconds(seconds: float | None) -> str:
+    """Seconds to two digits, as people write them.
+
+    Examples
+    --------
+    >>> in_seconds(0.48797), in_seconds(119.8)
+    ('0.49', '120')
+    """
+    return f"{float(f'{seconds or 0.0:.2g}'):g}"

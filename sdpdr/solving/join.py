@@ -80,6 +80,8 @@ def join(
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
     merged = _merged(found, sdp, deadline)
+    if len(found) == 1:
+        return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
     return replace(best, runs=runs)
 
@@ -91,11 +93,9 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline | None) -
         key=lambda one: _minimised(one, one.bound),
         default=None,
     )
-    finder = min(
-        (one for one in found if one.values),
-        key=lambda one: _point_rank(one, prover),
-        default=prover or found[0],
-    )
+    placed = [one for one in found if one.values] or [prover or found[0]]
+    # To measure a point may take a factorization: where there is one, it is not compared.
+    finder = placed[0] if len(placed) == 1 else min(placed, key=lambda p: _point_rank(p, prover))
     if prover is None or prover is finder:
         return finder
     merged = replace(

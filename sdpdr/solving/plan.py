@@ -28,6 +28,7 @@ from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import (
     Asked,
     Request,
@@ -300,7 +301,8 @@ class Plan(Way):
             if found is None:
                 return first
             options = dict(self.asked.options) | {"time_limit": request.deadline.left()}
-            again = _planned(self.model, sdp, replace(self.asked, options=options), found, clock)
+            asked = replace(self.asked, options=options)
+            again = _planned(self.model, sdp, asked, found, clock, request.deadline)
             second = again._faced(clock, request)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
@@ -383,7 +385,8 @@ def plan(
     refuse_strange(model, solver)
     asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(asked)
-    clock = Clock()
+    check_options({name: value for name, value in options.items() if value is not None})
+    clock, deadline = Clock(), Deadline(time_limit)
     if form == "landmark":
         with clock("build"):
             wanted = "reconstruction" if basis is None else basis
@@ -395,7 +398,7 @@ def plan(
     as_written = form == "cvxpy" or asked.via
     with clock("reduce"):
         faced = None if as_written or sdp is None else facial_reduction(sdp)
-    return _planned(model, sdp, asked, faced or None, clock, refusal)
+    return _planned(model, sdp, asked, faced or None, clock, deadline, refusal)
 
 
 def _planned(
@@ -404,6 +407,7 @@ def _planned(
     asked: Asked,
     faced: FacialReduction | None,
     clock: Clock,
+    deadline: Deadline,
     refusal: str = "",
 ) -> Plan:
     """The plan for a model on the face that is proved."""
@@ -414,9 +418,8 @@ def _planned(
     with clock("reduce"):
         ready = prepared(model, sdp, faced, units=asked.form != "cvxpy" and not asked.via)
     with clock("build"):
-        way = choose(
-            ready.sdp, asked.solver, asked.form, asked.options, asked.via, asked.skip, refusal
-        )
+        given = (asked.solver, asked.form, asked.options, asked.via, asked.skip)
+        way = choose(ready.sdp, *given, refusal, deadline)
     return _as_plan(way, model, ready, asked, clock)
 
 

@@ -282,12 +282,17 @@ class Turns:
 
     def _proved(self) -> Solution:
         """What was found, with what proofs still find that ended for the sake of others."""
-        solution, sdp = self.joined(), self.chosen.sdp
-        if not self.cut or sdp is None or solution.status in (*SETTLED, Status.INTERRUPTED):
+        solution, sdp, end = self.joined(), self.chosen.sdp, of_proofs(self.deadline)
+        if (
+            not self.cut
+            or end.is_over()
+            or sdp is None
+            or solution.status in (*SETTLED, Status.INTERRUPTED)
+        ):
             return solution
         if not solution.values or solution.ray is not None:
             return solution
-        again = proved(sdp, solution, of_proofs(self.deadline), rigorous=self.rigorous)
+        again = proved(sdp, solution, end, rigorous=self.rigorous)
         again = replace(again, runs=())
         return replace(join([solution, again]), runs=solution.runs)
 

@@ -11,8 +11,7 @@ import pytest
 
 import sdpdr as package
 from sdpdr import datasets, graphs
-from sdpdr.base.log import Log, working
-from sdpdr.base.progress import show_count
+from sdpdr.base.progress import Log, show_count, working
 from sdpdr.errors import FileFormatError
 from sdpdr.lab.cli import app
 from sdpdr.lab.cli.options import Exit

@@ -15,7 +15,7 @@ from typing import Any
 from sdpdr import __version__
 from sdpdr.base.errors import PackageMissingError, SdpdrError
 from sdpdr.base.files import occupy_standard
-from sdpdr.base.log import Log, has_terminal
+from sdpdr.base.progress import Log, has_terminal
 from sdpdr.lab.cli.console import (
     complain,
     foretold,

@@ -21,7 +21,7 @@ from rich.table import Table
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, FileFormatError, SdpdrWarning
 from sdpdr.base.files import Writer, when_asked_to_end, write_files
-from sdpdr.base.log import has_terminal
+from sdpdr.base.progress import has_terminal
 
 # Columns for tables where nobody says how wide the output is: files and pipes.
 WIDTH = 160

@@ -13,7 +13,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError, UnknownNameError
 from sdpdr.base.files import Writer
-from sdpdr.base.log import working
+from sdpdr.base.progress import working
 from sdpdr.base.rows import rows_from, rows_of
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers

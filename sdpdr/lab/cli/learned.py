@@ -13,7 +13,7 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.base.log import foretell, working
+from sdpdr.base.progress import foretell, working
 from sdpdr.base.rows import rows_of
 from sdpdr.graphs import choose_k
 from sdpdr.graphs.search import seconds_of_search

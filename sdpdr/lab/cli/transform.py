@@ -13,7 +13,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import numeric
 from sdpdr.base.files import Writer
-from sdpdr.base.log import working
+from sdpdr.base.progress import working
 from sdpdr.base.rows import listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.console import (

@@ -14,7 +14,7 @@ from rich.console import Console
 from sdpdr import graphs
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.files import write_file
-from sdpdr.base.log import has_terminal
+from sdpdr.base.progress import has_terminal
 from sdpdr.families import methods
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import datasets, plot

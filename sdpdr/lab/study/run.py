@@ -17,7 +17,7 @@ from rich.progress import Progress as Bar
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataError, ResultsError
 from sdpdr.base.files import undone_when_asked_to_end
-from sdpdr.base.log import has_terminal
+from sdpdr.base.progress import has_terminal
 from sdpdr.lab.study.hands import Done, Row, on_cluster, on_this_machine
 from sdpdr.lab.study.store import SUFFIX, Results
 from sdpdr.lab.study.studyfile import Study

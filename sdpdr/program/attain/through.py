@@ -84,6 +84,7 @@ def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, A
     scaled = program.rescaled(x)
     system = _Factored(program, scaled, x / scaled.units, factors)
     trouble = system.polish()
+    program.effort.spend()
     return trouble or system.proved()
 
 

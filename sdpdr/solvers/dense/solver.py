@@ -50,12 +50,14 @@ class Dense(Solver):
             raise DataError(f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol'.")
         tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
         form = ConicForm(sdp, fold=False)
-        data, compiled = form.data(), deadline.spent
+        data = form.data()
+        compiled = deadline.spent
         most = _ITERATIONS if self.max_iter is None else self.max_iter
         ending = minimized(data, tol, most, deadline, self._follow(progress))
         last = ending.last
         value = last.values(data)[0] + sdp.constant
-        seconds = {"compile": compiled, "solve": deadline.spent - compiled}
+        solved = deadline.spent - compiled
+        seconds = {"compile": compiled, "solve": solved}
         claim = Claim(ending.verdict.value, value, ending.iterations)
         point = form.point(last.v, last.y, last.z, ending.verdict)
         return Outcome(point, ending.verdict, claim, seconds)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, in_seconds
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ def ending(status: str, options: Options) -> str:
         "infeasible": "; the rows contradict each other",
         "unbounded": "; the objective improves for ever along a ray",
         "max_iter": f"; stopped after max_iter = {options.max_iter} steps",
-        "time_limit": f"; stopped after {round(options.time_limit or 0.0, 1):g} seconds",
+        "time_limit": f"; stopped after {in_seconds(options.time_limit)} seconds",
         "interrupted": "; stopped by the user",
         "out_of_memory": "; the next step did not fit into memory",
     }[status]

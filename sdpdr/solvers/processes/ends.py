@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
@@ -110,7 +110,7 @@ def stopped(
     >>> stopped("scs", 2.0).claim.message
     'scs was stopped after 2 s; it had no point to offer'
     """
-    words = f"{name} was stopped after {round(time_limit or 0.0, 1):g} s; {offer}"
+    words = f"{name} was stopped after {in_seconds(time_limit)} s; {offer}"
     seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
     return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
 

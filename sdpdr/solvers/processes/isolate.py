@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
@@ -83,7 +83,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     if isinstance(found, SdpdrError):
         raise found
     if asked_by == "clock" and found.verdict is Verdict.INTERRUPTED:
-        words = f"{name} was asked to end after {round(time_limit or 0.0, 1):g} s."
+        words = f"{name} was asked to end after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
         return replace(found, verdict=Verdict.TIME_LIMIT, claim=claim)
     return found
