@@ -121,9 +121,11 @@ def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dic
 
 def point_found(solver: Solver, sdp: SDP, steps: Sequence[Reduction] = ()) -> Point:
     """The point that a solver finds by way of reductions; empty where there is none."""
+    deadline = Deadline(solver.time_limit)
     reduced = Composed(steps).apply(sdp)
     if solver.accepts(reduced.sdp) is not None:
         return Point()
+    solver = replace(solver, time_limit=deadline.left())
     outcome = run_solver(solver, partial(solver.run, reduced.sdp), None)
     point = screen(reduced.sdp, outcome).point
     return reduced.lift(point) if point.values else Point()

@@ -134,7 +134,7 @@ def deeper(
     faced : FacialReduction, optional
         What is known already.
     deadline : Deadline, optional
-        Of solvers that suggest combinations.
+        Of solvers that suggest combinations; who asks one after it gets a `TimeUpError`.
 
     Returns
     -------
@@ -142,7 +142,12 @@ def deeper(
         None if nothing more was found.
     """
     limit = Deadline() if deadline is None else deadline
-    found = facial_reduction(sdp, lend=lambda auxiliary: lend(auxiliary, limit.left()))
+
+    def lend_in_time(auxiliary: SDP) -> Point:
+        limit.require()
+        return lend(auxiliary, limit.left())
+
+    found = facial_reduction(sdp, lend=lend_in_time)
     known = 0 if faced is None else len(faced.exposures)
     return found if len(found.exposures) > known else None
 

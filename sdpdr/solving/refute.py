@@ -94,14 +94,17 @@ def refute(
     claimed, other = infeasible, unbounded
     if verdict is Verdict.UNBOUNDED:
         claimed, other = unbounded, infeasible
-    reasons = []
+    reasons: list[str] = []
     for attempt in (*claimed, *other):
         found = attempt()
         if isinstance(found, Ray):
             return found
         reasons.append(found)
-    late = deadline is not None and deadline.is_over()
-    why = "the time was up" if late else reasons[1]
+        # What the solver handed back has been tried by then.
+        if deadline is not None and deadline.is_over():
+            reasons[1:] = ["the time was up"]
+            break
+    why = reasons[1]
     return f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: {why}"
 
 

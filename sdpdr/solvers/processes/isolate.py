@@ -82,7 +82,8 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         found: Outcome | SdpdrError = _read(worker.answer, name)
     if isinstance(found, SdpdrError):
         raise found
-    if asked_by == "clock" and found.verdict is Verdict.INTERRUPTED:
+    # Who is asked to end in the middle of something may take that for a failure of its own.
+    if asked_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
         words = f"{name} was asked to end after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
         return replace(found, verdict=Verdict.TIME_LIMIT, claim=claim)

@@ -161,14 +161,16 @@ class LandmarkSolver(Solver):
 
     def _solve_small(self, small: SDP, time_limit: float | None) -> Point:
         """A point of a small program: the multipliers first, since its rows are dense."""
-        refusals = []
+        refusals, deadline = [], Deadline(time_limit)
         for form in _SMALL_FORMS:
+            if deadline.is_over():
+                return Point()
             try:
                 options = {
                     "tol": unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
                     "seed": unless_configured(self.inner, self.seed),
                     "verbose": self.verbose,
-                    "time_limit": time_limit,
+                    "time_limit": deadline.left(),
                 }
                 chosen = choose(small, self.inner, form, options)
             except NotAcceptedError as error:
