@@ -309,7 +309,7 @@ def _with_rigorous_ray(
     """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
     found: Ray | str
     if ray.kind == "infeasible":
-        found = prove_infeasible(sdp, ray.duals, rigorous=True)
+        found = prove_infeasible(sdp, ray.duals, True, deadline)
     else:
         feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
         found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
