@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sdpdr import graphs, methods
+from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
 from sdpdr.program.rays import Ray
@@ -134,13 +135,16 @@ def test_a_rough_solver_will_do():
 
 def test_a_time_limit_leaves_time_for_a_proof():
     sdp = INFEASIBLE["a triangle that cannot close"]
-    ray = refute(sdp, Verdict.INFEASIBLE, Point(), time_limit=300.0)
+    ray = refute(sdp, Verdict.INFEASIBLE, Point(), deadline=Deadline(300.0))
     assert isinstance(ray, Ray)
 
 
 def test_no_time_is_no_proof_and_no_failure():
     found = refute(
-        INFEASIBLE["a triangle that cannot close"], Verdict.INFEASIBLE, Point(), time_limit=0.0
+        INFEASIBLE["a triangle that cannot close"],
+        Verdict.INFEASIBLE,
+        Point(),
+        deadline=Deadline(0.0),
     )
     assert isinstance(found, str)
 

@@ -1,6 +1,6 @@
-"""How long work may go on, and its progress: a line on the terminal, or now and then in a log.
+"""Progress of work: a line on the terminal, or now and then in a log; elsewhere nothing.
 
-Elsewhere nothing is shown. A log is opened by commands, see `Log`.
+A log is opened by commands, see `Log`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,15 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from math import inf
-from numbers import Real
 from threading import Event, Thread
-from time import monotonic, perf_counter
 from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
 
-from sdpdr.base.errors import DataError
+# Whoever shows progress has a limit as well, and imports both from here.
+from sdpdr.base.deadline import Deadline as Deadline
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]
 Count: TypeAlias = Callable[[int], None]
@@ -36,91 +33,6 @@ class Advised(Enum):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.{self.name}"
-
-
-class Deadline:
-    """What is spent of a number of seconds, and what is left; without a number nothing ends.
-
-    Raises
-    ------
-    DataError
-        What was given is no such number.
-
-    Examples
-    --------
-    >>> Deadline(None).left(), Deadline(0.0).is_over()
-    (None, True)
-    """
-
-    def __init__(self, seconds: float | None = None) -> None:
-        is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
-        if seconds is not None and not (is_number and seconds >= 0.0):
-            raise DataError(
-                f"time_limit={seconds!r} is no number of seconds: pass 0 or more, or None for no "
-                "limit."
-            )
-        self._seconds, self._begin = inf if seconds is None else seconds, perf_counter()
-
-    @property
-    def spent(self) -> float:
-        """Seconds since it was made."""
-        return perf_counter() - self._begin
-
-    def left(self, at_most: float = inf) -> float | None:
-        """Seconds left, no more than so many; None for any number."""
-        seconds = min(max(0.0, self._seconds - self.spent), at_most)
-        return None if seconds == inf else seconds
-
-    def is_over(self) -> bool:
-        """Whether nothing is left."""
-        return self.left() == 0.0
-
-
-# Operations of all steps of a proof: a minute of them or less.
-MOST_OPERATIONS = 6e10
-
-
-class EffortSpentError(ArithmeticError):
-    """A proof takes too long, or would; the message says what of."""
-
-
-@dataclass(eq=False)
-class Effort:
-    """Operations spent on a proof so far, and when it has to end.
-
-    Attributes
-    ----------
-    deadline : float or None
-        On the clock of `time.monotonic`.
-    steps : int
-    operations : float
-    """
-
-    deadline: float | None = None
-    steps: int = 0
-    operations: float = 0.0
-
-    def spend(self, operations: float = 0.0) -> None:
-        """Count a step that is about to be made.
-
-        Parameters
-        ----------
-        operations : float, default 0
-            None for steps whose number is limited already.
-
-        Raises
-        ------
-        EffortSpentError
-            If all steps together take too long.
-        """
-        self.steps += 1
-        self.operations += operations
-        if self.operations > MOST_OPERATIONS:
-            raise EffortSpentError(
-                f"{self.steps} steps of some {operations:.0e} operations were not enough"
-            )
-        if self.deadline is not None and monotonic() > self.deadline:
-            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")
 
 
 def has_terminal(stream: TextIO | None = None) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.program.dual import dual_of
@@ -152,13 +153,18 @@ class Composed(Reduction):
     Parameters
     ----------
     steps : sequence of Reduction
+    deadline : Deadline, optional
+        No step begins after it, and what ends after it is of no use: it raises `TimeUpError`.
     """
 
     name: ClassVar[str] = "composed"
     steps: Sequence[Reduction] = ()
+    deadline: Deadline | None = None
 
     def _reduce(self, sdp: SDP) -> Reduced:
         taken: list[Reduced] = []
+        if self.deadline is not None:
+            self.deadline.require()
         for step in self.steps:
             try:
                 taken.append(step.apply(sdp))
@@ -172,6 +178,8 @@ class Composed(Reduction):
                     f"{names} made of the program: {error} Ask without them for a verdict."
                 ) from error
             sdp = taken[-1].sdp
+            if self.deadline is not None:
+                self.deadline.require()
 
         back = taken[::-1]
         pushes = [reduced.push for reduced in taken if reduced.push is not None]

@@ -12,6 +12,7 @@ from sdpdr.base.arrays import Index
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.svec import svec_pairs, svec_size
+from sdpdr.linalg.walks import breadth
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.sdp import SDP
 
@@ -43,13 +44,16 @@ class Trees:
         return reasons or "the program has no matrices"
 
 
-def find_trees(sdp: SDP, cost: CliqueCost | None = None) -> Trees:
+def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = None) -> Trees:
     """Clique trees of all matrices of a program that have cliques worth their overlaps.
 
     Parameters
     ----------
     sdp : SDP
     cost : CliqueCost, optional
+    broadest : int, optional
+        The `breadth` of a pattern beyond which nothing is eliminated: cliques of about that order
+        are of little use, and take long to find.
 
     Returns
     -------
@@ -58,7 +62,7 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None) -> Trees:
     trees = Trees()
     cost = cost or CliqueCost()
     for v in sdp.psd_variables:
-        found = _tree(v.n, list(_readers(sdp, v.name)), cost)
+        found = _tree(v.n, list(_readers(sdp, v.name)), cost, broadest)
         if isinstance(found, CliqueTree):
             trees.variables[v.name] = found
         else:
@@ -66,7 +70,7 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None) -> Trees:
     for lmi in sdp.lmis:
         entries = [("its constant", np.flatnonzero(lmi.constant))]
         entries += [(f"variable {k!r}", _stored(a.matrix().tocsc())) for k, a in lmi.lhs.items()]
-        found = _tree(lmi.order, entries, cost)
+        found = _tree(lmi.order, entries, cost, broadest)
         if isinstance(found, CliqueTree):
             trees.lmis[lmi.label] = found
         else:
@@ -88,7 +92,9 @@ def _stored(matrix: sp.csr_array | sp.csc_array) -> Index:
     return np.unique(matrix.indices[matrix.data != 0.0]).astype(np.int64)
 
 
-def _tree(n: int, readers: list[tuple[str, Index]], cost: CliqueCost) -> CliqueTree | str:
+def _tree(
+    n: int, readers: list[tuple[str, Index]], cost: CliqueCost, broadest: int | None
+) -> CliqueTree | str:
     """A clique tree worth its overlaps, or why there is none."""
     if n < 2:
         return "it has a single entry"
@@ -97,7 +103,10 @@ def _tree(n: int, readers: list[tuple[str, Index]], cost: CliqueCost) -> CliqueT
         if entries.size > DENSE * size:
             return f"{who} reads {entries.size / size:.0%} of its entries, so nothing is sparse"
     read = np.unique(np.concatenate([np.zeros(0, np.int64), *(e for _, e in readers)]))
-    fine = clique_tree(n, np.column_stack(svec_pairs(read)))
+    pairs = np.column_stack(svec_pairs(read))
+    if broadest is not None and (broad := breadth(_graph(n, pairs))) > broadest:
+        return f"it has no small separators: cliques of order {broad} or so would be left"
+    fine = clique_tree(n, pairs)
     tree = merge_cliques(fine, cost)
     if cost.tree(tree) > WORTH * cost.clique(n):
         return (
@@ -105,6 +114,12 @@ def _tree(n: int, readers: list[tuple[str, Index]], cost: CliqueCost) -> CliqueT
             f"{fine.n_overlaps} entries, so that blocks and overlaps cost more than they save"
         )
     return tree
+
+
+def _graph(n: int, pairs: Index) -> sp.csr_array:
+    """An edge for every entry, both ways."""
+    i, j = np.concatenate([pairs, pairs[:, ::-1]]).T
+    return sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n))
 
 
 def _hint(sdp: SDP, name: str) -> str:

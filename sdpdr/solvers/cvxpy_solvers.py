@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
 from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -105,9 +105,9 @@ class CvxpySolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Render the program in cvxpy and solve it."""
-        start = time.perf_counter()
+        watch = Deadline()
         rendered = render(sdp)
-        outcome = self.run_rendered(rendered, time.perf_counter() - start)
+        outcome = self.run_rendered(rendered, watch.spent)
         if not outcome.point.duals:
             return outcome
         empty = {r.label: np.zeros(0) for r in sdp.rows if r.m == 0}
@@ -117,7 +117,7 @@ class CvxpySolver(Solver):
 
     def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
         """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
-        problem, start = rendered.problem, time.perf_counter()
+        problem, watch = rendered.problem, Deadline()
         native_code_runs()
         _count_from_above(problem)
         options = {**self.native_options(), **self.options}
@@ -126,11 +126,11 @@ class CvxpySolver(Solver):
             with quiet(), deaf(), nullcontext() if self.verbose else silence():
                 self._solve(problem, options)
         except _GIVING_UP as error:
-            seconds = {"compile": rendering, "solve": time.perf_counter() - start}
+            seconds = {"compile": rendering, "solve": watch.spent}
             failed = replace(failure(self.name, error), seconds=seconds)
             # What cvxpy does not accept from a solver that was interrupted at its limit.
             return replace(failed, verdict=Verdict.TIME_LIMIT) if self._is_late(seconds) else failed
-        total = time.perf_counter() - start
+        total = watch.spent
         stats = problem.solver_stats
         solving = min(total, (stats.solve_time if stats else None) or total)
         seconds = {"compile": rendering + total - solving, "solve": solving}
@@ -192,16 +192,16 @@ class Clarabel(CvxpySolver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands, without cvxpy, which would compile it for longer."""
-        start = time.perf_counter()
+        watch = Deadline()
         native_code_runs()
         options = {**self.native_options(), **self.options}
         try:
             with deaf():
                 outcome = ConicForm(sdp).solve(options, verbose=self.verbose)
         except _GIVING_UP as error:
-            seconds = {"compile": 0.0, "solve": time.perf_counter() - start}
+            seconds = {"compile": 0.0, "solve": watch.spent}
             return replace(failure(self.name, error), seconds=seconds)
-        compiling = time.perf_counter() - start - outcome.seconds["solve"]
+        compiling = watch.spent - outcome.seconds["solve"]
         return replace(outcome, seconds={**outcome.seconds, "compile": compiling})
 
 
@@ -218,7 +218,7 @@ class Scs(CvxpySolver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands, without cvxpy, which would compile it for longer."""
-        start = time.perf_counter()
+        watch = Deadline()
         native_code_runs()
         options = {**self.native_options(), **self.options}
         if self.time_limit is not None:
@@ -227,7 +227,7 @@ class Scs(CvxpySolver):
             with deaf(), nullcontext() if self.verbose else silence():
                 outcome = split(sdp, options, verbose=self.verbose)
         except _GIVING_UP as error:
-            seconds = {"compile": 0.0, "solve": time.perf_counter() - start}
+            seconds = {"compile": 0.0, "solve": watch.spent}
             return replace(failure(self.name, error), seconds=seconds)
         late = outcome.verdict is Verdict.INACCURATE and self._is_late(outcome.seconds)
         return replace(outcome, verdict=Verdict.TIME_LIMIT) if late else outcome
@@ -239,13 +239,12 @@ class Scs(CvxpySolver):
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Solve in steps, since cvxpy drops the point of a run that was cut short."""
-        start = time.perf_counter()
+        deadline = Deadline(self.time_limit)
         data, chain, inverse = problem.get_problem_data(self.backend)
         given = dict(options)
         if self.time_limit is not None:
             # It looks at the clock every 25 iterations; interrupted by then, it has no point.
-            left = self.time_limit - (time.perf_counter() - start)
-            given["time_limit_secs"] = max(_MOMENT, _EARLY * left)
+            given["time_limit_secs"] = max(_MOMENT, _EARLY * deadline.ahead)
         found = chain.solve_via_data(problem, data, verbose=self.verbose, solver_opts=given)
         info = found["info"]
         if info["status_val"] == _INDETERMINATE and np.isfinite(found["x"]).all():

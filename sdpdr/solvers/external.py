@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,6 +23,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, ClassVar
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
@@ -104,12 +104,12 @@ class ExternalSolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Write a file, have it solved within the time limit, and read the solution."""
-        start = time.perf_counter()
+        watch = Deadline()
         with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
             folder, program = Path(place), filed(sdp)
             self.write(program, folder / PROBLEM)
-            seconds = {"compile": time.perf_counter() - start}
-            start = time.perf_counter()
+            seconds = {"compile": watch.spent}
+            watch = Deadline()
             try:
                 # The whole path, since it runs in another folder.
                 path = os.path.abspath(shutil.which(self.program) or self.program)
@@ -120,7 +120,7 @@ class ExternalSolver(Solver):
             except OSError as error:
                 claim = Claim("error", message=f"{self.name} could not be started: {error}")
                 return Outcome(Point(), Verdict.FAILED, claim, seconds)
-            seconds["solve"] = time.perf_counter() - start
+            seconds["solve"] = watch.spent
             return self._outcome(code, folder, program, seconds)
 
     def _wait(self, folder: Path, command: list[str], spent: float) -> int:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DisconnectedGraphError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
@@ -46,6 +46,8 @@ _VERDICTS = {
     -5: Verdict.TIME_LIMIT,
 }
 _INFINITY = 2e19  # IPOPT's own
+# Seconds in place of none, which IPOPT refuses.
+_MOMENT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,13 @@ class Ipopt(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Recognise the edge program and solve it from a landmark Isomap start."""
-        start = time.perf_counter()
+        deadline = Deadline(self.time_limit)
         form = edge_form(sdp)
         try:
             require_bounded(form.program)
         except DisconnectedGraphError as error:
             return Outcome(Point(), Verdict.UNBOUNDED, Claim("unbounded", message=str(error)))
-        own = dict(self.options)
+        own, limit = dict(self.options), deadline.left()
         nlp = UnfoldingNlp(form.program, own.pop("rank", None), self.seed)
         options = {
             **self.tolerances(),
@@ -100,14 +102,14 @@ class Ipopt(Solver):
             "sb": "yes",
             **({} if self.max_iter is None else {"max_iter": self.max_iter}),
             # IPOPT before 3.14 knows no limit on wall time; it runs in one thread here.
-            **({} if self.time_limit is None else {"max_cpu_time": float(self.time_limit)}),
+            **({} if limit is None else {"max_cpu_time": max(limit, _MOMENT)}),
             **own,
         }
-        compiled = time.perf_counter()
+        compiling = deadline.spent
         run = _with_ipyopt if find_spec("ipyopt") else _with_cyipopt
         with deaf(), nullcontext() if self.verbose else silence():
             x, multipliers, status = run(nlp, options)
-        seconds = {"compile": compiled - start, "solve": time.perf_counter() - compiled}
+        seconds = {"compile": compiling, "solve": deadline.spent - compiling}
         factor, weights = nlp.read(x, multipliers)
         value = -float(form.program.mass @ np.square(factor).sum(axis=1))
         verdict = _VERDICTS.get(status, Verdict.FAILED)

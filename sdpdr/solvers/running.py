@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
@@ -49,11 +49,11 @@ def until_there_is_a_worker(solver: Solver) -> float:
     float
         Seconds waited, which are no solver's.
     """
-    start = time.perf_counter()
+    watch = Deadline()
     if workers.POSSIBLE and runs_apart(solver, None):
         with suppress(workers.WorkerLost):
             workers.hire().close()
-    return time.perf_counter() - start
+    return watch.spent
 
 
 def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
@@ -78,7 +78,7 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
     SdpdrError
         That which the solver raised; `NotAcceptedError` if it cannot be sent to a worker.
     """
-    start = time.perf_counter()
+    watch = Deadline()
     apart = runs_apart(solver, isolate)
     try:
         if apart:
@@ -87,19 +87,19 @@ def run_solver(solver: Solver, task: Task, isolate: bool | None) -> Outcome:
             except NotAcceptedError:
                 if isolate or not solver.obeys_time_limit or solver.is_dangerous:
                     raise
-                apart, start = False, time.perf_counter()
+                apart, watch = False, Deadline()
                 found = task()
         else:
             found = task()
         outcome = admit(found, solver.name)
-        elapsed = time.perf_counter() - start
+        elapsed = watch.spent
         return replace(outcome, seconds=_checked(outcome, elapsed, isolated=apart))
     except SdpdrError:
         raise
     except BaseException as error:  # Solvers are other people's code, and may raise anything.
         if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
             raise
-        seconds = {"solve": time.perf_counter() - start}
+        seconds = {"solve": watch.spent}
         return replace(failure(solver.name, error), seconds=seconds)
 
 
@@ -121,9 +121,11 @@ def _checked(outcome: Outcome, elapsed: float, *, isolated: bool = False) -> dic
 
 def point_found(solver: Solver, sdp: SDP, steps: Sequence[Reduction] = ()) -> Point:
     """The point that a solver finds by way of reductions; empty where there is none."""
+    deadline = Deadline(solver.time_limit)
     reduced = Composed(steps).apply(sdp)
     if solver.accepts(reduced.sdp) is not None:
         return Point()
+    solver = replace(solver, time_limit=deadline.left())
     outcome = run_solver(solver, partial(solver.run, reduced.sdp), None)
     point = screen(reduced.sdp, outcome).point
     return reduced.lift(point) if point.values else Point()

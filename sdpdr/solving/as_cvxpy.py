@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from inspect import signature
@@ -10,6 +9,7 @@ from typing import Any
 
 import cvxpy as cp
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
 from sdpdr.model.conic.problem import refuse
@@ -111,7 +111,7 @@ class CVXPY(ConicInterface):
         Answer
         """
         _refuse_unknown(solver_opts)
-        begin = time.perf_counter()
+        watch = Deadline()
         reading = read_data(data)
         options = {"verbose": verbose or None, **self.options, **solver_opts}
         cache = solver_cache if isinstance(solver_cache, dict) else {}
@@ -122,7 +122,7 @@ class CVXPY(ConicInterface):
         if solution is None:
             solution = solve(reading.sdp, **options)
         cache[self.name()] = (reading.sdp, solution)
-        return Answer(reading, solution, time.perf_counter() - begin)
+        return Answer(reading, solution, watch.spent)
 
 
 def _from(before: SDP, last: Solution, sdp: SDP, options: Mapping[str, Any]) -> Solution | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, DataTypeError, ModelError, UnknownNameError
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model
@@ -37,13 +38,6 @@ class Asked:
         """By the names that `plan` gives them."""
         names = ("solver", "form", "via", "skip", "landmarks", "basis")
         return {name: getattr(self, name) for name in names} | dict(self.options)
-
-    @property
-    def time_limit(self) -> float | None:
-        """Seconds that were allowed, by whatever names them."""
-        limit: float | None = self.options["time_limit"]
-        own = self.solver.time_limit if isinstance(self.solver, Solver) else None
-        return own if limit is None else limit
 
 
 def as_reductions(given: object) -> tuple[Reduction, ...]:
@@ -139,7 +133,7 @@ class Request:
     """What was asked of a run, apart from the choice of a solver; see `sdpdr.solve`.
 
     Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
-    Proofs end by the deadline, on the clock of `time.monotonic`.
+    Solvers end by the deadline; of a single turn, it is that of its proofs.
     """
 
     model: Model | SDP
@@ -149,7 +143,7 @@ class Request:
     start: Solution | Point | None = None
     progress: Progress | bool | None = None
     attainable: bool = True
-    deadline: float | None = None
+    deadline: Deadline = field(default_factory=Deadline)
 
     def __post_init__(self) -> None:
         require_flags(rigorous=self.rigorous, isolate=self.isolate)

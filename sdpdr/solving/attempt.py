@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.deadline import Deadline, TimeUpError
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, foretell, show_progress
 from sdpdr.model import Model
@@ -19,8 +20,10 @@ from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, Reduced
+from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.processes.ends import starved_words
+from sdpdr.solvers.processes.isolate import PATIENCE
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.asked import Request
@@ -34,6 +37,7 @@ _NO_START = (
 _NO_WAY_FOR_A_START = (
     "one of the reductions ({}) cannot take a start along; leave the start or the reduction out."
 )
+_TOO_LATE = "nothing was left of the time for this solver"
 _STARVED = "memory ended before anything was proved"
 _UNGRADED = "a block is written in cvxpy directly, so there is no standard form to grade with"
 # What is said of a program that has no point to put a tangent at.
@@ -62,7 +66,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     NotAcceptedError, ShapeError
         If the plan does not fit the program or what was asked for.
     """
-    begin = time.perf_counter()
+    watch = Deadline()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
     if chosen.cost is not None and request.progress is not False:
         foretell(what, chosen.cost.seconds, str(chosen.cost))
@@ -75,7 +79,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
-    return replace(solution, runs=(_run_of(solution, time.perf_counter() - begin),))
+    return replace(solution, runs=(_run_of(solution, watch.spent),))
 
 
 def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:
@@ -88,6 +92,18 @@ def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress |
         message = starved_words(f"The {chosen.form} form of the program", str(error))
         claim = Claim("out of memory", message=message)
         return unproved(_STARVED, claim, chosen, clock, maximize=chosen.sdp.maximize)
+
+
+def _of_preparation(turn: Deadline, request: Request) -> Deadline:
+    """After which a solver is not asked any more that would run in another process."""
+    over = request.deadline.is_over()
+    return request.deadline if over else turn.later(PATIENCE)
+
+
+def _too_late(chosen: Way, clock: Clock, *, maximize: bool) -> Solution:
+    """The answer of a turn that had nothing left for its solver."""
+    late, status = Claim("time limit", message=_TOO_LATE, verdict="time limit"), Status.TIME_LIMIT
+    return unproved(_TOO_LATE, late, chosen, clock, maximize=maximize, status=status)
 
 
 def _run_of(solution: Solution, seconds: float) -> Run:
@@ -150,15 +166,22 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) ->
 def _solve_reduced(
     sdp: SDP, chosen: Way, clock: Clock, request: Request, report: Progress | None
 ) -> Solution:
+    turn, apart = Deadline(chosen.solver.time_limit), runs_apart(chosen.solver, request.isolate)
     with clock("reduce"):
-        reduced = Composed(chosen.reductions).apply(sdp)
+        try:
+            # Ours need next to no time to come up with a point and a bound.
+            end = _of_preparation(turn, request) if apart else None
+            reduced = Composed(chosen.reductions, end).apply(sdp)
+        except TimeUpError:
+            return _too_late(chosen, clock, maximize=sdp.maximize)
         given = {}
         if request.start is not None and chosen.solver.takes_start:
             given["start"] = _pushed(sdp, reduced, chosen, request.start)
+    solver = replace(chosen.solver, time_limit=turn.left())
     # A callback cannot follow the solver into a child process.
-    follow = None if runs_apart(chosen.solver, request.isolate) else report
-    task = partial(chosen.solver.run, reduced.sdp, follow, **given)
-    outcome = run_solver(chosen.solver, task, request.isolate)
+    follow = None if apart else report
+    task = partial(solver.run, reduced.sdp, follow, **given)
+    outcome = run_solver(solver, task, request.isolate)
     outcome = screen(reduced.sdp, outcome)
     clock.add(outcome.seconds)
     with clock("lift"):
@@ -175,13 +198,37 @@ def _solve_reduced(
     return grade(sdp, outcome, chosen, clock, request)
 
 
-def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
-    """The model's own cvxpy problem; graded through the standard form if it has one."""
-    assert isinstance(chosen.solver, CvxpySolver)
+def _written_outcome(model: Model, chosen: Way, clock: Clock, request: Request) -> Outcome | None:
+    """What a cvxpy solver makes of a model as written; None where there is no time to write it.
+
+    It is written in the solver's own process, which is ended when time is up; what another process
+    cannot be sent is written here.
+    """
+    turn, solver = Deadline(chosen.solver.time_limit), chosen.solver
+    assert isinstance(solver, CvxpySolver)
+    if chosen.sdp is not None and runs_apart(solver, request.isolate):
+        if _of_preparation(turn, request).is_over():
+            return None
+        with suppress(NotAcceptedError):
+            return run_solver(solver, partial(run_written, solver, model), isolate=True)
     with clock("render"):
         rendered = render_model(model)
-    task = partial(chosen.solver.run_rendered, rendered)
-    outcome = run_solver(chosen.solver, task, request.isolate)
+    solver = replace(solver, time_limit=turn.left())
+    return run_solver(solver, partial(solver.run_rendered, rendered), request.isolate)
+
+
+def run_written(solver: CvxpySolver, model: Model) -> Outcome:
+    """The outcome of a model as written, for processes that are sent one."""
+    watch = Deadline()
+    rendered = render_model(model)
+    return solver.run_rendered(rendered, watch.spent)
+
+
+def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
+    """The model's own cvxpy problem; graded through the standard form if it has one."""
+    outcome = _written_outcome(model, chosen, clock, request)
+    if outcome is None:
+        return _too_late(chosen, clock, maximize=model.is_maximization)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = _standard_point(chosen.sdp, outcome.point)

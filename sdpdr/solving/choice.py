@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from math import inf
 from typing import Any
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
@@ -179,6 +180,7 @@ def choose(
     via: Sequence[Reduction] = (),
     skip: Collection[str] = (),
     refusal: str = "",
+    deadline: Deadline | None = None,
 ) -> Way:
     """Choose a solver and a form for a program, after the reductions of ``via``.
 
@@ -201,6 +203,8 @@ def choose(
         Names that "auto" does not consider.
     refusal : str
         Why there is no standard form, where there is none.
+    deadline : Deadline, optional
+        Candidates are compared no longer; by default that of the options, from now on.
 
     Raises
     ------
@@ -213,15 +217,16 @@ def choose(
     if form != "auto" and form not in FORMS:
         raise UnknownNameError("form", form, ("auto", *FORMS, "landmark"))
     check_options({name: value for name, value in options.items() if value is not None})
+    deadline = Deadline(options.get("time_limit")) if deadline is None else deadline
     if not via:
-        return _chosen(sdp, refusal, solver, form, options, skip)
+        return _chosen(sdp, refusal, solver, form, options, deadline, skip)
     if sdp is None:
         raise NotAcceptedError(f"reductions need a standard form: {refusal}")
     try:
         reduced = Composed(tuple(via)).apply(sdp).sdp
     except InfeasibleError:  # The run will see it, too, and say so.
         reduced = sdp
-    after = _chosen(reduced, "", solver, form, options, skip, ("cvxpy",))
+    after = _chosen(reduced, "", solver, form, options, deadline, skip, ("cvxpy",))
     return _after(tuple(via), sdp, after)
 
 
@@ -242,6 +247,7 @@ def _chosen(
     solver: str | Solver,
     form: str,
     options: Mapping[str, Any],
+    deadline: Deadline,
     skip: Collection[str],
     without: Collection[str] = (),
 ) -> Way:
@@ -254,8 +260,7 @@ def _chosen(
         wanted.require()
         classes[wanted.name] = type(wanted)
     tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
-    limit = options.get("time_limit")
-    known = Candidates(sdp, refusal, classes, tol, inf if limit is None else limit)
+    known = Candidates(sdp, refusal, classes, tol, deadline)
     choice = _Choice(known, form, options, wanted, skip, without)
     brief = choice.brief() if form == "auto" and not named else None
     return choice.best() if brief is None else brief
@@ -319,7 +324,7 @@ class _Choice:
 
     def best(self) -> Way:
         """The way of least cost, or the one that was asked for."""
-        found = next(self.known.ranked(self.pairs), None)
+        found = next(self.known.ranked(self.pairs, self.known.deadline), None)
         if found is None:
             tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
             raise NotAcceptedError(_no_way(self.wanted, self.form, tried))
@@ -368,7 +373,7 @@ class _Choice:
         """Whether it would have nothing to show when the time is up."""
         if one.cost is None or one.cost.keeps_point:
             return False
-        return one.cost.seconds > self.known.time_limit
+        return one.cost.seconds > self.known.deadline.seconds
 
 
 def _is_small(sdp: SDP) -> bool:

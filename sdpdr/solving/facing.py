@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
@@ -122,7 +123,7 @@ def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
 def deeper(
     sdp: SDP,
     faced: FacialReduction | None = None,
-    left: Callable[[], float | None] = lambda: None,
+    deadline: Deadline | None = None,
 ) -> FacialReduction | None:
     """Look for combinations of rows too, where no interior was found; for small programs.
 
@@ -132,15 +133,21 @@ def deeper(
         The original program.
     faced : FacialReduction, optional
         What is known already.
-    left : callable without arguments, optional
-        Seconds that are left for solvers that suggest combinations; None without a limit.
+    deadline : Deadline, optional
+        Of solvers that suggest combinations; who asks one after it gets a `TimeUpError`.
 
     Returns
     -------
     FacialReduction or None
         None if nothing more was found.
     """
-    found = facial_reduction(sdp, lend=lambda auxiliary: lend(auxiliary, left()))
+    limit = Deadline() if deadline is None else deadline
+
+    def lend_in_time(auxiliary: SDP) -> Point:
+        limit.require()
+        return lend(auxiliary, limit.left())
+
+    found = facial_reduction(sdp, lend=lend_in_time)
     known = 0 if faced is None else len(faced.exposures)
     return found if len(found.exposures) > known else None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ from importlib.metadata import version
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
@@ -58,8 +58,6 @@ _CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 # How far data would have to move, relatively, for a point to be feasible that says something.
 _MISSES = 0.5
 _TENTATIVE = "it was not proved at once, and others took their turn"
-# Seconds for a ray, whatever the solver has left.
-_GRACE = 1.0
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
@@ -93,8 +91,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
         refutation = _refutation(sdp, verdict, certificate, attained, deadline)
         ray = None
         if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-            left = _left_for_rays(outcome, solver, deadline)
-            ray, words = _ray(sdp, verdict, point, attained, left)
+            ray, words = _ray(sdp, verdict, point, attained, deadline)
             claim = replace(claim, message=f"{claim.message} {words}".strip())
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
@@ -110,29 +107,17 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
     return with_status(sdp, solution, verdict)
 
 
-def _left_for_rays(outcome: Outcome, solver: Solver, deadline: float | None) -> float | None:
-    """Seconds for the search for a ray: what the solver left of its time, and one more."""
-    if solver.time_limit is None:
-        return _left(deadline)
-    left = max(0.0, solver.time_limit - outcome.seconds.get("solve", 0.0)) + _GRACE
-    return left if deadline is None else min(left, _left(deadline) or 0.0)
-
-
-def _left(deadline: float | None) -> float | None:
-    return None if deadline is None else max(0.0, deadline - time.monotonic())
-
-
 def _ray(
-    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, left: float | None
+    sdp: SDP, verdict: Verdict, point: Point, attained: Attained, deadline: Deadline
 ) -> tuple[Ray | None, str]:
     """What proves that there is no point or no limit, and words where nothing does."""
     feasible = attained.value is not None
-    found = refute(sdp, verdict, point, feasible=feasible, time_limit=left)
+    found = refute(sdp, verdict, point, feasible=feasible, deadline=deadline)
     if isinstance(found, str):
         return None, found
     if found.kind == "recession":
         # Without a feasible point the program may be infeasible as well.
-        if is_feasible(sdp, left):
+        if is_feasible(sdp, deadline):
             return replace(found, kind="unbounded"), ""
         return found, "a direction of unlimited gain is proved, but no feasible point to begin from"
     return found, ""
@@ -152,7 +137,7 @@ def _refutation(
     verdict: Verdict,
     certificate: Certificate,
     attained: Attained,
-    deadline: float | None,
+    deadline: Deadline,
 ) -> str | None:
     """Why a program is not what the solver says of it; None where nothing contradicts it."""
     if verdict is Verdict.UNBOUNDED and certificate.bound is not None:
@@ -215,11 +200,11 @@ class Clock:
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
         """Time what happens inside, as part of a phase."""
-        start = time.perf_counter()
+        watch = Deadline()
         try:
             yield
         finally:
-            self.add({phase: time.perf_counter() - start})
+            self.add({phase: watch.spent})
 
     def add(self, seconds: Mapping[str, float]) -> None:
         """Count seconds measured elsewhere."""
@@ -239,7 +224,7 @@ def _versions() -> dict[str, str]:
 
 
 def proved(
-    sdp: SDP, solution: Solution, deadline: float | None = None, *, rigorous: bool = True
+    sdp: SDP, solution: Solution, deadline: Deadline | None = None, *, rigorous: bool = True
 ) -> Solution:
     """The solution with everything proved anew, by default with all rounding accounted for."""
     if solution.ray is not None:
@@ -318,13 +303,15 @@ def _edges(sdp: SDP) -> dict[str, Index]:
     }
 
 
-def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: float | None) -> Solution:
+def _with_rigorous_ray(
+    sdp: SDP, solution: Solution, ray: Ray, deadline: Deadline | None
+) -> Solution:
     """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
     found: Ray | str
     if ray.kind == "infeasible":
-        found = prove_infeasible(sdp, ray.duals, rigorous=True)
+        found = prove_infeasible(sdp, ray.duals, True, deadline)
     else:
-        feasible = ray.kind == "unbounded" and is_feasible(sdp, _left(deadline), rigorous=True)
+        feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
         found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
     if isinstance(found, Ray) and found.kind == ray.kind:
         return replace(solution, ray=found, rigorous=True)
@@ -333,7 +320,7 @@ def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: float |
     return replace(solution, ray=None, claimed=claim, status=Status.UNVERIFIED)
 
 
-def attested(sdp: SDP, solution: Solution) -> Solution:
+def attested(sdp: SDP, solution: Solution, deadline: Deadline | None = None) -> Solution:
     """The solution with a value proved attainable near its point, which stays where it is.
 
     For points of the boundary, of a low rank for instance, that a proof would move inside.
@@ -341,7 +328,7 @@ def attested(sdp: SDP, solution: Solution) -> Solution:
     if solution.attained is not None or not solution.values:
         return solution
     point = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    found = Proofs(sdp, solution.tol).attained(point, solution.bound)
+    found = Proofs(sdp, solution.tol, deadline).attained(point, solution.bound)
     words = f"{found.argument}; the point itself is left where it is"
     if found.value is None:
         same = found.argument == solution.attained_by

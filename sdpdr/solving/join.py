@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status, Verdict
@@ -33,7 +34,7 @@ _VERDICTS = {
 
 
 def join(
-    solutions: Sequence[Solution], sdp: SDP | None = None, deadline: float | None = None
+    solutions: Sequence[Solution], sdp: SDP | None = None, deadline: Deadline | None = None
 ) -> Solution:
     """Join answers to the same program into one that is as good as any of them on either side.
 
@@ -49,7 +50,7 @@ def join(
     sdp : SDP, optional
         To measure a point beside the multipliers of another run; without it, the residuals are
         those of the run that the point is from.
-    deadline : float, optional
+    deadline : Deadline, optional
         Of a proof of the point: see `sdpdr.program.attain`.
 
     Returns
@@ -79,22 +80,22 @@ def join(
     runs = tuple(run for one in solutions for run in one.runs)
     found = sorted(solutions, key=lambda one: (one.solver, one.form))
     merged = _merged(found, sdp, deadline)
+    if len(found) == 1:
+        return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
     return replace(best, runs=runs)
 
 
-def _merged(found: list[Solution], sdp: SDP | None, deadline: float | None) -> Solution:
+def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline | None) -> Solution:
     """The best point with the best bound."""
     prover = max(
         (one for one in found if one.bound is not None),
         key=lambda one: _minimised(one, one.bound),
         default=None,
     )
-    finder = min(
-        (one for one in found if one.values),
-        key=lambda one: _point_rank(one, prover),
-        default=prover or found[0],
-    )
+    placed = [one for one in found if one.values] or [prover or found[0]]
+    # To measure a point may take a factorization: where there is one, it is not compared.
+    finder = placed[0] if len(placed) == 1 else min(placed, key=lambda p: _point_rank(p, prover))
     if prover is None or prover is finder:
         return finder
     merged = replace(
@@ -116,7 +117,7 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: float | None) -> S
     return with_status(sdp, _attained(sdp, merged, deadline), verdict)
 
 
-def _attained(sdp: SDP, merged: Solution, deadline: float | None) -> Solution:
+def _attained(sdp: SDP, merged: Solution, deadline: Deadline | None) -> Solution:
     """The solution with its point proved feasible, where that can be done."""
     if merged.attained is not None:
         return merged

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     DataError,
     InfeasibleError,
@@ -28,6 +28,7 @@ from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
+from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import (
     Asked,
     Request,
@@ -50,10 +51,8 @@ from sdpdr.solving.forms import configure, standard_form
 from sdpdr.solving.grade import Clock, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.landmark.solver import landmark_way
-from sdpdr.solving.turns import SETTLED, take_turns
+from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
 
-# Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
-_PROOFS = (1.0, 0.2)
 _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "
     "has not ({}); solve it without rigorous, or write root_det(S) for log_det(S)."
@@ -185,10 +184,14 @@ class Plan(Way):
         NotAcceptedError
             If a reduction or the solver does not take the program.
         """
+        watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
+        deadline = Deadline(chosen.solver.time_limit, since=watch)
         return chosen.carried_out(
-            Request(chosen.model, isolate, rigorous, gap_scale, start, progress, attainable)
+            Request(
+                chosen.model, isolate, rigorous, gap_scale, start, progress, attainable, deadline
+            )
         )
 
     def carried_out(self, request: Request) -> Solution:
@@ -204,7 +207,7 @@ class Plan(Way):
         if request.rigorous and self.sdp is None:
             why = standard_form(request.model)[1].rstrip(".")
             raise NotAcceptedError(_NOT_RIGOROUS.format(why))
-        solution = tightened(request.model, self._answered(request), self.solver.time_limit)
+        solution = tightened(request.model, self._answered(request), request.deadline)
         if request.attainable:
             solution = without_what_misses(solution)
         return replace(solution, of_model=isinstance(request.model, Model))
@@ -267,22 +270,21 @@ class Plan(Way):
 
     def _carried_out(self, clock: Clock, request: Request) -> Solution:
         """Run the plan, or one way after the other; their time begins when there is a worker."""
-        limit = self.solver.time_limit
         narrower = self.form == "landmark" or any(step.is_narrower for step in self.reductions)
         # What is lost by a narrower program, no other solver finds.
         if self.asked is not None and self.asked.solver == "auto" and not narrower:
 
             def in_turn(
-                one: Way, turn: str, deadline: float | None, start: Solution | None
+                one: Way, turn: str, deadline: Deadline, start: Solution | None
             ) -> Solution:
                 begin = request.start if start is None else start
                 return attempt(one, clock, replace(request, deadline=deadline, start=begin), turn)
 
-            deadline = _proof_deadline(limit)
-            return take_turns(self, in_turn, deadline, rigorous=request.rigorous)
-        if limit is not None and request.isolate is not False:
-            until_there_is_a_worker(self.solver)
-        return attempt(self, clock, replace(request, deadline=_proof_deadline(limit)))
+            return take_turns(self, in_turn, request.deadline, rigorous=request.rigorous)
+        if self.solver.time_limit is not None and request.isolate is not False:
+            request.deadline.excuse(until_there_is_a_worker(self.solver))
+        one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
+        return attempt(one, clock, replace(request, deadline=of_proofs(request.deadline)))
 
     def _deeper(self, first: Solution, clock: Clock, request: Request) -> Solution:
         """The answer, joined with that on a smaller face if one is found in the time left."""
@@ -290,15 +292,17 @@ class Plan(Way):
         assert self.prepared is not None
         assert self.model is not None
         sdp = self.prepared.standard
-        left = _stopwatch(self.asked.time_limit, first)
+        if sdp is None or request.deadline.is_over():
+            return first
         try:
             with clock("reduce"):
                 known = self.prepared.faced
-                found = None if left() == 0.0 or sdp is None else deeper(sdp, known, left)
+                found = deeper(sdp, known, request.deadline)
             if found is None:
                 return first
-            options = dict(self.asked.options) | {"time_limit": left()}
-            again = _planned(self.model, sdp, replace(self.asked, options=options), found, clock)
+            options = dict(self.asked.options) | {"time_limit": request.deadline.left()}
+            asked = replace(self.asked, options=options)
+            again = _planned(self.model, sdp, asked, found, clock, request.deadline)
             second = again._faced(clock, request)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
@@ -381,7 +385,8 @@ def plan(
     refuse_strange(model, solver)
     asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(asked)
-    clock = Clock()
+    check_options({name: value for name, value in options.items() if value is not None})
+    clock, deadline = Clock(), Deadline(time_limit)
     if form == "landmark":
         with clock("build"):
             wanted = "reconstruction" if basis is None else basis
@@ -393,7 +398,7 @@ def plan(
     as_written = form == "cvxpy" or asked.via
     with clock("reduce"):
         faced = None if as_written or sdp is None else facial_reduction(sdp)
-    return _planned(model, sdp, asked, faced or None, clock, refusal)
+    return _planned(model, sdp, asked, faced or None, clock, deadline, refusal)
 
 
 def _planned(
@@ -402,6 +407,7 @@ def _planned(
     asked: Asked,
     faced: FacialReduction | None,
     clock: Clock,
+    deadline: Deadline,
     refusal: str = "",
 ) -> Plan:
     """The plan for a model on the face that is proved."""
@@ -412,9 +418,8 @@ def _planned(
     with clock("reduce"):
         ready = prepared(model, sdp, faced, units=asked.form != "cvxpy" and not asked.via)
     with clock("build"):
-        way = choose(
-            ready.sdp, asked.solver, asked.form, asked.options, asked.via, asked.skip, refusal
-        )
+        given = (asked.solver, asked.form, asked.options, asked.via, asked.skip)
+        way = choose(ready.sdp, *given, refusal, deadline)
     return _as_plan(way, model, ready, asked, clock)
 
 
@@ -437,21 +442,6 @@ def _as_plan(
         seconds=dict(clock.seconds),
         planned=(model, way.reductions, way.solver, way.form),
     )
-
-
-def _stopwatch(limit: float | None, first: Solution) -> Callable[[], float | None]:
-    """Seconds that are left of the time limit, after an answer; None without a limit."""
-    if limit is None:
-        return lambda: None
-    end = time.monotonic() + limit - sum(run.seconds for run in first.runs)
-    return lambda: max(0.0, end - time.monotonic())
-
-
-def _proof_deadline(limit: float | None) -> float | None:
-    """When proofs have to end that begin with a solver of so many seconds, by `time.monotonic`."""
-    if limit is None:
-        return None
-    return time.monotonic() + limit + max(_PROOFS[0], _PROOFS[1] * limit)
 
 
 def _may_lie_on_a_face(solution: Solution) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import partial
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError
 from sdpdr.program.attain import attain
 from sdpdr.program.point import Point
@@ -40,7 +40,7 @@ def refute(
     *,
     feasible: bool = False,
     rigorous: bool = False,
-    time_limit: float | None = None,
+    deadline: Deadline | None = None,
     solver: Solver | None = None,
 ) -> Ray | str:
     """Look for a ray where a solver says that a program is infeasible or unbounded.
@@ -59,8 +59,8 @@ def refute(
         Whether a feasible point has been proved to exist.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
-    time_limit : float, optional
-        Seconds for all; no solver is asked later, nor longer.
+    deadline : Deadline, optional
+        No solver is asked after it, nor for longer.
     solver : Solver, optional
         The one to ask; by default Clarabel, and SCS for large matrices.
 
@@ -82,10 +82,9 @@ def refute(
     """
     if verdict not in _KINDS:
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
-    deadline = None if time_limit is None else time.monotonic() + time_limit
     solve = solved_by(solver or _helper(sdp), deadline)
     infeasible = [
-        partial(prove_infeasible, sdp, point.duals, rigorous),
+        partial(prove_infeasible, sdp, point.duals, rigorous, deadline),
         partial(find_infeasibility, sdp, solve, rigorous=rigorous),
     ]
     unbounded = [
@@ -95,18 +94,21 @@ def refute(
     claimed, other = infeasible, unbounded
     if verdict is Verdict.UNBOUNDED:
         claimed, other = unbounded, infeasible
-    reasons = []
+    reasons: list[str] = []
     for attempt in (*claimed, *other):
         found = attempt()
         if isinstance(found, Ray):
             return found
         reasons.append(found)
-    late = deadline is not None and time.monotonic() > deadline
-    why = "the time was up" if late else reasons[1]
+        # What the solver handed back has been tried by then.
+        if deadline is not None and deadline.is_over():
+            reasons[1:] = ["the time was up"]
+            break
+    why = reasons[1]
     return f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: {why}"
 
 
-def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = False) -> bool:
+def is_feasible(sdp: SDP, deadline: Deadline | None = None, rigorous: bool = False) -> bool:
     """Whether some feasible point is proved, whatever its objective.
 
     Looked for near zero, and then near what a solver finds for the program without an objective,
@@ -115,32 +117,31 @@ def is_feasible(sdp: SDP, time_limit: float | None = None, rigorous: bool = Fals
     Parameters
     ----------
     sdp : SDP
-    time_limit : float, optional
-        Seconds for the solver and for proofs.
+    deadline : Deadline, optional
+        Of the solver and of proofs.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
     """
     flat = without_objective(sdp)
-    deadline = None if time_limit is None else time.monotonic() + time_limit
     prove = partial(attain, flat, rigorous=rigorous, deadline=deadline)
     if prove(flat.zero_point()).value is not None:
         return True
     return prove(solved_by(_helper(flat), deadline)(flat)).value is not None
 
 
-def solved_by(solver: Solver, deadline: float | None = None) -> Solve:
+def solved_by(solver: Solver, deadline: Deadline | None = None) -> Solve:
     """A configured solver as a function from programs to points.
 
     Parameters
     ----------
     solver : Solver
-    deadline : float, optional
-        On the clock of `time.monotonic`; after it, and where the solver fails, the point is empty.
+    deadline : Deadline, optional
+        After it, and where the solver fails, the point is empty.
     """
 
     def solve(sdp: SDP) -> Point:
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0.0:
+        left = None if deadline is None else deadline.left()
+        if left == 0.0:
             return Point()
         steps = (Scale(),) if Face().accepts(sdp) else (Face(), Scale())
         try:

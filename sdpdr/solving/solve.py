@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
@@ -66,13 +68,13 @@ def solve(
     tol : float, default 1e-6
         Relative gap aimed at.
     time_limit : float, optional
-        Seconds for the solvers and their proofs; graphs, compilation and reductions are not
-        counted, nor is the start of the first worker process. Those that take turns share them:
-        the first has about half, and proofs of its answer half of the rest. The last proofs may
-        take another second, or a fifth of the limit, and whatever runs then ends its step, a
-        factorization for instance. Solvers that are not ours run in a worker process, which is
-        ended when time is up. The answer joins the best feasible point and the best bound so far;
-        a point that has next to nothing right is left out, and then the value is ``nan``.
+        Seconds for all of it: planning, reductions, solvers and their proofs, but for the start of
+        the first worker process. Those that take turns share them: the first has about half, and
+        proofs of its answer half of the rest. The last proofs may take another second, or a fifth
+        of the limit, and whatever runs then ends its step, a factorization for instance. Solvers
+        that are not ours run in a worker process, which is ended when time is up. The answer joins
+        the best feasible point and the best bound so far; a point that has next to nothing right is
+        left out, and then the value is ``nan``.
     max_iter : int, optional
         Of each solver; the landmark form has rounds instead, and refuses it.
     seed : int, default 0
@@ -119,6 +121,7 @@ def solve(
     model = as_model(model)
     refuse_strange(model, solver)
     require_flags(verbose=verbose)
+    watch = Deadline()
     request = Request(model, isolate, rigorous, gap_scale, start, progress)
     chosen = plan(
         model,
@@ -133,7 +136,8 @@ def solve(
         seed=seed,
         verbose=verbose,
     )
-    return chosen.carried_out(request)
+    deadline = Deadline(chosen.solver.time_limit, since=watch)
+    return chosen.carried_out(replace(request, deadline=deadline))
 
 
 def solve_step(
@@ -166,7 +170,9 @@ def solve_step(
     Solution
         At best ``OPTIMAL_NEARBY``; read `Solution.apparent_gap`, `Solution.backward_error`.
     """
+    watch = Deadline()
     chosen = plan(program, solver, form, tol=tol, time_limit=time_limit, seed=seed)
+    deadline = Deadline(chosen.solver.time_limit, since=watch)
     return chosen.carried_out(
-        Request(program, gap_scale=gap_scale, start=start, progress=False, attainable=False)
+        Request(program, None, False, gap_scale, start, False, attainable=False, deadline=deadline)
     )

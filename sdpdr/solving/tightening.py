@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
 from sdpdr.program.certificate import certify
@@ -14,6 +14,7 @@ from sdpdr.program.point import Value, as_dense
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.solving.asked import Request
 from sdpdr.solving.plan import plan
 from sdpdr.solving.tangent import of_tangent
 from sdpdr.solving.turns import SETTLED
@@ -28,7 +29,7 @@ _FURTHER = (0.01, 0.1, 0.3)
 _SHARE = 0.3
 
 
-def tightened(model: Model | SDP, solution: Solution, time_limit: float | None = None) -> Solution:
+def tightened(model: Model | SDP, solution: Solution, deadline: Deadline) -> Solution:
     """An answer to a model with smooth costs, with a bound by whoever is best at its tangent.
 
     Multipliers of exponential cones are often right to fewer digits than the point is.
@@ -38,8 +39,8 @@ def tightened(model: Model | SDP, solution: Solution, time_limit: float | None =
     model : Model or SDP
     solution : Solution
         What a cvxpy solver came to.
-    time_limit : float, optional
-        Seconds for both.
+    deadline : Deadline
+        No tangent is solved after it.
 
     Returns
     -------
@@ -50,45 +51,50 @@ def tightened(model: Model | SDP, solution: Solution, time_limit: float | None =
         return solution
     if not is_smooth(model) or solution.attained is None:
         return solution
-    spent = sum(run.seconds for run in solution.runs)
-    deadline = Deadline(None if time_limit is None else max(0.0, time_limit - spent))
     if solution.bound is None:
         solution = _by_multipliers(model, solution, deadline)
     place: Mapping[str, Value] = solution.values
     for _ in range(0 if solution.status in SETTLED else _ROUNDS):
-        left = deadline.left()
-        if left == 0.0:
+        if deadline.is_over():
             break
-        tangent = plan(tangent_of(model, place), tol=_SHARE * solution.tol, time_limit=left)
-        solution = _with_bound(solution, tangent.run(progress=False))
+        tangent = _solved(tangent_of(model, place), deadline, tol=_SHARE * solution.tol)
+        solution = _with_bound(solution, tangent)
         if solution.status in SETTLED:
             break
-        place = _next_place(model, place, deadline.left())
+        place = _next_place(model, place, deadline)
         if not place:
             break
     return solution
 
 
+def _solved(
+    model: Model, deadline: Deadline, solver: str = "auto", *, tol: float, attainable: bool = True
+) -> Solution:
+    """The answer to a program that is made on the way, in what is left of the time."""
+    chosen = plan(model, solver, tol=tol, time_limit=deadline.left())
+    return chosen.carried_out(
+        Request(model, progress=False, attainable=attainable, deadline=deadline)
+    )
+
+
 def _next_place(
-    model: Model, place: Mapping[str, Value], left: float | None
+    model: Model, place: Mapping[str, Value], deadline: Deadline
 ) -> Mapping[str, Value]:
     """Where Newton's method goes from a point; nowhere, if that is not known."""
-    step = _newton(model, place, left)
+    step = _newton(model, place, deadline)
     return {} if step is None else step.values
 
 
-def _newton(model: Model, place: Mapping[str, Value], left: float | None) -> Solution | None:
+def _newton(model: Model, place: Mapping[str, Value], deadline: Deadline) -> Solution | None:
     """A step of Newton's method from a point, with multipliers; None where none is known.
 
     The value of a point is right to twice the digits of the point, the bound of its tangent only to
     as many.
     """
     parabola = parabola_of(model, place)
-    if parabola is None or left == 0.0:
+    if parabola is None or deadline.is_over():
         return None
-    step = plan(parabola, _NEWTON, tol=_DIGITS, time_limit=left).run(
-        progress=False, attainable=False
-    )
+    step = _solved(parabola, deadline, _NEWTON, tol=_DIGITS, attainable=False)
     known = {v.name for v in model.variables()}
     values = {name: value for name, value in step.values.items() if name in known}
     return replace(step, values=values) if values else None
@@ -103,25 +109,27 @@ def _by_multipliers(model: Model, solution: Solution, deadline: Deadline) -> Sol
     """
     place: Mapping[str, Value] = solution.values
     for _ in range(_ROUNDS):
-        step = _newton(model, place, deadline.left())
+        step = _newton(model, place, deadline)
         if step is None:
             break
         place = step.values
         solution = _with_bound(solution, replace(step, bound=None))
         for share in _FURTHER:
-            solution = _with_bound(solution, _proved(model, step, 1.0 + share * solution.tol))
+            solution = _with_bound(
+                solution, _proved(model, step, 1.0 + share * solution.tol, deadline)
+            )
             if solution.status in SETTLED:
                 return solution
     return solution
 
 
-def _proved(model: Model, step: Solution, further: float) -> Solution:
+def _proved(model: Model, step: Solution, further: float, deadline: Deadline) -> Solution:
     """A step of Newton's method with what its multipliers prove of a tangent further out."""
     values = {name: further * as_dense(value) for name, value in step.values.items()}
     sdp = tangent_of(model, values).to_sdp()
     labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
     duals = {label: y for label, y in step.duals.items() if label in labels}
-    found = certify(sdp, complete_multipliers(sdp, duals))
+    found = certify(sdp, complete_multipliers(sdp, duals), deadline=deadline)
     return replace(
         step,
         bound=found.bound,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning, warn
 from sdpdr.program.run import Run, Status
 from sdpdr.program.solution import Solution
@@ -24,7 +24,7 @@ _MISTAKE = (
     "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "
     "report it."
 )
-Attempt = Callable[[Way, str, float | None, Solution | None], Solution]
+Attempt = Callable[[Way, str, Deadline, Solution | None], Solution]
 
 # Gap from which on an answer is worth having. All others together get no more than `MORE` times the
 # seconds that it took to improve on it, and `AT_LEAST` so many.
@@ -44,6 +44,8 @@ START = 20.0
 BRIEF = 1.0
 # Times as long as alone that anything may take where others use the processors as well, at most.
 CROWD = 10.0
+# Seconds, and share of the time limit, that proofs may take after it: what was found late counts.
+_PROOFS = (1.0, 0.2)
 # Seconds below which no turn is worth taking.
 _MOMENT = 0.05
 # What may become of reductions and proofs on data that nobody has tried. What solvers raise is an
@@ -52,8 +54,13 @@ _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
+def of_proofs(deadline: Deadline) -> Deadline:
+    """When proofs have to end, after solvers that end by a deadline."""
+    return deadline.later(max(_PROOFS[0], _PROOFS[1] * deadline.seconds))
+
+
 def take_turns(
-    chosen: Way, attempt: Attempt, deadline: float | None = None, *, rigorous: bool = False
+    chosen: Way, attempt: Attempt, deadline: Deadline, *, rigorous: bool = False
 ) -> Solution:
     """Carry out a plan and, where it falls short, those that follow it.
 
@@ -70,12 +77,11 @@ def take_turns(
     Parameters
     ----------
     chosen : Way
-        Its solver's time limit is the deadline of all.
     attempt : callable of a plan, words that say whose turn it is, a deadline of its proofs, and
         None or an answer to begin from
         Returns a solution, or raises.
-    deadline : float, optional
-        Of all proofs, by `time.monotonic`. Later by what is waited for the first worker.
+    deadline : Deadline
+        Of all solvers. What is waited for the first worker of the process does not count.
     rigorous : bool, default False
         Whether what proofs left for the sake of others is proved with all rounding accounted for.
 
@@ -113,11 +119,7 @@ class Turns:
     ----------
     chosen : Way
     attempt : callable
-    deadline : float or None
-        Of proofs, moved like `begin`.
-    begin : float
-        When the first turn began, by ``time.perf_counter``; later by what was waited for the
-        first worker of the process, under a time limit.
+    deadline : Deadline
     found : list of Solution
     stopped : list of (Way, Solution)
         Those whose time was up, and what they had by then.
@@ -134,8 +136,7 @@ class Turns:
 
     chosen: Way
     attempt: Attempt
-    deadline: float | None = None
-    begin: float = field(default_factory=lambda: time.perf_counter())
+    deadline: Deadline
     found: list[Solution] = field(default_factory=list)
     stopped: list[tuple[Way, Solution]] = field(default_factory=list)
     failed: list[Run] = field(default_factory=list)
@@ -147,18 +148,12 @@ class Turns:
     @property
     def limit(self) -> float:
         """Seconds for all."""
-        limit = self.chosen.solver.time_limit
-        return inf if limit is None else limit
-
-    @property
-    def spent(self) -> float:
-        """Seconds since the first turn began."""
-        return time.perf_counter() - self.begin
+        return self.deadline.seconds
 
     @property
     def left(self) -> float:
         """Seconds until the deadline."""
-        return max(0.0, self.limit - self.spent)
+        return self.deadline.ahead
 
     def take_all(self) -> None:
         """Turn by turn, until it is enough or the time is up."""
@@ -202,7 +197,7 @@ class Turns:
         share = self._stretched(shares([plan.cost for plan in waiting], self.left)[0])
         if self.usable_at < inf:
             budget = max(self._stretched(AT_LEAST), MORE * self.usable_at)
-            budget -= self.spent - self.usable_at
+            budget -= self.deadline.spent - self.usable_at
             predicted = inf if one.cost is None else self._stretched(one.cost.seconds)
             if predicted > budget:
                 return
@@ -235,17 +230,16 @@ class Turns:
     def _take(self, one: Way, share: float, turn: str = "", start: Solution | None = None) -> None:
         if share < _MOMENT and (self.found or self.errors):
             return
-        limited = self._limited(one, share)
         if self.limit < inf:
-            # Limits are those of the solvers, and of proofs after them.
-            waited = until_there_is_a_worker(limited.solver)
-            self.begin += waited
-            self.deadline = None if self.deadline is None else self.deadline + waited
-        begin = time.perf_counter()
+            self.deadline.excuse(until_there_is_a_worker(self._limited(one, share).solver))
+        # Who leaves time to others leaves half of it to them.
+        clock, end, spares = Deadline(), of_proofs(self.deadline), share < self.left
+        if spares:
+            end = end.sooner((share + self.left) / 2.0)
         try:
-            end = self._proofs_end(share)
+            limited = self._limited(one, min(share, self.left))
             solution = self.attempt(limited, self._words(turn), end, start)
-            self.cut |= end != self.deadline and end is not None and time.monotonic() >= end
+            self.cut |= spares and end.is_over()
         except InfeasibleError:  # Rows that contradict each other do so for everybody.
             raise
         except (*_MISSED, ValueError) as error:
@@ -257,22 +251,13 @@ class Turns:
             if not isinstance(error, _MISSED):
                 warn(_MISTAKE.format(one.solver.name, one.form, error), SdpdrWarning)
             self.errors.append(error)
-            self.failed.append(_failed(one, error, time.perf_counter() - begin))
+            self.failed.append(_failed(one, error, clock.spent))
             return
         self.found.append(solution)
         if self.usable_at == inf and _error_of(self._best) <= USABLE:
-            self.usable_at = self.spent
+            self.usable_at = self.deadline.spent
         if solution.status is Status.TIME_LIMIT:
             self.stopped.append((one, solution))
-
-    def _proofs_end(self, share: float) -> float | None:
-        """When proofs of a turn have to end: who leaves time to others leaves half of it to them.
-
-        On the clock of `time.monotonic`; None without a limit.
-        """
-        if self.deadline is None or share >= self.left:
-            return self.deadline
-        return min(self.deadline, time.monotonic() + (share + self.left) / 2.0)
 
     def _limited(self, one: Way, share: float) -> Way:
         """The plan with a time limit on its solver."""
@@ -292,17 +277,22 @@ class Turns:
 
     def joined(self) -> Solution:
         """What was found so far."""
-        solution = join(self.found, self.chosen.sdp, self.deadline)
+        solution = join(self.found, self.chosen.sdp, of_proofs(self.deadline))
         return replace(solution, runs=(*solution.runs, *self.failed))
 
     def _proved(self) -> Solution:
         """What was found, with what proofs still find that ended for the sake of others."""
-        solution, sdp = self.joined(), self.chosen.sdp
-        if not self.cut or sdp is None or solution.status in (*SETTLED, Status.INTERRUPTED):
+        solution, sdp, end = self.joined(), self.chosen.sdp, of_proofs(self.deadline)
+        if (
+            not self.cut
+            or end.is_over()
+            or sdp is None
+            or solution.status in (*SETTLED, Status.INTERRUPTED)
+        ):
             return solution
         if not solution.values or solution.ray is not None:
             return solution
-        again = proved(sdp, solution, self.deadline, rigorous=self.rigorous)
+        again = proved(sdp, solution, end, rigorous=self.rigorous)
         again = replace(again, runs=())
         return replace(join([solution, again]), runs=solution.runs)
 

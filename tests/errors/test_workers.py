@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
@@ -72,14 +74,15 @@ def is_gone(pid):
 def test_who_does_not_hear_is_ended(model, faulty):
     solution = sdpdr.solve(model, faulty.Stubborn(), time_limit=0.5, isolate=True)
     assert solution.status is Status.TIME_LIMIT
-    assert solution.claimed.message == "faulty was stopped after 0.5 s; it had no point to offer"
+    words = r"faulty was stopped after 0\.[45]\d* s; it had no point to offer"
+    assert re.fullmatch(words, solution.claimed.message)
 
 
 def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
     monkeypatch.setattr("sdpdr.solvers.processes.isolate.GRACE", HANG)
     solution = sdpdr.solve(model, faulty.Waits(), time_limit=0.5, isolate=True)
     assert solution.claimed.verdict == "time limit"
-    assert "asked to end after 0.5 s" in solution.claimed.message
+    assert "asked to end after 0." in solution.claimed.message
     assert solution.value == pytest.approx(VALUE, rel=1e-6)
 
 
@@ -125,7 +128,7 @@ def test_a_request_to_end_waits_for_the_end_of_a_message():
 def test_our_solver_posts_feasible_points(engine, monkeypatch):
     """Ended at any moment, it has lost at most a quarter of a second."""
     posted = []
-    monkeypatch.setattr(incumbent, "_last", -np.inf)
+    monkeypatch.setattr(incumbent, "_soonest", Deadline(0.0))
     model, solver = methods.mvu(graphs.cycle(30)), LowRank(options={"engine": engine})
     reductions = Composed(sdpdr.plan(model, solver).reductions)
     sdp = reductions.apply(model.to_sdp()).sdp

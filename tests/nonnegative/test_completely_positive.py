@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.families.factor.nonnegative.copositive import _positive_in, multiplier_certificate
 from sdpdr.families.factor.nonnegative.dominant import components

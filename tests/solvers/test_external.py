@@ -347,7 +347,7 @@ def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_pa
     workers.hire().close()  # the first takes as long as imports do
     solution = sdpdr.solve(ring, cls(), "gram", time_limit=1.0)
     assert solution.status is Status.TIME_LIMIT
-    assert "was stopped after 1 s" in solution.claimed.message
+    assert "was stopped after " in solution.claimed.message
     assert all(gone(int(pid)) for pid in pids.read_text().split())
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 

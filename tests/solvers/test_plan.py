@@ -13,6 +13,7 @@ from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.reduce.chordal_pattern import find_trees
 from sdpdr.solvers import FORMS, Clarabel, LowRank
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.costs import Structure, predict, priority
@@ -299,7 +300,7 @@ def test_what_does_not_fit_into_memory_comes_last_and_says_so(monkeypatch):
 def test_a_choice_looks_for_no_cliques_that_cannot_matter(monkeypatch):
     """Unfolding is so much cheaper as a factor that nothing else needs to be known."""
 
-    def search(*arguments):
+    def search(*arguments, **options):
         raise AssertionError("cliques were looked for")
 
     monkeypatch.setattr("sdpdr.solving.costs.structure.find_trees", search)
@@ -310,13 +311,22 @@ def test_a_choice_looks_for_no_cliques_that_cannot_matter(monkeypatch):
 
 
 def test_no_cliques_are_looked_for_where_rows_leave_none(monkeypatch):
-    def search(sdp):
+    def search(sdp, **options):
         raise AssertionError("the rows of a complete graph were multiplied out")
 
     monkeypatch.setattr("sdpdr.solving.costs.structure.find_trees", search)
     points = np.random.default_rng(0).standard_normal((210, 2))
     structure = Structure(methods.mvu(graphs.complete(points)).to_sdp())
     assert "leave no small cliques" in structure.trees.refusal()
+
+
+def test_no_cliques_are_looked_for_in_a_pattern_without_separators():
+    """Prediction leaves them out; who asks for the form by a solver's name gets it."""
+    around = np.arange(40)
+    entries = Entries(40, np.sort(np.column_stack([around, np.roll(around, -1)]), axis=1))
+    sdp = SDP((PsdVariable("X", 40),), {}, (Rows("ring", "==", {"X": entries}, np.zeros(40)),))
+    assert find_trees(sdp, broadest=2).refusal() is None
+    assert "no small separators" in find_trees(sdp, broadest=1).refusal()
 
 
 def test_looser_tolerances_are_reached_at_least_as_often():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,6 +9,8 @@ import numpy as np
 import pytest
 
 from sdpdr import Status
+from sdpdr.base import deadline as clocks
+from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import Entries, Trace
 from sdpdr.program import SDP, Claim, PsdVariable, Rows
 from sdpdr.program.residuals import Residuals
@@ -76,7 +77,7 @@ def turns_of(script, predicted=(1.0, 1.0), limit=LIMIT):
         told.append((way.solver.seed, way.solver.time_limit, start))
         return left[way.solver.seed].pop(0)
 
-    found = take_turns(first, attempt)
+    found = take_turns(first, attempt, Deadline(limit))
     return found, told
 
 
@@ -135,17 +136,15 @@ class Clock:
     def __init__(self):
         self.now = 0.0
 
-    def perf_counter(self):
+    def monotonic(self):
         return self.now
-
-    monotonic = perf_counter
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """The clock of turns, on a machine where workers are there at once."""
     made = Clock()
-    monkeypatch.setattr(turns, "time", made)
+    monkeypatch.setattr(clocks, "monotonic", made.monotonic)
     monkeypatch.setattr(turns, "until_there_is_a_worker", lambda solver: 0.0)
     return made
 
@@ -161,11 +160,11 @@ def test_proofs_of_a_turn_leave_half_of_the_rest_to_others(clock):
 
     def attempt(way, words, deadline, start):
         begin = clock.now
-        clock.now = deadline  # it proves as long as it may
-        told.append((way.solver.time_limit, begin, deadline))
+        clock.now += deadline.left()  # it proves as long as it may
+        told.append((way.solver.time_limit, begin, clock.now))
         return STALLED
 
-    take_turns(first, attempt, 24.0)
+    take_turns(first, attempt, Deadline(20.0))
     (share, begin, end), (last, later, deadline) = told
     assert begin == 0.0
     assert share == 10.0
@@ -187,7 +186,7 @@ def test_a_small_program_takes_half_of_a_limit_before_others_are_looked_for(cloc
         return STALLED if way.solver.seed == 0 else SOLVED
 
     first = Way((), LowRank(time_limit=limit), "factor", "", sdp=sdp, further=others)
-    assert take_turns(first, attempt).status is Status.SOLVED
+    assert take_turns(first, attempt, Deadline(limit)).status is Status.SOLVED
     assert told == [limit / 2.0, "others", limit]
 
 
@@ -214,11 +213,11 @@ def test_what_proofs_left_to_others_is_proved_in_the_end(clock, late):
     first = Way((), LowRank(time_limit=1.0), "factor", "", sdp=sdp, further=lambda: ())
 
     def attempt(way, words, deadline, start):
-        clock.now = deadline if late else 0.5
+        if late and start is None:
+            clock.now += deadline.left()
         return found
 
-    # Proofs of the end look at a clock of their own.
-    joined = take_turns(first, attempt, time.monotonic() + 100.0)
+    joined = take_turns(first, attempt, Deadline(1.0))
     assert (joined.bound is not None) == late
     assert (joined.status is Status.SOLVED) == late
     if late:

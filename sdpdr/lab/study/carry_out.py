@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import astuple
 from math import isfinite
 from typing import Any
 
 from sdpdr import graphs
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     CompileError,
     NotAcceptedError,
@@ -66,13 +66,13 @@ def carry_out(task: Task) -> dict[str, Any]:
         solver that is missing, refuses or breaks is a row.
     """
     row: dict[str, Any] = {"solved": False, "certified": False, "honesty": "", "words": ""}
-    begin = time.perf_counter()
+    watch = Deadline()
     try:
         program = task.problem.build()
         sdp, refusal = standard_form(program)
     except (SdpdrError, MemoryError) as error:
         return row | {"outcome": "NOT_BUILT", "words": f"{type(error).__name__}: {error}"}
-    row["build"] = time.perf_counter() - begin
+    row["build"] = watch.spent
     row |= _sizes(task, sdp)
     try:
         solver = task.contestant.configured()

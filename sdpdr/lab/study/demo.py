@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ import numpy as np
 from rich.console import Console
 
 from sdpdr import graphs
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.files import write_file
 from sdpdr.base.progress import has_terminal
 from sdpdr.families import methods
@@ -88,7 +88,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
     """
     out.mkdir(parents=True, exist_ok=True)
     sizes = QUICK if quick else Sizes()
-    start = time.perf_counter()
+    watch = Deadline()
     said = Console(stderr=True, soft_wrap=True, highlight=False)
 
     with said.status("unfolding the swiss roll"):
@@ -106,7 +106,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
         verdict = [f"{section.title}: {section.facts['answer']}." for section in (roll, digits)]
         page = report(TITLE, summary, (roll, digits, compared), LIMITATIONS, verdict)
         save(out, page, unfoldings, comparison)
-    seconds = time.perf_counter() - start
+    seconds = watch.spent
     said.print(f"{summary} All of it took {seconds:.0f} s.")
     Console(soft_wrap=True).print(f"report: {out / 'report.html'}", highlight=False)
     return all(solution.certified() for solution in unfoldings.values())

@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 import signal
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import PackageMissingError, StudyError
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes import workers
@@ -107,7 +107,7 @@ def run_fenced(
         It was stopped.
     """
     with hire() as worker:
-        begin, watch, reason = time.monotonic(), _Watch(worker.pid), ""
+        deadline, watch, reason = Deadline(wall_limit), _Watch(worker.pid), ""
         around = _surroundings(watch.reserved, memory_limit, cpu_limit, threads, cores)
         # Two steps, so that the modules can be found in which a task's parts are defined.
         worker.ask(pickle.dumps((around, "the run", pickle.dumps(partial(_unheard, task)))))
@@ -116,11 +116,11 @@ def run_fenced(
             if stop is not None and stop.is_set():
                 raise CancelledError
             if not reason:
-                late = time.monotonic() - begin > wall_limit
+                late = deadline.is_over()
                 reason = "late" if late else "hungry" if watch.memory() > memory_limit else ""
                 if reason:
                     worker.end()
-        wall = time.monotonic() - begin
+        wall = deadline.spent
     if worker.is_lost:
         return Ended("lost", words="what starts processes was ended from outside", wall=wall)
     how, answer, words = reason, None, f"ended by us after {wall_limit:g} s"
@@ -209,7 +209,7 @@ class _Watch:
     def __init__(self, pid: int) -> None:
         self._children: list[psutil.Process] = []
         self.peak = self.start = self.reserved = 0
-        self._begin = self._looked = time.monotonic()
+        self._begun, self._looked = Deadline(), Deadline(_TREE)
         self._process: psutil.Process | None = None
         with suppress(psutil.Error):  # It may have ended already.
             self._process = psutil.Process(pid)
@@ -218,7 +218,7 @@ class _Watch:
 
     def pause(self) -> float:
         """Seconds until the next look."""
-        return _SOON if time.monotonic() - self._begin < 1.0 else _LATER
+        return _SOON if self._begun.spent < 1.0 else _LATER
 
     def memory(self) -> int:
         """Bytes now, beyond those at the start."""
@@ -226,9 +226,9 @@ class _Watch:
             return 0
         try:
             used = self._process.memory_info().rss - self.start
-            if time.monotonic() - self._looked > _TREE:
+            if self._looked.is_over():
                 # To look for children costs a millisecond of everybody's time.
-                self._looked = time.monotonic()
+                self._looked = Deadline(_TREE)
                 self._children = self._process.children(recursive=True)
             for child in self._children:
                 with suppress(psutil.Error):

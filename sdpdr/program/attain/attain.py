@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import EffortSpentError
+from sdpdr.base.deadline import Deadline, EffortSpentError
 from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest, own_share
 from sdpdr.program.attain.box import Box, enclose
@@ -73,7 +73,7 @@ def attain(
     goal: float = np.nan,
     tol: float = 1e-6,
     rigorous: bool = False,
-    deadline: float | None = None,
+    deadline: Deadline | None = None,
 ) -> Attained:
     r"""Make a point feasible and prove it.
 
@@ -94,9 +94,9 @@ def attain(
         How near, relative to the value.
     rigorous : bool, default False
         Account for all rounding.
-    deadline : float, optional
-        On the clock of `time.monotonic`; no Newton step and no enclosure begins after it. What is
-        proved without them, by shrinking for instance, is proved all the same.
+    deadline : Deadline, optional
+        No Newton step and no enclosure begins after it. What is proved without them, by shrinking
+        for instance, is proved all the same.
 
     Returns
     -------
@@ -168,7 +168,9 @@ def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     return None
 
 
-def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: float | None) -> tuple[float, Attained]:
+def _searched(
+    sdp: SDP, point: Point, aim: _Aim, deadline: Deadline | None
+) -> tuple[float, Attained]:
     """Value of the minimisation and point, by Newton steps, where dense factorizations are quick.
 
     Raises

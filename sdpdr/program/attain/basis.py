@@ -17,7 +17,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import EffortSpentError
+from sdpdr.base.deadline import EffortSpentError
 from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap, lengths_of
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT

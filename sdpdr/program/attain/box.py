@@ -33,7 +33,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import EffortSpentError
+from sdpdr.base.deadline import EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import smat
 from sdpdr.linalg.verified import is_verified_positive

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, placed
-from sdpdr.base.progress import Effort, EffortSpentError
+from sdpdr.base.deadline import Deadline, Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
@@ -258,13 +258,13 @@ def _require(order: int, largest: int) -> None:
         )
 
 
-def cone_program(sdp: SDP, deadline: float | None = None, *, wide: bool = False) -> ConeProgram:
-    """Flatten a program; proofs with it end by the deadline, by `time.monotonic`.
+def cone_program(sdp: SDP, deadline: Deadline | None = None, *, wide: bool = False) -> ConeProgram:
+    """Flatten a program; proofs with it end by the deadline.
 
     Parameters
     ----------
     sdp : SDP
-    deadline : float, optional
+    deadline : Deadline, optional
     wide : bool, default False
         Also where dense matrices fit, but are too large to be factored.
 

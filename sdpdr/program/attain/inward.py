@@ -19,7 +19,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import EffortSpentError
+from sdpdr.base.deadline import Deadline, EffortSpentError
 from sdpdr.program.attain.approach import finest_first, least_share, lifted
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import (
@@ -44,7 +44,7 @@ _THINNER = 1e-2
 
 
 def inward_multipliers(
-    sdp: SDP, point: Point, tol: float = 1e-6, deadline: float | None = None
+    sdp: SDP, point: Point, tol: float = 1e-6, deadline: Deadline | None = None
 ) -> Iterator[dict[str, Array]]:
     """Multipliers near those of a point whose slack is positive definite, the nearest first.
 
@@ -55,8 +55,7 @@ def inward_multipliers(
         With multipliers of all rows; values, where there are any, choose the units.
     tol : float, default 1e-6
         The gap aimed at, which says how far inwards they may be moved.
-    deadline : float, optional
-        On the clock of `time.monotonic`.
+    deadline : Deadline, optional
     """
     with suppress(EffortSpentError):
         program = cone_program(sdp, deadline)

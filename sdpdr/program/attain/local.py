@@ -26,7 +26,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Effort, EffortSpentError
+from sdpdr.base.deadline import Deadline, Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
@@ -65,7 +65,7 @@ Multipliers: TypeAlias = "tuple[Array, Array]"
 
 
 def both_sides(
-    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: float | None = None
+    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: Deadline | None = None
 ) -> tuple[Certificate, Attained] | None:
     """A bound and a value within half of the tolerance of each other; None where none were found.
 
@@ -77,8 +77,8 @@ def both_sides(
     tol : float
     gap_scale : float, default 0
         A size of the objective below which the gap is absolute.
-    deadline : float, optional
-        On the clock of `time.monotonic`; nothing is moved inwards after it.
+    deadline : Deadline, optional
+        Nothing is moved inwards after it.
 
     Examples
     --------

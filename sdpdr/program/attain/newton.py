@@ -12,7 +12,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import MOST_OPERATIONS, EffortSpentError
+from sdpdr.base.deadline import MOST_OPERATIONS, Effort, EffortSpentError
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs
 from sdpdr.program.attain.bordered import Border, Bordered, Pattern, least_squares
 from sdpdr.program.attain.cone import ConeProgram, Scaled
@@ -162,7 +162,8 @@ class Schur:
         return None if w is None else (w, (right[self.m :] - self.free.T @ w) / corner)
 
     def _by_blocks(self, x: Array, z: Array, corner: Array, right: Array) -> tuple[Array, Array]:
-        self.program.effort.spend(self._step)
+        effort = self.program.effort
+        effort.spend(self._step)
         border, k = self._border, self.program.nonnegative
         weights = x[k] * z[k]
         own, shared = border.own_free, border.shared_free
@@ -175,7 +176,7 @@ class Schur:
         for place, block in enumerate(self.program.blocks):
             X, Z = smat(x[block.part]), smat(z[block.part])
             rows = np.concatenate([self._pattern.own[place], self._pattern.others[place]])
-            matrices.append(_image_products(self._parts[place][rows], X, Z))
+            matrices.append(_image_products(self._parts[place][rows], X, Z, effort))
         least = _HELD * max([0.0, *(np.max(np.diagonal(M), initial=0.0) for M in matrices)])
         rest = self._pattern.rest
         system = Bordered(
@@ -207,7 +208,7 @@ class Schur:
         total = np.zeros((self.m, self.m))
         for block, part, rows in zip(self.program.blocks, self._parts, self._seen, strict=True):
             X, Z = smat(x[block.part]), smat(z[block.part])
-            total[np.ix_(rows, rows)] += _image_products(part[rows], X, Z)
+            total[np.ix_(rows, rows)] += _image_products(part[rows], X, Z, self.program.effort)
         weights = x[self.program.nonnegative] * z[self.program.nonnegative]
         scalars = self._scalars
         total += (scalars @ sp.diags_array(weights) @ scalars.T).toarray()
@@ -245,12 +246,12 @@ def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     return np.asarray(found) if np.isfinite(found).all() else None
 
 
-def _image_products(part: sp.csr_array, X: Array, Z: Array) -> Array:
+def _image_products(part: sp.csr_array, X: Array, Z: Array, effort: Effort) -> Array:
     r"""The matrix of :math:`\langle A_e, X A_f Z\rangle` for the rows of a block."""
     terms = _natural(part)
     if terms.weight.size**2 <= _AT_ONCE * terms.n_rows:
         return _at_once(terms, X, Z, part.shape[0])
-    return _row_by_row(part, terms, X, Z)
+    return _row_by_row(part, terms, X, Z, effort)
 
 
 def _natural(part: sp.csr_array) -> _Terms:
@@ -270,12 +271,13 @@ def _at_once(terms: _Terms, X: Array, Z: Array, m: int) -> Array:
     return np.asarray(gather @ (gather @ both).T)
 
 
-def _row_by_row(part: sp.csr_array, terms: _Terms, X: Array, Z: Array) -> Array:
+def _row_by_row(part: sp.csr_array, terms: _Terms, X: Array, Z: Array, effort: Effort) -> Array:
     m = part.shape[0]
     total = np.zeros((m, m))
     starts = np.searchsorted(terms.row, np.arange(m + 1))
     rows = np.flatnonzero(np.diff(starts))
     for chosen in np.array_split(rows, max(1, rows.size // _TOGETHER)):
+        effort.spend()
         images = np.empty((part.shape[1], chosen.size))
         for k, e in enumerate(chosen):
             images[:, k] = svec(_image(terms, slice(starts[e], starts[e + 1]), X, Z))

@@ -49,7 +49,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Effort
+from sdpdr.base.deadline import Effort
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs
@@ -84,6 +84,7 @@ def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, A
     scaled = program.rescaled(x)
     system = _Factored(program, scaled, x / scaled.units, factors)
     trouble = system.polish()
+    program.effort.spend()
     return trouble or system.proved()
 
 

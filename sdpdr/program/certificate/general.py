@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Effort, EffortSpentError
+from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.boxes import dual_box, within

@@ -30,7 +30,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.progress import Effort, EffortSpentError
+from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec, svec_pairs

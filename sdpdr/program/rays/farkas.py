@@ -19,6 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec
@@ -45,7 +46,9 @@ _BLUR = 1e-13
 _HOPE = 1e-9
 
 
-def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | str:
+def prove_infeasible(
+    sdp: SDP, duals: Duals, rigorous: bool = False, deadline: Deadline | None = None
+) -> Ray | str:
     r"""Prove from multipliers of any quality that a program has no feasible point.
 
     Parameters
@@ -57,6 +60,8 @@ def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | st
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for. Such a proof is tried first in
         any case, and `Ray.rigorous` tells.
+    deadline : Deadline, optional
+        After it no other relaxation is tried than the first.
 
     Returns
     -------
@@ -98,6 +103,8 @@ def prove_infeasible(sdp: SDP, duals: Duals, rigorous: bool = False) -> Ray | st
             found = str(error)
         if isinstance(found, str):
             trouble = found
+            if deadline is not None and deadline.is_over():
+                break
             continue
         moved, value, words, arithmetic = found
         proof = relaxation.lift(moved)

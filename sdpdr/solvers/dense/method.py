@@ -12,15 +12,14 @@ Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, for 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.dense.normal import Data, Factored, Normal
 from sdpdr.solvers.dense.scaling import Scaling
@@ -89,7 +88,11 @@ class Ending:
 
 
 def minimized(
-    data: Data, tol: float, max_iter: int, deadline: float = inf, follow: Follow | None = None
+    data: Data,
+    tol: float,
+    max_iter: int,
+    deadline: Deadline | None = None,
+    follow: Follow | None = None,
 ) -> Ending:
     """Solve a program over cones.
 
@@ -99,8 +102,7 @@ def minimized(
     tol : float
         Of the gap, relative to the value where that is above one.
     max_iter : int
-    deadline : float
-        By `time.monotonic`.
+    deadline : Deadline, optional
     follow : callable, optional
         Given a record an iteration.
 
@@ -119,7 +121,7 @@ def minimized(
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _Method(data, tol).run(max_iter, deadline, follow)
+            return _Method(data, tol).run(max_iter, deadline or Deadline(), follow)
     except np.linalg.LinAlgError:  # before there was a point
         zero = np.zeros(data.cost.size), data.cones.identity, np.zeros(data.e.size)
         return Ending(Iterate.at(data, *zero, data.cones.identity), Verdict.FAILED, 0)
@@ -131,15 +133,15 @@ class _Method:
     def __init__(self, data: Data, tol: float) -> None:
         self._data, self._tol, self._normal = data, tol, Normal(data)
 
-    def run(self, max_iter: int, deadline: float, follow: Follow | None) -> Ending:
-        begin, now = time.perf_counter(), self._first()
+    def run(self, max_iter: int, deadline: Deadline, follow: Follow | None) -> Ending:
+        now = self._first()
         for k in range(max_iter):
             verdict = self._verdict(now)
             if follow is not None:
-                follow(self._record(now, k, time.perf_counter() - begin))
+                follow(self._record(now, k, deadline.spent))
             if verdict is not None:
                 return Ending(now, verdict, k)
-            if time.monotonic() > deadline:
+            if deadline.is_over():
                 return Ending(now, Verdict.TIME_LIMIT, k)
             try:
                 further = self._moved(now)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
 from typing import Any, ClassVar
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.program.run import Claim
 from sdpdr.program.sdp import SDP
@@ -45,19 +44,20 @@ class Dense(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
-        start = time.perf_counter()
-        deadline = inf if self.time_limit is None else time.monotonic() + self.time_limit
+        deadline = Deadline(self.time_limit)
         unknown = set(self.options) - {"tol"}
         if unknown:
             raise DataError(f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol'.")
         tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
         form = ConicForm(sdp, fold=False)
-        data, ready = form.data(), time.perf_counter()
+        data = form.data()
+        compiled = deadline.spent
         most = _ITERATIONS if self.max_iter is None else self.max_iter
         ending = minimized(data, tol, most, deadline, self._follow(progress))
         last = ending.last
         value = last.values(data)[0] + sdp.constant
-        seconds = {"compile": ready - start, "solve": time.perf_counter() - ready}
+        solved = deadline.spent - compiled
+        seconds = {"compile": compiled, "solve": solved}
         claim = Claim(ending.verdict.value, value, ending.iterations)
         point = form.point(last.v, last.y, last.z, ending.verdict)
         return Outcome(point, ending.verdict, claim, seconds)

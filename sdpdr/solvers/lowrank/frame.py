@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from time import monotonic, perf_counter
 from typing import Any, Literal
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline, in_seconds
 
 
 @dataclass(frozen=True)
@@ -149,25 +149,14 @@ class Journal:
         self.records: list[Record] = []
         self.products = self.factorizations = 0
         self._options, self._unit = options, unit
-        self._start = perf_counter()
+        self.deadline = Deadline(options.time_limit)
         self._bound: float | None = None
         self._gap: float | None = None
 
     @property
     def seconds(self) -> float:
         """Time since the start of the run."""
-        return perf_counter() - self._start
-
-    @property
-    def left(self) -> float:
-        """Seconds until time is up."""
-        limit = self._options.time_limit
-        return float("inf") if limit is None else limit - self.seconds
-
-    @property
-    def deadline(self) -> float | None:
-        """When time is up, on the clock of `time.monotonic`; None without a limit."""
-        return None if self._options.time_limit is None else monotonic() + self.left
+        return self.deadline.spent
 
     @property
     def exhausted(self) -> str | None:
@@ -178,7 +167,7 @@ class Journal:
 
     def late(self) -> bool:
         """Whether time is up."""
-        return self.left < 0.0
+        return self.deadline.is_over()
 
     def note(
         self,
@@ -240,7 +229,7 @@ def ending(status: str, options: Options) -> str:
         "infeasible": "; the rows contradict each other",
         "unbounded": "; the objective improves for ever along a ray",
         "max_iter": f"; stopped after max_iter = {options.max_iter} steps",
-        "time_limit": f"; stopped after {options.time_limit} seconds",
+        "time_limit": f"; stopped after {in_seconds(options.time_limit)} seconds",
         "interrupted": "; stopped by the user",
         "out_of_memory": "; the next step did not fit into memory",
     }[status]

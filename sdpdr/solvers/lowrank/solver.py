@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -10,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     DataError,
     DisconnectedGraphError,
@@ -102,15 +102,15 @@ class LowRank(Solver):
         start : Point, optional
             Values and multipliers to start from; what is missing is filled in as usual.
         """
-        begin = time.perf_counter()
+        deadline = Deadline(self.time_limit)
         form, sparse, reason = self._choose(sdp)
-        compiled = time.perf_counter() - begin
+        compiled, solver = deadline.spent, replace(self, time_limit=deadline.left())
         if form is None or not sparse:
             if form is not None and start is None:
                 first = isomap_start(form.program, seed=self.seed)
                 start = Point({sdp.psd_variables[0].name: Factor(_SHRINK * first)})
-            return self._run_general(sdp, progress, start, reason, compiled)
-        outcome = self._run_edges(sdp, form, progress, start, reason, compiled)
+            return solver._run_general(sdp, progress, start, reason, compiled)
+        outcome = solver._run_edges(sdp, form, progress, start, reason, compiled)
         order = sdp.psd_variables[0].n
         if (
             outcome.verdict is not Verdict.INACCURATE
@@ -118,15 +118,13 @@ class LowRank(Solver):
             or self._engine() != "auto"
         ):
             return outcome
-        return self._second_try(sdp, outcome, progress, begin)
+        return self._second_try(sdp, outcome, progress, deadline)
 
     def _second_try(
-        self, sdp: SDP, first: Outcome, progress: Progress | None, begin: float
+        self, sdp: SDP, first: Outcome, progress: Progress | None, deadline: Deadline
     ) -> Outcome:
         """Go on with the general engine where that of edges stalled; the first if it does too."""
-        spent = time.perf_counter() - begin
-        patience = _PATIENCE * spent + _AT_LEAST
-        left = np.inf if self.time_limit is None else max(0.0, self.time_limit - spent)
+        patience, left = _PATIENCE * deadline.spent + _AT_LEAST, deadline.ahead
         reason = f"It went on from where the edge engine stalled ({first.claim.message})"
         start = Point(first.point.values)
         solver = replace(self, time_limit=min(left, patience))
@@ -136,7 +134,7 @@ class LowRank(Solver):
             return replace(first, verdict=second.verdict)
         if second.verdict not in (Verdict.SOLVED, Verdict.INFEASIBLE):
             return first
-        seconds = {**second.seconds, "solve": time.perf_counter() - begin}
+        seconds = {**second.seconds, "solve": deadline.spent}
         return replace(second, seconds=seconds)
 
     def _engine(self) -> str:
@@ -177,7 +175,7 @@ class LowRank(Solver):
         reason: str,
         compiled: float,
     ) -> Outcome:
-        begin = time.perf_counter()
+        watch = Deadline()
         options = self._options(progress)
         if is_worker():
             options = replace(options, keep=partial(_post, sdp, form))
@@ -202,7 +200,7 @@ class LowRank(Solver):
             point=edges.to_point(sdp, form, result.R, result.weights),
             verdict=verdict,
             claim=Claim(result.status, -result.value, result.iterations, message),
-            seconds={"compile": compiled, "solve": time.perf_counter() - begin},
+            seconds={"compile": compiled, "solve": watch.spent},
             history=tuple(asdict(record) for record in result.history),
         )
 
@@ -214,7 +212,7 @@ class LowRank(Solver):
         reason: str,
         compiled: float,
     ) -> Outcome:
-        begin = time.perf_counter()
+        watch = Deadline()
         options = self._options(progress)
         interior = {"interior": True, "general": False}.get(self._engine())
         descent = {"descent": True, "general": False, "interior": False}.get(self._engine())
@@ -228,7 +226,7 @@ class LowRank(Solver):
                 result.iterations,
                 f"{result.message} {reason}".strip(),
             ),
-            seconds={"compile": compiled, "solve": time.perf_counter() - begin},
+            seconds={"compile": compiled, "solve": watch.spent},
             history=tuple(asdict(record) for record in result.history),
         )
 

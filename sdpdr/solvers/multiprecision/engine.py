@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf, isinf, log10
+from math import inf, log10
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays.relax import without_objective
@@ -138,33 +138,33 @@ def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
     report : callable, optional
         Given a mapping for every iteration.
     """
-    begin = time.perf_counter()
+    deadline = Deadline(options.time_limit)
+    patience = deadline.left()
     # The working precision is one for all threads, so one thread computes at a time.
-    patience = -1.0 if isinf(options.time_limit) else options.time_limit
-    if not _TURN.acquire(timeout=patience):
+    if not _TURN.acquire(timeout=-1.0 if patience is None else patience):
         return _nothing("time limit", "Another thread was computing in another precision.")
     try:
         with ctx.workprec(options.bits):
-            found = _answered(sdp, options, report, begin)
+            found = _answered(sdp, options, report, deadline)
             if found.ending != "dual infeasible":
                 return found
             closer = replace(options, tol=min(options.tol, _POINT_TOL))
-            flat = _answered(without_objective(sdp), closer, None, begin)
+            flat = _answered(without_objective(sdp), closer, None, deadline)
             return _from_a_point(sdp, found, flat)
     finally:
         _TURN.release()
 
 
-def _answered(sdp: SDP, options: Options, report: Report | None, begin: float) -> Run:
+def _answered(sdp: SDP, options: Options, report: Report | None, deadline: Deadline) -> Run:
     """What is found of the program itself, or of its dual where that is as good."""
-    engine = _Engine(sdp, options, report, begin)
+    engine = _Engine(sdp, options, report, deadline)
     found = engine.run()
     if engine.is_telling(found):
         return found
     if equality_rows(sdp) > options.max_rows:
         words = "The dual was solved, on a face, and there may be a gap between it and the program."
         return replace(found, ending="stuck", words=words, primal=arb("nan"))
-    return _Engine(sdp, options, report, begin, itself=True).run()
+    return _Engine(sdp, options, report, deadline, itself=True).run()
 
 
 def _from_a_point(sdp: SDP, found: Run, flat: Run) -> Run:
@@ -196,11 +196,11 @@ class _Engine:
         sdp: SDP,
         options: Options,
         report: Report | None,
-        begin: float,
+        deadline: Deadline,
         *,
         itself: bool = False,
     ) -> None:
-        self.sdp, self.options, self.report, self.begin = sdp, options, report, begin
+        self.sdp, self.options, self.report, self.deadline = sdp, options, report, deadline
         self.itself = itself
         self.history: list[Mapping[str, Any]] = []
         self.scale = arb(0)
@@ -303,7 +303,7 @@ class _Engine:
         return bool(abs(now.primal - now.dual) <= arb(tol) * size)
 
     def _pause(self) -> None:
-        if time.perf_counter() - self.begin > self.options.time_limit:
+        if self.deadline.is_over():
             raise _OutOfTime
 
     def _record(self, iteration: int, now: Measure, search: Search) -> None:
@@ -316,7 +316,7 @@ class _Engine:
             "primal_error": now.primal_error,
             "dual_error": now.dual_error,
             "steps": search.steps,
-            "seconds": time.perf_counter() - self.begin,
+            "seconds": self.deadline.spent,
         }
         self.history.append(entry)
         if self.report is not None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
@@ -22,7 +22,7 @@ SELDOM = 0.25
 
 _listener: Callable[[Point], None] | None = None
 _deafness: Callable[[bool], object] | None = None
-_last = -float("inf")
+_soonest = Deadline(0.0)
 
 
 def post(point: Point | Callable[[], Point]) -> None:
@@ -38,14 +38,14 @@ def post(point: Point | Callable[[], Point]) -> None:
     --------
     >>> post(Point())  # nobody listens
     """
-    global _last
+    global _soonest
     if _listener is None:
         return
     if callable(point):
-        if time.monotonic() - _last < SELDOM:
+        if not _soonest.is_over():
             return
         point = point()
-        _last = time.monotonic()
+        _soonest = Deadline(SELDOM)
     _listener(point)
 
 
@@ -110,7 +110,7 @@ def stopped(
     >>> stopped("scs", 2.0).claim.message
     'scs was stopped after 2 s; it had no point to offer'
     """
-    words = f"{name} was stopped after {time_limit:g} s; {offer}"
+    words = f"{name} was stopped after {in_seconds(time_limit)} s; {offer}"
     seconds = {"compile": 0.0, "solve": float(time_limit or 0.0)}
     return Outcome(Point(), Verdict.TIME_LIMIT, Claim("killed", message=words), seconds)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
-from math import inf
-from time import monotonic
 from typing import Any, TypeAlias
 
+from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
@@ -64,12 +63,12 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         If the worker was interrupted and had nothing to offer within `LAST_WORDS` seconds, or
         at once where native code runs that nobody can interrupt.
     """
-    begin = monotonic()
+    watch = Deadline()
     pickled = _pickle(task, name)
     if not workers.POSSIBLE:
         return alone.run_alone(pickled, name, time_limit)
     question = pickle.dumps((workers.surroundings(), name, pickled))
-    packing = monotonic() - begin
+    packing = watch.spent
     try:
         worker = workers.hire()
     except workers.WorkerLost as lost:
@@ -83,8 +82,9 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         found: Outcome | SdpdrError = _read(worker.answer, name)
     if isinstance(found, SdpdrError):
         raise found
-    if asked_by == "clock" and found.verdict is Verdict.INTERRUPTED:
-        words = f"{name} was asked to end after {time_limit:g} s."
+    # Who is asked to end in the middle of something may take that for a failure of its own.
+    if asked_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
+        words = f"{name} was asked to end after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
         return replace(found, verdict=Verdict.TIME_LIMIT, claim=claim)
     return found
@@ -93,22 +93,22 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
 def _wait(worker: workers.Worker, time_limit: float | None) -> str:
     """Wait until a worker is done or has to be ended; who asked it to end, "clock" or "person"."""
     asked_by = ""
-    end = inf if time_limit is None else monotonic() + time_limit + PATIENCE
+    deadline = Deadline(None if time_limit is None else max(0.0, time_limit + PATIENCE))
     while not worker.is_done:
-        left = end - monotonic()
+        left = deadline.left()
         try:
-            if left > 0.0:
-                worker.step(None if left == inf else left)
+            if left != 0.0:
+                worker.step(left)
                 continue
         except KeyboardInterrupt:
             if asked_by == "person":
                 raise
-            asked_by, end = "person", monotonic() + (0.0 if worker.is_deaf else LAST_WORDS)
+            asked_by, deadline = "person", Deadline(0.0 if worker.is_deaf else LAST_WORDS)
             worker.interrupt()
             continue
         if asked_by:
             break
-        asked_by, end = "clock", monotonic() + GRACE
+        asked_by, deadline = "clock", Deadline(GRACE)
         worker.interrupt()
     return asked_by
 

@@ -62,6 +62,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_Native.begin_again)
 
 
+# Seconds of a single wait: a poll takes no more than 32 bits of milliseconds.
+_LONGEST = 1e6
 # Bytes of what a worker prints that are kept; the end is what tells.
 _ENOUGH = 100_000
 _CHUNK = 1 << 20
@@ -160,7 +162,7 @@ class Worker:
 
     def step(self, patience: float | None) -> None:
         """Wait until something happens, at most so many seconds, and take note of it."""
-        milliseconds = None if patience is None else max(0.0, 1000.0 * patience)
+        milliseconds = None if patience is None else 1000.0 * min(max(0.0, patience), _LONGEST)
         for number, event in self._poll.poll(milliseconds):
             if number == self._said:
                 self._listen()

@@ -18,13 +18,13 @@ import socket
 import struct
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.solvers.processes.ends import listen
 from sdpdr.solvers.screen import failure
@@ -79,7 +79,7 @@ class _Zygote:
         for end in (self._control.fileno(), self._awake):
             self._poll.register(end, select.POLLIN)
         adopt_orphans()
-        used = time.monotonic()
+        idle = Deadline(IDLE)
         while os.getppid() == self._parent:
             ready = {number for number, _ in self._poll.poll(1000.0 * _LOOK)}
             if self._awake in ready:
@@ -91,8 +91,8 @@ class _Zygote:
             if self._control.fileno() in ready and not self._fork():
                 break
             if self._pids:
-                used = time.monotonic()
-            elif time.monotonic() - used > IDLE:
+                idle = Deadline(IDLE)
+            elif idle.is_over():
                 break
         for pid in self._pids.values():
             end_tree(pid)

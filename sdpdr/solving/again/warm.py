@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import EffortSpentError
+from sdpdr.base.deadline import Deadline, EffortSpentError
 from sdpdr.linalg import svec_size
 from sdpdr.program.attain import Attained, attain
 from sdpdr.program.attain.box import Box
@@ -155,7 +154,7 @@ def solved_warm(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solut
 
 
 def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution, Warm] | None:
-    clock, start = Clock(), time.perf_counter()
+    clock, watch = Clock(), Deadline()
     with clock("compile"):
         kept = warm.kept.renumbered(sdp)
         if kept is None:
@@ -178,7 +177,7 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
                 solution.value,
                 solution.bound,
                 solution.attained,
-                time.perf_counter() - start,
+                watch.spent,
                 found.words,
             )
             solution = replace(solution, timings=dict(clock.seconds), runs=(run,))

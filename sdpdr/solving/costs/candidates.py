@@ -6,8 +6,8 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from math import inf
 
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Solver
@@ -73,8 +73,8 @@ class Candidates:
     classes : mapping from name to class of solver
     tol : float
         Tolerance to be reached.
-    time_limit : float, default infinite
-        Seconds in which it has to be reached.
+    deadline : Deadline, optional
+        By which it has to be reached.
     """
 
     def __init__(
@@ -83,9 +83,10 @@ class Candidates:
         refusal: str,
         classes: Mapping[str, type[Solver]],
         tol: float,
-        time_limit: float = inf,
+        deadline: Deadline | None = None,
     ) -> None:
-        self.sdp, self.classes, self.tol, self.time_limit = sdp, classes, tol, time_limit
+        self.sdp, self.classes, self.tol = sdp, classes, tol
+        self.deadline = Deadline() if deadline is None else deadline
         self.structure = None if sdp is None else Structure(sdp)
         self.no_sdp = refusal
         self._unusable: dict[str, str] = {}
@@ -119,12 +120,15 @@ class Candidates:
         except NotAcceptedError as error:
             return Candidate(name, form, refusal=str(error))
 
-    def ranked(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Candidate]:
+    def ranked(
+        self, pairs: Iterable[tuple[str, str]], deadline: Deadline | None = None
+    ) -> Iterator[Candidate]:
         """Candidates that can run, that of least cost first.
 
         Costs are asked for in the order of their lower bounds, and no sooner than a candidate is:
-        until no other can be less.
+        until no other can be less, or the time is up.
         """
+        clock = Deadline() if deadline is None else deadline
         possible = [pair for pair in pairs if not self.refusal(*pair)]
         if self.structure is None:
             yield from (Candidate(*pair) for pair in possible)
@@ -136,6 +140,8 @@ class Candidates:
         ties = count()
         heap: list[tuple[Priority, int, bool, Candidate]] = []
         for name, form in possible:
+            if heap and clock.is_over():
+                break
             entry = self.candidate(name, form, least=True)
             if entry.refusal:
                 continue
@@ -143,6 +149,11 @@ class Candidates:
             heap.append((self._priority(entry), next(ties), known, entry))
         heapq.heapify(heap)
         while heap:
+            if clock.is_over():
+                # Ours have a point and a bound to show for next to no time.
+                heap.sort(key=lambda one: (self.classes[one[-1].solver].is_native, *one[:2]))
+                yield from (one if known else replace(one, cost=None) for *_, known, one in heap)
+                return
             key, tie, known, entry = heapq.heappop(heap)
             # Nothing about the only one that fits into memory has to be known any better.
             alone = not heap or (entry.form == "factor" and heap[0][0][0] and not key[0])
@@ -154,4 +165,4 @@ class Candidates:
                 heapq.heappush(heap, (self._priority(entry), tie, True, entry))
 
     def _priority(self, entry: Candidate) -> Priority:
-        return priority(entry.cost, self.time_limit)
+        return priority(entry.cost, self.deadline.seconds)

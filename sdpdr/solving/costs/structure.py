@@ -35,6 +35,9 @@ RANK = 6
 LARGEST_DATA = 20_000_000
 # Order of the matrices beyond which cliques take longer to find than they may save here.
 LARGEST_PATTERN = 20_000
+# As broad as this (see `linalg.walks.breadth`), cliques of thousands are left, and take minutes to
+# find: of 8,000 points of noise in 60 dimensions, 50 s.
+BROADEST = 3000
 # So many rows, and for each index so many, are not multiplied out on a face in search of cliques.
 MANY_ROWS, CROWDED = 20_000, 50
 # An unfolding (see `is_edge_program`), one matrix under other rows, several matrices.
@@ -210,7 +213,8 @@ class Structure:
             words = f"{self.rows} rows on matrices of order {largest} leave no small cliques"
             return Trees(reasons={"the program": words})
         face = Face("sparse")
-        return find_trees(self.sdp if face.accepts(self.sdp) else face.apply(self.sdp).sdp)
+        sdp = self.sdp if face.accepts(self.sdp) else face.apply(self.sdp).sdp
+        return find_trees(sdp, broadest=BROADEST)
 
     def _orders(self, reduced: bool) -> tuple[int, ...]:
         return tuple(

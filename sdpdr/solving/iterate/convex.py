@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sdpdr.base import checks as validate
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.linalg import LinearMap
@@ -27,6 +27,7 @@ from sdpdr.solving.iterate.records import (
     State,
     has_stalled,
 )
+from sdpdr.solving.turns import of_proofs
 
 _ENDS = {
     Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
@@ -204,7 +205,7 @@ class ConvexIteration:
         """Solve one program and make the next direction; a state that has ended stays as it is."""
         if self.done(state):
             return state
-        return self._step(state, self.time_limit)
+        return self._step(state, Deadline(self.time_limit))
 
     def done(self, state: State) -> bool:
         """Whether there is nothing left to do."""
@@ -229,32 +230,29 @@ class ConvexIteration:
         State
             However it ended, with the best answer so far: failures are statuses, not exceptions.
         """
-        begin = time.perf_counter()
+        deadline = Deadline(self.time_limit)
         state = self.init() if state is None else self._reopened(state)
         with show_progress(self.progress, f"rank {self.rank}") as report:
             while not self.done(state):
-                left = None
-                if self.time_limit is not None:
-                    left = self.time_limit - (time.perf_counter() - begin)
-                    if left <= 0.0:
-                        return replace(state, status=IterationStatus.TIME_LIMIT)
+                if deadline.is_over():
+                    return replace(state, status=IterationStatus.TIME_LIMIT)
                 try:
-                    state = self._step(state, left)
+                    state = self._step(state, deadline)
                     if accept is not None and state.solved[-1:] and accept(state):
                         state = _accepted(state)
                 except KeyboardInterrupt:
                     return replace(state, status=IterationStatus.INTERRUPTED)
                 if report is not None:
                     last = state.history[-1]
-                    spent = time.perf_counter() - begin
-                    report({**state.rows()[-1], "value": last.objective, "seconds": spent})
-        return self._proved(state)
+                    seconds = deadline.spent
+                    report({**state.rows()[-1], "value": last.objective, "seconds": seconds})
+        return self._proved(state, deadline)
 
-    def _proved(self, state: State) -> State:
+    def _proved(self, state: State, deadline: Deadline) -> State:
         """With a value that is proved attainable near the best answer, which stays as it is."""
         if state.best is None:
             return state
-        best = attested(self.programs.under(state.best_directions), state.best)
+        best = attested(self.programs.under(state.best_directions), state.best, of_proofs(deadline))
         return state if best is state.best else replace(state, best=best)
 
     def purify(self, state: State) -> Purified:
@@ -271,16 +269,14 @@ class ConvexIteration:
             return self._another_start(state, state.status)
         return state
 
-    def _step(self, state: State, time_limit: float | None) -> State:
+    def _step(self, state: State, deadline: Deadline) -> State:
         if len(state.descent) >= self.max_iter:
             return replace(state, status=IterationStatus.ITERATION_LIMIT)
-        begin = time.perf_counter()
+        watch = Deadline()
         # The direction costs a program the structure that may have served the model alone.
         changed = len(state.solved) == 1 and self.weight is not None
-        solution = self.programs.solve(
-            state.directions, state.last, time_limit, choose_anew=changed
-        )
-        record = self._record(state, solution, time.perf_counter() - begin)
+        solution = self.programs.solve(state.directions, state.last, deadline, choose_anew=changed)
+        record = self._record(state, solution, watch.spent)
         history = (*state.history, record)
         if not solution.values:
             return self._without_point(replace(state, history=history), solution)

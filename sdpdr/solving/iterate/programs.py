@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
-from sdpdr.base.progress import Deadline
 from sdpdr.linalg import LinearMap, Trace
 from sdpdr.program import SDP, Factor, Solution, Status
 from sdpdr.program.face import null_vectors
@@ -117,7 +117,7 @@ class Programs:
         self,
         directions: Mapping[str, LinearMap] | None,
         last: Solution | None,
-        time_limit: float | None,
+        deadline: Deadline,
         *,
         choose_anew: bool = False,
     ) -> Solution:
@@ -129,42 +129,41 @@ class Programs:
         last : Solution, optional
             The answer to the program before, to begin from. Under ``"auto"`` its solver and form
             serve again; where they fall short of the accuracy, another pair is tried too.
-        time_limit : float, optional
+        deadline : Deadline
         choose_anew : bool, default False
             Under ``"auto"``, give the solver of the last program a while only, then choose as for
             the first one.
         """
         program = self.under(directions)
         if self.solver != "auto":
-            return self._ask(program, self.solver, self.form, time_limit, last)
-        deadline = Deadline(time_limit)
+            return self._ask(program, self.solver, self.form, deadline, last)
         solution = None
         if last is not None:
             patience = _patience(program, last) if choose_anew else np.inf
-            solution = self._again(program, last, deadline.left(patience))
+            solution = self._again(program, last, deadline.sooner(patience))
         if solution is None or (choose_anew and solution.status not in _ENOUGH):
-            solution = self._auto(program, deadline.left())
+            solution = self._auto(program, deadline)
         small = all(v.n <= _SMALL for v in program.psd_variables)
         if not small or not self._is_poor(solution) or deadline.is_over():
             return solution
         try:
-            second = self._auto(program, deadline.left(), skip=(solution.solver,))
+            second = self._auto(program, deadline, skip=(solution.solver,))
         except NotAcceptedError:
             return solution
         return min(solution, second, key=lambda s: (self._is_poor(s), s.apparent_gap))
 
-    def _again(self, program: SDP, last: Solution, time_limit: float | None) -> Solution | None:
+    def _again(self, program: SDP, last: Solution, deadline: Deadline) -> Solution | None:
         """Solve with what answered the last program; None where that takes other programs only."""
         try:
-            return self._ask(program, last.solver, last.form, time_limit, last)
+            return self._ask(program, last.solver, last.form, deadline, last)
         except NotAcceptedError:
             return None
 
-    def _auto(self, program: SDP, time_limit: float | None, skip: tuple[str, ...] = ()) -> Solution:
+    def _auto(self, program: SDP, deadline: Deadline, skip: tuple[str, ...] = ()) -> Solution:
         """Solve with what is predicted to be best."""
         options = {"tol": self.accuracy}
         chosen = choose(program, "auto", self.form, options, skip=(*_TOO_COARSE, *skip))
-        return self._ask(program, chosen.solver, chosen.form, time_limit, None)
+        return self._ask(program, chosen.solver, chosen.form, deadline, None)
 
     def _is_poor(self, solution: Solution) -> bool:
         """Whether an answer is so far from what was asked that another solver is worth its time."""
@@ -176,7 +175,7 @@ class Programs:
         program: SDP,
         solver: str | Solver,
         form: str,
-        time_limit: float | None,
+        deadline: Deadline,
         last: Solution | None,
     ) -> Solution:
         """Solve, from the last answer where the solver can begin from a given point."""
@@ -186,7 +185,7 @@ class Programs:
             solver,
             form,
             tol=unless_configured(solver, self.accuracy),
-            time_limit=time_limit,
+            time_limit=deadline.left(),
             seed=unless_configured(solver, self.seed),
             # The optimum of a program that looks for a rank is zero once it is found.
             gap_scale=gap_scale(program),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr import graphs
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NotAcceptedError, UnknownNameError
 from sdpdr.graphs.reconstruction import (
     coarse_basis,
@@ -92,7 +92,7 @@ class LandmarkSolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Build the basis, run the rounds, and add multipliers of the whole program."""
-        clock = _Stages()
+        clock = _Stages(Deadline(self.time_limit))
         graph = self.geometry.graph
         basis = on_face(sdp, self._basis())
         clock.done("basis")
@@ -116,7 +116,7 @@ class LandmarkSolver(Solver):
         point = elastic.lift(lazy.point) if elastic else lazy.point
         point = Point(point.values, duals or point.duals)
         claim = _claim(lazy)
-        late = self.time_limit is not None and clock.total() >= self.time_limit
+        late = clock.deadline.is_over()
         verdict = Verdict.TIME_LIMIT if late and not lazy.complete else _verdict(lazy)
         return Outcome(point, verdict, claim, clock.seconds, lazy.rounds)
 
@@ -156,18 +156,21 @@ class LandmarkSolver(Solver):
 
     def _left(self, clock: _Stages) -> float | None:
         """Seconds that a small program may take; never none, so that there is a point."""
-        return None if self.time_limit is None else max(1.0, self.time_limit - clock.total())
+        left = clock.deadline.left()
+        return None if left is None else max(1.0, left)
 
     def _solve_small(self, small: SDP, time_limit: float | None) -> Point:
         """A point of a small program: the multipliers first, since its rows are dense."""
-        refusals = []
+        refusals, deadline = [], Deadline(time_limit)
         for form in _SMALL_FORMS:
+            if deadline.is_over():
+                return Point()
             try:
                 options = {
                     "tol": unless_configured(self.inner, min(1e-5, 0.1 * self.tol)),
                     "seed": unless_configured(self.inner, self.seed),
                     "verbose": self.verbose,
-                    "time_limit": time_limit,
+                    "time_limit": deadline.left(),
                 }
                 chosen = choose(small, self.inner, form, options)
             except NotAcceptedError as error:
@@ -184,8 +187,8 @@ class LandmarkSolver(Solver):
         self, entry: Mapping[str, float], clock: _Stages, progress: Progress | None
     ) -> bool:
         if progress is not None:
-            progress({**entry, "seconds": clock.total()})
-        return self.time_limit is None or clock.total() < self.time_limit
+            progress({**entry, "seconds": clock.deadline.spent})
+        return not clock.deadline.is_over()
 
 
 def landmark_way(
@@ -260,14 +263,10 @@ def _claim(lazy: Lazy) -> Claim:
 class _Stages:
     """Seconds by stage."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: Deadline) -> None:
         self.seconds: dict[str, float] = {}
-        self._start = self._last = time.perf_counter()
+        self.deadline, self._last = deadline, Deadline()
 
     def done(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.seconds[stage] = now - self._last
-        self._last = now
-
-    def total(self) -> float:
-        return time.perf_counter() - self._start
+        self.seconds[stage] = self._last.spent
+        self._last = Deadline()

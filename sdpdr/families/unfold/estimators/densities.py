@@ -9,8 +9,8 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, warn
-from sdpdr.base.progress import Deadline
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding

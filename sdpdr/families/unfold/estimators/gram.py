@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -24,7 +25,6 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
-from sdpdr.base.progress import Deadline
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import as_asked

@@ -112,7 +112,7 @@ class Search:
     def _judge(self, local: Local) -> Verdict:
         """A verdict on a point; a quick one where there is no time for another."""
         needed = dense_seconds(block.n for block in self.problem.blocks if not block.scalar)
-        return judge(local, self.options.seed, quick=2.0 * needed > self.journal.left)
+        return judge(local, self.options.seed, quick=2.0 * needed > self.journal.deadline.ahead)
 
     def judge_current(self, layout: Layout, vector: Array, multipliers: Array) -> None:
         """Take a verdict on the point reached so far, or on the first one."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
@@ -71,12 +72,12 @@ class Verdict:
         return apart + self.negativity
 
     def proof(
-        self, point: Point, tol: float, deadline: float | None = None
+        self, point: Point, tol: float, deadline: Deadline | None = None
     ) -> tuple[float, float] | None:
         """Bound from the multipliers and its relative gap, both as the person wrote it.
 
         With a gap of no more than the tolerance no better bound is looked for, nor after the
-        deadline, on the clock of `time.monotonic`.
+        deadline.
         """
         sdp, blocks = self.layout.problem.sdp, self.layout.problem.blocks
         if any(block.forms.weights.nnz and block.n > _LARGEST_DENSE for block in blocks):

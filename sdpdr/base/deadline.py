@@ -1,0 +1,148 @@
+"""How long work may go on: one clock, one deadline that is handed down, and operations counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from time import monotonic
+
+from sdpdr.base.errors import DataError
+
+# Operations of all steps of a proof: a minute of them or less.
+MOST_OPERATIONS = 6e10
+
+
+class EffortSpentError(ArithmeticError):
+    """A proof takes too long, or would; the message says what of."""
+
+
+class TimeUpError(EffortSpentError):
+    """Nothing is left of the time for what was about to begin."""
+
+
+class Deadline:
+    """What is spent of a number of seconds, and what is left; without a number nothing ends.
+
+    Whoever hands work down hands down the same deadline, a `sooner` one for a share of the time,
+    or a `later` one for what may come after. Without seconds it is a stopwatch.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        From now on.
+    since : Deadline, optional
+        From when that one began.
+
+    Raises
+    ------
+    DataError
+        What was given is no such number.
+
+    Examples
+    --------
+    >>> Deadline(None).left(), Deadline(0.0).is_over()
+    (None, True)
+    >>> Deadline(0.0).later(60.0).is_over(), Deadline(60.0).sooner(0.0).is_over()
+    (False, True)
+    """
+
+    def __init__(self, seconds: float | None = None, since: Deadline | None = None) -> None:
+        is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and seconds >= 0.0):
+            raise DataError(
+                f"time_limit={seconds!r} is no number of seconds: pass 0 or more, or None for no "
+                "limit."
+            )
+        self.seconds = inf if seconds is None else float(seconds)
+        self._begin: float = monotonic() if since is None else since._begin
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it was made."""
+        return monotonic() - self._begin
+
+    def left(self, at_most: float = inf) -> float | None:
+        """Seconds left, no more than so many; None for any number."""
+        seconds = min(self.ahead, at_most)
+        return None if seconds == inf else seconds
+
+    @property
+    def ahead(self) -> float:
+        """Seconds left; infinite for any number."""
+        return inf if self.seconds == inf else max(0.0, self.seconds - self.spent)
+
+    def is_over(self) -> bool:
+        """Whether nothing is left."""
+        return self.ahead == 0.0
+
+    def require(self) -> None:
+        """Refuse to begin anything when nothing is left.
+
+        Raises
+        ------
+        TimeUpError
+        """
+        if self.is_over():
+            raise TimeUpError("the time was up")
+
+    def sooner(self, seconds: float) -> Deadline:
+        """One for work that gets so many seconds from now on, and no more than is left."""
+        return Deadline(self.left(max(0.0, seconds)))
+
+    def later(self, seconds: float) -> Deadline:
+        """One for work that may go on for so many seconds after this one."""
+        return Deadline(self.seconds + seconds, since=self)
+
+    def excuse(self, seconds: float) -> None:
+        """Leave out of account, for all who hold it, a wait that is nobody's work."""
+        self._begin += seconds
+
+
+@dataclass(eq=False)
+class Effort:
+    """Operations spent on a proof so far, and when it has to end.
+
+    Attributes
+    ----------
+    deadline : Deadline or None
+    steps : int
+    operations : float
+    """
+
+    deadline: Deadline | None = None
+    steps: int = 0
+    operations: float = 0.0
+
+    def spend(self, operations: float = 0.0) -> None:
+        """Count a step that is about to be made.
+
+        Parameters
+        ----------
+        operations : float, default 0
+            None for steps whose number is limited already.
+
+        Raises
+        ------
+        EffortSpentError
+            If all steps together take too long; a `TimeUpError` if nothing is left of the time.
+        """
+        self.steps += 1
+        self.operations += operations
+        if self.operations > MOST_OPERATIONS:
+            raise EffortSpentError(
+                f"{self.steps} steps of some {operations:.0e} operations were not enough"
+            )
+        if self.deadline is not None and self.deadline.is_over():
+            raise TimeUpError(f"the time was up after {self.steps - 1} steps")
+
+
+def in_seconds(seconds: float | None) -> str:
+    """Seconds to two digits, as people write them.
+
+    Examples
+    --------
+    >>> in_seconds(0.48797), in_seconds(119.8)
+    ('0.49', '120')
+    """
+    return f"{float(f'{seconds or 0.0:.2g}'):g}"

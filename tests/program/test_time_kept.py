@@ -1,0 +1,247 @@
+"""A time limit is kept by every stage: laws with a clock that goes on when somebody looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import Status, graphs, methods
+from sdpdr.base import deadline as clocks
+from sdpdr.base.deadline import Deadline, Effort, EffortSpentError, TimeUpError, in_seconds
+from sdpdr.base.errors import DataError
+from sdpdr.linalg import Diagonal, Entries, Trace
+from sdpdr.model import Model
+from sdpdr.program import SDP, Point, PsdVariable, Rows
+from sdpdr.program.run import Verdict
+from sdpdr.reduce import Composed, Dedupe, Scale
+from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving import attempt as attempts
+from sdpdr.solving import tightening
+from sdpdr.solving.costs import candidates
+from sdpdr.solving.costs.candidates import Candidates
+from sdpdr.solving.facing import deeper
+from sdpdr.solving.grade import attested
+from sdpdr.solving.refute import is_feasible, refute
+
+OVER = Deadline(0.0)
+PATH = methods.mvu(graphs.path([1.0, 2.0, 1.0]))
+
+
+class Clock:
+    """So many seconds a look; none, unless somebody sets it on."""
+
+    def __init__(self, pace):
+        self.now, self.pace = 0.0, pace
+
+    def monotonic(self):
+        self.now += self.pace
+        return self.now
+
+
+@pytest.fixture
+def standing(monkeypatch):
+    made = Clock(0.0)
+    monkeypatch.setattr(clocks, "monotonic", made.monotonic)
+    return made
+
+
+# -- the deadline itself ------------------------------------------------------------------------
+
+
+def test_sooner_and_later_are_of_one_clock(standing):
+    whole = Deadline(10.0)
+    standing.now = 4.0
+    share, proofs = whole.sooner(3.0), whole.later(2.0)
+    assert (whole.left(), share.left(), proofs.left()) == (6.0, 3.0, 8.0)
+    assert whole.sooner(100.0).left() == 6.0
+    assert Deadline(10.0, since=whole).left() == 6.0
+    standing.now = 11.0
+    assert whole.is_over()
+    assert not proofs.is_over()
+    assert whole.later(2.0).left() == 1.0  # also of one that is over already
+
+
+def test_without_a_limit_nothing_ends():
+    for one in (Deadline(), Deadline(None).later(1.0), Deadline().sooner(np.inf)):
+        assert (one.left(), one.ahead, one.is_over()) == (None, np.inf, False)
+    assert Deadline().sooner(0.0).is_over()
+
+
+def test_a_wait_that_is_excused_counts_for_nobody_who_holds_the_deadline(standing):
+    mine = yours = Deadline(5.0)
+    standing.now = 4.0
+    yours.excuse(3.0)
+    assert (mine.spent, mine.left()) == (1.0, 4.0)
+
+
+@pytest.mark.parametrize("seconds", ["5", -1.0, True, np.nan])
+def test_what_is_no_number_of_seconds_is_refused(seconds):
+    with pytest.raises(DataError, match="time_limit="):
+        Deadline(seconds)
+
+
+def test_an_effort_without_time_is_an_effort_spent():
+    with pytest.raises(TimeUpError, match="time was up"):
+        Effort(OVER).spend()
+    with pytest.raises(EffortSpentError, match="not enough"):
+        Effort().spend(1e30)
+    with pytest.raises(TimeUpError):
+        OVER.require()
+
+
+def test_seconds_are_written_as_people_write_them():
+    assert [in_seconds(x) for x in (None, 0.0123, 1.98, 3599.0)] == ["0", "0.012", "2", "3600"]
+
+
+# -- every stage --------------------------------------------------------------------------------
+
+
+def test_no_reduction_begins_when_the_time_is_up(monkeypatch):
+    began = []
+    monkeypatch.setattr(Scale, "_reduce", lambda self, sdp: began.append(self))
+    with pytest.raises(TimeUpError):
+        Composed((Scale(),), OVER).apply(PATH.to_sdp())
+    assert not began
+    assert Composed((Dedupe(),), Deadline(1e9)).apply(PATH.to_sdp()).sdp.n_rows > 0
+
+
+def test_candidates_are_compared_no_longer_than_there_is_time(monkeypatch):
+    asked = []
+    predicted = candidates.predict
+    monkeypatch.setattr(
+        candidates,
+        "predict",
+        lambda *given, **how: asked.append(given[:2]) or predicted(*given, **how),
+    )
+    known = Candidates(PATH.to_sdp(), "", dict(SOLVERS), 1e-6, OVER)
+    first = next(known.ranked([*known.pairs()], OVER))
+    assert len(asked) <= 1
+    assert not SOLVERS[first.solver].is_native
+    asked.clear()
+    assert len(list(known.ranked([*known.pairs()]))) > 1
+    assert len(asked) > 1
+
+
+def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
+    """As if the reductions had taken all of it, and that of proofs."""
+    ran = []
+    monkeypatch.setattr(attempts, "run_solver", lambda *given: ran.append(given))
+    chosen = replace(sdpdr.plan(PATH, "clarabel", "gram", time_limit=0.0))
+    request = attempts.Request(PATH, deadline=OVER)
+    found = attempts.attempt(chosen, attempts.Clock(), request)
+    assert not ran
+    assert found.status is Status.TIME_LIMIT
+    assert found.bound is None
+    assert not found.values
+    assert "nothing was left" in found.claimed.message
+
+
+def test_a_model_as_written_is_written_in_the_process_of_its_solver(monkeypatch):
+    sent = []
+    monkeypatch.setattr(
+        attempts, "run_solver", lambda solver, task, isolate: sent.append(task.func) or task()
+    )
+    found = sdpdr.solve(PATH, "clarabel", "cvxpy", time_limit=60.0)
+    assert sent == [attempts.run_written]
+    assert found.status is Status.SOLVED
+
+
+def contradiction():
+    """Diagonal entries of one, and one of five beside them."""
+    rows = Rows("entries", "==", {"X": Entries(2, [[0, 0], [0, 1], [1, 1]])}, [1.0, 5.0, 1.0])
+    return SDP((PsdVariable("X", 2),), {}, (replace(rows, rhs=np.array(rows.rhs)),))
+
+
+def test_a_ray_that_the_solver_brought_is_proved_after_the_time_and_no_other_is_looked_for():
+    sdp = contradiction()
+    none = refute(sdp, Verdict.INFEASIBLE, Point(), deadline=OVER)
+    assert isinstance(none, str)
+    assert "the time was up" in none
+    found = refute(sdp, Verdict.INFEASIBLE, Point(), deadline=Deadline(1e9))
+    brought = Point({}, found.duals)
+    assert refute(sdp, Verdict.INFEASIBLE, brought, deadline=OVER).kind == "infeasible"
+
+
+def hidden_face():
+    """Neither of two rows is positive semidefinite, but their sum is."""
+    lhs = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 1.0]]) @ Diagonal(3)
+    rows = Rows("rows", "==", {"X": lhs}, np.array([1.0, -1.0]))
+    return SDP((PsdVariable("X", 3),), {}, (rows,))
+
+
+def test_no_time_proves_nothing_feasible_and_no_smaller_face():
+    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    assert is_feasible(sdp, Deadline(1e9))
+    with pytest.raises(TimeUpError):
+        deeper(hidden_face(), None, OVER)
+    assert deeper(hidden_face(), None, Deadline(1e9)) is not None
+
+
+def test_a_point_is_attested_in_time_or_left_as_it_is():
+    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
+    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
+    solved = sdpdr.solve(sdp)
+    bare = replace(solved, attained=None, status=Status.OPTIMAL_NEARBY)
+    late = attested(sdp, bare, OVER)
+    assert late.attained is None or late.attained == pytest.approx(1.0, abs=1e-5)
+    assert late.values is bare.values
+    assert late.bound == bare.bound
+    assert attested(sdp, bare, Deadline(1e9)).attained == pytest.approx(1.0, abs=1e-5)
+
+
+def test_no_tangent_is_planned_when_the_time_is_up(monkeypatch):
+    from sdpdr import log_det, maximize, psd
+
+    K = psd("K", 2)
+    model: Model = maximize(log_det(K)) + (K.diagonal() <= [4.0, 1.0])
+    solved = sdpdr.solve(model)
+    planned = []
+    monkeypatch.setattr(tightening, "plan", lambda *given, **how: planned.append(given))
+    for bound in (None, 2.0):
+        bare = replace(solved, bound=bound, status=Status.INACCURATE)
+        assert tightening.tightened(model, bare, OVER) is bare
+    assert not planned
+
+
+def test_a_limit_of_years_is_no_failure():
+    assert sdpdr.solve(PATH, "clarabel", "gram", time_limit=1e9).status is Status.SOLVED
+
+
+# -- all of a solve -----------------------------------------------------------------------------
+
+OPTIMA = {
+    "a path unfolds to a line": (PATH, 10.0),
+    "limits from both sides": (methods.mvu(graphs.path([1.0, 2.0, 1.0]), "equality"), 10.0),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+@pytest.mark.parametrize("limit", [0.0, 10.0, 50.0, 200.0, 1000.0, 1e7])
+@pytest.mark.parametrize("solver", ["lowrank", "dense"])
+def test_whenever_the_time_is_up_nothing_false_is_said(monkeypatch, name, limit, solver):
+    """And once it is up, few look at the clock any more: stages end, and none begins."""
+    model, optimum = OPTIMA[name]
+    clock = Clock(1.0)
+    monkeypatch.setattr(clocks, "monotonic", clock.monotonic)
+    found = sdpdr.solve(model, solver, time_limit=limit)
+    assert found.status not in (Status.INFEASIBLE, Status.UNBOUNDED)
+    if found.bound is not None:
+        assert found.bound >= optimum * (1.0 - 1e-9)
+    if found.attained is not None:
+        assert found.attained <= optimum * (1.0 + 1e-9)
+    if limit == 1e7:
+        assert found.status is Status.SOLVED
+    assert clock.now <= 1.2 * limit + 150.0
+
+
+@pytest.mark.parametrize("limit", [0.0, 20.0, 100.0, 1e7])
+def test_whenever_the_time_is_up_what_has_no_point_is_not_solved(monkeypatch, limit):
+    clock = Clock(1.0)
+    monkeypatch.setattr(clocks, "monotonic", clock.monotonic)
+    found = sdpdr.solve(contradiction(), "dense", "gram", time_limit=limit)
+    assert found.status is not Status.SOLVED
+    assert found.attained is None
