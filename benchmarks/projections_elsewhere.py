@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from defaults import FOLDS, SEEDS, Nothing, data, projected
+from defaults import SEEDS
+from defaults_measures import FOLDS, Nothing, data, projected
 from sklearn.base import clone
 from sklearn.datasets import (
     load_breast_cancer,
