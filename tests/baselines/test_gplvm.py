@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import baselines, datasets
 from sdpdr.baselines import GPLVM, gplvm_objective
-from sdpdr.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.errors import DataError, ShapeError, UncertifiedWarning, UnknownNameError
 from sdpdr.families.unfold.quality import procrustes
 
 T = np.linspace(0.0, 3.0, 30)
@@ -152,3 +152,13 @@ def test_wrong_arguments_are_refused():
         GPLVM(kernel="rbfs").fit(CURVE)
     with pytest.raises(ShapeError, match=r"\(m, 2\)"):
         GPLVM(max_iter=1).fit(CURVE).inverse_transform(np.zeros((2, 3)))
+
+
+def test_places_are_kept_where_the_time_is_over():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    with pytest.warns(UncertifiedWarning, match="Raise time_limit"):
+        model = GPLVM(time_limit=0.0).fit(X)
+    assert not model.converged_
+    assert model.n_iter_ <= 1
+    assert np.isfinite(model.embedding_).all()
+    assert model.noise_ > 0.0

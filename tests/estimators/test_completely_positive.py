@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sdpdr import CompletelyPositive
 from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.factorize import CpStatus
+from sdpdr.families.factor.completely_positive import search
 
 
 @parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])
@@ -121,3 +122,31 @@ def test_affinities_of_neighbours_are_those_of_normalised_cuts():
     assert values[2] < 0.999
     assert len(set(found.labels_[:20])) == len(set(found.labels_[20:])) == 1
     assert found.labels_[0] != found.labels_[-1]
+
+
+@pytest.mark.parametrize("affinity", ["knn", "precomputed"])
+def test_the_answer_has_the_precision_of_the_data(blobs, affinity):
+    X = blobs[0] if affinity == "knn" else rbf_kernel(blobs[0])
+    short, long = (
+        CompletelyPositive(3, affinity=affinity).fit(X.astype(kind)) for kind in ("f4", "f8")
+    )
+    for name in ("embedding_", "memberships_"):
+        assert getattr(short, name).dtype == np.float32
+        assert getattr(long, name).dtype == np.float64
+        np.testing.assert_allclose(getattr(short, name), getattr(long, name), atol=1e-3)
+    np.testing.assert_array_equal(short.labels_, long.labels_)
+
+
+def test_programs_of_the_search_have_what_is_left_of_the_time(monkeypatch):
+    given, made = [], search.cp_iteration
+
+    def recorded(*arguments, **options):
+        given.append(options["time_limit"])
+        return made(*arguments, **options)
+
+    monkeypatch.setattr(search, "cp_iteration", recorded)
+    B = np.random.default_rng(0).random((6, 9))
+    found = search.CpSearch(1, 0, False, 1e-8, 2, 0, "auto", "auto", search.Deadline(5.0))
+    found.search(B @ B.T, (6,), None)
+    assert len(given) == 1
+    assert 0.0 <= given[0] <= 5.0

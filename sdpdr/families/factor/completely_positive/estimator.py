@@ -140,7 +140,8 @@ class CompletelyPositive(
         B = self.embedding_
         sums = B.sum(axis=1)
         used = sums > 0.0
-        self.memberships_ = np.where(used[:, None], B / np.where(used, sums, 1.0)[:, None], 0.0)
+        shares = np.where(used[:, None], B / np.where(used, sums, 1.0)[:, None], 0.0)
+        self.memberships_ = as_precise(shares, X)
         self.labels_ = np.full(len(B), -1)
         if used.any():
             self.labels_[used] = np.argmax(B[used], axis=1)

@@ -158,6 +158,7 @@ class CpSearch:
         iteration = cp_iteration(
             unit, k, random_factor(unit, k, rng), self.seed,
             max_iter=self.max_iter, solver=self.solver, form=self.form, progress=False,
+            time_limit=self.deadline.left(),
         )  # fmt: skip
         state, B = iteration.init(), np.zeros((len(unit), k))
         while not iteration.done(state) and not self.deadline.is_over():

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ShapeError
+from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, checked
+from sdpdr.base.progress import Deadline
 from sdpdr.linalg.spectral import on_principal_axes
 
 # The least noise, relative to the mean square of the data: below it K cannot be factored well.
@@ -107,7 +108,12 @@ def gplvm_objective(
 
 
 def gplvm(
-    X: ArrayLike, n_components: int = 2, *, kernel: str = "rbf", max_iter: int = 500
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    kernel: str = "rbf",
+    max_iter: int = 500,
+    time_limit: float | None = 30.0,
 ) -> Array:
     """Places of a Gaussian process latent variable model; see `GPLVM`.
 
@@ -117,6 +123,7 @@ def gplvm(
     n_components : int, default 2
     kernel : {"rbf", "linear"}, default "rbf"
     max_iter : int, default 500
+    time_limit : float or None, default 30
 
     Returns
     -------
@@ -131,7 +138,8 @@ def gplvm(
     >>> gplvm(np.random.default_rng(0).random((8, 3)), 1).shape
     (8, 1)
     """
-    return GPLVM(n_components, kernel=kernel, max_iter=max_iter).fit_transform(X)
+    model = GPLVM(n_components, kernel=kernel, max_iter=max_iter, time_limit=time_limit)
+    return model.fit_transform(X)
 
 
 @dataclass(eq=False, repr=False)
@@ -161,6 +169,9 @@ class GPLVM(Embedding):
     max_iter : int, default 500
     tol : float, default 1e-5
         Largest entry of the gradient at which to stop, of the objective over n D.
+    time_limit : float or None, default 30
+        Seconds, after which the places are kept as they are, with a warning. 1000 points need more
+        than a minute to the end.
 
     Attributes
     ----------
@@ -178,6 +189,11 @@ class GPLVM(Embedding):
     ------
     DataError, UnknownNameError
         From `fit`: data that cannot be used, too many components, another kernel.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The time was over before the gradient was small.
 
     References
     ----------
@@ -201,9 +217,11 @@ class GPLVM(Embedding):
     kernel: str = "rbf"
     max_iter: int = 500
     tol: float = 1e-5
+    time_limit: float | None = 30.0
 
     def fit(self, X: Any, y: Any = None) -> GPLVM:
         """Find the places of the rows of X; y is not used."""
+        deadline = Deadline(self.time_limit)
         validate.choice("kernel", self.kernel, KERNELS)
         X = np.asarray(checked(self, X, by_distance=True, ensure_min_samples=2))
         q = validate.positive_integer(
@@ -215,14 +233,14 @@ class GPLVM(Embedding):
         self.mean_ = X.mean(axis=0)
         centred = X - self.mean_
         self._unit = float(np.sqrt(np.mean(centred**2))) or 1.0
-        self.embedding_ = self._search(centred / self._unit, q)
+        self.embedding_ = self._search(centred / self._unit, q, deadline)
         covariance = self._kernel(self.embedding_, self.embedding_)
         covariance[np.diag_indices(len(X))] += self.noise_
         self._factor = sl.cho_factor(covariance, lower=True)
         self._weights = sl.cho_solve(self._factor, centred)
         return self
 
-    def _search(self, data: Array, q: int) -> Array:
+    def _search(self, data: Array, q: int, deadline: Deadline) -> Array:
         """Minimise over places, and over logarithms of variances, of data of unit size."""
         n, D = data.shape
         size = n * D
@@ -234,6 +252,10 @@ class GPLVM(Embedding):
                 point[2:].reshape(n, q), signal, noise, data, self.kernel
             )
             return value / size, np.concatenate([pair, slope.ravel()]) / size
+
+        def stop(_: Array) -> None:
+            if deadline.is_over():
+                raise StopIteration
 
         left, singular, _ = np.linalg.svd(data, full_matrices=False)
         # Columns of variance one are some widths of the kernel across.
@@ -251,11 +273,19 @@ class GPLVM(Embedding):
             start,
             jac=True,
             method="L-BFGS-B",
+            callback=stop,
             bounds=limits + [(None, None)] * (n * q),
             options=options,
         )
         signal, noise = np.exp(found.x[:2])
-        self.n_iter_, self.converged_ = int(found.nit), found.status != 1
+        stopped = not found.success and deadline.is_over()
+        self.n_iter_, self.converged_ = int(found.nit), found.status != 1 and not stopped
+        if stopped:
+            warn(
+                f"{deadline.spent:.0f} seconds were over after {found.nit} steps, and the places "
+                "are kept as they are. Raise time_limit, or pass fewer samples: a step costs n^3.",
+                UncertifiedWarning,
+            )
         self.signal_ = 1.0 if fixed else float(self._unit**2 * signal)
         self.noise_ = float(self._unit**2 * noise)
         self.log_likelihood_ = -size * (float(found.fun) + np.log(self._unit))
