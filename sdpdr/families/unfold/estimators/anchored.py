@@ -163,7 +163,8 @@ class AnchoredMVU(LengthEmbedding):
             self.scale_ = 1.0
             relation: Any = "inequality" if self.isometry == "auto" else self.isometry
             return anchored_mvu(graph, nodes, coordinates, relation, about)
-        self.scale_ = _scale(graph, nodes, coordinates)
+        few, ways = _ways(graph, nodes)
+        self.scale_ = _scale(ways[:, nodes[few]], coordinates[few])
         if self.scale_ != 1.0:
             warn(
                 f"coordinates are not in the unit of the data: one unit of the data is taken for "
@@ -172,7 +173,9 @@ class AnchoredMVU(LengthEmbedding):
                 OtherUnitWarning,
             )
         places = coordinates / self.scale_
-        return anchored_mvu(graph, nodes, places, priced(places), about)
+        nearest = ways.min(axis=0)
+        further = float(nearest[np.isfinite(nearest)].max())
+        return anchored_mvu(graph, nodes, places, priced(places, further), about)
 
     def _compare(self, places: Array) -> None:
         super()._compare(places / self.scale_)
@@ -218,22 +221,26 @@ class AnchoredMVU(LengthEmbedding):
         return placed.coordinates
 
 
-def _scale(graph: NeighborGraph, nodes: Index, coordinates: Array) -> float:
-    """How many units of the coordinates one of the data is; 1 where that is nearly so."""
+def _ways(graph: NeighborGraph, nodes: Index) -> tuple[Index, Array]:
+    """Some known points, evenly among them, and the ways from these to all points."""
     few = np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, _LOOKED_AT)).astype(int))
-    ways = geodesics(graph, nodes[few])[:, nodes[few]]
-    apart = np.linalg.norm(coordinates[few][:, None] - coordinates[few][None], axis=2)
-    joined = np.isfinite(ways) & (ways > 0.0) & (apart > 0.0)
+    return few, geodesics(graph, nodes[few])
+
+
+def _scale(between: Array, places: Array) -> float:
+    """How many units of places one of the ways between them is; 1 where that is nearly so."""
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    joined = np.isfinite(between) & (between > 0.0) & (apart > 0.0)
     if not joined.any():
         return 1.0
-    times = float(np.median(apart[joined] / ways[joined])) / _STRAIGHT
+    times = float(np.median(apart[joined] / between[joined])) / _STRAIGHT
     return 1.0 if 1.0 / _SAME_UNIT <= times <= _SAME_UNIT else times
 
 
-def priced(coordinates: Array) -> Slack:
-    """Lengths that change at a price, beside places of such an extent."""
+def priced(coordinates: Array, further: float = 0.0) -> Slack:
+    """Lengths that change at a price, beside places of such an extent and what lies further out."""
     extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
-    return Slack(_PRICE * float(extent), relative=True)
+    return Slack(_PRICE * (float(np.sqrt(extent)) + further) ** 2, relative=True)
 
 
 def insert(
