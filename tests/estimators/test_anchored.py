@@ -1,5 +1,7 @@
 """The estimator of anchored unfolding, and points inserted into a finished embedding."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -9,8 +11,10 @@ from sdpdr.blocks import Slack
 from sdpdr.errors import (
     DataError,
     DuplicatePointsWarning,
+    FewAnchorsWarning,
     InfeasibleError,
     MissedLengthsWarning,
+    OtherUnitWarning,
     ShapeError,
 )
 from sdpdr.estimators import insert
@@ -123,15 +127,31 @@ def test_by_default_units_do_not_matter():
     np.testing.assert_allclose(large, 1e4 * one, atol=1e-3 * 3e4)
 
 
-@pytest.mark.parametrize("times", [10.0, 1e6])
-def test_coordinates_in_a_larger_unit_are_refused(times):
-    with pytest.raises(InfeasibleError, match="one unit"):
-        sdpdr.AnchoredMVU().fit(S, known(times * SHEET, np.arange(0, 150, 5)))
+@pytest.mark.parametrize("times", [1e-3, 0.3, 20.0, 1e6])
+def test_coordinates_in_another_unit_are_told_and_the_places_are_theirs(times):
+    y = known(times * SHEET, np.arange(0, 150, 5))
+    with pytest.warns(OtherUnitWarning, match="not in the unit of the data"):
+        learned = sdpdr.AnchoredMVU().fit(S, y)
+    assert learned.scale_ == pytest.approx(times, rel=0.1)
+    np.testing.assert_array_equal(learned.embedding_[::5], times * SHEET[::5])
+    away = np.linalg.norm(learned.embedding_ / times - SHEET, axis=1)
+    assert np.median(away) < 0.02 * np.ptp(SHEET)
 
 
-def test_coordinates_that_edges_do_not_fit_are_told():
+def test_a_unit_that_cannot_be_told_is_the_same():
+    """Of one place, and of places that are all one."""
+    for rows, places in (([7], SHEET), ([7, 30], np.ones_like(SHEET))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewAnchorsWarning)
+            warnings.simplefilter("ignore", MissedLengthsWarning)
+            assert sdpdr.AnchoredMVU().fit(S, known(places, rows)).scale_ == 1.0
+
+
+def test_a_wrong_coordinate_is_told():
+    wrong = SHEET.copy()
+    wrong[[10, 11, 50, 51, 90, 91]] += 8.0 * np.array([[1], [-1]] * 3)
     with pytest.warns(MissedLengthsWarning, match="in the data, .* in the coordinates"):
-        sdpdr.AnchoredMVU().fit(S, known(3.0 * SHEET, np.arange(0, 150, 5)))
+        sdpdr.AnchoredMVU().fit(S, known(wrong, np.union1d(np.arange(0, 150, 5), [11, 51, 91])))
 
 
 @pytest.mark.parametrize("jointly", [False, True])

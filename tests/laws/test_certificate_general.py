@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import (
     Diagonal,
     Entries,
@@ -206,7 +207,8 @@ def halves_of_a_trace():
 def test_no_search_for_a_move_begins_after_the_deadline():
     sdp = halves_of_a_trace()
     outside = {"rows": sdpdr.solve(sdp, "clarabel").duals["rows"] - 0.5}
-    found, late, early = (certify(sdp, outside, deadline=end) for end in (None, 0.0, np.inf))
+    ends = (None, Deadline(0.0), Deadline())
+    found, late, early = (certify(sdp, outside, deadline=end) for end in ends)
     assert late.bound is None
     assert found.bound == early.bound is not None
 

@@ -15,6 +15,7 @@ from sdpdr.base.errors import (
     DataError,
     InfeasibleError,
     MissedLengthsWarning,
+    OtherUnitWarning,
     ShapeError,
     warn,
 )
@@ -33,10 +34,12 @@ from sdpdr.solving.solve import solve
 # Price of a relative change of squared length, beside the squared extent of the anchors: what a
 # point could win in variance by it.
 _PRICE = 100.0
-# Places five times as far apart as in the data were still solved on a roll and an S, those at ten
-# times were not.
-_TIMES = 5.0
-# Anchors that this is looked at for.
+# Places on a sheet are so much of the ways along edges between them (rolls, an S and a square, at the
+# median of pairs, within a tenth).
+_STRAIGHT = 0.93
+# Coordinates within this factor are in the unit of the data.
+_SAME_UNIT = 1.5
+# Anchors whose ways are looked at.
 _LOOKED_AT = 50
 # Share of the lengths from which on coordinates and data are said not to fit each other.
 _MISSED = 0.5
@@ -75,19 +78,23 @@ class AnchoredMVU(LengthEmbedding):
         is 0, lengths are those of the program; other places may have the same.
     anchors_ : array of int
         Samples of known coordinates.
+    scale_ : float
+        How many units of the coordinates were taken for one of the data.
     gram_ : array or Factor
-        The matrix Z, bordered by the coordinates.
+        The matrix Z, bordered by the coordinates, in the unit of the data.
     eigenvalues_, graph_, solution_, n_features_in_, feature_names_in_
         As of `sdpdr.MVU`.
 
     Raises
     ------
     DataError, ShapeError, DisconnectedGraphError, InfeasibleError
-        From `fit`, as `sdpdr.methods.anchored_mvu`; by default also for coordinates that are not
-        in the unit of the data.
+        From `fit`, as `sdpdr.methods.anchored_mvu`.
 
     Warns
     -----
+    OtherUnitWarning
+        By default: the median of distances of the places given is not that of the ways between them
+        in the data, nor near it, and the data were scaled.
     MissedLengthsWarning
         Lengths had to change by half or more to fit the coordinates.
 
@@ -144,29 +151,36 @@ class AnchoredMVU(LengthEmbedding):
             raise DataError("new points need coordinates; fit with metric='euclidean'.")
         points = checked(self, X, reset=False)
         placed = self.graph_.index >= 0
-        return insert(
-            self._seen[placed], self.embedding_[placed], points, self.n_neighbors_
-        ).coordinates
+        places = self.embedding_[placed] / self.scale_
+        found = insert(self._seen[placed], places, points, self.n_neighbors_)
+        return self.scale_ * found.coordinates
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         self._known = known_nodes(graph, y)
         self.anchors_, nodes, coordinates = self._known
         about: Any = self.about
-        relation = self._relation(graph, nodes, coordinates)
-        return anchored_mvu(graph, nodes, coordinates, relation, about)
-
-    def _relation(self, graph: NeighborGraph, nodes: Index, coordinates: Array) -> Relation:
-        if self.isometry != "auto":
-            return self.isometry
-        if not nodes.size:
-            return "inequality"
-        _require_one_unit(graph, nodes, coordinates)
-        return priced(coordinates)
+        if self.isometry != "auto" or not nodes.size:
+            self.scale_ = 1.0
+            relation: Any = "inequality" if self.isometry == "auto" else self.isometry
+            return anchored_mvu(graph, nodes, coordinates, relation, about)
+        few, ways = _ways(graph, nodes)
+        self.scale_ = _scale(ways[:, nodes[few]], coordinates[few])
+        if self.scale_ != 1.0:
+            warn(
+                f"coordinates are not in the unit of the data: one unit of the data is taken for "
+                f"{self.scale_:.3g} of theirs (scale_), since half of the places given are further "
+                "apart in proportion. Bring the data to the unit of the coordinates if you know it.",
+                OtherUnitWarning,
+            )
+        places = coordinates / self.scale_
+        nearest = ways.min(axis=0)
+        further = float(nearest[np.isfinite(nearest)].max())
+        return anchored_mvu(graph, nodes, places, priced(places, further), about)
 
     def _compare(self, places: Array) -> None:
-        super()._compare(places)
+        super()._compare(places / self.scale_)
         if self.isometry == "auto" and self._known[1].size:
-            self._warn_of_missed_lengths(places)
+            self._warn_of_missed_lengths(places / self.scale_)
 
     def _warn_of_missed_lengths(self, places: Array) -> None:
         graph = self.graph_
@@ -181,8 +195,8 @@ class AnchoredMVU(LengthEmbedding):
         warn(
             f"edges miss their lengths by {share:.0%} of their root mean square, most between "
             f"samples {a} and {b}: {given[worst]:.4g} in the data, {found[worst]:.4g} in the "
-            "coordinates given. See whether data and coordinates are in one unit, whether a "
-            "coordinate is wrong, and whether neighbours are neighbours (n_neighbors).",
+            "coordinates given. See whether a coordinate is wrong, and whether neighbours are "
+            "neighbours (n_neighbors).",
             MissedLengthsWarning,
         )
 
@@ -196,7 +210,9 @@ class AnchoredMVU(LengthEmbedding):
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         _, nodes, coordinates = self._known
         if nodes.size:
-            placed = place(solution, graph, nodes, coordinates)
+            placed = place(solution, graph, nodes, coordinates / self.scale_)
+            placed = Placed(self.scale_ * placed.coordinates, self.scale_**2 * placed.trust)
+            placed.coordinates[nodes] = coordinates
         else:
             flat = super()._places(graph, solution)
             left = np.sum(np.square(solution.embedding(graph.n)), axis=1)
@@ -205,30 +221,26 @@ class AnchoredMVU(LengthEmbedding):
         return placed.coordinates
 
 
-def _require_one_unit(graph: NeighborGraph, nodes: Index, coordinates: Array) -> None:
-    """Refuse places most of which are many times as far apart as the ways between them are long.
-
-    A price that lets lengths grow so much outweighs all else by more digits than a solver has.
-    """
+def _ways(graph: NeighborGraph, nodes: Index) -> tuple[Index, Array]:
+    """Some known points, evenly among them, and the ways from these to all points."""
     few = np.unique(np.linspace(0, nodes.size - 1, min(nodes.size, _LOOKED_AT)).astype(int))
-    ways = geodesics(graph, nodes[few])[:, nodes[few]]
-    apart = np.linalg.norm(coordinates[few][:, None] - coordinates[few][None], axis=2)
-    joined = np.isfinite(ways) & (ways > 0.0)
+    return few, geodesics(graph, nodes[few])
+
+
+def _scale(between: Array, places: Array) -> float:
+    """How many units of places one of the ways between them is; 1 where that is nearly so."""
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    joined = np.isfinite(between) & (between > 0.0) & (apart > 0.0)
     if not joined.any():
-        return
-    times = float(np.median(apart[joined] / ways[joined]))
-    if times > _TIMES:
-        raise InfeasibleError(
-            f"half of the places given are {times:.3g} times as far apart as the ways between them "
-            "along the graph, or further: coordinates and data are not in one unit. Divide the "
-            "coordinates, or multiply the data."
-        )
+        return 1.0
+    times = float(np.median(apart[joined] / between[joined])) / _STRAIGHT
+    return 1.0 if 1.0 / _SAME_UNIT <= times <= _SAME_UNIT else times
 
 
-def priced(coordinates: Array) -> Slack:
-    """Lengths that change at a price, beside places of such an extent."""
+def priced(coordinates: Array, further: float = 0.0) -> Slack:
+    """Lengths that change at a price, beside places of such an extent and what lies further out."""
     extent = np.square(coordinates - coordinates.mean(axis=0)).sum(axis=1).max()
-    return Slack(_PRICE * float(extent), relative=True)
+    return Slack(_PRICE * (float(np.sqrt(extent)) + further) ** 2, relative=True)
 
 
 def insert(
