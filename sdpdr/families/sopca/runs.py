@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from sdpdr.base import checks as validate
-from sdpdr.base.progress import Advised, Deadline, Progress, show_progress
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.progress import Advised, Progress, show_progress
 
 Point = TypeVar("Point")
 

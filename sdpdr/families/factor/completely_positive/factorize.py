@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import Deadline, Progress, show_progress
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.progress import Progress, show_progress
 from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.completely_positive.search import CpSearch, columns_to_try
 from sdpdr.families.factor.nonnegative.copositive import confirmed

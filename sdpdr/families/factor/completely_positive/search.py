@@ -9,8 +9,9 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Deadline, Progress
+from sdpdr.base.progress import Progress
 from sdpdr.families.factor.completely_positive.programs import (
     copositive_certificate,
     cp_iteration,

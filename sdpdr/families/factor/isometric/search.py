@@ -8,7 +8,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Deadline, Progress, show_progress
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.progress import Progress, show_progress
 from sdpdr.families.factor.isometric.lagrangian import Multipliers
 from sdpdr.families.factor.isometric.problem import IsometricProblem
 from sdpdr.families.factor.isometric.records import (

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import Hinge
 from sdpdr.families.factor.margin.norms import principal

@@ -30,7 +30,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.bound import dual_norm
 from sdpdr.families.factor.margin.entries import Entries
 from sdpdr.families.factor.margin.losses import Loss, Multipliers

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
-from sdpdr.base.progress import Deadline, Progress, show_progress
+from sdpdr.base.progress import Progress, show_progress
 from sdpdr.families.factor.margin.bound import (
     MarginFactorization,
     factor_norm,

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.entries import Entries
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Squared

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     ShapeError,
     UncertifiedWarning,
@@ -19,7 +20,6 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise
-from sdpdr.base.progress import Deadline
 from sdpdr.families.factor.margin.conic import complete_by_cones, is_small
 from sdpdr.families.factor.margin.entries import (
     Entries,

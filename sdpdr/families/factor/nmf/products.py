@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.nmf.recipes import nmf_products
 from sdpdr.families.factor.nmf.search import Factorization, Search
 from sdpdr.families.factor.nonnegative.polish import random_factors

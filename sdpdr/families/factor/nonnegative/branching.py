@@ -12,8 +12,9 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import Advised, Deadline, Progress, show_progress
+from sdpdr.base.progress import Advised, Progress, show_progress
 
 # Nodes between two reports of progress.
 _REPORT = 100

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.progress import Deadline
+from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.nonnegative.copositive import Certificate, confirmed
 from sdpdr.families.factor.nonnegative.symmetric import at_unit_diagonal, symmetric_matrix
 

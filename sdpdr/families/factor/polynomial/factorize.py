@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
-from sdpdr.base.progress import Deadline, Progress
+from sdpdr.base.progress import Progress
 from sdpdr.families.factor.polynomial.fit import Fit, LeastSquares, evaluate, misfit_bound
 from sdpdr.families.factor.polynomial.recipe import (
     Lift,

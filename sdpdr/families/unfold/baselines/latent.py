@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, checked
-from sdpdr.base.progress import Deadline
 from sdpdr.linalg.spectral import on_principal_axes
 
 # The least noise, relative to the mean square of the data: below it K cannot be factored well.

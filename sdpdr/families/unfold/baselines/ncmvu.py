@@ -18,9 +18,9 @@ from scipy.optimize import minimize
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
-from sdpdr.base.progress import Deadline
 from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn

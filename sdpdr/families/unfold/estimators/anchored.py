@@ -34,8 +34,8 @@ from sdpdr.solving.solve import solve
 # Price of a relative change of squared length, beside the squared extent of the anchors: what a
 # point could win in variance by it.
 _PRICE = 100.0
-# Places on a sheet are so much of the ways along edges between them (rolls, an S and a square, at the
-# median of pairs, within a tenth).
+# Places on a sheet are so much of the ways along edges between them (rolls, an S and a square, at
+# the median of pairs, within a tenth).
 _STRAIGHT = 0.93
 # Coordinates within this factor are in the unit of the data.
 _SAME_UNIT = 1.5
@@ -167,9 +167,9 @@ class AnchoredMVU(LengthEmbedding):
         self.scale_ = _scale(ways[:, nodes[few]], coordinates[few])
         if self.scale_ != 1.0:
             warn(
-                f"coordinates are not in the unit of the data: one unit of the data is taken for "
-                f"{self.scale_:.3g} of theirs (scale_), since half of the places given are further "
-                "apart in proportion. Bring the data to the unit of the coordinates if you know it.",
+                "coordinates are not in the unit of the data: one unit of the data is taken for "
+                f"{self.scale_:.3g} of theirs (scale_), as the ways between the places given tell. "
+                "Bring the data to the unit of the coordinates if you know it.",
                 OtherUnitWarning,
             )
         places = coordinates / self.scale_
