@@ -90,7 +90,7 @@ def losses(measured_rows: Mapping[str, list[list[str]]]) -> dict[tuple[str, str]
     for kind, rows in measured_rows.items():
         found = {row[1]: values(row) for row in rows}
         nothing = found["nothing"]
-        for name in filter(found.__contains__, TASKS[kind].ours):
+        for name in TASKS[kind].ours:
             lost[kind, name] = [s for s, q in found[name].items() if not q >= nothing[s] - 0.02]
     return {who: sets for who, sets in lost.items() if sets}
 
@@ -101,7 +101,7 @@ def verdicts(measured_rows: Mapping[str, list[list[str]]]) -> list[str]:
     for kind, rows in measured_rows.items():
         found = {row[1]: values(row) for row in rows}
         rivals = [found[name] for name in found if name not in ("nothing", *TASKS[kind].ours)]
-        for name in filter(found.__contains__, TASKS[kind].ours):
+        for name in TASKS[kind].ours:
             close = sum(near(q, max(row[s] for row in rivals)) for s, q in found[name].items())
             far += [f"{name} as {kind} ({close})"] if close < 3 else []
     worse = [

@@ -16,7 +16,6 @@ from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
 
-# Whoever shows progress has a limit as well, and imports both from here.
 from sdpdr.base.deadline import Deadline
 
 Progress: TypeAlias = Callable[[Mapping[str, Any]], None]

@@ -20,8 +20,8 @@ from sdpdr.base.errors import DataError, UnobservedWarning, WeakSeparationWarnin
 from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
-# Times the price below which the matrix is zero.
-_PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+# Times the price below which the matrix is zero. Fits take the longer the more they cost.
+_PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.6, 8.0, 11.0, 16.0, 32.0)
 
 
 def _is_map(search: MMMFCV) -> bool:
@@ -39,7 +39,8 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     estimator : RatingMMMF or MMMF, optional
         Fitted with each price; `RatingMMMF` by default.
     cs : array_like, optional
-        Prices; by default 1.25 to 3 times the one below which the matrix is zero.
+        Prices; by default 1.25 to 32 times the one below which the matrix is zero, until one
+        predicts worse than the one before.
     cv : int, default 5
         Parts into which entries are split at random.
     random_state : int or RandomState, default 0
@@ -48,6 +49,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     Attributes
     ----------
     cs_ : array of shape (n,)
+        Prices that were tried.
     scores_ : array of shape (n, cv)
         The estimator's score on the part held back.
     c_ : float
@@ -104,12 +106,22 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         ]
         if isinstance(base, RatingMMMF):
             _require_variety(folds, parts)
-        self.scores_ = np.array([[_tried(base, c, *fold) for fold in folds] for c in self.cs_])
+        self.scores_ = self._scores(base, folds)
+        self.cs_ = self.cs_[: len(self.scores_)]
         means = np.mean(self.scores_, axis=1)
         self.c_, self.best_score_ = float(self.cs_[np.argmax(means)]), float(np.max(means))
         self.estimator_ = clone(base).set_params(c=self.c_).fit(entries)
         note_entries(self, X, entries)
         return self
+
+    def _scores(self, base: Any, folds: list[tuple[Entries, Entries]]) -> Array:
+        """Of every price; of those that nobody named, as long as the next is no worse."""
+        scores: list[list[float]] = []
+        for c in self.cs_:
+            scores.append([_tried(base, c, *fold) for fold in folds])
+            if self.cs is None and len(scores) > 1 and np.mean(scores[-1]) < np.mean(scores[-2]):
+                break
+        return np.array(scores)
 
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
         """As the estimator does."""
