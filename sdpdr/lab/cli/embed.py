@@ -164,6 +164,10 @@ def run(args: Namespace) -> Exit:
         scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
     record = _record(found, args, X)
+    if table.set_aside:
+        record["data"]["set_aside"] = dict(table.set_aside)
+    if table.doubt:
+        record["data"]["warning"] = table.doubt
     if len(table.rows) < frame.n:
         record["data"]["left_out"] = (1 + np.setdiff1d(np.arange(frame.n), table.rows)).tolist()
     if "y" in beside:

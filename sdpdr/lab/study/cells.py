@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from sdpdr.base.arrays import Array, is_admissible, is_written_admissibly
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+TRUTHS: Mapping[str, float] = MappingProxyType({"true": 1.0, "false": 0.0})
+"""Words for one and zero, in small letters."""
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
 _WITH_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")

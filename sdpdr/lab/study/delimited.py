@@ -16,6 +16,7 @@ from sdpdr.base.progress import show_count
 from sdpdr.lab.study.cells import (
     SAID,
     SEPARATORS,
+    TRUTHS,
     has_comma,
     hint,
     is_missing,
@@ -342,7 +343,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     if _is_pandas_array(rows[0]):
         # Distances of points on a line count along both sides of their square.
         return not rows[0][0] or [row[0] for row in rows] != list(rows[0])
-    first = [is_number(cell, decimal) for cell in rows[0]]
+    first = [is_number(cell, decimal) or cell.lower() in TRUTHS for cell in rows[0]]
     if len(rows) == 1 or not any(first):
         return not any(first)
     below = [is_number(cell, decimal) and not is_missing(cell) for cell in rows[1]]

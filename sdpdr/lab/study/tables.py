@@ -249,10 +249,12 @@ def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
 def _entries(column: Any) -> np.ndarray:
     """Entries of a pandas column; whole numbers stay so, since ids may have too many digits."""
     kind = getattr(column.dtype, "kind", "O")
+    if kind == "b" and column.hasnans:
+        return np.asarray(column.to_numpy(dtype=object, na_value=None))
     if kind == "f" or (kind in "iu" and column.hasnans):
         return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
     numpy_dtype = getattr(column.dtype, "numpy_dtype", None)
-    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iu" else None))
+    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iub" else None))
 
 
 def _with_arrow() -> ModuleType:
