@@ -27,8 +27,10 @@ from sdpdr.lab.cli.console import (
     record_writer,
     say,
     say_json,
+    warnings_in_one_line,
     write_all,
 )
+from sdpdr.lab.cli.gaps import COMPLETED
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.learned import Fit, fitted
 from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
@@ -62,7 +64,7 @@ def add(commands: Any) -> None:
         "sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv\n"
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
         "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv\n"
-        "sdpdr embed wine.csv.gz --label cultivar --scale standard --n-neighbors auto --figure\n"
+        "sdpdr embed wine.csv.gz --label cultivar --scale standard --figure\n"
         "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.html --save large.npz",
     )
     parser.set_defaults(told=as_options)
@@ -159,9 +161,10 @@ def run(args: Namespace) -> Exit:
     X = table.points.numbers()
     beside = side_inputs(table.frame, args)
     names = list(table.points.columns)
-    with about(frame.file), rows_from(1, names), rows_of(table.rows):
+    told = partial(as_options, can_sample=_can_sample(args))
+    with about(frame.file), rows_from(1, names), rows_of(table.rows), warnings_in_one_line(told):
         scaling = _scaling(X, args, names)
-        scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
+        scaled = _distances(X, frame.file, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
     record = _record(found, args, X)
     if table.set_aside:
@@ -204,7 +207,18 @@ def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.Scaling:
     return columns.scaling("none", X, names)
 
 
-def _distances(X: Array, args: Namespace) -> Array:
+def _can_sample(args: Namespace) -> bool:
+    """Whether fewer rows are a way to be done in time."""
+    of_points = args.metric != "precomputed" and not (args.actions or args.sequences)
+    return of_points and args.sample is None and find_method(args.method).extends
+
+
+def _distances(X: Array, file: str, args: Namespace) -> Array:
+    if X.shape[0] == X.shape[1] and (gone := int(np.isnan(np.triu(np.fmax(X, X.T))).sum())):
+        note(
+            f"{file}: {gone} distances are not known, and such pairs are no edges of the graph. "
+            f"{COMPLETED} finds places that have all that are known."
+        )
     # The sign survives the root, so that a negative entry is refused as it should be.
     return np.asarray(np.sign(X) * np.sqrt(np.abs(X))) if args.squared else X
 
