@@ -28,6 +28,8 @@ SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
 # Classes that a legend can tell apart.
 _COLOURS = 10
+# Stands for a file beside the table, whose name is not known before.
+BESIDE = Path()
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
@@ -323,6 +325,19 @@ def tell_names(path: Path, beside: Iterable[str], names: Sequence[str]) -> None:
             note(f"{path.name}: {name!r} is a name of the embedding; that column is {written!r}.")
 
 
-def stem(path: Path) -> str:
-    """The name of a file without what tells its format."""
-    return path.name.partition(".")[0] or path.name
+def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
+    """What coordinates that were found are called: by the columns of those known, if there are any.
+
+    Examples
+    --------
+    >>> place_names(2), place_names(2, ["lon", "lat"])
+    (['y1', 'y2'], ['lon_found', 'lat_found'])
+    """
+    return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]
+
+
+def figure_path(args: Namespace) -> Path | None:
+    """Where a picture is drawn: as said, beside the table, or nowhere."""
+    if args.figure is not BESIDE:
+        return None if args.figure is None else Path(args.figure)
+    return Path(f"{args.file.name.partition('.')[0] or args.file.name}-embedding.png")

@@ -46,9 +46,6 @@ from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.study.tables import WRITABLE, write_table
 from sdpdr.model.blocks import Relation
 
-# Stands for a file beside the table, whose name is not known before.
-_BESIDE = Path()
-
 
 def add(commands: Any) -> None:
     """Add the command."""
@@ -134,7 +131,7 @@ def _add_outputs(add: Callable[..., None]) -> None:
         f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
         "HTML tell what they are under the pointer (default: FILE-embedding.png)"
     )
-    add("--figure PATH", words, type=Path, nargs="?", const=_BESIDE)
+    add("--figure PATH", words, type=Path, nargs="?", const=columns.BESIDE)
     words = "value, bound, gap, residuals, timings and versions: .json"
     add("--record PATH", words, type=Path)
     words = f"a map of new rows, for `sdpdr transform`: {saved.SUFFIX}"
@@ -143,8 +140,7 @@ def _add_outputs(add: Callable[..., None]) -> None:
 
 def run(args: Namespace) -> Exit:
     """Embed a table."""
-    if args.figure is _BESIDE:
-        args.figure = Path(f"{columns.stem(args.file)}-embedding.png")
+    args.figure = columns.figure_path(args)
     for path, suffixes in (
         (args.out, WRITABLE),
         (args.figure, FIGURES),
@@ -177,7 +173,7 @@ def run(args: Namespace) -> Exit:
         record["side"]["read_as"] = in_words(beside["y"])
     files = _files(found, args, table, record)
     if args.save is not None:
-        model = saved.model_of(found.learned, scaled[found.rows], scaling, names, args.method)
+        model = saved.model_of(found.learned, scaled[found.rows], scaling, names, args.method, _names(found, args))
         files[args.save] = model.writer()
     write_all(files)
     _tell(found, args, record)
@@ -231,7 +227,7 @@ def _files(
     if found.is_sample:
         kept["how"] = np.where(found.embedded, "embedded", "placed")
     if args.out is not None:
-        names = [f"y{k + 1}" for k in range(Y.shape[1])]
+        names = _names(found, args)
         columns.tell_names(args.out, kept, names)
         files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
     if args.figure is not None:
@@ -239,6 +235,13 @@ def _files(
     if args.record is not None:
         files[args.record] = record_writer(record)
     return files
+
+
+def _names(found: Fit, args: Namespace) -> list[str]:
+    """What the coordinates of the embedding are called."""
+    labels = find_method(args.method).labels
+    known = args.labels if labels is not None and labels.sets_dimension else ()
+    return columns.place_names(found.Y.shape[1], known)
 
 
 def _record(found: Fit, args: Namespace, X: Array) -> dict[str, Any]:
