@@ -20,7 +20,7 @@ from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, truths_of
 from sdpdr.lab.study.cells import SEPARATORS
-from sdpdr.lab.study.delimited import DECIMALS
+from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, names_beside, read_table
 
@@ -42,6 +42,9 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--sep CHAR", words, type=_separator)
     words = "decimal mark of text (default: found by looking)"
     add("--decimal", words, choices=DECIMALS)
+    words = "between the thousands of numbers in text; of . and , the other one is decimal"
+    add("--thousands MARK", words, choices=THOUSANDS)
+    add("--transpose", "columns are points, as where genes are rows and samples columns")
     add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
     words = "rows with coordinates that are not known: refuse them, or drop them\n(default: refuse)"
     add("--missing", words, choices=MISSING, default="refuse")
@@ -62,6 +65,8 @@ def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
         separator=args.sep,
         decimal=args.decimal,
         skip=args.skip,
+        thousands=args.thousands,
+        transpose=args.transpose,
         as_written=kept,
     )
     if frame.manner and args.sep is None:

@@ -173,7 +173,8 @@ def run(args: Namespace) -> Exit:
         record["side"]["read_as"] = in_words(beside["y"])
     files = _files(found, args, table, record)
     if args.save is not None:
-        model = saved.model_of(found.learned, scaled[found.rows], scaling, names, args.method, _names(found, args))
+        X, places = scaled[found.rows], _names(found, args)
+        model = saved.model_of(found.learned, X, scaling, names, args.method, places)
         files[args.save] = model.writer()
     write_all(files)
     _tell(found, args, record)
