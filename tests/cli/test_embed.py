@@ -414,8 +414,34 @@ def test_at_the_time_limit_the_best_point_is_graded_and_written(sdpdr, tmp_path)
     ran = sdpdr("embed roll.npy --time-limit 0.001 --out y.npy --record r.json")
     assert ran.code == Exit.UNCERTIFIED
     assert "warning: TIME_LIMIT" in ran.err
+    assert "--sample N embeds N rows and places the others. (gap" in ran.err
     assert json.loads((tmp_path / "r.json").read_text())["status"] == "TIME_LIMIT"
     assert np.isfinite(np.load(tmp_path / "y.npy")).all()
+
+
+def test_a_sample_is_no_way_out_of_distances(sdpdr, tmp_path):
+    X = datasets.swiss_roll(300, seed=0)[0]
+    np.save(tmp_path / "d.npy", np.sqrt(np.square(X[:, None] - X).sum(axis=2)))
+    ran = sdpdr("embed d.npy --metric precomputed --time-limit 0.001")
+    assert "warning: TIME_LIMIT" in ran.err
+    assert "--sample" not in ran.err
+
+
+def test_distances_that_are_not_known_are_told_with_what_completes_them(sdpdr, tmp_path, roll):
+    D = np.sqrt(np.square(roll[:, None] - roll).sum(axis=2))
+    gone = np.random.default_rng(0).random(D.shape) < 0.4
+    np.fill_diagonal(gone, False)
+    # Of a pair that is known on one side nothing is missing.
+    missing = int(np.triu(gone & gone.T).sum())
+    np.savetxt(tmp_path / "d.csv", np.where(gone, np.nan, D), delimiter=",")
+    ran = sdpdr("embed d.csv --metric precomputed --n-neighbors 5")
+    assert ran.code == Exit.OK
+    assert f"d.csv: {missing} distances are not known" in ran.err
+    assert "sdpdr.DistanceCompletion, in Python" in ran.err
+    ran = sdpdr("embed d.csv")
+    assert ran.code == Exit.BAD_INPUT
+    assert "--metric precomputed says so" in ran.err
+    assert "sdpdr.DistanceCompletion, in Python" in ran.err
 
 
 def test_an_interruption_writes_nothing_and_is_130(sdpdr, tmp_path, roll_csv, monkeypatch):

@@ -206,22 +206,85 @@ def test_what_is_no_number_is_written_beside_as_it_was(sdpdr, tmp_path, lines, w
 @pytest.mark.parametrize(
     ("cell", "separator", "decimal", "words"),
     [
-        ("2.811,99", ",", ".", "points between thousands and decimal commas. Take the points out, "
-         "and say --decimal ,"),
-        ("2.811,99", ";", ",", "points between thousands. Take them out."),
-        ("2,811.99", ",", ".", "commas between thousands. Take them out."),
-        ("2,811.99", ";", ",", "commas between thousands and decimal points. Take the commas out, "
-         "and say --decimal ."),
-        ("1,002,811", ";", ".", "commas between thousands. Take them out."),
-        ("2,811", ",", ".", "or decimal commas. Take them out, or say --decimal ,"),
-        ("2.811", ";", ",", "or decimal points. Take them out, or say --decimal ."),
-        ("2'811.99", ",", ".", "apostrophes between thousands. Take them out."),
-        ("2 811.99", ",", ".", "blanks between thousands. Take them out."),
-        ("$2,811.99", ",", ".", "commas between thousands. Take them out."),
+        ("2.811,99", ",", ".", "points between thousands and decimal commas. Say so with "
+         "--thousands . --decimal ,"),
+        ("2.811,99", ";", ",", "points between thousands. Say so with --thousands ."),
+        ("2,811.99", ",", ".", "commas between thousands. Say so with --thousands ,"),
+        ("2,811.99", ";", ",", "commas between thousands and decimal points. Say so with "
+         "--thousands , --decimal ."),
+        ("1,002,811", ";", ".", "commas between thousands. Say so with --thousands ,"),
+        ("2,811", ",", ".", "or decimal commas. Say which with --thousands , or --decimal ,"),
+        ("2.811", ";", ",", "or decimal points. Say which with --thousands . or --decimal ."),
+        ("2'811.99", ",", ".", "apostrophes between thousands. Say so with --thousands \\'"),
+        ("2 811.99", ",", ".", "blanks between thousands. Say so with --thousands space"),
+        ("$2,811.99", ",", ".", "commas between thousands. Take them and the sign of money out."),
     ],
 )  # fmt: skip
 def test_marks_between_thousands_are_told_with_what_to_do(cell, separator, decimal, words):
     assert hint(cell, separator, decimal).endswith(words)
+
+
+@pytest.mark.parametrize(
+    ("mark", "between", "point"),
+    [(",", ",", "."), (".", ".", ","), ("'", "\u2019", "."), ("space", "\u202f", ",")],
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_marks_between_thousands_are_read_where_they_are_said(
+    sdpdr, tmp_path, mark, between, point, separator
+):
+    X = np.round(1e4 * np.random.default_rng(0).standard_normal((12, 2)), 2)
+    X[0] = [1234567.25, 999.0]
+
+    def written(number):
+        return f"{number:,.2f}".translate(str.maketrans({",": between, ".": point}))
+
+    table = pd.DataFrame([[f"r {k}", *map(written, row)] for k, row in enumerate(X)])
+    table.columns = ["name", "a", "b"]
+    table.to_csv(tmp_path / "t.csv", index=False, sep=separator)
+    read = read_table(tmp_path / "t.csv", thousands=mark, decimal=point if mark > "." else None)
+    np.testing.assert_array_equal(read.select(["a", "b"]).numbers(), X)
+    assert read.columns["name"].tolist() == [f"r {k}" for k in range(12)]
+    table.to_csv(tmp_path / "h.csv", index=False, sep=separator, header=False)
+    again = read_table(tmp_path / "h.csv", thousands=mark, decimal=point if mark > "." else None)
+    assert (again.named, again.n) == (False, 12)
+
+
+def test_thousands_that_are_none_or_cannot_be_are_refused(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text('a;b\n"1,25";2\n"3,250";4\n5;6\n')
+    assert "column 'a' holds '1,25'" in sdpdr("embed t.csv --thousands ,").err
+    assert (
+        "cannot stand between thousands and" in sdpdr("embed t.csv --thousands , --decimal ,").err
+    )
+    (tmp_path / "p.csv").write_text("a,b\n12%,1\n13%,2\n15%,4\n")
+    assert "Take the signs of percent away." in sdpdr("embed p.csv --thousands ,").err
+    np.save(tmp_path / "n.npy", np.eye(4))
+    assert "n.npy is no text" in sdpdr("embed n.npy --thousands ,").err
+
+
+@pytest.mark.parametrize("corner", ["gene", ""])
+def test_columns_are_points_where_that_is_said(sdpdr, tmp_path, corner):
+    X = np.random.default_rng(0).standard_normal((9, 14))
+    genes, samples = [f"g{k}" for k in range(14)], [f"s{k}" for k in range(9)]
+    table = pd.DataFrame(X.T, index=pd.Index(genes, name=corner), columns=samples)
+    table.to_csv(tmp_path / "t.csv", sep=";", decimal=",")
+    ran = sdpdr("embed t.csv --transpose --n-neighbors 4 --scale none --out y.csv --save m.npz")
+    assert ran.code == Exit.OK
+    assert "t.csv: 9 points" in ran.out
+    written = pd.read_csv(tmp_path / "y.csv", keep_default_na=False)
+    assert written.iloc[:, 0].tolist() == samples
+    np.save(tmp_path / "x.npy", X.T)
+    sdpdr("embed x.npy --transpose --n-neighbors 4 --scale none --out x.csv")
+    np.testing.assert_array_equal(
+        written[["y1", "y2"]].astype(float), pd.read_csv(tmp_path / "x.csv")
+    )
+    assert sdpdr("transform m.npz t.csv --transpose --out z.csv").code == Exit.OK
+    table.iloc[3, 4] = np.nan
+    table.to_csv(tmp_path / "t.csv")
+    gap = sdpdr("embed t.csv --transpose --n-neighbors 4 --missing drop --out y.csv")
+    assert "they are left out: 5" in gap.err
+    assert pd.read_csv(tmp_path / "y.csv")["row"].tolist() == [1, 2, 3, 4, 6, 7, 8, 9]
+    table.to_parquet(tmp_path / "t.parquet")
+    assert "Transpose it in pandas" in sdpdr("embed t.parquet --transpose").err
 
 
 @pytest.mark.parametrize("cell", ["green", "1.2.3", "28,11.99", "12,34,567", "1.000.00"])

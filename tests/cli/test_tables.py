@@ -276,13 +276,73 @@ def test_dates_are_kept_beside_the_points(sdpdr, tmp_path, frame, plain, how):
     assert sdpdr("embed t.csv").code == Exit.BAD_INPUT
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_truth_values_are_the_same_in_every_format(sdpdr, tmp_path, frame, plain, suffix):
-    frame["ok"] = np.arange(30) % 3 == 0
-    path = tmp_path / f"t.{suffix}"
-    frame.to_parquet(path) if suffix == "parquet" else frame.to_csv(path, index=False)
-    assert "'ok' (words)" in sdpdr(f"embed t.{suffix} --n-neighbors 5 --out y.csv").err
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "y.csv")[["y1", "y2"]], plain, rtol=1e-12)
+@pytest.mark.parametrize("how", ["True", "TRUE", "true", "gaps", "parquet", "parquet with gaps"])
+def test_true_and_false_are_one_and_zero_in_every_format(sdpdr, tmp_path, roll, how):
+    table = pd.DataFrame(roll[:30, :2], columns=["x", "y"])
+    truth = np.arange(30) % 3 == 0
+    gone = [5] if "gaps" in how else []
+    known = pd.Series(truth, dtype="boolean")
+    known[gone] = pd.NA
+    name = "t.parquet" if "parquet" in how else "t.csv"
+    if how.startswith("parquet"):
+        table.assign(ok=known if gone else truth).to_parquet(tmp_path / name)
+    else:
+        spell = str.upper if how == "TRUE" else str.lower if how == "true" else str
+        words = [spell(str(entry)) for entry in truth]
+        words = ["" if row in gone else word for row, word in enumerate(words)]
+        table.assign(ok=words).to_csv(tmp_path / name, index=False)
+    options = "--n-neighbors 5 --scale none --missing drop"
+    ran = sdpdr(f"embed {name} {options} --out y.csv")
+    assert "t.csv: coordinates of one for true and zero for false: 'ok'" in ran.err.replace(
+        "parquet", "csv"
+    )
+    np.save(tmp_path / "n.npy", np.delete(np.column_stack([roll[:30, :2], truth]), gone, axis=0))
+    assert sdpdr(f"embed n.npy {options} --out n.csv").code == Exit.OK
+    expected = pd.read_csv(tmp_path / "n.csv")[["y1", "y2"]]
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "y.csv")[["y1", "y2"]], expected)
+    assert sdpdr(f"embed {name} {options} --columns x,ok").code == Exit.OK
+
+
+def test_true_and_false_beside_other_words_are_words(sdpdr, tmp_path, frame):
+    frame["ok"] = ["True", "False", "perhaps"] * 10
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "'ok' (words)" in sdpdr("embed t.csv").err
+    frame["ok"] = ["True", "False", "1"] * 10
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "column 'ok' holds 'True'" in sdpdr("embed t.csv").err
+
+
+def test_true_and_false_are_labels_where_their_column_says_so_and_no_header(sdpdr, tmp_path, frame):
+    frame["target"] = np.arange(30) % 2 == 0
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "'target' (labels)" in sdpdr("embed t.csv").err
+    (tmp_path / "h.csv").write_text("True,False\nFalse,False\nTrue,True\n")
+    read = read_table(tmp_path / "h.csv")
+    assert (read.named, read.n) == (False, 3)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [
+        ({"size": "n", "shape": "w"}, "1 of 2 columns alone ('size'), since the others hold words"),
+        ({"a": "n", "b": "n", "p": "w", "q": "w", "r": "w"}, "2 of 5 columns alone ('a', 'b')"),
+        ({"a": "n", "b": "n", "p": "w", "q": "w"}, ""),
+    ],
+)
+def test_few_coordinates_beside_words_are_told(sdpdr, tmp_path, roll, kinds, told):
+    words = ["never", "often", "always"] * 10
+    table = {name: roll[:30, 0] if kind == "n" else words for name, kind in kinds.items()}
+    pd.DataFrame(table).to_csv(tmp_path / "t.csv", index=False)
+    ran = sdpdr("embed t.csv --record r.json")
+    data = json.loads((tmp_path / "r.json").read_text())["data"]
+    left_out = [name for name, kind in kinds.items() if kind == "w"]
+    assert data["set_aside"] == dict.fromkeys(left_out, "words")
+    assert told in data.get("warning", "")
+    assert ("warning" in data) == ("Code ordered words as numbers 1..5" in ran.err) == bool(told)
+    if told:
+        assert all(repr(name) in data["warning"] for name in left_out)
+        number = next(name for name, kind in kinds.items() if kind == "n")
+        assert "Code ordered" not in sdpdr(f"embed t.csv --columns {number}").err
 
 
 def test_lines_before_the_table(sdpdr, tmp_path, frame, plain):

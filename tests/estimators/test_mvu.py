@@ -136,6 +136,25 @@ def test_lengths_that_are_lost_are_told():
     assert f"{learned.length_kept_:.0%} of their squared length" in str(caught[0].message)
 
 
+@pytest.mark.parametrize(
+    ("shown", "in_all", "advice"),
+    [
+        (0.49, 0.50, "shrank in the unfolding"),
+        (0.40, 0.60, "shrank in the unfolding"),
+        (0.10, 0.40, "shrank in the unfolding"),
+        (0.40, 0.90, "Take more components"),
+        (0.10, 0.99, "Take more components"),
+    ],
+)
+def test_more_components_are_advised_where_they_hold_most_of_what_was_lost(shown, in_all, advice):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    learned = sdpdr.MVU(n_neighbors=29).fit(X)
+    assert learned.length_kept_ == pytest.approx(1.0, abs=1e-4)
+    learned.length_kept_, learned.gram_ = shown, in_all * learned.gram_
+    with pytest.warns(LostLengthsWarning, match=f"{shown:.0%} .* {in_all:.0%} .*{advice}"):
+        learned._warn_of_lost_lengths()
+
+
 def test_pixels_with_constant_columns_and_several_parts_return():
     digits = load_digits().data[:150]
     assert np.ptp(digits, axis=0).min() == 0.0

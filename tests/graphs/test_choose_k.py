@@ -21,7 +21,7 @@ SIZES = (200, 500, 1000)
     [
         ("connected", (4, 4, 4)),
         ("rate", (6, 8, 10)),
-        ("reconstruct", (3, 5, 4)),
+        ("reconstruct", (3, 5, 5)),
         ("density", (15, 15, 1)),
     ],
 )
@@ -63,7 +63,29 @@ def test_errors_of_means_equal_brute_force(seed):
     brute = [np.square(X - X[table[:, :k]].mean(axis=1)).sum() for k in range(1, 7)]
     choice = graphs.choose_k(X, k_max=6)
     np.testing.assert_allclose(choice.scores["error of means"], brute)
-    assert choice.best == np.argmin(brute) + 1
+    level = [k for k in range(1, 7) if brute[k - 1] <= 1.03 * min(brute)]
+    least = int(np.argmin(brute)) + 1
+    assert choice.best >= least
+    assert set(range(least, choice.best + 1)) <= set(level)
+    assert choice.best == 6 or choice.best + 1 not in level
+
+
+def noisy_days(seed):
+    """Four sensors that follow the hour and the week, four times an hour."""
+    rng, hour = np.random.default_rng(seed), np.arange(900) / 4
+    day, week = hour * np.pi / 12, hour * np.pi / 60
+    columns = [1.4 * np.sin(day), -1.4 * np.sin(day + 0.3), 1.4 * np.sin(week)]
+    noon = 2.5 * np.clip(np.sin((hour - 6) * np.pi / 12), 0, None)
+    return np.column_stack([*columns, noon]) + 0.07 * rng.normal(size=(900, 4))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_the_error_is_level_more_neighbours_are_taken(seed):
+    choice = graphs.choose_k(noisy_days(seed))
+    errors = choice.scores["error of means"]
+    assert choice.best > np.argmin(errors) + 1
+    assert errors[choice.best - 1] <= 1.03 * errors.min() < errors[choice.best]
+    assert f"and within 3% of that up to k = {choice.best}" in choice.reason
 
 
 def test_votes_equal_those_of_a_classifier():

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.checks import points
-from sdpdr.base.columns import counts_rows, doubts, is_named_as_id, unlike
+from sdpdr.base.columns import doubts, unlike
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete
-from sdpdr.lab.study.cells import SEPARATORS, is_missing, is_number, numbers_of
-from sdpdr.lab.study.delimited import DECIMALS
+from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, truths_of
+from sdpdr.lab.study.cells import SEPARATORS
+from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, names_beside, read_table
 
@@ -26,16 +28,9 @@ SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
 # Classes that a legend can tell apart.
 _COLOURS = 10
-# A column without an entry, as separators at the ends of lines make it; it is not kept.
-_EMPTY = "empty"
+# Stands for a file beside the table, whose name is not known before.
+BESIDE = Path()
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-# Names of columns whose whole numbers are classes.
-_LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
-# Cells of digits that are no plain numbers: thousands, percents, amounts of money.
-_NEARLY = re.compile(r"[-+]?[$€£]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
-_DATE = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2}")
-# Names whose whole numbers may be a quantity, unless no two of them are alike.
-_MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 
 
 def add_reading(add: Callable[..., None]) -> None:
@@ -47,6 +42,9 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--sep CHAR", words, type=_separator)
     words = "decimal mark of text (default: found by looking)"
     add("--decimal", words, choices=DECIMALS)
+    words = "between the thousands of numbers in text; of . and , the other one is decimal"
+    add("--thousands MARK", words, choices=THOUSANDS)
+    add("--transpose", "columns are points, as where genes are rows and samples columns")
     add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
     words = "rows with coordinates that are not known: refuse them, or drop them\n(default: refuse)"
     add("--missing", words, choices=MISSING, default="refuse")
@@ -67,6 +65,8 @@ def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
         separator=args.sep,
         decimal=args.decimal,
         skip=args.skip,
+        thousands=args.thousands,
+        transpose=args.transpose,
         as_written=kept,
     )
     if frame.manner and args.sep is None:
@@ -95,6 +95,10 @@ class Table:
         All columns of these rows.
     rows : array of int
         Which rows of the file these are, from zero on.
+    set_aside : mapping from name to kind
+        Columns that are no coordinates though nobody has said so.
+    doubt : str
+        Why there may be too few coordinates; empty where nothing speaks for it.
     """
 
     points: Frame
@@ -102,6 +106,8 @@ class Table:
     colour: str | None
     frame: Frame
     rows: Index
+    set_aside: Mapping[str, str]
+    doubt: str
 
     @property
     def colouring(self) -> np.ndarray | None:
@@ -126,17 +132,22 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
     distances = getattr(args, "metric", None) == "precomputed"
     found = _recognised(frame, {*asked, *args.drop}, distances)
     left_out = [name for name in (*asked, *found) if name not in args.columns]
-    points = frame.select(args.columns, [*args.drop, *left_out])
-    told_apart = {name for name in (*found, *frame.index) if found.get(name) != _EMPTY}
+    points = _with_truths(frame.select(args.columns, [*args.drop, *left_out]), distances)
+    told_apart = {name for name in (*found, *frame.index) if found.get(name) != EMPTY}
     beside_points = {*asked, *(told_apart - {*args.drop, *args.columns})}
     names = [name for name in frame.columns if name in beside_points]
     kept = {name: _as_kept(frame.columns[name]) for name in names}
+    doubt = "" if args.columns or distances else _doubt(points, found)
     if not args.columns:
         _tell(frame, found, {*asked, *args.drop})
         _tell_colour(frame, args, distances)
         if points.named and not distances:
             _tell_doubts(points)
-    table = Table(points, kept, _colour(args, found, kept), frame, np.arange(frame.n))
+        if doubt:
+            complain("warning", f"{frame.file}: {doubt}")
+    colour, rows = _colour(args, found, kept), np.arange(frame.n)
+    set_aside = {} if args.columns else found
+    table = Table(points, kept, colour, frame, rows, set_aside, doubt)
     if not distances:
         return complete(
             table,
@@ -160,72 +171,38 @@ def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str
     if frame.separator is None and not frame.named:
         return {}  # arrays
     left = [name for name in frame.columns if name not in known and name not in frame.index]
-    found = {name: kind for name in left if (kind := _kind(frame, name, distances))}
+    found = {name: kind for name in left if (kind := kind_of(frame, name, distances))}
     # Where nothing else is left, the error of the first column says more.
     return found if len(found) < len(left) else {}
 
 
-def _kind(frame: Frame, name: str, distances: bool) -> str:
-    column = frame.columns[name]
-    if _is_empty(column):
-        return _EMPTY
-    if is_named_as_id(name) and _names_rows(name, column, frame.decimal):
-        return "ids"
-    if column.dtype.kind in "fiu":
-        if distances or not frame.named or not _is_whole(column):
-            return ""
-        if counts_rows(name, column.astype(np.int64)):
-            return "row numbers"
-        return "labels" if _LABELS.fullmatch(name) and _repeats(column) else ""
-    return "words" if _is_words(column, frame.decimal) else ""
+def _with_truths(points: Frame, distances: bool) -> Frame:
+    """Coordinates with ones and zeros for true and false."""
+    read = {} if distances else {name: truths_of(points.columns[name]) for name in points.columns}
+    truths = {name: column for name, column in read.items() if column is not None}
+    if truths:
+        names = some_of([repr(name) for name in truths])
+        note(f"{points.file}: coordinates of one for true and zero for false: {names}.")
+    return replace(points, columns=MappingProxyType({**points.columns, **truths}))
 
 
-def _is_empty(column: np.ndarray) -> bool:
-    if column.dtype.kind == "f":
-        return bool(np.isnan(column).all())
-    return column.dtype.kind in "OUS" and all(map(is_missing, column.tolist()))
-
-
-def _names_rows(name: str, column: np.ndarray, decimal: str) -> bool:
-    """Whether no entry has a fraction, and all differ where the name alone says too little."""
-    entries = column.tolist()
-    alike = len(set(entries)) < len(entries)
-    if alike and (_MAY_COUNT.fullmatch(name) or not name):
-        return False
-    numbers = [entry for entry in entries if is_number(entry, decimal)]
-    mark = decimal if column.dtype.kind in "OUS" else "."
-    known = numbers_of([str(entry) for entry in numbers], mark)
-    return known is None or bool((np.isnan(known) | (known == np.round(known))).all())
-
-
-def _is_whole(column: np.ndarray) -> bool:
-    """Whether a column holds whole numbers, so small that none is another by rounding."""
-    if column.dtype.kind in "iu":
-        return True
-    if column.dtype.kind != "f" or not (np.abs(column) < 2.0**53).all():
-        return False
-    return bool((column == np.round(column)).all())
-
-
-def _repeats(column: np.ndarray) -> bool:
-    """Whether there are so few kinds of entries that they are classes."""
-    return 2 * len(set(column.tolist())) <= len(column)
-
-
-def _is_words(column: np.ndarray, decimal: str) -> bool:
-    """Whether no entry is a number; truth values are words in text, and so in other files."""
-    if column.dtype.kind not in "OUS":
-        return column.dtype.kind in "Mmb"
-    known = [str(entry) for entry in column.tolist() if not is_missing(entry)]
-    if not known or any(is_number(entry, decimal) for entry in known):
-        return False
-    nearly = [entry for entry in known if _NEARLY.fullmatch(entry)]
-    return not nearly or all(map(_DATE.fullmatch, known))
+def _doubt(points: Frame, found: Mapping[str, str]) -> str:
+    """What there is to say of a picture of few columns, since the others hold words."""
+    words = [repr(name) for name, kind in found.items() if kind == "words"]
+    left = [repr(name) for name in points.columns]
+    if not words or len(left) >= max(2, len(words)):
+        return ""
+    return (
+        f"the embedding is of {len(left)} of {len(left) + len(words)} columns alone "
+        f"({some_of(left)}), since the others hold words: {some_of(words)}. Code ordered words as "
+        "numbers 1..5, and kinds as a column of 0 and 1 each (pandas.get_dummies); --columns names "
+        "the coordinates without these words."
+    )
 
 
 def _as_kept(column: np.ndarray) -> np.ndarray:
     """Whole numbers without a point, as they stood in the file."""
-    return column.astype(np.int64) if column.dtype.kind == "f" and _is_whole(column) else column
+    return column.astype(np.int64) if column.dtype.kind == "f" and is_whole(column) else column
 
 
 def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
@@ -236,8 +213,8 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
             "rows: no coordinate, and kept beside the embedding. Give it a name if it is a "
             "coordinate; --drop '' leaves it out without these words."
         )
-    kinds = [f"{name!r} ({kind})" for name, kind in found.items() if kind != _EMPTY]
-    if empty := [repr(name) for name, kind in found.items() if kind == _EMPTY]:
+    kinds = [f"{name!r} ({kind})" for name, kind in found.items() if kind != EMPTY]
+    if empty := [repr(name) for name, kind in found.items() if kind == EMPTY]:
         note(f"{frame.file}: without any entry, and left out: {', '.join(empty)}.")
     if kinds:
         words = ", ".join(kinds)
@@ -254,7 +231,7 @@ def _tell_colour(frame: Frame, args: Namespace, distances: bool) -> None:
     if name is None or name in other:
         return
     read = replace(frame, columns={**frame.columns, name: frame.values(name)})
-    if not _kind(read, name, distances):
+    if not kind_of(read, name, distances):
         note(
             f"{frame.file}: {name!r} colours the figure, and so is no coordinate. --columns with "
             "its name among others makes it one."
@@ -353,6 +330,19 @@ def tell_names(path: Path, beside: Iterable[str], names: Sequence[str]) -> None:
             note(f"{path.name}: {name!r} is a name of the embedding; that column is {written!r}.")
 
 
-def stem(path: Path) -> str:
-    """The name of a file without what tells its format."""
-    return path.name.partition(".")[0] or path.name
+def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
+    """What coordinates that were found are called: by the columns of those known, if there are any.
+
+    Examples
+    --------
+    >>> place_names(2), place_names(2, ["lon", "lat"])
+    (['y1', 'y2'], ['lon_found', 'lat_found'])
+    """
+    return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]
+
+
+def figure_path(args: Namespace) -> Path | None:
+    """Where a picture is drawn: as said, beside the table, or nowhere."""
+    if args.figure is not BESIDE:
+        return None if args.figure is None else Path(args.figure)
+    return Path(f"{args.file.name.partition('.')[0] or args.file.name}-embedding.png")

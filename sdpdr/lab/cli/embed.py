@@ -27,8 +27,10 @@ from sdpdr.lab.cli.console import (
     record_writer,
     say,
     say_json,
+    warnings_in_one_line,
     write_all,
 )
+from sdpdr.lab.cli.gaps import COMPLETED
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.learned import Fit, fitted
 from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
@@ -43,9 +45,6 @@ from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.study.tables import WRITABLE, write_table
 from sdpdr.model.blocks import Relation
-
-# Stands for a file beside the table, whose name is not known before.
-_BESIDE = Path()
 
 
 def add(commands: Any) -> None:
@@ -62,7 +61,7 @@ def add(commands: Any) -> None:
         "sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv\n"
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
         "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv\n"
-        "sdpdr embed wine.csv.gz --label cultivar --scale standard --n-neighbors auto --figure\n"
+        "sdpdr embed wine.csv.gz --label cultivar --scale standard --figure\n"
         "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.html --save large.npz",
     )
     parser.set_defaults(told=as_options)
@@ -132,7 +131,7 @@ def _add_outputs(add: Callable[..., None]) -> None:
         f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
         "HTML tell what they are under the pointer (default: FILE-embedding.png)"
     )
-    add("--figure PATH", words, type=Path, nargs="?", const=_BESIDE)
+    add("--figure PATH", words, type=Path, nargs="?", const=columns.BESIDE)
     words = "value, bound, gap, residuals, timings and versions: .json"
     add("--record PATH", words, type=Path)
     words = f"a map of new rows, for `sdpdr transform`: {saved.SUFFIX}"
@@ -141,8 +140,7 @@ def _add_outputs(add: Callable[..., None]) -> None:
 
 def run(args: Namespace) -> Exit:
     """Embed a table."""
-    if args.figure is _BESIDE:
-        args.figure = Path(f"{columns.stem(args.file)}-embedding.png")
+    args.figure = columns.figure_path(args)
     for path, suffixes in (
         (args.out, WRITABLE),
         (args.figure, FIGURES),
@@ -159,18 +157,24 @@ def run(args: Namespace) -> Exit:
     X = table.points.numbers()
     beside = side_inputs(table.frame, args)
     names = list(table.points.columns)
-    with about(frame.file), rows_from(1, names), rows_of(table.rows):
+    told = partial(as_options, can_sample=_can_sample(args))
+    with about(frame.file), rows_from(1, names), rows_of(table.rows), warnings_in_one_line(told):
         scaling = _scaling(X, args, names)
-        scaled = _distances(X, args) if args.metric == "precomputed" else scaling(X)
+        scaled = _distances(X, frame.file, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
     record = _record(found, args, X)
+    if table.set_aside:
+        record["data"]["set_aside"] = dict(table.set_aside)
+    if table.doubt:
+        record["data"]["warning"] = table.doubt
     if len(table.rows) < frame.n:
         record["data"]["left_out"] = (1 + np.setdiff1d(np.arange(frame.n), table.rows)).tolist()
     if "y" in beside:
         record["side"]["read_as"] = in_words(beside["y"])
     files = _files(found, args, table, record)
     if args.save is not None:
-        model = saved.model_of(found.learned, scaled[found.rows], scaling, names, args.method)
+        X, places = scaled[found.rows], _names(found, args)
+        model = saved.model_of(found.learned, X, scaling, names, args.method, places)
         files[args.save] = model.writer()
     write_all(files)
     _tell(found, args, record)
@@ -200,7 +204,18 @@ def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.Scaling:
     return columns.scaling("none", X, names)
 
 
-def _distances(X: Array, args: Namespace) -> Array:
+def _can_sample(args: Namespace) -> bool:
+    """Whether fewer rows are a way to be done in time."""
+    of_points = args.metric != "precomputed" and not (args.actions or args.sequences)
+    return of_points and args.sample is None and find_method(args.method).extends
+
+
+def _distances(X: Array, file: str, args: Namespace) -> Array:
+    if X.shape[0] == X.shape[1] and (gone := int(np.isnan(np.triu(np.fmax(X, X.T))).sum())):
+        note(
+            f"{file}: {gone} distances are not known, and such pairs are no edges of the graph. "
+            f"{COMPLETED} finds places that have all that are known."
+        )
     # The sign survives the root, so that a negative entry is refused as it should be.
     return np.asarray(np.sign(X) * np.sqrt(np.abs(X))) if args.squared else X
 
@@ -213,7 +228,7 @@ def _files(
     if found.is_sample:
         kept["how"] = np.where(found.embedded, "embedded", "placed")
     if args.out is not None:
-        names = [f"y{k + 1}" for k in range(Y.shape[1])]
+        names = _names(found, args)
         columns.tell_names(args.out, kept, names)
         files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
     if args.figure is not None:
@@ -221,6 +236,13 @@ def _files(
     if args.record is not None:
         files[args.record] = record_writer(record)
     return files
+
+
+def _names(found: Fit, args: Namespace) -> list[str]:
+    """What the coordinates of the embedding are called."""
+    labels = find_method(args.method).labels
+    known = args.labels if labels is not None and labels.sets_dimension else ()
+    return columns.place_names(found.Y.shape[1], known)
 
 
 def _record(found: Fit, args: Namespace, X: Array) -> dict[str, Any]:

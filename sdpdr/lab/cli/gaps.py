@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from sdpdr.lab.cli.columns import Table
 
 
+COMPLETED = "sdpdr.DistanceCompletion, in Python,"
+"""What serves distances with gaps."""
+
+
 def complete(table: Table, missing: str, *, in_time: bool, may_be_distances: bool) -> Table:
     """The rows whose coordinates are all known, by ``--missing``."""
     X = table.points.numbers()
@@ -33,19 +37,18 @@ def complete(table: Table, missing: str, *, in_time: bool, may_be_distances: boo
             f"{said} --actions says what was done from each row to the next, so that none can be "
             "left out: fill them in."
         )
+    others = "--drop those columns; or fill them in."
+    if X.shape[0] == X.shape[1] and may_be_distances:
+        others += (
+            " If it holds distances, --metric precomputed says so, and what is missing is not "
+            f"known; {COMPLETED} finds places that have all that are known."
+        )
     if not whole.any():
-        raise DataError(f"{said} No row is without one: leave columns out with --drop.")
+        raise DataError(f"{said} No row is without one: {others}")
     if missing == "drop":
         note(f"{file}: coordinates of these rows are not known, and they are left out: {rows}.")
         return _some_rows(table, whole)
-    square = X.shape[0] == X.shape[1] and may_be_distances
-    distances = (
-        " If it holds distances, --metric precomputed says so, and what is missing is not known."
-    )
-    raise DataError(
-        f"{said} --missing drop leaves those rows out, --drop those columns; or fill them in."
-        f"{distances if square else ''}"
-    )
+    raise DataError(f"{said} --missing drop leaves those rows out, {others}")
 
 
 def _some_rows(table: Table, chosen: np.ndarray) -> Table:

@@ -31,8 +31,14 @@ _OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
 _CALL = re.compile(r" made by \w+\([^)]*\)")
 
 
-def as_options(words: object) -> str:
+def as_options(words: object, *, can_sample: bool = False) -> str:
     """A message of the package in the words of the command line.
+
+    Parameters
+    ----------
+    words : object
+    can_sample : bool, default False
+        Whether ``--sample`` is a way out where the time is over.
 
     Examples
     --------
@@ -40,10 +46,16 @@ def as_options(words: object) -> str:
     'take more neighbours, or --connect mst or --n-neighbors 7.'
     >>> as_options("Some repeat. They were merged; graph.counts says how often each occurs.")
     'Some repeat. They were merged.'
+    >>> as_options("TIME_LIMIT: It was reached. (gap 1)", can_sample=True)
+    'TIME_LIMIT: It was reached. --sample N embeds N rows and places the others. (gap 1)'
     """
     text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
     text = text.replace("squared=True", "--squared")
+    text = text.replace("isometry=Band(0.05)", "--isometry band:0.05")
     text = text.replace("time_limit=None lets it go on to its end", "--time-limit gives it more")
+    if can_sample and text.startswith("TIME_LIMIT"):
+        said, gap, rest = text.partition(" (gap")
+        text = f"{said} --sample N embeds N rows and places the others.{gap}{rest}"
     return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2].strip(chr(39))}", text)
 
 

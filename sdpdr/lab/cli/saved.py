@@ -40,7 +40,7 @@ from sdpdr.families.regress.maps import (
     LinearExtension,
 )
 from sdpdr.families.regress.ridge import LinearMapping
-from sdpdr.lab.cli.columns import Scaling
+from sdpdr.lab.cli.columns import Scaling, place_names
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
@@ -57,12 +57,15 @@ class Model:
     columns : sequence of str
         Of the table that it was learned from, in order.
     method : str
+    places : sequence of str
+        What its coordinates are called.
     """
 
     extension: Extension
     scaling: Scaling
     columns: Sequence[str]
     method: str
+    places: Sequence[str]
 
     def place(self, X: Array) -> tuple[Array, Array]:
         """Places of points and how ordinary they are, shapes (n, d) and (n,)."""
@@ -79,6 +82,7 @@ class Model:
             "method": self.method,
             "map": extension.name,
             "columns": list(self.columns),
+            "places": list(self.places),
             "error": extension.error,
             "n_neighbors": extension.n_neighbors,
         }
@@ -100,7 +104,12 @@ class Model:
 
 
 def model_of(
-    learned: Any, X: Array, scaling: Scaling, columns: Sequence[str], method: str
+    learned: Any,
+    X: Array,
+    scaling: Scaling,
+    columns: Sequence[str],
+    method: str,
+    places: Sequence[str],
 ) -> Model:
     """What a fitted estimator knows of new points.
 
@@ -125,7 +134,7 @@ def model_of(
         extension = _restored("linear", X, mapping(X), 0.0, 1)
         extension.nearest = np.sort(extension._others()[0])
         extension.mapping = mapping
-    return Model(extension, scaling, columns, method)
+    return Model(extension, scaling, columns, method, places)
 
 
 def read_model(path: Path) -> Model:
@@ -153,11 +162,13 @@ def read_model(path: Path) -> Model:
         scaling = Scaling(arrays["centre"], arrays["spread"])
         if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
             raise ValueError("its units are of other columns")
+        # Files of 0.1 before it was released have no names of places.
+        places = about.get("places", place_names(extension.embedding.shape[1]))
     except (ValueError, KeyError, OSError, EOFError, TypeError) as error:
         raise FileFormatError(
             f"{path} is no model of `sdpdr embed --save` that this version reads: {error}."
         ) from None
-    return Model(extension, scaling, about["columns"], about["method"])
+    return Model(extension, scaling, about["columns"], about["method"], places)
 
 
 def _parts(extension: Extension) -> dict[str, np.ndarray]:

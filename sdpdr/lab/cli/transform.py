@@ -53,11 +53,13 @@ def add(commands: Any) -> None:
     columns.add_reading(partial(add_argument, parser.add_argument_group("reading")))
     add = partial(add_argument, parser.add_argument_group("writing"))
     add("--out PATH", f"places and trust: {' '.join(WRITABLE)}", type=Path)
-    add("--figure PATH", f"a picture of the places: {' '.join(FIGURES)}", type=Path)
+    words = f"a picture of the places: {' '.join(FIGURES)}\n(default: FILE-embedding.png)"
+    add("--figure PATH", words, type=Path, nargs="?", const=columns.BESIDE)
 
 
 def run(args: Namespace) -> Exit:
     """Place the rows of a table."""
+    args.figure = columns.figure_path(args)
     for path, suffixes in ((args.out, WRITABLE), (args.figure, FIGURES)):
         if path is not None:
             check_target(path, suffixes)
@@ -70,7 +72,7 @@ def run(args: Namespace) -> Exit:
     working(f"placing {frame.n} rows")
     with about(frame.file), rows_from(1, list(table.points.columns)), rows_of(table.rows):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
-    write_all(_files(Y, trust, table, args))
+    write_all(_files(Y, trust, table, model, args))
     _tell(model, trust, table.rows, args)
     return Exit.OK
 
@@ -101,10 +103,12 @@ def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
         note(f"{frame.file}: the model does not know {', '.join(others)}; left out.")
 
 
-def _files(Y: Array, trust: Array, table: columns.Table, args: Namespace) -> dict[Path, Writer]:
+def _files(
+    Y: Array, trust: Array, table: columns.Table, model: Model, args: Namespace
+) -> dict[Path, Writer]:
     files: dict[Path, Writer] = {}
     if args.out is not None:
-        names = [*(f"y{k + 1}" for k in range(Y.shape[1])), "trust"]
+        names = [*model.places, "trust"]
         placed = np.column_stack([Y, trust])
         columns.tell_names(args.out, table.kept, names)
         files[args.out] = partial(write_table, Y=placed, names=names, beside=table.kept)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from sdpdr.base.arrays import Array, is_admissible, is_written_admissibly
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+TRUTHS: Mapping[str, float] = MappingProxyType({"true": 1.0, "false": 0.0})
+"""Words for one and zero, in small letters."""
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
 _WITH_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
@@ -17,7 +20,9 @@ _GROUPED = re.compile(
     r"[-+]?[$€£]?\d{1,3}(?P<mark>[.,' \u00a0\u2019\u202f])\d{3}(?:(?P=mark)\d{3})*"
     r"(?P<point>[.,])?(?(point)\d+)"
 )
+_OPTIONS = {",": ",", ".": ".", "'": "\\'", "\u2019": "\\'"}
 _MARKS = {",": "commas", ".": "points", "'": "apostrophes", "\u2019": "apostrophes"}
+_BETWEEN = {"'": "'\u2019", "space": " \u00a0\u202f"}
 _SWAPPED = str.maketrans(".,", ",.")
 
 
@@ -35,6 +40,29 @@ def plain(entry: str, decimal: str) -> str:
     ('1.5', '1,500', '1.5')
     """
     return entry.translate(_SWAPPED) if decimal == "," else entry
+
+
+def ungrouped(cell: str, mark: str, points: str) -> str:
+    """A number without the marks between its thousands; another cell as it is.
+
+    Parameters
+    ----------
+    cell : str
+    mark : {".", ",", "'", "space"}
+        A straight apostrophe stands for a curved one, and a blank for those that break no line.
+    points : str
+        Decimal marks.
+
+    Examples
+    --------
+    >>> ungrouped("1.250.000,5", ".", ","), ungrouped("1.25", ".", ",")
+    ('1250000,5', '1.25')
+    >>> ungrouped("9 250", "space", ".")
+    '9250'
+    """
+    marks = _BETWEEN.get(mark, re.escape(mark))
+    number = rf"[-+]?\d{{1,3}}(?:[{marks}]\d{{3}})+(?:[{re.escape(points)}]\d*)?"
+    return re.sub(f"[{marks}]", "", cell) if re.fullmatch(number, cell) else cell
 
 
 def is_missing(entry: object) -> bool:
@@ -150,14 +178,17 @@ def _of_thousands(text: str, decimal: str) -> str:
         return ""
     mark, point = found["mark"], found["point"]
     marks, other = _MARKS.get(mark, "blanks"), "," if decimal == "." else "."
+    option = f"--thousands {_OPTIONS.get(mark, 'space')}"
+    if not text.lstrip("+-")[0].isdecimal():
+        return f" It seems to have {marks} between thousands. Take them and the sign of money out."
     if point == other:
         return (
-            f" It seems to have {marks} between thousands and decimal {_MARKS[other]}. Take the "
-            f"{marks} out, and say --decimal {other}"
+            f" It seems to have {marks} between thousands and decimal {_MARKS[other]}. Say so with "
+            f"{option} --decimal {other}"
         )
     if point is None and mark == other and text.count(mark) == 1:
         return (
-            f" It seems to have {marks} between thousands, or decimal {marks}. Take them out, or "
-            f"say --decimal {other}"
+            f" It seems to have {marks} between thousands, or decimal {marks}. Say which with "
+            f"{option} or --decimal {other}"
         )
-    return f" It seems to have {marks} between thousands. Take them out."
+    return f" It seems to have {marks} between thousands. Say so with {option}"

@@ -11,26 +11,26 @@ from pathlib import Path
 
 import numpy as np
 
-from sdpdr.base.errors import FileFormatError, VacuousWarning, warn
+from sdpdr.base.errors import FileFormatError
 from sdpdr.base.progress import show_count
 from sdpdr.lab.study.cells import (
     SAID,
     SEPARATORS,
     has_comma,
     hint,
-    is_missing,
     is_number,
     numbers_of,
+    ungrouped,
 )
+from sdpdr.lab.study.headers import has_header, is_pandas_array, question_header
 from sdpdr.lab.study.text_files import encoding_of, opened
 
 DECIMALS = (".", ",")
+THOUSANDS = (".", ",", "'", "space")
 # Lines that separators and decimal marks are told from, and rows that are converted together.
 _SAMPLE, _TOGETHER = 100, 4096
 # The first line of text that says what stands between its cells.
 _TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
-# What begins like a number and is none: a slip, or a name such as 2019Q1.
-_SLIP = re.compile(r"[-+]?\.?\d")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 
 
@@ -42,15 +42,15 @@ class TextTable:
     ----------
     columns : dict from name to array of shape (n,)
         Floats where all cells are numbers in range, or not known; the cells as text otherwise.
-    lines : list of int
-        Of the file, where each row stands.
+    lines : list of int or None
+        Of the file, where each row stands; None of a table whose rows were columns.
     separator, decimal : str
     named : bool
         Whether the file names its columns; their names are ``"1"``, ``"2"``, ... otherwise.
     """
 
     columns: dict[str, np.ndarray]
-    lines: list[int]
+    lines: list[int] | None
     separator: str
     decimal: str
     named: bool
@@ -64,6 +64,8 @@ def read_text(
     *,
     usual: str = ",",
     skip: int = 0,
+    thousands: str | None = None,
+    transpose: bool = False,
     as_written: Callable[[str], bool] = lambda name: False,
 ) -> TextTable:
     """Read a text table, compressed or not, some rows at a time.
@@ -82,6 +84,10 @@ def read_text(
     skip : int, default 0
         Lines before the table. One that tells the separator (``sep=;``), as spreadsheets write it,
         is heeded and skipped in any case.
+    thousands : {".", ",", "'", "space"}, optional
+        Between the thousands of numbers. If a point or a comma, the decimal mark is the other one.
+    transpose : bool, default False
+        Whether rows are columns, and columns rows.
     as_written : callable
         Whether a column of some name is to be kept as text, be it numbers or not.
 
@@ -110,8 +116,16 @@ def read_text(
         raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
     quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
     separator = separator or _separator(sample, usual, quoted)
-    decimal = decimal or _decimal(path.name, _split(sample, separator, quoted), separator)
-    form = _Form(separator, decimal, encoding, skip, quoted)
+    if thousands in DECIMALS:
+        decimal = decimal or DECIMALS[1 - DECIMALS.index(thousands)]
+    if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
+        raise FileFormatError(
+            f"{path.name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
+            "between cells too. Say with --thousands, --decimal and --sep which it is."
+        )
+    rows = _split(sample, separator, quoted)
+    decimal = decimal or _decimal(path.name, rows, separator, thousands)
+    form = _Form(separator, decimal, encoding, skip, quoted, thousands, transpose)
     texts: set[int] = set()
     while True:
         found, again = _read(path, form, header, texts, as_written)
@@ -129,6 +143,14 @@ class _Form:
     encoding: str
     skip: int
     quoted: bool
+    thousands: str | None
+    transpose: bool
+
+    def plain(self, cells: Sequence[str]) -> Sequence[str]:
+        """Cells without marks between thousands."""
+        if self.thousands is None:
+            return cells
+        return [ungrouped(cell, self.thousands, self.decimal) for cell in cells]
 
 
 def words_of(separator: str | None, decimal: str) -> str:
@@ -160,11 +182,15 @@ def _reads_as_number(cell: str, separator: str) -> bool:
     return is_number(cell) or (separator != "," and has_comma(cell))
 
 
-def _decimal(name: str, rows: Sequence[Sequence[str]], separator: str) -> str:
+def _decimal(
+    name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str | None
+) -> str:
     """The decimal mark of a table."""
     if separator == ",":
         return "."
     cells = [cell.strip() for row in rows for cell in row]
+    if thousands is not None:
+        cells = [ungrouped(cell, thousands, ".,") for cell in cells]
     commas = [cell for cell in cells if has_comma(cell)]
     points = [cell for cell in cells if "." in cell and is_number(cell)]
     if not commas:
@@ -173,7 +199,7 @@ def _decimal(name: str, rows: Sequence[Sequence[str]], separator: str) -> str:
         beside = f" beside {points[0]!r}" if points else ""
         raise FileFormatError(
             f"{name}: expected one decimal mark, found {commas[0]!r}{beside}, which may be read in "
-            "two ways. Say which it is with --decimal . or --decimal ,"
+            "two ways. Say which it is with --decimal . or --decimal , or --thousands ,"
         )
     return ","
 
@@ -259,19 +285,23 @@ def _read(
         lines_of_table = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
         every = _with_index(_rows(lines_of_table, form.separator), form.quoted)
         rows = _even(path.name, every, form.separator)
+        if form.transpose:
+            rows = enumerate(map(list, zip(*(row for _, row in rows), strict=True)), 1)
         first = list(islice(rows, 2))
-        if first and _is_pandas_array(first[0][1]):
+        if first and is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
-        cells = [row for _, row in first]
-        named = header == "yes" or (header == "auto" and _has_header(cells, decimal))
+        cells = [form.plain(row) for _, row in first]
+        named = header == "yes" or (header == "auto" and has_header(cells, decimal))
         if named and header == "auto":
-            _question_header(f"{path.name}, line {first[0][0]}", cells[0], decimal)
+            line = "column" if form.transpose else "line"
+            question_header(f"{path.name}, {line} {first[0][0]}", cells[0], decimal)
         width = len(cells[0])
-        names = cells[0] if named else [str(k + 1) for k in range(width)]
+        names = list(first[0][1]) if named else [str(k + 1) for k in range(width)]
         if len(set(names)) < width:
             repeated = next(name for name in names if names.count(name) > 1)
             raise FileFormatError(f"{path.name}: two columns are called {repeated!r}. Rename one.")
-        kept = set(texts) | {k for k, name in enumerate(names) if as_written(name)}
+        asked = {k for k, name in enumerate(names) if as_written(name)}
+        kept = set(texts) | asked
         parts: list[list[np.ndarray]] = [[] for _ in names]
         again: set[int] = set()
         lines: list[int] = []
@@ -280,7 +310,8 @@ def _read(
             before = 0
             while chunk := list(islice(body, _TOGETHER)):
                 lines += [number for number, _ in chunk]
-                for k, column in enumerate(zip(*(row for _, row in chunk), strict=True)):
+                for k, written in enumerate(zip(*(row for _, row in chunk), strict=True)):
+                    column = written if k in asked else form.plain(written)
                     numbers = None if k in kept else numbers_of(column, decimal)
                     if numbers is None and k not in kept:
                         kept.add(k)
@@ -292,7 +323,8 @@ def _read(
         name: np.concatenate(part) if part else np.zeros(0)
         for name, part in zip(names, parts, strict=True)
     }
-    return TextTable(columns, lines, form.separator, decimal, named), again
+    places = None if form.transpose else lines
+    return TextTable(columns, places, form.separator, decimal, named), again
 
 
 def _even(
@@ -336,51 +368,3 @@ def _torn(row: Sequence[str], width: int, number: int) -> str:
     if len(parts) != len(row) - width:
         return ""
     return f" It seems that {','.join(parts[0])!r} has a comma between thousands. Take it out."
-
-
-def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
-    if _is_pandas_array(rows[0]):
-        # Distances of points on a line count along both sides of their square.
-        return not rows[0][0] or [row[0] for row in rows] != list(rows[0])
-    first = [is_number(cell, decimal) for cell in rows[0]]
-    if len(rows) == 1 or not any(first):
-        return not any(first)
-    below = [is_number(cell, decimal) and not is_missing(cell) for cell in rows[1]]
-    return any(under and not above for above, under in zip(first, below, strict=True))
-
-
-def _is_pandas_array(names: Sequence[str]) -> bool:
-    """Whether it is the header that pandas writes above an array, with its index or without.
-
-    A single 0 is more likely a number.
-    """
-    counted = [str(k) for k in range(len(names))]
-    return len(names) > 1 and list(names) in (counted, ["", *counted[:-1]])
-
-
-def _question_header(place: str, names: Sequence[str], decimal: str) -> None:
-    """Refuse or tell a header that may be a row, which would be lost without a word."""
-    if _is_pandas_array(names):
-        if names[0]:
-            warn(
-                f"{place} counts the columns from 0, as pandas writes them of an array, and is "
-                "taken for their names. Choose --header no if it is a row, and --header yes to "
-                "have it without these words.",
-                VacuousWarning,
-            )
-        return
-    numbers = [name for name in names if is_number(name, decimal) and not is_missing(name)]
-    if not numbers:
-        return
-    choice = "Choose --header yes if it names the columns, and --header no if it is a row."
-    for name in names:
-        if _SLIP.match(name) and not is_number(name, decimal):
-            raise FileFormatError(
-                f"{place}: expected numbers or names of columns; found {name!r}, which is not a "
-                f"number, beside {numbers[0]!r}, which is one. Mend it if it is to be one. {choice}"
-            )
-    warn(
-        f"{place} is taken for the names of the columns, though {numbers[0]!r} is a number. "
-        f"{choice}",
-        VacuousWarning,
-    )

@@ -36,6 +36,8 @@ def read_table(
     separator: str | None = None,
     decimal: str | None = None,
     skip: int = 0,
+    thousands: str | None = None,
+    transpose: bool = False,
     as_written: Collection[str] = (),
 ) -> Frame:
     r"""Read a table.
@@ -55,6 +57,11 @@ def read_table(
         Of a text file; by default as `sdpdr.lab.study.delimited.read_text` finds them.
     skip : int, default 0
         Lines of a text file before the table: a title, for instance.
+    thousands : {".", ",", "'", "space"}, optional
+        What stands between thousands in a text file.
+    transpose : bool, default False
+        Whether columns are points: those of text, whose first column then names the coordinates,
+        or of an array.
     as_written : collection of str
         Columns of a text file that are kept as text, be they numbers or not. Columns without a
         name, or with the name of an id, are kept so in any case.
@@ -106,17 +113,21 @@ def read_table(
             header,
             usual=_SEPARATORS[suffix],
             skip=skip,
+            thousands=thousands,
+            transpose=transpose,
             as_written=lambda name: name in as_written or is_named_as_id(name),
         )
         columns, named = text.columns, text.named
         found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
     else:
-        if separator is not None or decimal is not None or skip:
+        if skip or any(mark is not None for mark in (separator, decimal, thousands)):
             raise FileFormatError(
-                f"{path.name} is no text: --sep, --decimal and --skip say nothing of it. Leave "
-                "them out."
+                f"{path.name} is no text: --sep, --decimal, --thousands and --skip say nothing of "
+                "it. Leave them out."
             )
         columns = _READERS[suffix](path, key)
+        if transpose:
+            columns = _transposed(path, columns)
         found = Frame(path.name, columns, named=suffix == ".parquet")
     if any(len(column) == 0 for column in columns.values()):
         raise FileFormatError(
@@ -230,6 +241,15 @@ def _columns(path: Path, array: np.ndarray) -> dict[str, np.ndarray]:
     return {str(k + 1): array[:, k] for k in range(array.shape[1])}
 
 
+def _transposed(path: Path, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    if suffix_of(path) == ".parquet" or list(columns) != [str(k + 1) for k in range(len(columns))]:
+        raise FileFormatError(
+            f"{path.name} has names of columns, and what is to be a name when they are rows is not "
+            "known. Transpose it in pandas, or save it as text."
+        )
+    return {str(k + 1): row for k, row in enumerate(np.column_stack(list(columns.values())))}
+
+
 def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
     pandas = _with_arrow()
     _require_beginning(path, ".parquet")
@@ -249,10 +269,12 @@ def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
 def _entries(column: Any) -> np.ndarray:
     """Entries of a pandas column; whole numbers stay so, since ids may have too many digits."""
     kind = getattr(column.dtype, "kind", "O")
+    if kind == "b" and column.hasnans:
+        return np.asarray(column.to_numpy(dtype=object, na_value=None))
     if kind == "f" or (kind in "iu" and column.hasnans):
         return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
     numpy_dtype = getattr(column.dtype, "numpy_dtype", None)
-    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iu" else None))
+    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iub" else None))
 
 
 def _with_arrow() -> ModuleType:

@@ -400,7 +400,8 @@ class LengthEmbedding(GramEmbedding):
         kept = float(unfolded / graph.sqdist.sum())
         way_out = (
             "Take more components."
-            if kept >= _KEPT
+            # The dimensions left out hold more than the unfolding lost.
+            if kept - self.length_kept_ > 1.0 - kept
             else "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
         )
         warn(

@@ -1,0 +1,115 @@
+"""What a column of a table is: a coordinate, or ids, numbers of rows, labels or words."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.columns import counts_rows, is_named_as_id
+from sdpdr.lab.study.cells import TRUTHS, is_missing, is_number, numbers_of
+from sdpdr.lab.study.frame import Frame
+
+EMPTY = "empty"
+"""A column without an entry, as separators at the ends of lines make it; it is not kept."""
+# Names of columns whose whole numbers are classes.
+_LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
+# Cells of digits that are no plain numbers: thousands, percents, amounts of money.
+_NEARLY = re.compile(r"[-+]?[$€£]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
+_DATE = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2}")
+# Names whose whole numbers may be a quantity, unless no two of them are alike.
+_MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
+
+
+def kind_of(frame: Frame, name: str, distances: bool) -> str:
+    """What a column is that is no coordinate, in words; empty of coordinates.
+
+    Parameters
+    ----------
+    frame : Frame
+    name : str
+    distances : bool
+        Whether the table is one of distances.
+
+    Examples
+    --------
+    >>> columns = {"shape": np.array(["a", "b"]), "round": np.array(["True", ""])}
+    >>> [kind_of(Frame("t.csv", columns), name, False) for name in columns]
+    ['words', '']
+    """
+    column = frame.columns[name]
+    if _is_empty(column):
+        return EMPTY
+    if not distances and (truths := truths_of(column)) is not None:
+        return "labels" if _LABELS.fullmatch(name) and _repeats(truths) else ""
+    if is_named_as_id(name) and _names_rows(name, column, frame.decimal):
+        return "ids"
+    if column.dtype.kind in "fiu":
+        if distances or not frame.named or not is_whole(column):
+            return ""
+        if counts_rows(name, column.astype(np.int64)):
+            return "row numbers"
+        return "labels" if _LABELS.fullmatch(name) and _repeats(column) else ""
+    return "words" if _is_words(column, frame.decimal) else ""
+
+
+def truths_of(column: np.ndarray) -> Array | None:
+    """True as one and false as zero, in any case and with gaps; None of any other column.
+
+    Examples
+    --------
+    >>> truths_of(np.array(["TRUE", "false", ""])), truths_of(np.array(["true", "1"]))
+    (array([ 1.,  0., nan]), None)
+    """
+    if column.dtype.kind == "b":
+        return column.astype(float)
+    if column.dtype.kind not in "OUS":
+        return None
+    entries = [np.nan if is_missing(entry) else TRUTHS.get(str(entry).lower()) for entry in column]
+    if None in entries or all(entry != entry for entry in entries):
+        return None
+    return np.array(entries, dtype=float)
+
+
+def _is_empty(column: np.ndarray) -> bool:
+    if column.dtype.kind == "f":
+        return bool(np.isnan(column).all())
+    return column.dtype.kind in "OUS" and all(map(is_missing, column.tolist()))
+
+
+def _names_rows(name: str, column: np.ndarray, decimal: str) -> bool:
+    """Whether no entry has a fraction, and all differ where the name alone says too little."""
+    entries = column.tolist()
+    alike = len(set(entries)) < len(entries)
+    if alike and (_MAY_COUNT.fullmatch(name) or not name):
+        return False
+    numbers = [entry for entry in entries if is_number(entry, decimal)]
+    mark = decimal if column.dtype.kind in "OUS" else "."
+    known = numbers_of([str(entry) for entry in numbers], mark)
+    return known is None or bool((np.isnan(known) | (known == np.round(known))).all())
+
+
+def is_whole(column: np.ndarray) -> bool:
+    """Whether a column holds whole numbers, so small that none is another by rounding."""
+    if column.dtype.kind in "iu":
+        return True
+    if column.dtype.kind != "f" or not (np.abs(column) < 2.0**53).all():
+        return False
+    return bool((column == np.round(column)).all())
+
+
+def _repeats(column: np.ndarray) -> bool:
+    """Whether there are so few kinds of entries that they are classes."""
+    return 2 * len(set(column.tolist())) <= len(column)
+
+
+def _is_words(column: np.ndarray, decimal: str) -> bool:
+    """Whether no entry is a number, and none may be a slip of one."""
+    if column.dtype.kind not in "OUS":
+        return column.dtype.kind in "Mmb"
+    known = [str(entry) for entry in column.tolist() if not is_missing(entry)]
+    if not known or any(is_number(entry, decimal) for entry in known):
+        return False
+    nearly = [entry for entry in known if _NEARLY.fullmatch(entry)]
+    return not nearly or all(map(_DATE.fullmatch, known))
