@@ -42,7 +42,10 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--sep CHAR", words, type=_separator)
     words = "decimal mark of text (default: found by looking)"
     add("--decimal", words, choices=DECIMALS)
-    words = "between the thousands of numbers in text; of . and , the other one is decimal"
+    words = (
+        "between thousands in text: . or , (the decimal mark is then the other one,\n"
+        "unless said), ' or space (default: nothing)"
+    )
     add("--thousands MARK", words, choices=THOUSANDS)
     add("--transpose", "columns are points, as where genes are rows and samples columns")
     add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)

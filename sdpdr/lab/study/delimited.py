@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from sdpdr.lab.study.cells import (
     numbers_of,
     ungrouped,
 )
-from sdpdr.lab.study.headers import has_header, is_pandas_array, question_header
+from sdpdr.lab.study.lines import has_header, is_pandas_array, question_header, torn
 from sdpdr.lab.study.text_files import encoding_of, opened
 
 DECIMALS = (".", ",")
@@ -336,7 +336,7 @@ def _even(
         if not width:
             width, start = len(row), number
         if len(row) != width:
-            said = _torn(row, width, number) or hint(separator.join(row), separator)
+            said = torn(row, width, number) or hint(separator.join(row), separator)
             if width == 1 and not said:
                 raise FileFormatError(
                     f"{name}, line {start}: found one cell, and {len(row)} in line {number}. If it "
@@ -348,23 +348,3 @@ def _even(
                 f"{len(row)}. Mend the line, or its separator: {separator!r} is expected.{said}"
             )
         yield number, [cell.strip() for cell in row]
-
-
-# The beginning of a number and the rest of it, where a comma between its thousands parts cells.
-_HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
-
-
-def _torn(row: Sequence[str], width: int, number: int) -> str:
-    """What a row of too few or too many cells says of quotes and commas; empty if nothing."""
-    breaks = sum(cell.rstrip("\n").count("\n") for cell in row)
-    if breaks:
-        return f" A quote may have been opened in line {number - breaks} and never closed."
-    if len(row) == 2 * width and all(cell.strip().lstrip("+-").isdecimal() for cell in row):
-        return (
-            " It seems to have decimal commas beside commas between cells: save it with semicolons "
-            "between cells, or with decimal points."
-        )
-    parts = [(a, b) for a, b in pairwise(row) if _HEAD.fullmatch(a) and _REST.fullmatch(b)]
-    if len(parts) != len(row) - width:
-        return ""
-    return f" It seems that {','.join(parts[0])!r} has a comma between thousands. Take it out."

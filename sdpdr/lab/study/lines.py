@@ -1,15 +1,18 @@
-"""First lines of text tables: whether they name the columns, and what is doubtful of it."""
+"""Lines of text tables: whether the first names the columns, and what is wrong with torn ones."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sdpdr.base.errors import FileFormatError, VacuousWarning, warn
 from sdpdr.lab.study.cells import TRUTHS, is_missing, is_number
 
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
+# The beginning of a number and the rest of it, where a comma between its thousands parts cells.
+_HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
 
 
 def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
@@ -65,3 +68,19 @@ def question_header(place: str, names: Sequence[str], decimal: str) -> None:
         f"{choice}",
         VacuousWarning,
     )
+
+
+def torn(row: Sequence[str], width: int, number: int) -> str:
+    """What a row of too few or too many cells says of quotes and commas; empty if nothing."""
+    breaks = sum(cell.rstrip("\n").count("\n") for cell in row)
+    if breaks:
+        return f" A quote may have been opened in line {number - breaks} and never closed."
+    if len(row) == 2 * width and all(cell.strip().lstrip("+-").isdecimal() for cell in row):
+        return (
+            " It seems to have decimal commas beside commas between cells: save it with semicolons "
+            "between cells, or with decimal points."
+        )
+    parts = [(a, b) for a, b in pairwise(row) if _HEAD.fullmatch(a) and _REST.fullmatch(b)]
+    if len(parts) != len(row) - width:
+        return ""
+    return f" It seems that {','.join(parts[0])!r} has a comma between thousands. Take it out."
