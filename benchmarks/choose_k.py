@@ -2,8 +2,8 @@
 
     python benchmarks/choose_k.py    # rewrites docs/tables/choose_k.rst and choose_k_rolls.rst
 
-The rule and its 3 % were fixed by the sets of the first group, and by rolls of other seeds than here;
-those of the second group were looked at afterwards.
+The rule and its 3 % were fixed by the sets of the first group, and by rolls of other seeds than
+here; those of the second group were looked at afterwards.
 """
 
 from __future__ import annotations
