@@ -214,6 +214,16 @@ def test_exact_distances_need_no_other_start(monkeypatch):
     assert sdpdr.DistanceCompletion().fit(partial()[1]).start_ == "program"
 
 
+@pytest.mark.filterwarnings("ignore:places in 2 dimensions")
+def test_many_points_begin_from_the_program_alone(monkeypatch):
+    """All paths between them are a matrix without gaps."""
+    _, D = near(noise=0.3, seed=1)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.completion._ALL_PATHS", len(D) - 1)
+    found = sdpdr.DistanceCompletion().fit(D)
+    assert found.start_ == "program"
+    np.testing.assert_array_equal(found.embedding_, methods.refine(found.graph_, found.relaxed_))
+
+
 @pytest.mark.parametrize("known", [[0, 1, 2, 3], [0, 1]])
 def test_paths_of_all_distances_are_the_points_where_anchors_say(known):
     X = np.random.default_rng(0).uniform(size=(12, 2))

@@ -149,3 +149,27 @@ def test_wide_data_are_not_given_more_directions_than_they_bear():
     assert directions.most_tried((400, 10**7), 9) == 9
     assert directions.most_tried((40, 1000), 2) == 39
     assert directions.most_tried((1000, 20), 2) == 20
+
+
+@pytest.mark.parametrize(
+    "make",
+    [IsoProjection, partial(LPP, orthonormal=True), partial(LSDA, orthonormal=True)],
+)
+def test_a_number_asked_for_is_kept_or_refused(make):
+    """Of data of rank two a third direction is no direction of its own."""
+    X, y = few_of_many(m=2)
+    X = np.column_stack([X, X @ [1.0, 2.0]])
+    labels = y if make().kind == "contrast" else None
+    for way in ("regression", "direct"):
+        assert make(2, way=way).fit(X, labels).components_.shape == (2, 3)
+        with pytest.raises(DataError, match=r"n_components=3 is out of range: .* 1\.\.2"):
+            make(3, way=way).fit(X, labels)
+
+
+def test_all_directions_have_one_number_where_no_others_are_left():
+    """Columns that the data spread along, and the data, are one choice and not two."""
+    X, y = few_of_many(m=3)
+    choice = directions.choose_number(X, y, (X, 3))
+    assert [number for number, _ in choice.tried] == [1, 2, 3]
+    wider = directions.choose_number(X[:, :2], y, (X, 3))
+    assert [number for number, _ in wider.tried] == [1, 2, 3]

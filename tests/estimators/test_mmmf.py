@@ -226,6 +226,9 @@ def test_new_users_come_as_triples_and_by_cross_validation_too():
     new = pd.DataFrame({0: ["z"] * seen.size, 1: names[seen], 2: row[0, seen]})
     plain = MMMF(c=0.3, tol=1e-3).fit(Y)
     np.testing.assert_array_equal(model.fold_in(new), plain.fold_in(row))
+    table = pd.DataFrame(row, columns=names)
+    for same in (table, table[names[::-1]], table[names[seen]], row):
+        np.testing.assert_array_equal(model.fold_in(same), plain.fold_in(row))
     assert np.any(plain.fold_in(row))
     searched = MMMFCV(MMMF(tol=1e-3), cs=[0.3], cv=2).fit(Y)
     np.testing.assert_array_equal(searched.fold_in(row), plain.fold_in(row))

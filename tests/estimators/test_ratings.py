@@ -373,6 +373,53 @@ def test_items_that_are_not_known_cannot_be_folded_in():
         hinge.fold_in([[0, 2, 7.0], [0, 1, 1.0]])
 
 
+def named_ratings(names):
+    """SMALL as triples, its items called so."""
+    i, k = np.nonzero(~np.isnan(SMALL))
+    return pd.DataFrame({"u": i, "m": np.array(names)[k], "r": SMALL[i, k]})
+
+
+@pytest.mark.parametrize("names", [list("fbdace"), [60, 20, 40, 10, 30, 50], [0, 3, 1, 2, 5, 4]])
+def test_new_users_of_a_table_are_those_of_triples(names):
+    """By the names of items, in any order and without those not rated; or as in items_."""
+    model = RatingMMMF(0.6).fit(named_ratings(names))
+    new = pd.DataFrame([[4.0, np.nan, 1.0], [np.nan, 2.0, 3.0]], columns=names[:3])
+    triples = [[7, names[0], 4.0], [7, names[2], 1.0], [8, names[1], 2.0], [8, names[2], 3.0]]
+    wanted = model.fold_in(pd.DataFrame(triples, columns=["user", "item", "rating"]))
+    whole = new.reindex(columns=model.items_)
+    for table in (new, new[names[2::-1]], whole, whole.to_numpy(), whole.to_numpy().tolist()):
+        np.testing.assert_array_equal(model.fold_in(table), wanted)
+    np.testing.assert_array_equal(model.fold_in(sp.csr_array(new.fillna(0.0).reindex(
+        columns=model.items_, fill_value=0.0).to_numpy())), wanted)  # fmt: skip
+
+
+def test_three_items_with_gaps_are_no_triples():
+    R = pd.DataFrame({"u": [1, 1, 2, 2, 3, 3], "m": list("abacbc"), "r": [5, 1, 4, 2, 1, 3]})
+    table = R.pivot(index="u", columns="m", values="r").set_axis(["x", "y", "z"])
+    new = pd.DataFrame([[5, 2, np.nan]], columns=["a", "b", "c"])
+    for fitted in (R, table):
+        model = RatingMMMF(1.0).fit(fitted)
+        wanted = model.fold_in([["new", "a", 5.0], ["new", "b", 2.0]])
+        for row in (new, new[["c", "b", "a"]], new.set_axis(["new"])):
+            np.testing.assert_array_equal(model.fold_in(row), wanted)
+    for fitted in (R, table.to_numpy()):
+        found = RatingMMMF(1.0).fit(fitted).fold_in([[5, 2, np.nan]])
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_tables_of_other_items_are_told_how_items_are_called():
+    model = RatingMMMF(0.6).fit(named_ratings(list("fbdace")))
+    row = np.array([[4.0, np.nan, 1.0, 2.0]])
+    with pytest.raises(ShapeError, match="each of the 6 items fitted, in the order of items_"):
+        model.fold_in(row)
+    with pytest.raises(DataError, match="'x' are none of the 6 items fitted"):
+        model.fold_in(pd.DataFrame(row, columns=list("abdx")))
+    with pytest.raises(DataError, match="'w', 'x', 'y', 'z', none of which is called as one of"):
+        model.fold_in(pd.DataFrame(row, columns=list("wxyz")))
+    with pytest.raises(DataError, match="item 'a' has several columns"):
+        model.fold_in(pd.DataFrame(row, columns=list("aabc")))
+
+
 def test_names_that_are_not_known_are_predicted_from_the_other_side():
     model = RatingMMMF(0.6).fit(SMALL)
     with pytest.warns(UnobservedWarning, match="the users of 1 and the items of 0"):

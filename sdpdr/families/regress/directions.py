@@ -104,7 +104,7 @@ class NumberChoice:
 
 
 def choose_number(
-    places: Array, y: np.ndarray, everything: Matrix | None = None, total: int | None = None
+    places: Array, y: np.ndarray, everything: tuple[Matrix, int] | None = None
 ) -> NumberChoice:
     """The largest number of leading columns that tells classes as well as any other does.
 
@@ -116,10 +116,8 @@ def choose_number(
     ----------
     places : array of shape (n, d)
     y : array_like of shape (n,)
-    everything : array or sparse array of shape (n, m), optional
-        Of which the columns are a part.
-    total : int, optional
-        Its number: how many directions it has, no fewer than d.
+    everything : tuple of array or sparse array of shape (n, m), and int, optional
+        Data of which the columns are a part, and how many directions they have, no fewer than d.
 
     Examples
     --------
@@ -128,25 +126,23 @@ def choose_number(
     >>> choose_number(np.column_stack([5.0 * y, 9.0 * rng.standard_normal((100, 3))]), y).number
     1
     """
-    right = {d: _told(part, y) for d, part in _numbers(places, everything, total)}
+    right = {d: _told(part, y) for d, part in _numbers(places, everything)}
     best = max(right, key=lambda d: (right[d].mean(), d))
     lost = {d: right[best].astype(float) - told for d, told in right.items()}
     as_good = [d for d, x in lost.items() if x.mean() <= x.std() / np.sqrt(y.size)]
     return NumberChoice(max(as_good), tuple((d, float(told.mean())) for d, told in right.items()))
 
 
-def _numbers(
-    places: Array, everything: Matrix | None, total: int | None
-) -> Iterator[tuple[int, Matrix]]:
+def _numbers(places: Array, everything: tuple[Matrix, int] | None) -> Iterator[tuple[int, Matrix]]:
     """Numbers that are tried, ascending, and the columns that they stand for."""
     d, most = 1, places.shape[1]
     while d < most:
         yield d, places[:, :d]
         d *= 2
-    if everything is None or total is None or total > most:
+    if everything is None or everything[1] > most:
         yield most, places
     if everything is not None:
-        yield total or most, everything
+        yield everything[1], everything[0]
 
 
 def _told(places: Matrix, y: np.ndarray) -> np.ndarray:

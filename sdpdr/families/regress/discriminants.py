@@ -106,6 +106,7 @@ class LDA(Discriminant):
     """
 
     kind = "classes"
+    by_labels = "classes"
 
 
 @dataclass(eq=False, repr=False)
@@ -130,3 +131,4 @@ class SDA(Discriminant):
     """
 
     kind = "semisupervised"
+    by_labels = "classes"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -39,8 +39,6 @@ from sdpdr.families.regress.respond import (
 from sdpdr.families.regress.ridge import LinearMapping, ridge
 
 WAYS = ("regression", "direct")
-# Kinds whose pencils have one solution less than there are classes.
-_DISCRIMINANT = ("classes", "semisupervised")
 
 
 @dataclass(eq=False, repr=False)
@@ -106,7 +104,9 @@ class GraphProjection(Responding):
         Directions kept.
     tried_ : tuple of (number, share)
         Where the number was chosen, the shares of samples whose nearest other one is of their
-        class; the last is that of the data. Else empty.
+        class. The last is that of the data, if components are orthonormal and all that the data
+        spread along are ten million numbers at most; else of all directions solved for. Where
+        none was chosen, empty.
     alpha_ : float
         As used.
     n_features_in_ : int
@@ -127,6 +127,9 @@ class GraphProjection(Responding):
     orthonormal: bool | str = "auto"
 
     kind: ClassVar[str]
+    # How many directions labels leave where none are asked for: as many as are "chosen" by them,
+    # one less than there are "classes", since the pencil has no more, or "all" of the data.
+    by_labels: ClassVar[Literal["chosen", "classes", "all"]] = "chosen"
 
     def fit(self, X: Any, y: Any = None) -> GraphProjection:
         """Learn the map.
@@ -172,18 +175,27 @@ class GraphProjection(Responding):
         """Whether components are made orthonormal."""
         if self.orthonormal not in (True, False, "auto"):
             raise DataError(f"orthonormal={self.orthonormal!r} is not True, False or 'auto'.")
-        return self._is_free(y) if self.orthonormal == "auto" else bool(self.orthonormal)
+        if self.orthonormal != "auto":
+            return bool(self.orthonormal)
+        return self.by_labels == "all" or self._chooses(y)
 
-    def _is_free(self, y: np.ndarray | None) -> bool:
+    def _chooses(self, y: np.ndarray | None) -> bool:
         """Whether the number of directions is to be found by labels."""
-        return self.n_components is None and y is not None and self.kind not in _DISCRIMINANT
+        return self.n_components is None and y is not None and self.by_labels == "chosen"
 
     def _number(self, X: Matrix, y: np.ndarray | None) -> int | None:
         """How many directions are to be kept; None stands for all that the data spread along."""
         if self.n_components is not None:
             return self.n_components
-        if y is None or self.kind not in ("contrast", "laplacian", "reconstruction"):
-            return self._default(y)
+        if y is None:
+            return default_dimension(None)
+        if self.by_labels == "classes":
+            known = y[y != UNKNOWN] if self.kind == "semisupervised" else y
+            return max(np.unique(known).size - 1, 1)
+        return self._choose(X, y) if self._chooses(y) else None
+
+    def _choose(self, X: Matrix, y: np.ndarray) -> int | None:
+        """The number that tells labels best, on a part of the samples."""
         rows = some_of_each(y, SAMPLES, validate.seed(self.random_state))
         some, part = X[rows], copy(self)
         most = self._tried(some, y)
@@ -192,29 +204,23 @@ class GraphProjection(Responding):
             part._solve(some, y[rows], most)
         turns = self._turns(y)
         basis = orthonormal(part.components_)[0] if turns else part.components_
-        everything = some if turns and spans_quickly(X) else None
         # Where fewer than asked for are independent there are no others.
         total = len(basis) if len(basis) < most else min(some.shape[1], some.shape[0] - 1)
-        found = choose_number(np.asarray(some @ basis.T), y[rows], everything, total)
+        everything = (some, total) if turns and spans_quickly(X) else None
+        found = choose_number(np.asarray(some @ basis.T), y[rows], everything)
         self.tried_ = found.tried
-        is_all = everything is not None and found.number == found.tried[-1][0]
+        is_all = everything is not None and found.number == total
         return None if is_all else found.number
 
     def _tried(self, X: Matrix, y: np.ndarray | None) -> int:
         return most_tried(X.shape, default_dimension(y))
-
-    def _default(self, y: np.ndarray | None) -> int | None:
-        if y is None or self.kind not in _DISCRIMINANT:
-            return default_dimension(None)
-        known = y != UNKNOWN if self.kind == "semisupervised" else np.full(y.shape, True)
-        return max(np.unique(y[known]).size - 1, 1)
 
     def _solve(self, X: Matrix, y: np.ndarray | None, number: int) -> None:
         """Find so many directions, in the lengths of the pencil."""
         if self.way == "direct":
             self._directly(X, y, number)
             return
-        if self.kind in _DISCRIMINANT:
+        if self.by_labels == "classes":
             found = self._responses(X, y, self.kind)
         else:
             found = self._of_pencil(self._pencil(X, y, self.kind), X, y, number)
@@ -238,6 +244,9 @@ class GraphProjection(Responding):
     def _turn(self, X: Matrix, *, complete: bool) -> None:
         """Make components orthonormal, and those left out by them where all are to be kept."""
         basis, kept = orthonormal(self.components_)
+        if self.n_components is not None:
+            most, why = len(basis), "since no more of the directions found are independent"
+            validate.positive_integer("n_components", len(kept), at_most=most, why=why)
         values = np.asarray(self.eigenvalues_)[kept]
         if complete:
             basis = completed(basis, X)
@@ -335,12 +344,7 @@ class IsoProjection(GraphProjection):
     connect: str = "bridges"
 
     kind: ClassVar[str] = "geodesic"
-
-    def _turns(self, y: np.ndarray | None) -> bool:
-        return super()._turns(y) or self.orthonormal == "auto"
-
-    def _default(self, y: np.ndarray | None) -> int | None:
-        return super()._default(y) if y is None else None
+    by_labels = "all"
 
 
 @dataclass(eq=False, repr=False)

@@ -278,25 +278,6 @@ def numbers_of(names: ArrayLike, known: np.ndarray) -> Index:
     return np.asarray(found, dtype=np.int64)
 
 
-def of_known_items(entries: Entries, items: np.ndarray) -> Entries:
-    """Entries of new users, in a matrix with a column for each item of a fit.
-
-    Raises
-    ------
-    DataError
-        An item is none of these.
-    """
-    columns = numbers_of(entries.items, items)
-    if np.any(columns < 0):
-        unknown = entries.items[np.flatnonzero(columns < 0)[0]]
-        raise DataError(
-            f"item {unknown} was not among the {items.size} items fitted, so its factor is not "
-            "known. Leave its ratings out."
-        )
-    places = np.column_stack([entries.places[:, 0], columns[entries.places[:, 1]]])
-    return Entries((entries.shape[0], items.size), places, entries.values)
-
-
 def names_of_pairs(users: Any, items: ArrayLike | None) -> tuple[Any, Any]:
     """Names of users and of items, of pairs or of triples, whose ratings are left out.
 

@@ -18,7 +18,6 @@ from sdpdr.families.factor.margin.entries import (
     are_pairs,
     names_of_pairs,
     note_entries,
-    of_known_items,
     pairs_of,
     values_of_pairs,
     with_ratings,
@@ -26,6 +25,7 @@ from sdpdr.families.factor.margin.entries import (
 from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
+from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs
 from sdpdr.solvers.base import tolerance
@@ -220,8 +220,8 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Parameters
         ----------
         X
-            Their signs, as for `fit`: triples, of users with any names, or a matrix with a column
-            for each item.
+            Their signs, as for `fit`: triples, of users with any names; a frame with columns called
+            as items (``items_``); or a matrix with a column for each item, in that order.
 
         Returns
         -------
@@ -239,15 +239,13 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _folded(self, X: Any) -> Completion:
         check_is_fitted(self, "X_")
-        signs = observed_signs(X)
-        note_entries(self, X, signs, reset=False)
+        new = read_newcomers(self, X)
         if not np.isfinite(self.c):
             raise DataError(
                 "new users need a finite price c: with a hard margin, factors of items need not "
                 "have one for the signs of another user."
             )
-        moved = of_known_items(signs, self.items_)
-        program = Program(moved, SignHinge(moved.values), self.norm, self.c, np.inf, 0)
+        program = Program(new, SignHinge(new.values), self.norm, self.c, np.inf, 0)
         return program.folded(self._completion())
 
     def _completion(self) -> Completion:

@@ -25,7 +25,6 @@ from sdpdr.families.factor.margin.entries import (
     Entries,
     are_pairs,
     note_entries,
-    of_known_items,
     pairs_of,
     read_entries,
     values_of_pairs,
@@ -34,6 +33,7 @@ from sdpdr.families.factor.margin.entries import (
 )
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
+from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.prices import tried_prices
 from sdpdr.families.factor.margin.recipe import NORMS
 
@@ -289,8 +289,8 @@ class RatingMMMF(Transformer):
         Parameters
         ----------
         X
-            Their ratings: triples, of users with any names, or a matrix with a column for each
-            item.
+            Their ratings: triples, of users with any names; a frame with columns called as items
+            (``items_``); or a matrix with a column for each item, in that order.
 
         Returns
         -------
@@ -320,10 +320,8 @@ class RatingMMMF(Transformer):
 
     def _folded(self, X: Any) -> Completion:
         check_is_fitted(self, "completion_")
-        entries = read_entries(X)
-        note_entries(self, X, entries, reset=False)
-        moved = of_known_items(entries, self.items_)
-        return self._program(moved, self.c_, self._read).folded(self.completion_)
+        new = read_newcomers(self, X)
+        return self._program(new, self.c_, self._read).folded(self.completion_)
 
     def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
         validate.choice("loss", self.loss, LOSSES)
