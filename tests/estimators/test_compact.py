@@ -115,7 +115,8 @@ def test_a_variance_below_the_largest_is_not_told(recwarn):
 
 def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatch):
     monkeypatch.setattr(
-        "sdpdr.families.unfold.estimators.densities.Deadline.left", lambda self: 0.0
+        "sdpdr.families.unfold.estimators.densities.compact",
+        lambda *given, **options: compact(*given, **{**options, "time_limit": 0.0}),
     )
     learner = sdpdr.DensityMap(n_neighbors=4, compact=True)
     with pytest.warns(UncertifiedWarning, match="second stage, TIME_LIMIT"):

@@ -25,6 +25,9 @@ _ENTRIES = 10**7
 SPREAD = 1e-9
 # Of the largest singular value; smaller ones may be rounding.
 _RANK = 3e-7
+# Share of the largest eigenvalue within which two are equal: an eigenvector is known to rounding
+# over their difference.
+_EQUAL = 1e-6
 
 
 def orthonormal(directions: Array) -> tuple[Array, np.ndarray]:
@@ -104,7 +107,10 @@ class NumberChoice:
 
 
 def choose_number(
-    places: Array, y: np.ndarray, everything: tuple[Matrix, int] | None = None
+    places: Array,
+    y: np.ndarray,
+    everything: tuple[Matrix, int] | None = None,
+    eigenvalues: Array | None = None,
 ) -> NumberChoice:
     """The largest number of leading columns that tells classes as well as any other does.
 
@@ -118,6 +124,9 @@ def choose_number(
     y : array_like of shape (n,)
     everything : tuple of array or sparse array of shape (n, m), and int, optional
         Data of which the columns are a part, and how many directions they have, no fewer than d.
+    eigenvalues : array of shape (d,), optional
+        Of the columns. Those of equal ones are taken together: any turn of them is as good, so that
+        a part of them would depend on the order of samples and the unit of the data.
 
     Examples
     --------
@@ -126,19 +135,34 @@ def choose_number(
     >>> choose_number(np.column_stack([5.0 * y, 9.0 * rng.standard_normal((100, 3))]), y).number
     1
     """
-    right = {d: _told(part, y) for d, part in _numbers(places, everything)}
+    ends = np.arange(1, places.shape[1] + 1) if eigenvalues is None else _ends(eigenvalues)
+    right = {d: _told(part, y) for d, part in _numbers(places, everything, ends)}
     best = max(right, key=lambda d: (right[d].mean(), d))
     lost = {d: right[best].astype(float) - told for d, told in right.items()}
     as_good = [d for d, x in lost.items() if x.mean() <= x.std() / np.sqrt(y.size)]
     return NumberChoice(max(as_good), tuple((d, float(told.mean())) for d, told in right.items()))
 
 
-def _numbers(places: Array, everything: tuple[Matrix, int] | None) -> Iterator[tuple[int, Matrix]]:
+def _ends(eigenvalues: Array) -> Index:
+    """Numbers of leading eigenvalues that part no equal ones.
+
+    Examples
+    --------
+    >>> _ends(np.array([1.0, 1.0, 0.5, 0.2, 0.2]))
+    array([2, 3, 5])
+    """
+    apart = np.abs(np.diff(eigenvalues)) > _EQUAL * np.max(np.abs(eigenvalues))
+    return np.append(np.flatnonzero(apart) + 1, len(eigenvalues))
+
+
+def _numbers(
+    places: Array, everything: tuple[Matrix, int] | None, ends: Index
+) -> Iterator[tuple[int, Matrix]]:
     """Numbers that are tried, ascending, and the columns that they stand for."""
-    d, most = 1, places.shape[1]
+    d, most = int(ends[0]), places.shape[1]
     while d < most:
         yield d, places[:, :d]
-        d *= 2
+        d = int(ends[np.searchsorted(ends, min(2 * d, most))])
     if everything is None or everything[1] > most:
         yield most, places
     if everything is not None:

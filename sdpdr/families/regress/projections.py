@@ -58,7 +58,8 @@ class GraphProjection(Responding):
     n_components : int, optional
         One less than there are classes for `LDA` and `SDA`, whose pencils have no more. Of the
         others two where there are no labels. With labels `LSDA`, `LPP` and `NPE` choose among one,
-        two, four, ... leading directions, at most 64, and all that the data spread along: the
+        two, four, ... leading directions, at most 64, and all that the data spread along (those of
+        equal eigenvalues together): the
         largest number with which the nearest other sample is of the same class as often as with
         any, up to one standard error. By the labels of at most 2000 samples, two or more of each
         class; the map of these is found twice. `IsoProjection`, which heeds no labels, then keeps
@@ -203,11 +204,14 @@ class GraphProjection(Responding):
             warnings.simplefilter("ignore")  # they are told of all samples
             part._solve(some, y[rows], most)
         turns = self._turns(y)
-        basis = orthonormal(part.components_)[0] if turns else part.components_
+        basis, values = part.components_, np.asarray(part.eigenvalues_)
+        if turns:
+            basis, kept = orthonormal(basis)
+            values = values[kept]
         # Where fewer than asked for are independent there are no others.
         total = len(basis) if len(basis) < most else min(some.shape[1], some.shape[0] - 1)
         everything = (some, total) if turns and spans_quickly(X) else None
-        found = choose_number(np.asarray(some @ basis.T), y[rows], everything)
+        found = choose_number(np.asarray(some @ basis.T), y[rows], everything, values)
         self.tried_ = found.tried
         is_all = everything is not None and found.number == total
         return None if is_all else found.number

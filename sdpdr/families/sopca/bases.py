@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,6 +83,21 @@ def leading(matrix: Array, k: int) -> Array:
     """
     vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :k]
     return fix_signs(vectors)
+
+
+def along_axes(bases: Bases, stack: Array) -> Bases:
+    """Bases turned within their spans: columns in the order of the squares along them.
+
+    The sum of trace norms does not tell one turn from another, which rounding would choose.
+    """
+    small = projected(stack, bases.rows, bases.columns)
+    of_rows = np.einsum("iab,icb->ac", small, small)
+    of_columns = np.einsum("iab,iac->bc", small, small)
+    return replace(
+        bases,
+        rows=fix_signs(bases.rows @ leading(of_rows, len(of_rows))),
+        columns=fix_signs(bases.columns @ leading(of_columns, len(of_columns))),
+    )
 
 
 def is_tied(matrix: Array, k: int) -> bool:

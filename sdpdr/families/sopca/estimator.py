@@ -20,7 +20,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
-from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
+from sdpdr.families.sopca.bases import Bases, along_axes, two_d_pca, two_d_svd
 from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
 from sdpdr.families.sopca.interior import interior_point
@@ -82,9 +82,9 @@ class SOPCA(Reconstructing):
     Attributes
     ----------
     rows_ : array of shape (p, k_1)
-        A, orthonormal columns.
+        A, orthonormal columns, in the order of the squares that :math:`A^T M_i B` has along them.
     columns_ : array of shape (q, k_2)
-        B, orthonormal columns.
+        B, likewise.
     mean_ : array of shape (p, q)
         Zero unless it was subtracted.
     objective_ : float
@@ -172,11 +172,11 @@ class SOPCA(Reconstructing):
         self.image_shape_ = stack.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
         ks = self._sizes()
-        center = self.image_shape_[0] == 1 if self.center is None else self.center
+        center = self._is_vectors if self.center is None else self.center
         centred = matrices(stack, center=center)
         self.mean_ = stack.mean(axis=0) if center else np.zeros(self.image_shape_)
         self.relaxation_ = None
-        bases = self._solved(centred, ks)
+        bases = along_axes(self._solved(centred, ks), centred)
         if self.certify and self.relaxation_ is None:
             self.relaxation_ = interior_point(centred, ks, tol=1e-4, time_limit=self.time_limit)
         self._read(bases, centred)
