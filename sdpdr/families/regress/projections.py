@@ -58,9 +58,9 @@ class GraphProjection(Responding):
     n_components : int, optional
         One less than there are classes for `LDA` and `SDA`, whose pencils have no more. Of the
         others two where there are no labels. With labels `LSDA`, `LPP` and `NPE` choose among one,
-        two, four, ... leading directions, at most 64, and all that the data spread along (those of
-        equal eigenvalues together): the
-        largest number with which the nearest other sample is of the same class as often as with
+        two, four, ... leading directions, at most 64 (those of equal eigenvalues together), and all
+        that the data spread along: the largest number with which the nearest other sample is of the
+        same class as often as with
         any, up to one standard error. By the labels of at most 2000 samples, two or more of each
         class; the map of these is found twice. `IsoProjection`, which heeds no labels, then keeps
         all. Never more than X has columns.
