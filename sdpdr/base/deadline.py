@@ -95,7 +95,10 @@ class Deadline:
         return Deadline(self.seconds + seconds, since=self)
 
     def excuse(self, seconds: float) -> None:
-        """Leave out of account, for all who hold it, a wait that is nobody's work."""
+        """Leave out of account, for all who hold it, a wait that is nobody's work.
+
+        What was made of it by then, by `sooner`, by `later` or since it began, stays as it is.
+        """
         self._begin += seconds
 
 

@@ -68,7 +68,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
     towards a feasible point, and no solver for a ray, begins after the deadline.
     """
     point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
-    deadline = request.deadline
+    deadline = request.proofs
     proofs = Proofs(sdp, solver.tol, deadline, gap_scale=request.gap_scale)
     claim = replace(outcome.claim, verdict=verdict.value)
     with clock("certify"):
@@ -309,7 +309,7 @@ def _with_rigorous_ray(
     """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
     found: Ray | str
     if ray.kind == "infeasible":
-        found = prove_infeasible(sdp, ray.duals, True, deadline)
+        found = prove_infeasible(sdp, ray.duals, rigorous=True, deadline=deadline)
     else:
         feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
         found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)

@@ -84,7 +84,7 @@ def refute(
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
     solve = solved_by(solver or _helper(sdp), deadline)
     infeasible = [
-        partial(prove_infeasible, sdp, point.duals, rigorous, deadline),
+        partial(prove_infeasible, sdp, point.duals, rigorous=rigorous, deadline=deadline),
         partial(find_infeasibility, sdp, solve, rigorous=rigorous),
     ]
     unbounded = [

@@ -25,6 +25,7 @@ from sdpdr.solving.costs.candidates import Candidates
 from sdpdr.solving.facing import deeper
 from sdpdr.solving.grade import attested
 from sdpdr.solving.refute import is_feasible, refute
+from sdpdr.solving.turns import Turns
 
 OVER = Deadline(0.0)
 PATH = methods.mvu(graphs.path([1.0, 2.0, 1.0]))
@@ -70,11 +71,13 @@ def test_without_a_limit_nothing_ends():
     assert Deadline().sooner(0.0).is_over()
 
 
-def test_a_wait_that_is_excused_counts_for_nobody_who_holds_the_deadline(standing):
-    mine = yours = Deadline(5.0)
+def test_a_wait_that_is_excused_does_not_count_from_then_on(standing):
+    whole = Deadline(5.0)
+    before = whole.later(2.0)
     standing.now = 4.0
-    yours.excuse(3.0)
-    assert (mine.spent, mine.left()) == (1.0, 4.0)
+    whole.excuse(3.0)
+    assert (whole.spent, whole.left(), whole.later(2.0).left()) == (1.0, 4.0, 6.0)
+    assert (before.spent, before.left()) == (4.0, 3.0)  # what was made of it stays
 
 
 @pytest.mark.parametrize("seconds", ["5", -1.0, True, np.nan])
@@ -116,13 +119,27 @@ def test_candidates_are_compared_no_longer_than_there_is_time(monkeypatch):
         "predict",
         lambda *given, **how: asked.append(given[:2]) or predicted(*given, **how),
     )
-    known = Candidates(PATH.to_sdp(), "", dict(SOLVERS), 1e-6, OVER)
+    known = Candidates(PATH.to_sdp(), "", dict(SOLVERS), 1e-6, 0.0)
     first = next(known.ranked([*known.pairs()], OVER))
     assert len(asked) <= 1
     assert not SOLVERS[first.solver].is_native
     asked.clear()
-    assert len(list(known.ranked([*known.pairs()]))) > 1
+    assert len(list(known.ranked([*known.pairs()], Deadline()))) > 1
     assert len(asked) > 1
+
+
+def test_turns_are_compared_no_longer_than_there_is_time_when_it_comes_to_them(standing):
+    """A plan that is carried out later has all of its time again."""
+    told = []
+    chosen = replace(
+        sdpdr.plan(PATH, time_limit=5.0),
+        further=lambda deadline: told.append(deadline.left()) or (),
+    )
+    standing.now = 100.0
+    turns = Turns(chosen, None, Deadline(5.0))
+    standing.now = 102.0
+    assert turns.sequence == (chosen,)
+    assert told == [3.0]
 
 
 def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
@@ -130,7 +147,7 @@ def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
     ran = []
     monkeypatch.setattr(attempts, "run_solver", lambda *given: ran.append(given))
     chosen = replace(sdpdr.plan(PATH, "clarabel", "gram", time_limit=0.0))
-    request = attempts.Request(PATH, deadline=OVER)
+    request = attempts.Request(PATH, proofs=OVER)
     found = attempts.attempt(chosen, attempts.Clock(), request)
     assert not ran
     assert found.status is Status.TIME_LIMIT
