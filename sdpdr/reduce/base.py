@@ -153,18 +153,39 @@ class Composed(Reduction):
     Parameters
     ----------
     steps : sequence of Reduction
-    deadline : Deadline, optional
-        No step begins after it, and what ends after it is of no use: it raises `TimeUpError`.
     """
 
     name: ClassVar[str] = "composed"
     steps: Sequence[Reduction] = ()
-    deadline: Deadline | None = None
+
+    def apply(self, sdp: SDP, deadline: Deadline | None = None) -> Reduced:
+        """Reduce a program, in time.
+
+        Parameters
+        ----------
+        sdp : SDP
+        deadline : Deadline, optional
+            No step begins after it, and what ends after it is of no use.
+
+        Returns
+        -------
+        Reduced
+
+        Raises
+        ------
+        NotAcceptedError
+            With the reason.
+        TimeUpError
+            When the time is up.
+        """
+        return self._in_time(sdp, Deadline() if deadline is None else deadline)
 
     def _reduce(self, sdp: SDP) -> Reduced:
+        return self._in_time(sdp, Deadline())
+
+    def _in_time(self, sdp: SDP, deadline: Deadline) -> Reduced:
         taken: list[Reduced] = []
-        if self.deadline is not None:
-            self.deadline.require()
+        deadline.require()
         for step in self.steps:
             try:
                 taken.append(step.apply(sdp))
@@ -178,8 +199,7 @@ class Composed(Reduction):
                     f"{names} made of the program: {error} Ask without them for a verdict."
                 ) from error
             sdp = taken[-1].sdp
-            if self.deadline is not None:
-                self.deadline.require()
+            deadline.require()
 
         back = taken[::-1]
         pushes = [reduced.push for reduced in taken if reduced.push is not None]

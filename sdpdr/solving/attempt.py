@@ -170,7 +170,7 @@ def _solve_reduced(
         try:
             # Ours need next to no time to come up with a point and a bound.
             end = _of_preparation(turn, request) if apart else None
-            reduced = Composed(chosen.reductions, end).apply(sdp)
+            reduced = Composed(chosen.reductions).apply(sdp, end)
         except TimeUpError:
             return _too_late(chosen, clock, maximize=sdp.maximize)
         given = {}

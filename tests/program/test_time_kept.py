@@ -17,6 +17,7 @@ from sdpdr.model import Model
 from sdpdr.program import SDP, Point, PsdVariable, Rows
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed, Dedupe, Scale
+from sdpdr.solvers import Clarabel, Scs, conic
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving import attempt as attempts
 from sdpdr.solving import tightening
@@ -106,9 +107,10 @@ def test_no_reduction_begins_when_the_time_is_up(monkeypatch):
     began = []
     monkeypatch.setattr(Scale, "_reduce", lambda self, sdp: began.append(self))
     with pytest.raises(TimeUpError):
-        Composed((Scale(),), OVER).apply(PATH.to_sdp())
+        Composed((Scale(),)).apply(PATH.to_sdp(), OVER)
     assert not began
-    assert Composed((Dedupe(),), Deadline(1e9)).apply(PATH.to_sdp()).sdp.n_rows > 0
+    assert Composed((Scale(),)) == Composed((Scale(),))
+    assert Composed((Dedupe(),)).apply(PATH.to_sdp(), Deadline(1e9)).sdp.n_rows > 0
 
 
 def test_candidates_are_compared_no_longer_than_there_is_time(monkeypatch):
@@ -164,6 +166,28 @@ def test_a_model_as_written_is_written_in_the_process_of_its_solver(monkeypatch)
     found = sdpdr.solve(PATH, "clarabel", "cvxpy", time_limit=60.0)
     assert sent == [attempts.run_written]
     assert found.status is Status.SOLVED
+
+
+@pytest.mark.parametrize(("solver", "name", "left"), [
+    (Clarabel, "time_limit", 60.0), (Scs, "time_limit_secs", 54.0),
+])  # fmt: skip
+def test_native_code_gets_what_compiling_left_of_the_time(
+    monkeypatch, standing, solver, name, left
+):
+    """Of SCS, which looks seldom, a tenth less."""
+    compiled, asked = conic.ConicForm.handed_over, solver._given
+    given = []
+
+    def slowly(form):
+        standing.now += 40.0
+        return compiled(form)
+
+    monkeypatch.setattr(conic.ConicForm, "handed_over", slowly)
+    monkeypatch.setattr(
+        solver, "_given", lambda self, left: given.append(asked(self, left)) or given[-1]
+    )
+    solver(time_limit=100.0).run(PATH.to_sdp())
+    assert given[0][name] == pytest.approx(left)
 
 
 def contradiction():
