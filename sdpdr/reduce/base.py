@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.program.dual import dual_of
@@ -158,7 +158,7 @@ class Composed(Reduction):
     name: ClassVar[str] = "composed"
     steps: Sequence[Reduction] = ()
 
-    def apply(self, sdp: SDP, deadline: Deadline | None = None) -> Reduced:
+    def apply(self, sdp: SDP, deadline: Deadline = ENDLESS) -> Reduced:
         """Reduce a program, in time.
 
         Parameters
@@ -178,12 +178,6 @@ class Composed(Reduction):
         TimeUpError
             When the time is up.
         """
-        return self._in_time(sdp, Deadline() if deadline is None else deadline)
-
-    def _reduce(self, sdp: SDP) -> Reduced:
-        return self._in_time(sdp, Deadline())
-
-    def _in_time(self, sdp: SDP, deadline: Deadline) -> Reduced:
         taken: list[Reduced] = []
         deadline.require()
         for step in self.steps:
@@ -210,6 +204,9 @@ class Composed(Reduction):
             _in_turn(pushes) if len(pushes) == len(taken) else None,
             _in_turn([reduced.lift_verdict for reduced in back]),
         )
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        return self.apply(sdp)
 
 
 def _in_turn(ways: Sequence[Callable[[_T], _T]]) -> Callable[[_T], _T]:

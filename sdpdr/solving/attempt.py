@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.deadline import Deadline, TimeUpError
+from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, foretell, show_progress
 from sdpdr.model import Model
@@ -169,7 +169,7 @@ def _solve_reduced(
     with clock("reduce"):
         try:
             # Ours need next to no time to come up with a point and a bound.
-            end = _of_preparation(turn, request) if apart else None
+            end = _of_preparation(turn, request) if apart else ENDLESS
             reduced = Composed(chosen.reductions).apply(sdp, end)
         except TimeUpError:
             return _too_late(chosen, clock, maximize=sdp.maximize)

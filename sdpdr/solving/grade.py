@@ -12,7 +12,7 @@ from importlib.metadata import version
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
@@ -224,7 +224,7 @@ def _versions() -> dict[str, str]:
 
 
 def proved(
-    sdp: SDP, solution: Solution, deadline: Deadline | None = None, *, rigorous: bool = True
+    sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS, *, rigorous: bool = True
 ) -> Solution:
     """The solution with everything proved anew, by default with all rounding accounted for."""
     if solution.ray is not None:
@@ -303,9 +303,7 @@ def _edges(sdp: SDP) -> dict[str, Index]:
     }
 
 
-def _with_rigorous_ray(
-    sdp: SDP, solution: Solution, ray: Ray, deadline: Deadline | None
-) -> Solution:
+def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: Deadline) -> Solution:
     """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
     found: Ray | str
     if ray.kind == "infeasible":
@@ -320,7 +318,7 @@ def _with_rigorous_ray(
     return replace(solution, ray=None, claimed=claim, status=Status.UNVERIFIED)
 
 
-def attested(sdp: SDP, solution: Solution, deadline: Deadline | None = None) -> Solution:
+def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:
     """The solution with a value proved attainable near its point, which stays where it is.
 
     For points of the boundary, of a low rank for instance, that a proof would move inside.

@@ -88,7 +88,7 @@ def test_what_is_no_number_of_seconds_is_refused(seconds):
 
 
 def test_an_effort_without_time_is_an_effort_spent():
-    with pytest.raises(TimeUpError, match="time was up"):
+    with pytest.raises(EffortSpentError, match="time was up"):
         Effort(OVER).spend()
     with pytest.raises(EffortSpentError, match="not enough"):
         Effort().spend(1e30)
