@@ -17,7 +17,7 @@ class EffortSpentError(ArithmeticError):
     """A proof takes too long, or would; the message says what of."""
 
 
-class TimeUpError(EffortSpentError):
+class TimeUpError(ArithmeticError):
     """Nothing is left of the time for what was about to begin."""
 
 
@@ -95,8 +95,15 @@ class Deadline:
         return Deadline(self.seconds + seconds, since=self)
 
     def excuse(self, seconds: float) -> None:
-        """Leave out of account, for all who hold it, a wait that is nobody's work."""
+        """Leave out of account, for all who hold it, a wait that is nobody's work.
+
+        What was made of it by then, by `sooner`, by `later` or since it began, stays as it is.
+        """
         self._begin += seconds
+
+
+# Of whoever sets none: nothing ends. It is no stopwatch, since everybody holds it.
+ENDLESS = Deadline()
 
 
 @dataclass(eq=False)
@@ -105,12 +112,12 @@ class Effort:
 
     Attributes
     ----------
-    deadline : Deadline or None
+    deadline : Deadline
     steps : int
     operations : float
     """
 
-    deadline: Deadline | None = None
+    deadline: Deadline = ENDLESS
     steps: int = 0
     operations: float = 0.0
 
@@ -125,7 +132,7 @@ class Effort:
         Raises
         ------
         EffortSpentError
-            If all steps together take too long; a `TimeUpError` if nothing is left of the time.
+            If all steps together take too long, or nothing is left of the time.
         """
         self.steps += 1
         self.operations += operations
@@ -133,8 +140,8 @@ class Effort:
             raise EffortSpentError(
                 f"{self.steps} steps of some {operations:.0e} operations were not enough"
             )
-        if self.deadline is not None and self.deadline.is_over():
-            raise TimeUpError(f"the time was up after {self.steps - 1} steps")
+        if self.deadline.is_over():
+            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")
 
 
 def in_seconds(seconds: float | None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.program.dual import dual_of
@@ -153,18 +153,33 @@ class Composed(Reduction):
     Parameters
     ----------
     steps : sequence of Reduction
-    deadline : Deadline, optional
-        No step begins after it, and what ends after it is of no use: it raises `TimeUpError`.
     """
 
     name: ClassVar[str] = "composed"
     steps: Sequence[Reduction] = ()
-    deadline: Deadline | None = None
 
-    def _reduce(self, sdp: SDP) -> Reduced:
+    def apply(self, sdp: SDP, deadline: Deadline = ENDLESS) -> Reduced:
+        """Reduce a program, in time.
+
+        Parameters
+        ----------
+        sdp : SDP
+        deadline : Deadline, optional
+            No step begins after it, and what ends after it is of no use.
+
+        Returns
+        -------
+        Reduced
+
+        Raises
+        ------
+        NotAcceptedError
+            With the reason.
+        TimeUpError
+            When the time is up.
+        """
         taken: list[Reduced] = []
-        if self.deadline is not None:
-            self.deadline.require()
+        deadline.require()
         for step in self.steps:
             try:
                 taken.append(step.apply(sdp))
@@ -178,8 +193,7 @@ class Composed(Reduction):
                     f"{names} made of the program: {error} Ask without them for a verdict."
                 ) from error
             sdp = taken[-1].sdp
-            if self.deadline is not None:
-                self.deadline.require()
+            deadline.require()
 
         back = taken[::-1]
         pushes = [reduced.push for reduced in taken if reduced.push is not None]
@@ -190,6 +204,9 @@ class Composed(Reduction):
             _in_turn(pushes) if len(pushes) == len(taken) else None,
             _in_turn([reduced.lift_verdict for reduced in back]),
         )
+
+    def _reduce(self, sdp: SDP) -> Reduced:
+        return self.apply(sdp)
 
 
 def _in_turn(ways: Sequence[Callable[[_T], _T]]) -> Callable[[_T], _T]:

@@ -9,7 +9,7 @@ would take longer over a small program than Clarabel does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import Any
 
@@ -172,13 +172,13 @@ class ConicForm:
         matrix = sp.csc_matrix(entries, shape=(self._count, self._width))
         return curvature, cost, matrix, right, self._cones()
 
-    def solve(self, options: Mapping[str, Any], *, verbose: bool) -> Outcome:
+    def solve(self, options: Callable[[], dict[str, Any]], *, verbose: bool) -> Outcome:
         """Have Clarabel solve it.
 
         Parameters
         ----------
-        options : mapping
-            Of Clarabel, by its own names.
+        options : callable without arguments
+            Of Clarabel, by its own names; asked when the program is compiled, which takes time.
         verbose : bool
         """
         watch = Deadline()
@@ -189,7 +189,7 @@ class ConicForm:
         # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
         # with more regularization it does not.
         for more in ({}, _REGULARIZED):
-            for name, value in {**more, **options}.items():
+            for name, value in {**more, **options()}.items():
                 setattr(settings, name, value)
             solver = clarabel.DefaultSolver(*program, settings)
             found = solver.solve()

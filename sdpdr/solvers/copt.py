@@ -80,24 +80,24 @@ class Copt(Solver):
         SolverLicenceError
             If the program is too large to be solved without a licence.
         """
-        watch = Deadline()
+        deadline = Deadline(self.time_limit)
         native_code_runs()
         import coptpy
 
         program = filed(sdp, keep_free=True)
         with deaf(), nullcontext() if self.verbose else silence():
             model, rows, order = _loaded(coptpy, program, self.verbose)
-            for name, value in self._parameters().items():
+            rest = replace(self, time_limit=deadline.left())
+            for name, value in rest._parameters().items():
                 model.setParam(name, value)
-            seconds = {"compile": watch.spent}
-            watch = Deadline()
+            compiling = deadline.spent
             try:
                 model.solve()
             except coptpy.CoptError as error:
                 if getattr(error, "retcode", None) != _LICENCE:
                     raise
                 raise SolverLicenceError(_too_large(program)) from None
-        seconds["solve"] = watch.spent
+        seconds = {"compile": compiling, "solve": deadline.spent - compiling}
         return _outcome(model, program, rows, order, seconds)
 
     def _parameters(self) -> dict[str, Any]:

@@ -105,9 +105,10 @@ class CvxpySolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Render the program in cvxpy and solve it."""
-        watch = Deadline()
+        deadline = Deadline(self.time_limit)
         rendered = render(sdp)
-        outcome = self.run_rendered(rendered, watch.spent)
+        rest = replace(self, time_limit=deadline.left())
+        outcome = rest.run_rendered(rendered, deadline.spent)
         if not outcome.point.duals:
             return outcome
         empty = {r.label: np.zeros(0) for r in sdp.rows if r.m == 0}
@@ -138,6 +139,11 @@ class CvxpySolver(Solver):
         value = None if problem.value is None else float(problem.value)
         claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
         return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
+
+    def _given(self, deadline: Deadline) -> dict[str, Any]:
+        """Its options by its own names, with what is left of the time as their limit."""
+        rest = replace(self, time_limit=deadline.left())
+        return {**rest.native_options(), **self.options}
 
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Have cvxpy solve a problem."""
@@ -192,16 +198,15 @@ class Clarabel(CvxpySolver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands, without cvxpy, which would compile it for longer."""
-        watch = Deadline()
+        deadline = Deadline(self.time_limit)
         native_code_runs()
-        options = {**self.native_options(), **self.options}
         try:
             with deaf():
-                outcome = ConicForm(sdp).solve(options, verbose=self.verbose)
+                outcome = ConicForm(sdp).solve(partial(self._given, deadline), verbose=self.verbose)
         except _GIVING_UP as error:
-            seconds = {"compile": 0.0, "solve": watch.spent}
+            seconds = {"compile": 0.0, "solve": deadline.spent}
             return replace(failure(self.name, error), seconds=seconds)
-        compiling = watch.spent - outcome.seconds["solve"]
+        compiling = deadline.spent - outcome.seconds["solve"]
         return replace(outcome, seconds={**outcome.seconds, "compile": compiling})
 
 
@@ -218,16 +223,13 @@ class Scs(CvxpySolver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands, without cvxpy, which would compile it for longer."""
-        watch = Deadline()
+        deadline = Deadline(self.time_limit)
         native_code_runs()
-        options = {**self.native_options(), **self.options}
-        if self.time_limit is not None:
-            options["time_limit_secs"] = max(_MOMENT, _EARLY * self.time_limit)
         try:
             with deaf(), nullcontext() if self.verbose else silence():
-                outcome = split(sdp, options, verbose=self.verbose)
+                outcome = split(sdp, partial(self._given, deadline), verbose=self.verbose)
         except _GIVING_UP as error:
-            seconds = {"compile": 0.0, "solve": watch.spent}
+            seconds = {"compile": 0.0, "solve": deadline.spent}
             return replace(failure(self.name, error), seconds=seconds)
         late = outcome.verdict is Verdict.INACCURATE and self._is_late(outcome.seconds)
         return replace(outcome, verdict=Verdict.TIME_LIMIT) if late else outcome
@@ -237,14 +239,19 @@ class Scs(CvxpySolver):
         most = {} if self.defaults else {"max_iters": 100_000}
         return most | super().native_options()
 
+    def _given(self, deadline: Deadline) -> dict[str, Any]:
+        """Options with a limit that is a little less than what is left."""
+        options = super()._given(deadline)
+        if self.time_limit is not None:
+            # It looks at the clock every 25 iterations; interrupted by then, it has no point.
+            options["time_limit_secs"] = max(_MOMENT, _EARLY * deadline.ahead)
+        return options
+
     def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
         """Solve in steps, since cvxpy drops the point of a run that was cut short."""
         deadline = Deadline(self.time_limit)
         data, chain, inverse = problem.get_problem_data(self.backend)
-        given = dict(options)
-        if self.time_limit is not None:
-            # It looks at the clock every 25 iterations; interrupted by then, it has no point.
-            given["time_limit_secs"] = max(_MOMENT, _EARLY * deadline.ahead)
+        given = {**options, **self._given(deadline)}
         found = chain.solve_via_data(problem, data, verbose=self.verbose, solver_opts=given)
         info = found["info"]
         if info["status_val"] == _INDETERMINATE and np.isfinite(found["x"]).all():

@@ -104,32 +104,30 @@ class ExternalSolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Write a file, have it solved within the time limit, and read the solution."""
-        watch = Deadline()
+        deadline = Deadline(self.time_limit)
         with undone_when_asked_to_end(), tempfile.TemporaryDirectory(prefix=".sdpdr-") as place:
             folder, program = Path(place), filed(sdp)
             self.write(program, folder / PROBLEM)
-            seconds = {"compile": watch.spent}
-            watch = Deadline()
+            seconds = {"compile": deadline.spent}
             try:
                 # The whole path, since it runs in another folder.
                 path = os.path.abspath(shutil.which(self.program) or self.program)
-                code = self._wait(folder, [path, *self.command(folder)], spent=seconds["compile"])
+                code = self._wait(folder, [path, *self.command(folder)], deadline)
             except subprocess.TimeoutExpired:
                 late = self._late(folder, program)
                 return replace(late, seconds={**late.seconds, **seconds})
             except OSError as error:
                 claim = Claim("error", message=f"{self.name} could not be started: {error}")
                 return Outcome(Point(), Verdict.FAILED, claim, seconds)
-            seconds["solve"] = watch.spent
+            seconds["solve"] = deadline.spent - seconds["compile"]
             return self._outcome(code, folder, program, seconds)
 
-    def _wait(self, folder: Path, command: list[str], spent: float) -> int:
+    def _wait(self, folder: Path, command: list[str], deadline: Deadline) -> int:
         """Exit status of the program; all that it has started is ended with it."""
-        limit = None if self.time_limit is None else max(0.0, self.time_limit - spent)
         with open(folder / SAID, "wb") as said:
             child = _start(command, said, folder, self.environment)
         try:
-            return child.wait(limit)
+            return child.wait(deadline.left())
         finally:
             _end_group(child)
 

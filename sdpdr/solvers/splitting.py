@@ -6,7 +6,7 @@ lower triangle column by column, where ours is the upper one (`sdpdr.linalg.svec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -36,14 +36,14 @@ _SAID = {
 _OWN = {"eps_abs": 1e-5, "eps_rel": 1e-5}
 
 
-def split(sdp: SDP, options: Mapping[str, Any], *, verbose: bool) -> Outcome:
+def split(sdp: SDP, options: Callable[[], dict[str, Any]], *, verbose: bool) -> Outcome:
     """Have SCS solve a program.
 
     Parameters
     ----------
     sdp : SDP
-    options : mapping
-        Of SCS, by its own names.
+    options : callable without arguments
+        Of SCS, by its own names; asked when the program is compiled, which takes time.
     verbose : bool
     """
     import scs  # a tenth of a second, which a solve by others need not pay
@@ -55,7 +55,7 @@ def split(sdp: SDP, options: Mapping[str, Any], *, verbose: bool) -> Outcome:
     data = {"A": matrix[order], "b": right[order], "c": cost}
     if curvature.nnz:
         data["P"] = curvature
-    solver = scs.SCS(data, cones, **{**_OWN, **options}, verbose=verbose)
+    solver = scs.SCS(data, cones, **{**_OWN, **options()}, verbose=verbose)
     compiling = watch.spent
     found = solver.solve()
     seconds = {"compile": compiling, "solve": watch.spent - compiling}

@@ -133,7 +133,7 @@ class Request:
     """What was asked of a run, apart from the choice of a solver; see `sdpdr.solve`.
 
     Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
-    Solvers end by the deadline; of a single turn, it is that of its proofs.
+    Solvers end by the deadline, and proofs of what one of them found by that of proofs.
     """
 
     model: Model | SDP
@@ -144,6 +144,7 @@ class Request:
     progress: Progress | bool | None = None
     attainable: bool = True
     deadline: Deadline = field(default_factory=Deadline)
+    proofs: Deadline = field(default_factory=Deadline)
 
     def __post_init__(self) -> None:
         require_flags(rigorous=self.rigorous, isolate=self.isolate)

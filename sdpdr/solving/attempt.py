@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.deadline import Deadline, TimeUpError
+from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.base.progress import Progress, foretell, show_progress
 from sdpdr.model import Model
@@ -74,7 +74,7 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
         solution = _carried_out(chosen, clock, request, report)
     if request.rigorous and chosen.sdp is not None:
         with clock("certify"):
-            solution = proved(chosen.sdp, solution, request.deadline)
+            solution = proved(chosen.sdp, solution, request.proofs)
         solution = replace(solution, timings=dict(clock.seconds))
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
@@ -96,8 +96,7 @@ def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress |
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
     """After which a solver is not asked any more that would run in another process."""
-    over = request.deadline.is_over()
-    return request.deadline if over else turn.later(PATIENCE)
+    return request.proofs.sooner(turn.ahead + PATIENCE)
 
 
 def _too_late(chosen: Way, clock: Clock, *, maximize: bool) -> Solution:
@@ -170,8 +169,8 @@ def _solve_reduced(
     with clock("reduce"):
         try:
             # Ours need next to no time to come up with a point and a bound.
-            end = _of_preparation(turn, request) if apart else None
-            reduced = Composed(chosen.reductions, end).apply(sdp)
+            end = _of_preparation(turn, request) if apart else ENDLESS
+            reduced = Composed(chosen.reductions).apply(sdp, end)
         except TimeUpError:
             return _too_late(chosen, clock, maximize=sdp.maximize)
         given = {}
@@ -219,9 +218,10 @@ def _written_outcome(model: Model, chosen: Way, clock: Clock, request: Request) 
 
 def run_written(solver: CvxpySolver, model: Model) -> Outcome:
     """The outcome of a model as written, for processes that are sent one."""
-    watch = Deadline()
+    deadline = Deadline(solver.time_limit)
     rendered = render_model(model)
-    return solver.run_rendered(rendered, watch.spent)
+    rest = replace(solver, time_limit=deadline.left())
+    return rest.run_rendered(rendered, deadline.spent)
 
 
 def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:

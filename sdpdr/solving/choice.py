@@ -47,6 +47,11 @@ LONGEST = 6
 SMALL_ORDER, SMALL_ROWS = 30, 100
 
 
+def _alone(deadline: Deadline) -> tuple[Way, ...]:
+    """Nobody takes a turn after a solver that was asked for."""
+    return ()
+
+
 @dataclass(frozen=True, eq=False)
 class Way:
     """One way to solve a program: reductions in turn, and a solver for what they lead to.
@@ -65,8 +70,9 @@ class Way:
         Why it has none.
     cost : Cost or None
         What it is predicted to take, as far as the choice depended on it.
-    further : callable without arguments
-        Finds the ways that are tried in turn where this one falls short; see `sequence`.
+    further : callable of a deadline
+        Finds the ways that are tried in turn where this one falls short; see `sequence`. They are
+        compared no longer than until then.
     priced : SDP or None
         The program that candidates were chosen for, if it is another than ``sdp``.
     trial : Way or None
@@ -83,7 +89,7 @@ class Way:
     sdp: SDP | None = None
     refusal: str = ""
     cost: Cost | None = None
-    further: Callable[[], tuple[Way, ...]] = field(default=tuple, repr=False)
+    further: Callable[[Deadline], tuple[Way, ...]] = field(default=_alone, repr=False)
     priced: SDP | None = None
     trial: Way | None = None
     tentative: bool = False
@@ -94,15 +100,17 @@ class Way:
 
         They are found when they are asked for. A solver that was asked for by name is alone.
         """
-        return (self, *self.further())
+        return self.in_turn(Deadline())
+
+    def in_turn(self, deadline: Deadline) -> tuple[Way, ...]:
+        """The `sequence`, in which ways are compared no longer than until a deadline."""
+        return (self, *self.further(deadline))
 
     @property
     def shares(self) -> tuple[float, ...]:
         """Seconds after which each of the `sequence` gives way to the next."""
         limit = inf if self.solver.time_limit is None else self.solver.time_limit
-        if len(self.sequence) == 1:
-            return (limit,)
-        return shares([one.cost for one in self.sequence], limit)
+        return shares_of(self.sequence, limit)
 
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -230,6 +238,11 @@ def choose(
     return _after(tuple(via), sdp, after)
 
 
+def shares_of(ways: Sequence[Way], seconds: float) -> tuple[float, ...]:
+    """Seconds after which each of some ways gives way to the next; one alone has all of them."""
+    return (seconds,) if len(ways) == 1 else shares([one.cost for one in ways], seconds)
+
+
 def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
     """A way to solve what reductions lead to, as one to solve the program itself."""
     return replace(
@@ -237,7 +250,7 @@ def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
         reductions=(*via, *way.reductions),
         sdp=sdp,
         priced=way.sdp,
-        further=lambda: tuple(_after(via, sdp, one) for one in way.further()),
+        further=lambda deadline: tuple(_after(via, sdp, one) for one in way.further(deadline)),
     )
 
 
@@ -260,10 +273,10 @@ def _chosen(
         wanted.require()
         classes[wanted.name] = type(wanted)
     tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
-    known = Candidates(sdp, refusal, classes, tol, deadline)
+    known = Candidates(sdp, refusal, classes, tol, deadline.seconds)
     choice = _Choice(known, form, options, wanted, skip, without)
     brief = choice.brief() if form == "auto" and not named else None
-    return choice.best() if brief is None else brief
+    return choice.best(deadline) if brief is None else brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +310,9 @@ class _Choice:
         if not ways:
             return None
         return replace(
-            ways[0], trial=self._trial(), further=lambda: (*ways[1:], *self.best().sequence)
+            ways[0],
+            trial=self._trial(),
+            further=lambda deadline: (*ways[1:], *self.best(deadline).in_turn(deadline)),
         )
 
     def _may_be_brief(self, solver: str, form: str) -> bool:
@@ -322,9 +337,9 @@ class _Choice:
         way = self._brief(*SPLIT)
         return replace(way, solver=replace(way.solver, max_iter=most), tentative=True)
 
-    def best(self) -> Way:
+    def best(self, deadline: Deadline) -> Way:
         """The way of least cost, or the one that was asked for."""
-        found = next(self.known.ranked(self.pairs, self.known.deadline), None)
+        found = next(self.known.ranked(self.pairs, deadline), None)
         if found is None:
             tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
             raise NotAcceptedError(_no_way(self.wanted, self.form, tried))
@@ -340,12 +355,12 @@ class _Choice:
         steps = () if sdp is None or solver.as_stored else reductions_for(one.form, sdp)
         return Way(steps, solver, one.form, why, sdp, self.known.no_sdp, one.cost)
 
-    def further(self, first: Candidate) -> tuple[Way, ...]:
+    def further(self, first: Candidate, deadline: Deadline) -> tuple[Way, ...]:
         """Who takes turns after the first: other methods, then other forms of the same."""
         words = f"{first.solver} ({first.form} form) fell short"
         others, again = list[Candidate](), list[Candidate]()
         methods, problems = {method_of(first.solver)}, {posed(first.solver, first.form)}
-        for one in self.known.ranked(self.pairs):
+        for one in self.known.ranked(self.pairs, deadline):
             problem = posed(one.solver, one.form)
             if problem in problems or one.verdict != POSSIBLE or self._is_late(one):
                 continue
@@ -373,7 +388,7 @@ class _Choice:
         """Whether it would have nothing to show when the time is up."""
         if one.cost is None or one.cost.keeps_point:
             return False
-        return one.cost.seconds > self.known.deadline.seconds
+        return one.cost.seconds > self.known.seconds
 
 
 def _is_small(sdp: SDP) -> bool:

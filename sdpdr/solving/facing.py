@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.model import Model
@@ -123,7 +123,7 @@ def _lifted_ray(ray: Ray | None, lift: Callable[[Point], Point]) -> Ray | None:
 def deeper(
     sdp: SDP,
     faced: FacialReduction | None = None,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ENDLESS,
 ) -> FacialReduction | None:
     """Look for combinations of rows too, where no interior was found; for small programs.
 
@@ -141,11 +141,10 @@ def deeper(
     FacialReduction or None
         None if nothing more was found.
     """
-    limit = Deadline() if deadline is None else deadline
 
     def lend_in_time(auxiliary: SDP) -> Point:
-        limit.require()
-        return lend(auxiliary, limit.left())
+        deadline.require()
+        return lend(auxiliary, deadline.left())
 
     found = facial_reduction(sdp, lend=lend_in_time)
     known = 0 if faced is None else len(faced.exposures)

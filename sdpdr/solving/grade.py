@@ -12,7 +12,7 @@ from importlib.metadata import version
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.attain import Attained, attain, made_psd
@@ -68,7 +68,7 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
     towards a feasible point, and no solver for a ray, begins after the deadline.
     """
     point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
-    deadline = request.deadline
+    deadline = request.proofs
     proofs = Proofs(sdp, solver.tol, deadline, gap_scale=request.gap_scale)
     claim = replace(outcome.claim, verdict=verdict.value)
     with clock("certify"):
@@ -224,7 +224,7 @@ def _versions() -> dict[str, str]:
 
 
 def proved(
-    sdp: SDP, solution: Solution, deadline: Deadline | None = None, *, rigorous: bool = True
+    sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS, *, rigorous: bool = True
 ) -> Solution:
     """The solution with everything proved anew, by default with all rounding accounted for."""
     if solution.ray is not None:
@@ -303,13 +303,11 @@ def _edges(sdp: SDP) -> dict[str, Index]:
     }
 
 
-def _with_rigorous_ray(
-    sdp: SDP, solution: Solution, ray: Ray, deadline: Deadline | None
-) -> Solution:
+def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: Deadline) -> Solution:
     """The ray with a proof that accounts for all rounding; a mere claim where there is none."""
     found: Ray | str
     if ray.kind == "infeasible":
-        found = prove_infeasible(sdp, ray.duals, True, deadline)
+        found = prove_infeasible(sdp, ray.duals, rigorous=True, deadline=deadline)
     else:
         feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
         found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
@@ -320,7 +318,7 @@ def _with_rigorous_ray(
     return replace(solution, ray=None, claimed=claim, status=Status.UNVERIFIED)
 
 
-def attested(sdp: SDP, solution: Solution, deadline: Deadline | None = None) -> Solution:
+def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solution:
     """The solution with a value proved attainable near its point, which stays where it is.
 
     For points of the boundary, of a low rank for instance, that a proof would move inside.

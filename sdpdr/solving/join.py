@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status, Verdict
@@ -34,7 +34,7 @@ _VERDICTS = {
 
 
 def join(
-    solutions: Sequence[Solution], sdp: SDP | None = None, deadline: Deadline | None = None
+    solutions: Sequence[Solution], sdp: SDP | None = None, deadline: Deadline = ENDLESS
 ) -> Solution:
     """Join answers to the same program into one that is as good as any of them on either side.
 
@@ -86,7 +86,7 @@ def join(
     return replace(best, runs=runs)
 
 
-def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline | None) -> Solution:
+def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solution:
     """The best point with the best bound."""
     prover = max(
         (one for one in found if one.bound is not None),
@@ -117,7 +117,7 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline | None) -
     return with_status(sdp, _attained(sdp, merged, deadline), verdict)
 
 
-def _attained(sdp: SDP, merged: Solution, deadline: Deadline | None) -> Solution:
+def _attained(sdp: SDP, merged: Solution, deadline: Deadline) -> Solution:
     """The solution with its point proved feasible, where that can be done."""
     if merged.attained is not None:
         return merged

@@ -187,12 +187,21 @@ class Plan(Way):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        deadline = Deadline(chosen.solver.time_limit, since=watch)
-        return chosen.carried_out(
-            Request(
-                chosen.model, isolate, rigorous, gap_scale, start, progress, attainable, deadline
-            )
+        request = Request(
+            chosen.model,
+            isolate=isolate,
+            rigorous=rigorous,
+            gap_scale=gap_scale,
+            start=start,
+            progress=progress,
+            attainable=attainable,
         )
+        return chosen.in_time(request, watch)
+
+    def in_time(self, request: Request, since: Deadline) -> Solution:
+        """The answer in the time limit of the solver, of which planning has taken a part."""
+        deadline = Deadline(self.solver.time_limit, since=since)
+        return self.carried_out(replace(request, deadline=deadline))
 
     def carried_out(self, request: Request) -> Solution:
         """The answer of a plan that was made for the model of a request as it stands.
@@ -274,17 +283,15 @@ class Plan(Way):
         # What is lost by a narrower program, no other solver finds.
         if self.asked is not None and self.asked.solver == "auto" and not narrower:
 
-            def in_turn(
-                one: Way, turn: str, deadline: Deadline, start: Solution | None
-            ) -> Solution:
+            def in_turn(one: Way, turn: str, proofs: Deadline, start: Solution | None) -> Solution:
                 begin = request.start if start is None else start
-                return attempt(one, clock, replace(request, deadline=deadline, start=begin), turn)
+                return attempt(one, clock, replace(request, proofs=proofs, start=begin), turn)
 
             return take_turns(self, in_turn, request.deadline, rigorous=request.rigorous)
         if self.solver.time_limit is not None and request.isolate is not False:
             request.deadline.excuse(until_there_is_a_worker(self.solver))
         one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
-        return attempt(one, clock, replace(request, deadline=of_proofs(request.deadline)))
+        return attempt(one, clock, replace(request, proofs=of_proofs(request.deadline)))
 
     def _deeper(self, first: Solution, clock: Clock, request: Request) -> Solution:
         """The answer, joined with that on a smaller face if one is found in the time left."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.program.attain import Attained, attain, inward_multipliers
 from sdpdr.program.attain.local import both_sides
 from sdpdr.program.backward import dual_backward_error
@@ -38,7 +38,7 @@ class Proofs:
 
     sdp: SDP
     tol: float
-    deadline: Deadline | None = None
+    deadline: Deadline = ENDLESS
     rigorous: bool = False
     gap_scale: float = 0.0
 
@@ -96,7 +96,7 @@ class Proofs:
         the point comes whichever multipliers prove it.
         """
         goal = value_of(self.sdp, point) if attained.value is None else attained.value
-        if self._is_late() or not point.duals or self._is_tight(certificate, goal):
+        if self.deadline.is_over() or not point.duals or self._is_tight(certificate, goal):
             return certificate, point
         candidates = [attained.duals] if attained.duals else []
         inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
@@ -104,7 +104,7 @@ class Proofs:
             found, proving = self.certified(Point(point.values, duals))
             if _better(self.sdp, certificate, found) is found:
                 certificate, point = found, proving
-            if self._is_late() or self._is_tight(certificate, goal):
+            if self.deadline.is_over() or self._is_tight(certificate, goal):
                 break
         return self._unless_poor(certificate, point, given, goal)
 
@@ -125,9 +125,6 @@ class Proofs:
             return certificate, point
         words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
         return Certificate(None, words), given
-
-    def _is_late(self) -> bool:
-        return self.deadline is not None and self.deadline.is_over()
 
     def _is_tight(self, certificate: Certificate, goal: float) -> bool:
         """Whether a bound leaves half of the tolerance to what is attained."""

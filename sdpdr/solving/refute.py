@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError
 from sdpdr.program.attain import attain
 from sdpdr.program.point import Point
@@ -40,7 +40,7 @@ def refute(
     *,
     feasible: bool = False,
     rigorous: bool = False,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ENDLESS,
     solver: Solver | None = None,
 ) -> Ray | str:
     """Look for a ray where a solver says that a program is infeasible or unbounded.
@@ -84,7 +84,7 @@ def refute(
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
     solve = solved_by(solver or _helper(sdp), deadline)
     infeasible = [
-        partial(prove_infeasible, sdp, point.duals, rigorous, deadline),
+        partial(prove_infeasible, sdp, point.duals, rigorous=rigorous, deadline=deadline),
         partial(find_infeasibility, sdp, solve, rigorous=rigorous),
     ]
     unbounded = [
@@ -101,14 +101,14 @@ def refute(
             return found
         reasons.append(found)
         # What the solver handed back has been tried by then.
-        if deadline is not None and deadline.is_over():
+        if deadline.is_over():
             reasons[1:] = ["the time was up"]
             break
     why = reasons[1]
     return f"the solver says that the program is {_KINDS[verdict]}, but no ray proves it: {why}"
 
 
-def is_feasible(sdp: SDP, deadline: Deadline | None = None, rigorous: bool = False) -> bool:
+def is_feasible(sdp: SDP, deadline: Deadline = ENDLESS, rigorous: bool = False) -> bool:
     """Whether some feasible point is proved, whatever its objective.
 
     Looked for near zero, and then near what a solver finds for the program without an objective,
@@ -129,7 +129,7 @@ def is_feasible(sdp: SDP, deadline: Deadline | None = None, rigorous: bool = Fal
     return prove(solved_by(_helper(flat), deadline)(flat)).value is not None
 
 
-def solved_by(solver: Solver, deadline: Deadline | None = None) -> Solve:
+def solved_by(solver: Solver, deadline: Deadline = ENDLESS) -> Solve:
     """A configured solver as a function from programs to points.
 
     Parameters
@@ -140,7 +140,7 @@ def solved_by(solver: Solver, deadline: Deadline | None = None) -> Solve:
     """
 
     def solve(sdp: SDP) -> Point:
-        left = None if deadline is None else deadline.left()
+        left = deadline.left()
         if left == 0.0:
             return Point()
         steps = (Scale(),) if Face().accepts(sdp) else (Face(), Scale())

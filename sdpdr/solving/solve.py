@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -122,7 +121,14 @@ def solve(
     refuse_strange(model, solver)
     require_flags(verbose=verbose)
     watch = Deadline()
-    request = Request(model, isolate, rigorous, gap_scale, start, progress)
+    request = Request(
+        model,
+        isolate=isolate,
+        rigorous=rigorous,
+        gap_scale=gap_scale,
+        start=start,
+        progress=progress,
+    )
     chosen = plan(
         model,
         solver,
@@ -136,8 +142,7 @@ def solve(
         seed=seed,
         verbose=verbose,
     )
-    deadline = Deadline(chosen.solver.time_limit, since=watch)
-    return chosen.carried_out(replace(request, deadline=deadline))
+    return chosen.in_time(request, watch)
 
 
 def solve_step(
@@ -172,7 +177,5 @@ def solve_step(
     """
     watch = Deadline()
     chosen = plan(program, solver, form, tol=tol, time_limit=time_limit, seed=seed)
-    deadline = Deadline(chosen.solver.time_limit, since=watch)
-    return chosen.carried_out(
-        Request(program, None, False, gap_scale, start, False, attainable=False, deadline=deadline)
-    )
+    request = Request(program, gap_scale=gap_scale, start=start, progress=False, attainable=False)
+    return chosen.in_time(request, watch)

@@ -57,7 +57,7 @@ def grade_by_tangent(
         return solution
     with clock("certify"):
         solution = _proved(
-            sdp, outcome.point, Proofs(sdp, chosen.solver.tol, request.deadline), solution
+            sdp, outcome.point, Proofs(sdp, chosen.solver.tol, request.proofs), solution
         )
     solution = replace(solution, timings=dict(clock.seconds), gap_scale=request.gap_scale)
     return _with_true_value(model, sdp, solution, outcome)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -15,7 +16,7 @@ from sdpdr.program.run import Run, Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.choice import Way
+from sdpdr.solving.choice import Way, shares_of
 from sdpdr.solving.costs import crowding, patience, shares
 from sdpdr.solving.grade import proved
 from sdpdr.solving.join import join
@@ -155,6 +156,11 @@ class Turns:
         """Seconds until the deadline."""
         return self.deadline.ahead
 
+    @cached_property
+    def sequence(self) -> tuple[Way, ...]:
+        """All who take turns; they are compared, where it comes to that, in the time left."""
+        return self.chosen.in_turn(self.deadline)
+
     def take_all(self) -> None:
         """Turn by turn, until it is enough or the time is up."""
         if self.chosen.trial is not None:
@@ -163,7 +169,7 @@ class Turns:
                 return
         self._take_as_long_as_it_converges(self.chosen, self._first_share())
         place = 1
-        while not self._is_enough() and place < len(self.chosen.sequence):
+        while not self._is_enough() and place < len(self.sequence):
             self._take_in_order(place)
             place += 1
         if self.stopped and not self._is_enough():
@@ -189,10 +195,10 @@ class Turns:
             return self.limit / 2.0
         if self.limit == inf or patient == inf or patient <= self.limit / 2.0:
             return min(self._stretched(patient), self.limit)
-        return self.chosen.shares[0]
+        return shares_of(self.sequence, self.limit)[0]
 
     def _take_in_order(self, place: int) -> None:
-        waiting = self.chosen.sequence[place:]
+        waiting = self.sequence[place:]
         one = waiting[0]
         share = self._stretched(shares([plan.cost for plan in waiting], self.left)[0])
         if self.usable_at < inf:
@@ -204,7 +210,7 @@ class Turns:
             share = min(share, budget, max(self._stretched(HURRY_AT_LEAST), HURRY * predicted))
         if self._is_too_late_for(one) and any(_can_go_on(*pair) for pair in self.stopped):
             return
-        words = f"candidate {place + 1} of {len(self.chosen.sequence)}"
+        words = f"candidate {place + 1} of {len(self.sequence)}"
         self._take_as_long_as_it_converges(one, share, words)
 
     def _take_as_long_as_it_converges(self, one: Way, share: float, turn: str = "") -> None:

@@ -24,10 +24,11 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import Clarabel, LowRank
+from sdpdr.solvers import Clarabel, LowRank, Scs
 from sdpdr.solvers.processes import alone, workers, zygote
 from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated
+from sdpdr.solving.attempt import run_written
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
 HANG = 60.0  # seconds that tell a hang from a slow machine
@@ -354,3 +355,31 @@ def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them(
     assert again.startswith("SOLVED True")
     assert is_gone(int(again.split()[-1]))
     assert ran.stderr == ""
+
+
+IMPORTS = """
+import pickle, sys
+from importlib import import_module
+from sdpdr.solvers.processes import zygote
+for name in zygote._IMPORTED:
+    import_module(name)
+before = set(sys.modules)
+pickle.loads(sys.stdin.buffer.read())
+print(sorted(set(sys.modules) - before))
+"""
+
+
+def test_a_worker_that_is_sent_a_model_as_written_imports_nothing_for_it(model):
+    sent = pickle.dumps(partial(run_written, Clarabel(), model))
+    ran = subprocess.run([sys.executable, "-c", IMPORTS], input=sent, capture_output=True)
+    assert ran.stdout.decode().strip() == "[]", ran.stderr.decode()
+
+
+def test_scs_keeps_a_limit_by_itself_that_it_was_sent_with_a_model(model):
+    """Interrupted in its place, it would have no point."""
+    solver = Scs(tol=1e-14, time_limit=1.0)
+    limits = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Scs, "run_rendered", lambda self, *given: limits.append(self.time_limit))
+        run_written(solver, model)
+    assert 0.0 < limits[0] < 1.0

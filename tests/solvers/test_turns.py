@@ -70,7 +70,7 @@ def turns_of(script, predicted=(1.0, 1.0), limit=LIMIT):
         for k, seconds in enumerate(predicted)
     ]
     first = Way(*(getattr(ways[0], part) for part in ("reductions", "solver", "form", "reason")),
-                cost=ways[0].cost, further=lambda: tuple(ways[1:]))  # fmt: skip
+                cost=ways[0].cost, further=lambda deadline: tuple(ways[1:]))  # fmt: skip
     left = [list(answers) for answers in script]
 
     def attempt(way, words, deadline, start):
@@ -156,7 +156,7 @@ def test_proofs_of_a_turn_leave_half_of_the_rest_to_others(clock):
         Way((), LowRank(seed=k, time_limit=20.0), "factor", "", cost=Cost(1.0, 0.0, 1.0))
         for k in range(2)
     )
-    first = replace(first, further=lambda: (second,))
+    first = replace(first, further=lambda deadline: (second,))
 
     def attempt(way, words, deadline, start):
         begin = clock.now
@@ -177,7 +177,7 @@ def test_a_small_program_takes_half_of_a_limit_before_others_are_looked_for(cloc
     told, sdp = [], SDP((PsdVariable("X", 1),), {}, ())
     second = Way((), LowRank(seed=1, time_limit=limit), "factor", "", cost=Cost(0.01, 0.0, 1.0))
 
-    def others():
+    def others(deadline):
         told.append("others")
         return (second,)
 
@@ -210,7 +210,7 @@ def small_program():
 @pytest.mark.parametrize("late", [False, True])
 def test_what_proofs_left_to_others_is_proved_in_the_end(clock, late):
     sdp, found = small_program()
-    first = Way((), LowRank(time_limit=1.0), "factor", "", sdp=sdp, further=lambda: ())
+    first = Way((), LowRank(time_limit=1.0), "factor", "", sdp=sdp, further=lambda deadline: ())
 
     def attempt(way, words, deadline, start):
         if late and start is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
 from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest, own_share
 from sdpdr.program.attain.box import Box, enclose
@@ -73,7 +73,7 @@ def attain(
     goal: float = np.nan,
     tol: float = 1e-6,
     rigorous: bool = False,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ENDLESS,
 ) -> Attained:
     r"""Make a point feasible and prove it.
 
@@ -168,9 +168,7 @@ def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     return None
 
 
-def _searched(
-    sdp: SDP, point: Point, aim: _Aim, deadline: Deadline | None
-) -> tuple[float, Attained]:
+def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: Deadline) -> tuple[float, Attained]:
     """Value of the minimisation and point, by Newton steps, where dense factorizations are quick.
 
     Raises

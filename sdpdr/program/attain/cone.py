@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, placed
-from sdpdr.base.deadline import Deadline, Effort, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
@@ -137,7 +137,7 @@ class ConeProgram:
 
     def afresh(self) -> ConeProgram:
         """The program for proofs that have taken nothing yet."""
-        return replace(self, effort=Effort(None))
+        return replace(self, effort=Effort())
 
     def value(self, x: Array) -> float:
         """Objective of the minimisation, in floating point."""
@@ -258,7 +258,7 @@ def _require(order: int, largest: int) -> None:
         )
 
 
-def cone_program(sdp: SDP, deadline: Deadline | None = None, *, wide: bool = False) -> ConeProgram:
+def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) -> ConeProgram:
     """Flatten a program; proofs with it end by the deadline.
 
     Parameters

@@ -19,7 +19,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
 from sdpdr.program.attain.approach import finest_first, least_share, lifted
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.newton import (
@@ -44,7 +44,7 @@ _THINNER = 1e-2
 
 
 def inward_multipliers(
-    sdp: SDP, point: Point, tol: float = 1e-6, deadline: Deadline | None = None
+    sdp: SDP, point: Point, tol: float = 1e-6, deadline: Deadline = ENDLESS
 ) -> Iterator[dict[str, Array]]:
     """Multipliers near those of a point whose slack is positive definite, the nearest first.
 

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline, Effort, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
@@ -65,7 +65,7 @@ Multipliers: TypeAlias = "tuple[Array, Array]"
 
 
 def both_sides(
-    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: Deadline | None = None
+    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: Deadline = ENDLESS
 ) -> tuple[Certificate, Attained] | None:
     """A bound and a value within half of the tolerance of each other; None where none were found.
 

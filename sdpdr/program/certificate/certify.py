@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline, Effort
+from sdpdr.base.deadline import ENDLESS, Deadline, Effort
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
@@ -28,7 +28,7 @@ def certify(
     *,
     rigorous: bool = False,
     goal: float | None = None,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ENDLESS,
 ) -> Certificate:
     r"""Prove a bound on the optimal value of a program from multipliers of any quality.
 
@@ -93,7 +93,7 @@ def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:
     return found.bound <= goal if sdp.maximize else found.bound >= goal
 
 
-def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: Deadline | None) -> Certificate:
+def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: Deadline) -> Certificate:
     """The better of two arguments, the second of which may be long-winded."""
     found = _unless_singular(outweighed, sdp, y, arithmetic)
     if found is not None and found[1]:

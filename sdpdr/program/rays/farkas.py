@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg.magnitudes import adjoint_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec
@@ -47,7 +47,7 @@ _HOPE = 1e-9
 
 
 def prove_infeasible(
-    sdp: SDP, duals: Duals, rigorous: bool = False, deadline: Deadline | None = None
+    sdp: SDP, duals: Duals, rigorous: bool = False, deadline: Deadline = ENDLESS
 ) -> Ray | str:
     r"""Prove from multipliers of any quality that a program has no feasible point.
 
@@ -103,7 +103,7 @@ def prove_infeasible(
             found = str(error)
         if isinstance(found, str):
             trouble = found
-            if deadline is not None and deadline.is_over():
+            if deadline.is_over():
                 break
             continue
         moved, value, words, arithmetic = found

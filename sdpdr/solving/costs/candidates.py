@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import NotAcceptedError
@@ -73,8 +74,8 @@ class Candidates:
     classes : mapping from name to class of solver
     tol : float
         Tolerance to be reached.
-    deadline : Deadline, optional
-        By which it has to be reached.
+    seconds : float, default infinite
+        In which it has to be reached.
     """
 
     def __init__(
@@ -83,10 +84,9 @@ class Candidates:
         refusal: str,
         classes: Mapping[str, type[Solver]],
         tol: float,
-        deadline: Deadline | None = None,
+        seconds: float = inf,
     ) -> None:
-        self.sdp, self.classes, self.tol = sdp, classes, tol
-        self.deadline = Deadline() if deadline is None else deadline
+        self.sdp, self.classes, self.tol, self.seconds = sdp, classes, tol, seconds
         self.structure = None if sdp is None else Structure(sdp)
         self.no_sdp = refusal
         self._unusable: dict[str, str] = {}
@@ -120,15 +120,12 @@ class Candidates:
         except NotAcceptedError as error:
             return Candidate(name, form, refusal=str(error))
 
-    def ranked(
-        self, pairs: Iterable[tuple[str, str]], deadline: Deadline | None = None
-    ) -> Iterator[Candidate]:
+    def ranked(self, pairs: Iterable[tuple[str, str]], deadline: Deadline) -> Iterator[Candidate]:
         """Candidates that can run, that of least cost first.
 
         Costs are asked for in the order of their lower bounds, and no sooner than a candidate is:
         until no other can be less, or the time is up.
         """
-        clock = Deadline() if deadline is None else deadline
         possible = [pair for pair in pairs if not self.refusal(*pair)]
         if self.structure is None:
             yield from (Candidate(*pair) for pair in possible)
@@ -140,7 +137,7 @@ class Candidates:
         ties = count()
         heap: list[tuple[Priority, int, bool, Candidate]] = []
         for name, form in possible:
-            if heap and clock.is_over():
+            if heap and deadline.is_over():
                 break
             entry = self.candidate(name, form, least=True)
             if entry.refusal:
@@ -149,7 +146,7 @@ class Candidates:
             heap.append((self._priority(entry), next(ties), known, entry))
         heapq.heapify(heap)
         while heap:
-            if clock.is_over():
+            if deadline.is_over():
                 # Ours have a point and a bound to show for next to no time.
                 heap.sort(key=lambda one: (self.classes[one[-1].solver].is_native, *one[:2]))
                 yield from (one if known else replace(one, cost=None) for *_, known, one in heap)
@@ -165,4 +162,4 @@ class Candidates:
                 heapq.heappush(heap, (self._priority(entry), tie, True, entry))
 
     def _priority(self, entry: Candidate) -> Priority:
-        return priority(entry.cost, self.deadline.seconds)
+        return priority(entry.cost, self.seconds)

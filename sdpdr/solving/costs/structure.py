@@ -12,6 +12,7 @@ from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, VectorMap
 from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.svec import svec_size
+from sdpdr.linalg.walks import BROAD
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.sdp import SDP, Rows
 from sdpdr.reduce.chordal_pattern import Trees, find_trees
@@ -35,9 +36,6 @@ RANK = 6
 LARGEST_DATA = 20_000_000
 # Order of the matrices beyond which cliques take longer to find than they may save here.
 LARGEST_PATTERN = 20_000
-# As broad as this (see `linalg.walks.breadth`), cliques of thousands are left, and take minutes to
-# find: of 8,000 points of noise in 60 dimensions, 50 s.
-BROADEST = 3000
 # So many rows, and for each index so many, are not multiplied out on a face in search of cliques.
 MANY_ROWS, CROWDED = 20_000, 50
 # An unfolding (see `is_edge_program`), one matrix under other rows, several matrices.
@@ -214,7 +212,7 @@ class Structure:
             return Trees(reasons={"the program": words})
         face = Face("sparse")
         sdp = self.sdp if face.accepts(self.sdp) else face.apply(self.sdp).sdp
-        return find_trees(sdp, broadest=BROADEST)
+        return find_trees(sdp, broadest=BROAD)
 
     def _orders(self, reduced: bool) -> tuple[int, ...]:
         return tuple(

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix, csr_matrix
 
 from sdpdr.linalg.factorization import symmetric_factor
-from sdpdr.linalg.walks import breadth
+from sdpdr.linalg.walks import BROAD, breadth
 from sdpdr.solvers.lowrank.edge.program import Edges, Matrix, Objective, Vector
 
 Index = NDArray[np.intp]
-# Width of a graph from which on the factor takes qdldl seconds, and MKL a tenth of them: of 8,000
-# points of noise in 60 dimensions 10 s and 1 s. Their factors differ by a quarter.
-_BROAD = 3000
 
 
 class BlockLaplacian:
@@ -202,7 +199,7 @@ class _Graph:
 def _graph_fill(graph: _Graph) -> int:
     """Nonzeros of the factor; of a graph without small separators by whatever works in blocks."""
     matrix = csc_array(graph.matrix)
-    factor = symmetric_factor(matrix, "auto" if breadth(matrix + matrix.T) > _BROAD else "qdldl")
+    factor = symmetric_factor(matrix, "auto" if breadth(matrix + matrix.T) > BROAD else "qdldl")
     factor.factorize(matrix.data)
     return factor.nnz
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
@@ -72,7 +72,7 @@ class Verdict:
         return apart + self.negativity
 
     def proof(
-        self, point: Point, tol: float, deadline: Deadline | None = None
+        self, point: Point, tol: float, deadline: Deadline = ENDLESS
     ) -> tuple[float, float] | None:
         """Bound from the multipliers and its relative gap, both as the person wrote it.
 
