@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sdpdr
 from sdpdr.errors import DataError, SolveFailedError
 from sdpdr.iterate import IterationStatus
+from sdpdr.solving.iterate.convex import ConvexIteration
 
 T = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
 V = T + 0.5 * T**2
@@ -126,3 +127,18 @@ def test_parameters_are_cloned_and_checked_when_fitted():
 def test_products_need_components():
     with pytest.raises(NotFittedError):
         sdpdr.PolynomialFactorization(2).inverse_transform(np.ones((1, 2)))
+
+
+def test_starts_share_the_time(monkeypatch):
+    """Each has what those before it left."""
+    run, given = ConvexIteration.run, []
+
+    def noted(self, *arguments):
+        given.append(self.time_limit)
+        return run(self, *arguments)
+
+    monkeypatch.setattr(ConvexIteration, "run", noted)
+    V = np.random.default_rng(0).random((3, 3))
+    sdpdr.factorize.polynomial(V, [1.0, 0.5], restarts=2, max_iter=1, tol=1e-12, time_limit=60.0)
+    assert len(given) == 3
+    assert 60.0 > given[0] > given[1] > given[2]

@@ -24,6 +24,7 @@ from sdpdr.errors import (
     UnusedColumnsWarning,
     WeakSeparationWarning,
 )
+from sdpdr.families.factor.margin import prices
 from sdpdr.families.factor.margin.entries import read_entries
 from sdpdr.families.factor.margin.factors import Program, Proof, complete
 from sdpdr.families.factor.margin.losses import Hinge, Squared
@@ -263,6 +264,12 @@ def test_below_the_least_price_the_matrix_is_zero(norm):
 # -- the price that is chosen --------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def chosen():
+    """Of the squared loss and the trace norm."""
+    return RatingMMMF().fit(SMALL)
+
+
 def test_the_default_price_is_that_of_the_smallest_error_held_back():
     seen, held = ratings(20, 15)
     model = RatingMMMF().fit(seen)
@@ -277,10 +284,20 @@ def test_the_default_price_is_that_of_the_smallest_error_held_back():
     assert model.score(held) >= 1.01 * rule.score(held)
 
 
-def test_the_price_follows_the_unit_of_ratings():
-    found = [RatingMMMF().fit(X) for X in (SMALL, 8.0 * SMALL + 16.0)]
-    assert found[1].c_ == pytest.approx(found[0].c_ / 8.0, rel=1e-6)
-    np.testing.assert_allclose(8.0 * found[1].prices_, found[0].prices_, rtol=1e-6)
+def test_the_price_follows_the_unit_of_ratings(chosen):
+    other = RatingMMMF().fit(8.0 * SMALL + 16.0)
+    assert other.c_ == pytest.approx(chosen.c_ / 8.0, rel=1e-6)
+    np.testing.assert_allclose(8.0 * other.prices_, chosen.prices_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("factor", "last"), [(0.5, 1024.0), (0.98, 1024.0), (0.995, 32.0)])
+def test_prices_go_on_while_errors_fall(factor, last):
+    errors, tried = [], []
+    for multiple in prices.ascending(errors):
+        errors.append(factor ** len(errors))
+        tried.append(multiple)
+    assert tried[-1] == last
+    assert np.all(np.diff(tried) > 0.0)
 
 
 def test_ratings_of_offsets_and_noise_get_no_matrix():
@@ -294,8 +311,8 @@ def test_ratings_of_offsets_and_noise_get_no_matrix():
 
 
 @pytest.mark.parametrize("options", [{"loss": "hinge"}, {"norm": "max"}])
-def test_other_losses_and_norms_take_the_same_multiple(options):
-    found = [RatingMMMF(**each).fit(SMALL) for each in ({}, options)]
+def test_other_losses_and_norms_take_the_same_multiple(chosen, options):
+    found = [chosen, RatingMMMF(**options).fit(SMALL)]
     first, second = (model.c_ / model.least_price(SMALL) for model in found)
     assert first == pytest.approx(second)
     np.testing.assert_array_equal(found[0].errors_, found[1].errors_)

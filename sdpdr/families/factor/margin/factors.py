@@ -54,6 +54,8 @@ _PATIENCE = 15
 _NEW = 0.05
 # The whole product is faster than so many times fewer of its entries, one by one.
 _DENSE = 30
+# Products with so many entries or fewer are faster than sparse ones.
+_SMALL = 20_000
 # Width of the parabola where rows are folded in.
 _FOLDED = 0.01
 
@@ -163,7 +165,8 @@ class Program:
         ridge: float,
         random_state: Any = None,
     ) -> None:
-        self._random = np.random.RandomState(validate.seed(random_state))
+        self._seed = validate.seed(random_state)
+        self._random = np.random.RandomState(self._seed)
         self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
         self.factors: Factors = TraceFactors() if norm == "trace" else MaxFactors()
         self.i, self.a = entries.places.T
@@ -175,6 +178,10 @@ class Program:
         self._unit = 1.0 / np.sqrt(c * (counts + ridge))
         self._shared_unit = 1.0 / np.sqrt(c * self.i.size)
 
+    def priced(self, c: float) -> Program:
+        """The same program at another price of the loss."""
+        return Program(self.entries, self.loss, self.factors.name, c, self.ridge, self._seed)
+
     def start(self) -> Completion:
         """Zero factors; offsets are left to the first steps."""
         (p, q), none = self.entries.shape, np.zeros
@@ -183,13 +190,24 @@ class Program:
     def slopes(self, at: Completion, width: float) -> tuple[float, Array, Array, Array]:
         """The price of smoothed loss and offsets; slopes in factors, offsets, thresholds."""
         total, slope, shared = self.loss.smooth(at.scores(self.i, self.a), at.shared, width)
-        G = self.entries.spread(self.c * slope)
+        weights = self.c * slope
+        G = self._spread(weights)
         offsets = np.concatenate([at.rows, at.columns])
-        pulled = np.concatenate([G.sum(axis=1), G.sum(axis=0)])
+        sides = ((self.i, at.rows.size), (self.a, at.columns.size))
+        pulled = np.concatenate([np.bincount(k, weights, n) for k, n in sides])
         if np.isfinite(self.ridge):
             total += 0.5 * self.ridge * float(offsets @ offsets)
             pulled = pulled + self.c * self.ridge * offsets
         return self.c * total, np.vstack([G @ at.V, G.T @ at.U]), pulled, self.c * shared
+
+    def _spread(self, weights: Array) -> Any:
+        """Weights at the places observed; of few places a matrix that is not sparse."""
+        p, q = self.entries.shape
+        if p * q > _SMALL:
+            return self.entries.spread(weights)
+        G = np.zeros((p, q))
+        G[self.i, self.a] = weights
+        return G
 
     def improved(self, at: Completion, width: float, tol: float, deadline: Deadline) -> Completion:
         """A minimum over factors with as many columns as there are."""
@@ -258,9 +276,9 @@ class Program:
 
     def least_price(self) -> float:
         """The price up to which the best matrix is zero; a loss with a kink gives about that."""
-        point = self.improved(self.start(), _FOLDED, 1e-3, Deadline())
-        proof = self.proof(point, _FOLDED)
-        return self.c / dual_norm(proof.P, self.factors.name, proof.scales)
+        program = self.priced(1.0 / self.i.size)
+        proof = program.proof(program.improved(self.start(), _FOLDED, 1e-3, Deadline()), _FOLDED)
+        return program.c / dual_norm(proof.P, self.factors.name, proof.scales)
 
     def valued(self, at: Completion) -> Completion:
         """The same matrix with the best thresholds, and its value."""

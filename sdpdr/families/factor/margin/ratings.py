@@ -214,7 +214,7 @@ class RatingMMMF(Transformer):
             As for `fit`.
         """
         entries = varying(read_entries(X))
-        return self._program(entries, 1.0 / entries.values.size, entries).least_price()
+        return self._program(entries, 1.0, entries).least_price()
 
     def _chosen(self, entries: Entries, deadline: Deadline) -> float:
         """The price at which ratings held back are predicted best."""

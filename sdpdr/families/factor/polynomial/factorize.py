@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -165,8 +165,7 @@ def polynomial(
     accuracy : float, default 1e-7
         Relative gap asked of each solve.
     time_limit : float, optional
-        Seconds, what it takes to write the program included; a further start has as many again
-        as the first had left, and none is made after them.
+        Seconds of the whole, what it takes to write the program and all starts included.
     progress : bool or callable, optional
         Show progress; by default on a terminal only.
 
@@ -308,7 +307,8 @@ def _search(
         corners = reader.drawn(np.random.default_rng([iteration.seed, number]))
         directions = {name: ways[name].at(below) for name, below in corners.items()}
         state = State(IterationStatus.RUNNING, (), directions, next(iter(ways)), start=number)
-        states.append(iteration.run(state, reader.accept))
+        rest = replace(iteration, time_limit=deadline.left())
+        states.append(rest.run(state, reader.accept))
         if reader.met or deadline.is_over() or states[-1].status in _FINAL:
             break
     return tuple(states)
