@@ -445,6 +445,16 @@ def test_names_that_are_not_known_are_predicted_from_the_other_side():
     np.testing.assert_allclose(found[1], model.predict()[0, 3])
 
 
+def test_a_path_that_was_cut_while_errors_fell_is_no_reason_for_a_zero_matrix():
+    falling = np.array([1.2, 1.1, 0.9, 0.8])
+    for n, best in ((0, prices.RULE), (1, 2.0), (2, 2.0), (4, 2.8)):
+        assert (
+            prices.Path(np.array([1.0, 1.4, 2.0, 2.8])[:n], falling[:n], is_cut=True).best == best
+        )
+    assert prices.Path(np.array([1.0, 1.4]), np.array([0.8, 0.9]), is_cut=True).best == 1.0
+    assert prices.Path(np.array([1.0]), np.array([0.8])).best == 1.0
+
+
 # -- cross-validation ---------------------------------------------------------------------------
 
 

@@ -48,15 +48,25 @@ class Path:
         Multiples of the least price, ascending.
     errors : array of shape (n,)
         Root mean squared errors on the ratings held back.
+    is_cut : bool
+        Whether there was no time to go on.
     """
 
     times: Array = field(default_factory=lambda: np.zeros(0))
     errors: Array = field(default_factory=lambda: np.zeros(0))
+    is_cut: bool = False
 
     @property
     def best(self) -> float:
-        """The multiple of the smallest error, the lowest of several; the rule if there is none."""
-        return float(self.times[np.argmin(self.errors)]) if self.times.size else RULE
+        """The multiple of the smallest error, the lowest of several.
+
+        The rule if there is none, and where a path that was cut had not come so far.
+        """
+        if not self.times.size:
+            return RULE
+        k = int(np.argmin(self.errors))
+        still_falls = self.is_cut and k == self.times.size - 1
+        return max(float(self.times[k]), RULE if still_falls else 0.0)
 
 
 def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:
@@ -81,15 +91,17 @@ def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) 
     held = sum(part.held.values.size for part in parts)
     times: list[float] = []
     errors: list[float] = []
+    is_cut = False
     for multiple in ascending(errors) if held else ():
         squares = sum(part.squares(multiple, deadline) for part in parts)
         if deadline.is_over():
+            is_cut = True
             break
         times.append(multiple)
         errors.append(float(np.sqrt(squares / held)))
         if len(errors) - 1 - int(np.argmin(errors)) >= _PATIENCE:
             break
-    return Path(np.array(times), np.array(errors))
+    return Path(np.array(times), np.array(errors), is_cut)
 
 
 def ascending(errors: list[float]) -> Iterator[float]:

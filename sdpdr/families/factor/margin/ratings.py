@@ -379,7 +379,8 @@ class RatingMMMF(Transformer):
                 UncertifiedWarning,
             )
         elif not self.U_.shape[1]:
-            why = "Raise c." if self.c is not None else _WHY_ZERO
+            is_chosen = self.c is None and self.errors_.size > 1
+            why = _WHY_ZERO if is_chosen else "Raise c."
             warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
                 f"within the tolerance, and only offsets predict. {why}",
