@@ -137,7 +137,7 @@ WAYS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | Predicted]] = {
     "RatingMMMF()": ours(),
     'RatingMMMF(norm="max")': ours(norm="max"),
     'RatingMMMF(loss="hinge")': ours(loss="hinge"),
-    "MMMFCV(cv=3), 19 fits": cross_validated,
+    "MMMFCV(cv=3)": cross_validated,
 }
 
 

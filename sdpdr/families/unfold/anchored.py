@@ -240,7 +240,10 @@ def known_points(
         raise DataError(f"the coordinates of anchor {nodes[row]} are not finite.")
     unknown = np.setdiff1d(np.arange(graph.n), nodes)
     if not unknown.size:
-        raise DataError("every node is an anchor, so nothing is left to be found.")
+        raise DataError(
+            "every node is an anchor, so nothing is left to be found. Mark coordinates that are not "
+            "known by nan."
+        )
     return KnownPoints(nodes, values, values.mean(axis=0), unknown)
 
 
