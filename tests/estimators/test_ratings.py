@@ -465,8 +465,9 @@ def test_the_price_of_the_best_score():
     assert model.c_ == model.cs_[np.argmax(model.scores_.mean(axis=1))]
     assert model.best_score_ == model.scores_.mean(axis=1).max()
     assert model.cs_[0] == pytest.approx(1.25 * RatingMMMF().least_price(seen))
-    # None is tried after the first that predicts worse.
-    assert np.all(np.diff(model.scores_.mean(axis=1))[:-1] >= 0.0)
+    # None is tried after the first that predicts clearly worse.
+    means = model.scores_.mean(axis=1)
+    assert len(means) - int(np.argmax(means)) <= 3
     direct = RatingMMMF(model.c_).fit(seen)
     np.testing.assert_array_equal(model.predict(), direct.predict())
     assert model.score(held) == direct.score(held)

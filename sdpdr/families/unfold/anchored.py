@@ -241,8 +241,8 @@ def known_points(
     unknown = np.setdiff1d(np.arange(graph.n), nodes)
     if not unknown.size:
         raise DataError(
-            "every node is an anchor, so nothing is left to be found. Mark coordinates that are not "
-            "known by nan."
+            "every node is an anchor, so nothing is left to be found. Mark coordinates that are "
+            "not known by nan."
         )
     return KnownPoints(nodes, values, values.mean(axis=0), unknown)
 

@@ -22,6 +22,8 @@ from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero. Fits take the longer the more they cost.
 _PRICES = (1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 5.6, 8.0, 11.0, 16.0, 32.0)
+# Share of the best score that a worse one lacks, and prices in a row that are no better.
+_WORSE, _PATIENCE = 1e-3, 2
 
 
 def _is_map(search: MMMFCV) -> bool:
@@ -40,7 +42,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Fitted with each price; `RatingMMMF` by default.
     cs : array_like, optional
         Prices; by default 1.25 to 32 times the one below which the matrix is zero, until one
-        predicts worse than the one before.
+        predicts worse by a thousandth, or two no better.
     cv : int, default 5
         Parts into which entries are split at random.
     random_state : int or RandomState, default 0
@@ -115,11 +117,13 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return self
 
     def _scores(self, base: Any, folds: list[tuple[Entries, Entries]]) -> Array:
-        """Of every price; of those that nobody named, as long as the next is no worse."""
+        """Of every price; of those that nobody named, until they predict worse."""
         scores: list[list[float]] = []
+        means: list[float] = []
         for c in self.cs_:
             scores.append([_tried(base, c, *fold) for fold in folds])
-            if self.cs is None and len(scores) > 1 and np.mean(scores[-1]) < np.mean(scores[-2]):
+            means.append(float(np.mean(scores[-1])))
+            if self.cs is None and _is_past_the_best(means):
                 break
         return np.array(scores)
 
@@ -160,6 +164,15 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
+
+
+def _is_past_the_best(means: list[float]) -> bool:
+    """Whether the last score is clearly worse than the best, or two were no better.
+
+    Where a matrix is zero, scores of two prices differ by rounding.
+    """
+    best = int(np.argmax(means))
+    return len(means) - 1 - best >= _PATIENCE or means[-1] < means[best] - _WORSE * abs(means[best])
 
 
 def _require_variety(folds: list[tuple[Entries, Entries]], parts: int) -> None:
