@@ -96,13 +96,13 @@ class GraphProjection(Responding):
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, m)
-    intercept_ : array of shape (n_components_,)
-    eigenvalues_ : array of shape (n_components_,)
+    components_ : array of shape (d, m)
+    intercept_ : array of shape (d,)
+    eigenvalues_ : array of shape (d,)
         Of the samples' pencil, or of that among linear functions; nan of directions that were not
         solved for, where all are kept.
     n_components_ : int
-        Directions kept.
+        Directions kept, d.
     tried_ : tuple of (number, share)
         Where the number was chosen, the shares of samples whose nearest other one is of their
         class. The last is that of the data, if components are orthonormal and all that the data
