@@ -108,6 +108,18 @@ def test_by_default_vectors_are_measured_from_their_mean_and_matrices_from_zero(
         assert not model.mean_.any()
 
 
+def test_closed_forms_keep_their_bases_and_others_lie_along_their_axes():
+    columns_only = sdpdr.SOPCA((8, 2), method="2dpca").fit(IMAGES)
+    np.testing.assert_array_equal(columns_only.rows_, np.eye(8))
+    few, more = (sdpdr.SOPCA(k, method="2dsvd").fit(IMAGES) for k in (2, 3))
+    np.testing.assert_allclose(few.columns_, more.columns_[:, :2], atol=1e-9)
+    small = sdpdr.SOPCA(3, method="ascent").fit(IMAGES).transform(IMAGES)
+    for squares in (np.einsum("iab,icb->ac", small, small), np.einsum("iab,iac->bc", small, small)):
+        along = np.diag(squares)
+        np.testing.assert_allclose(squares, np.diag(along), atol=1e-9 * along.max())
+        assert np.all(np.diff(along) <= 0.0)
+
+
 @pytest.mark.parametrize("method", ["convex", "2dsvd"])
 def test_inverse_transform_is_the_projection(method):
     pca = sdpdr.SOPCA((3, 4), method=method, center=True).fit(STACK)

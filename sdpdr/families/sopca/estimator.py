@@ -82,7 +82,8 @@ class SOPCA(Reconstructing):
     Attributes
     ----------
     rows_ : array of shape (p, k_1)
-        A, orthonormal columns, in the order of the squares that :math:`A^T M_i B` has along them.
+        A, orthonormal columns: of "2dsvd" and "2dpca" as there, else in the order of the squares
+        that :math:`A^T M_i B` has along them.
     columns_ : array of shape (q, k_2)
         B, likewise.
     mean_ : array of shape (p, q)
@@ -176,7 +177,9 @@ class SOPCA(Reconstructing):
         centred = matrices(stack, center=center)
         self.mean_ = stack.mean(axis=0) if center else np.zeros(self.image_shape_)
         self.relaxation_ = None
-        bases = along_axes(self._solved(centred, ks), centred)
+        bases = self._solved(centred, ks)
+        if self.method not in _CLOSED:  # those are eigenvectors, in an order of their own
+            bases = along_axes(bases, centred)
         if self.certify and self.relaxation_ is None:
             self.relaxation_ = interior_point(centred, ks, tol=1e-4, time_limit=self.time_limit)
         self._read(bases, centred)

@@ -93,8 +93,9 @@ class AnchoredMVU(LengthEmbedding):
     Warns
     -----
     OtherUnitWarning
-        By default: the median of distances of the places given is not that of the ways between them
-        in the data, nor near it, and the data were scaled.
+        By default: half of the places given are further apart than 1.5 times, or nearer than 1/1.5
+        of, what ways between them in the data let expect (0.93 of these, as on a sheet), and the
+        data were scaled. A unit that is less wrong is not told from a sheet that is bent.
     MissedLengthsWarning
         Lengths had to change by half or more to fit the coordinates.
 
