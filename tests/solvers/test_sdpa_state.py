@@ -89,7 +89,8 @@ def test_it_never_runs_where_it_is_asked(monkeypatch):
     Sdpa().run(reduced_dense())
     (limited, left), free = asked
     # What compiling took is gone.
-    assert limited == "sdpa" and 0.0 < left <= 9.0
+    assert limited == "sdpa"
+    assert 0.0 < left <= 9.0
     assert free == ("sdpa", None)
 
 
