@@ -116,7 +116,7 @@ class AnchoredMVU(LengthEmbedding):
     """
 
     _: KW_ONLY
-    isometry: Relation | Literal["auto"] = "auto"  # type: ignore[assignment]
+    isometry: Relation | Literal["auto"] = "auto"  # type: ignore[assignment]  # one word more than the base
     about: str = "mean"
 
     def fit(self, X: Any, y: Any = None) -> AnchoredMVU:
