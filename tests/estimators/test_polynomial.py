@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_transformer_n_iter,
+    parametrize_with_checks,
+)
 
 import sdpdr
 from sdpdr.errors import DataError, SolveFailedError
@@ -22,6 +25,10 @@ def test_scikit_learn(estimator, check):
     check(estimator)
 
 
+def test_the_default_counts_an_iteration_where_no_program_is_needed():
+    check_transformer_n_iter("PolynomialFactorization", sdpdr.PolynomialFactorization())
+
+
 def test_its_attributes_are_those_of_the_driver():
     model = sdpdr.PolynomialFactorization(coefficients=(1.0, 0.5))
     W = model.fit_transform(V)
@@ -30,7 +37,7 @@ def test_its_attributes_are_those_of_the_driver():
     np.testing.assert_array_equal(model.coefficients_, [1.0, 0.5])
     assert model.reconstruction_err_ < 1e-12
     assert model.bound_ == 0.0
-    assert model.n_iter_ == model.factors_.programs
+    assert model.n_iter_ == model.factors_.programs + 1
     np.testing.assert_allclose(model.inverse_transform(W), V)
     assert list(model.get_feature_names_out()) == ["polynomialfactorization0"]
 
@@ -74,7 +81,8 @@ def test_one_component_is_the_optimum_without_a_program(shape):
     X = np.random.default_rng(0).random(shape)
     model = sdpdr.PolynomialFactorization().fit(X)
     tail = np.linalg.norm(np.linalg.svd(X, compute_uv=False)[1:])
-    assert model.n_iter_ == 0
+    assert model.factors_.programs == 0
+    assert model.n_iter_ == 1
     assert model.factors_.status is IterationStatus.SETTLED
     assert model.reconstruction_err_ == pytest.approx(tail, rel=1e-9)
     assert model.bound_ == pytest.approx(tail, rel=1e-6)
@@ -89,7 +97,8 @@ def test_exact_products_of_an_increasing_polynomial_need_no_program(nonnegative)
     model = sdpdr.PolynomialFactorization(
         2, coefficients=(1.0, 0.0, 0.5), nonnegative=nonnegative
     ).fit(t + 0.5 * t**3)
-    assert model.n_iter_ == 0
+    assert model.factors_.programs == 0
+    assert model.n_iter_ == 1
     assert model.factors_.status is IterationStatus.RANK_REACHED
     assert model.reconstruction_err_ < 1e-7
 

@@ -59,7 +59,8 @@ class PolynomialFactorization(FactorTransformer):
     factors_ : PolynomialFactors
         All that was found.
     n_iter_ : int
-        Programs solved; 0 where none was needed, or there was no time for any.
+        Programs solved, and one more for the best fit near :math:`g^{-1}(X)` where that is tried
+        first.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -98,7 +99,8 @@ class PolynomialFactorization(FactorTransformer):
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
         self.reconstruction_err_, self.bound_ = found.misfit, found.bound
-        self.n_iter_ = found.programs
+        begins_nearby = self.coefficients is not None and self.regularization is None
+        self.n_iter_ = found.programs + begins_nearby
         return as_precise(found.W, X)
 
     def _found(self, values: Array) -> PolynomialFactors:
