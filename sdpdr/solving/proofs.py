@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.program.attain import Attained, attain, inward_multipliers
-from sdpdr.program.attain.local import both_sides
+from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
@@ -50,19 +50,37 @@ class Proofs:
         Who is hurried does not wait for a tighter bound. Of small programs both sides are first
         tried by dense linear algebra, which takes a tenth of the time where it leads anywhere.
         """
-        both = None if self.rigorous else self.at_once(given)
-        if both is not None:
-            return both
+        sides = Sides() if self.rigorous else self._sides(given)
+        met = _met(sides, given)
+        if met is not None:
+            return met
         certificate, point = self.certified(given, goal)
-        attained = self.attained(given, certificate.bound)
+        if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
+            certificate, point = sides.certificate, _proving(sides.certificate, given)
+        attained = self._also_attained(sides.attained, certificate, given)
         if not hurried:
             certificate, point = self._tightened(certificate, attained, point, given)
         return certificate, attained, point
 
     def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
-        """Both sides by dense linear algebra; None where that leads nowhere."""
-        both = both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline)
-        return None if both is None else (*both, Point(given.values, both[0].duals))
+        """Both sides by dense linear algebra; None where they do not meet."""
+        return _met(self._sides(given), given)
+
+    def _sides(self, given: Point) -> Sides:
+        return both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline)
+
+    def _also_attained(
+        self, known: Attained | None, certificate: Certificate, given: Point
+    ) -> Attained:
+        """A value that is proved already, unless it is far from the bound and another is nearer."""
+        if known is None or known.value is None:
+            return self.attained(given, certificate.bound)
+        if self._is_tight(certificate, known.value):
+            return known
+        found = self.attained(given, certificate.bound)
+        if found.value is None:
+            return known
+        return found if (found.value > known.value) == self.sdp.maximize else known
 
     def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
         """A bound, and the point with the multipliers that prove it."""
@@ -102,7 +120,7 @@ class Proofs:
         inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
         for duals in (*candidates, *inward):
             found, proving = self.certified(Point(point.values, duals))
-            if _better(self.sdp, certificate, found) is found:
+            if self._better(certificate, found) is found:
                 certificate, point = found, proving
             if self.deadline.is_over() or self._is_tight(certificate, goal):
                 break
@@ -126,6 +144,13 @@ class Proofs:
         words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
         return Certificate(None, words), given
 
+    def _better(self, one: Certificate, other: Certificate) -> Certificate:
+        """The tighter of two bounds, the first one on ties."""
+        if other.bound is None or one.bound is None:
+            return one if other.bound is None else other
+        tighter = other.bound < one.bound if self.sdp.maximize else other.bound > one.bound
+        return other if tighter else one
+
     def _is_tight(self, certificate: Certificate, goal: float) -> bool:
         """Whether a bound leaves half of the tolerance to what is attained."""
         if certificate.bound is None or not np.isfinite(goal):
@@ -134,14 +159,18 @@ class Proofs:
         return away <= 0.5 * self.tol * abs(goal)
 
 
+def _met(sides: Sides, given: Point) -> tuple[Certificate, Attained, Point] | None:
+    """Both sides and their multipliers; None unless they are as near as is wanted."""
+    if sides.certificate is None or sides.attained is None or not sides.meet:
+        return None
+    return sides.certificate, sides.attained, _proving(sides.certificate, given)
+
+
+def _proving(certificate: Certificate, given: Point) -> Point:
+    """The point with the multipliers that prove a bound."""
+    return Point(given.values, certificate.duals)
+
+
 def value_of(sdp: SDP, point: Point) -> float:
     """The objective at a point, in the sense of the person; ``nan`` where there is none."""
     return sdp.report(sdp.primal_value(point.values)) if point.values else float("nan")
-
-
-def _better(sdp: SDP, one: Certificate, other: Certificate) -> Certificate:
-    """The tighter of two bounds, the first one on ties."""
-    if other.bound is None or one.bound is None:
-        return one if other.bound is None else other
-    tighter = other.bound < one.bound if sdp.maximize else other.bound > one.bound
-    return other if tighter else one

@@ -122,9 +122,9 @@ def test_both_sides_look_at_the_clock_no_more_once_the_time_is_up(clock, seconds
     found = both_sides(sdp, near, 1e-6, deadline=Deadline(seconds))
     assert clock.looks <= seconds + 3.0  # one for either side, and one at the beginning
     if seconds in (0.0, 1e9):
-        assert (found is None) == (seconds == 0.0)
-    if found is not None:
-        assert found[0].bound <= 1.0 <= found[1].value
+        assert found.meet == (seconds == 1e9)
+    if found.meet:
+        assert found.certificate.bound <= 1.0 <= found.attained.value
 
 
 def test_multipliers_that_are_known_to_move_to_are_not_tried_after_the_deadline(clock):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -67,9 +68,9 @@ def test_no_side_is_beyond_the_optimum(seed, noise, units):
     ):
         found = both_sides(sdp, point, 1e-6)
         if noise <= 1e-9:
-            assert found is not None
-        if found is not None:
-            certificate, attained = found
+            assert found.meet
+        if found.meet:
+            certificate, attained = found.certificate, found.attained
             rounding = 1e-12 * units
             assert certificate.bound <= optimum + rounding
             assert attained.value >= optimum - rounding
@@ -82,7 +83,8 @@ def test_what_equations_confine_to_the_boundary_has_no_small_proof():
     corner = Rows("corner", "==", {"X": Entries(3, [[0, 0]])}, np.zeros(1))
     confined = SDP(sdp.variables, sdp.objective, (*sdp.rows, corner))
     duals = {"one": -2.0 * np.ones(1), "corner": np.array([5.0])}
-    assert both_sides(confined, Point({"X": np.diag([0.0, 1.0, 0.0])}, duals), 1e-6) is None
+    corner_point = Point({"X": np.diag([0.0, 1.0, 0.0])}, duals)
+    assert both_sides(confined, corner_point, 1e-6).attained is None
 
 
 def test_a_point_that_misses_its_equations_for_good_is_none():
@@ -91,7 +93,7 @@ def test_a_point_that_misses_its_equations_for_good_is_none():
     two = Rows("two", "==", {"X": Trace(2)}, 2.0 * np.ones(1))
     sdp = SDP(one.variables, one.objective, (*one.rows, two))
     duals = {"one": -np.ones(1), "two": np.zeros(1)}
-    assert both_sides(sdp, Point({"X": np.eye(2) / 2.0}, duals), 1e-6) is None
+    assert both_sides(sdp, Point({"X": np.eye(2) / 2.0}, duals), 1e-6).attained is None
 
 
 def test_limits_that_an_equation_implies_do_not_stand_in_the_way():
@@ -102,7 +104,8 @@ def test_limits_that_an_equation_implies_do_not_stand_in_the_way():
     both = SDP(sdp.variables, sdp.objective, (*sdp.rows, zero, sign))
     assert written_out(both).t.size == svec_size(2)
     duals = {"one": -np.ones(1), "zero": np.array([0.25]), "sign": np.array([0.25])}
-    certificate, attained = both_sides(both, Point({"X": np.diag([1.0, 0.0])}, duals), 1e-6)
+    found = both_sides(both, Point({"X": np.diag([1.0, 0.0])}, duals), 1e-6)
+    certificate, attained = found.certificate, found.attained
     assert certificate.bound <= 1.0 <= attained.value
     # What the sign was paid is paid to the equation.
     assert certificate.duals["sign"].tolist() == [0.0]
@@ -115,7 +118,8 @@ def test_a_convex_cost_is_bounded_by_its_tangent():
     limit = Rows("limit", "<=", {"x": VectorMap(np.ones((1, 1)))}, np.zeros(1))
     sdp = SDP((x,), {"x": VectorMap(-np.ones((1, 1)))}, (limit,), constant=0.5)
     near = Point({"x": np.array([-1e-9])}, {"limit": np.array([1.0 + 1e-9])})
-    certificate, attained = both_sides(sdp, near, 1e-6)
+    found = both_sides(sdp, near, 1e-6)
+    certificate, attained = found.certificate, found.attained
     assert 0.5 - 1e-6 < certificate.bound <= 0.5 + 1e-15
     assert 0.5 - 1e-15 <= attained.value < 0.5 + 1e-6
 
@@ -148,7 +152,8 @@ def test_an_empty_face_is_no_program_to_move_in():
     rows = Rows("all", "==", {"X": SvecMap(2, np.eye(3))}, np.array([1.0, 0.0, 2.0]))
     sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
     duals = {"all": np.array([-1.0 + 1e-7, 0.0, -1.0 + 1e-7])}
-    certificate, attained = both_sides(sdp, Point({"X": np.diag([1.0, 2.0])}, duals), 1e-6)
+    found = both_sides(sdp, Point({"X": np.diag([1.0, 2.0])}, duals), 1e-6)
+    certificate, attained = found.certificate, found.attained
     assert certificate.bound <= 3.0 <= attained.value + 1e-12
 
 
@@ -193,8 +198,8 @@ def test_few_equations_and_many_lead_to_proofs_of_the_same_optimum(seed):
         found = both_sides(
             limited, Point({"X": point}, {"one": np.array([-values[0]]), **zeros}), 1e-6
         )
-        assert found is not None
-        assert found[0].bound <= values[0] + 1e-12 <= found[1].value + 2e-12
+        assert found.meet
+        assert found.certificate.bound <= values[0] + 1e-12 <= found.attained.value + 2e-12
 
 
 @pytest.mark.parametrize(("m", "seed"), [(3, 0), (5, 1), (40, 2)])
@@ -211,7 +216,8 @@ def test_arrows_are_proved_by_their_heads(m, seed):
     x = a - (1.0 - 1e-9) * c / np.linalg.norm(c)
     head = np.concatenate([[1.0, 1.0], np.sqrt(2.0) * c / np.linalg.norm(c)])
     multiplier = 0.5 * np.linalg.norm(c) * of_head(m + 1, head)
-    certificate, attained = both_sides(sdp, Point({"x": x}, {"ball": multiplier}), 1e-6)
+    found = both_sides(sdp, Point({"x": x}, {"ball": multiplier}), 1e-6)
+    certificate, attained = found.certificate, found.attained
     assert best - 1e-6 * abs(best) < certificate.bound <= best * (1.0 - 1e-15 * np.sign(best))
     assert best * (1.0 + 1e-15 * np.sign(best)) <= attained.value < best + 1e-6 * abs(best)
     assert np.linalg.eigvalsh(certificate.duals["ball"])[0] >= -1e-12
@@ -227,3 +233,30 @@ def test_the_head_of_a_multiplier_is_all_that_an_arrow_sees():
     again = of_head(5, head_of(multiplier))
     assert np.linalg.eigvalsh(again)[0] >= -1e-12
     np.testing.assert_allclose(head_of(again), head_of(multiplier))
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_moments_are_moved_inwards_as_often_as_points(seed):
+    """The least value of a polynomial of degree 12, whose matrix of moments has rank one."""
+    c = np.append(np.random.default_rng(seed).standard_normal(12), 1.0)
+    Q, t = cp.Variable((7, 7), PSD=True), cp.Variable()
+    sums = [sum(Q[i, k - i] for i in range(7) if 0 <= k - i <= 6) for k in range(13)]
+    rows = [sums[0] + t == c[0], *(total == c[k] for k, total in enumerate(sums) if k)]
+    program = sdpdr.from_cvxpy(cp.Problem(cp.Maximize(t), rows))
+    found = sdpdr.solve(program, "clarabel", form="gram")
+    assert found.certified(1e-6)
+    assert found.argument.startswith("multipliers inside all cones")
+    real = np.polynomial.Polynomial(c)
+    turns = [x.real for x in real.deriv().roots() if abs(x.imag) < 1e-9]
+    assert found.value == pytest.approx(min(real(np.array(turns))), rel=1e-6)
+
+
+def test_a_value_outlives_a_bound_that_is_not_near_enough():
+    """The least largest eigenvalue of A + x_1 B_1 + ... of an order that Newton steps find slow."""
+    rng = np.random.default_rng(2)
+    A, *B = (noise + noise.T for noise in rng.standard_normal((27, 88, 88)))
+    x, t = cp.Variable(26), cp.Variable()
+    below = t * np.eye(88) - A - sum(x[k] * one for k, one in enumerate(B)) >> 0
+    program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(t), [below]))
+    found = sdpdr.solve(program, "dense", form="gram")
+    assert found.certified(1e-6)

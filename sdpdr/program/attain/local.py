@@ -18,8 +18,9 @@ point, or the multipliers, that comes nearest to them in the local norm is tried
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -64,10 +65,31 @@ _Proof = TypeVar("_Proof")
 Multipliers: TypeAlias = "tuple[Array, Array]"
 
 
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What is proved of both sides of a small program.
+
+    Attributes
+    ----------
+    certificate : Certificate or None
+        A bound, and the multipliers that prove it.
+    attained : Attained or None
+        A value, and a feasible point.
+    meet : bool
+        Whether they are there, and as near to each other as is wanted.
+    """
+
+    certificate: Certificate | None = None
+    attained: Attained | None = None
+    meet: bool = False
+
+
 def both_sides(
     sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: Deadline = ENDLESS
-) -> tuple[Certificate, Attained] | None:
-    """A bound and a value within half of the tolerance of each other; None where none were found.
+) -> Sides:
+    """A bound and a value, where dense linear algebra proves them; they meet within the tolerance.
+
+    Without a value no bound is looked for.
 
     Parameters
     ----------
@@ -88,51 +110,50 @@ def both_sides(
     >>> one = Rows("one", "==", {"X": Trace(2)}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([1.0, 2.0]))}, (one,))
     >>> near = Point({"X": np.diag([1.0 + 1e-8, -1e-9])}, {"one": -np.ones(1)})
-    >>> certificate, attained = both_sides(sdp, near, 1e-6)
-    >>> bool(1.0 - 1e-6 < certificate.bound <= 1.0 <= attained.value < 1.0 + 1e-6)
+    >>> sides = both_sides(sdp, near, 1e-6)
+    >>> bool(1.0 - 1e-6 < sides.certificate.bound <= 1.0 <= sides.attained.value < 1.0 + 1e-6)
+    True
+    >>> sides.meet
     True
     """
     if not sdp.is_point(point.values) or not sdp.is_dual_point(point.duals):
-        return None
+        return Sides()
     # Who works with factors gets one back, and has arguments of its own.
     if any(isinstance(value, Factor) for value in point.values.values()):
-        return None
+        return Sides()
     program = sdp.remembered(written_out)
     if program is None:
-        return None
+        return Sides()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _both_sides(program, point, tol, gap_scale, Effort(deadline))
 
 
 def _both_sides(
     program: DenseProgram, point: Point, tol: float, gap_scale: float, effort: Effort
-) -> tuple[Certificate, Attained] | None:
+) -> Sides:
     sdp = program.sdp
     v, (y, z) = program.vector(point.values), program.multipliers(point.duals)
     if not all(np.isfinite(numbers).all() for numbers in (v, y, z)):
-        return None
-    try:
-        claimed = sdp.dual_value(point.duals)
-        enough = _ENOUGH * tol * max(abs(claimed), gap_scale)
-        above = _first(_points(program, v, tol, effort), claimed + enough)
-        if above is None:
-            return None
-        value, v = above
-        below = _first(_bounds(program, y, z, v, tol, effort), -value + 2.0 * enough)
-    except np.linalg.LinAlgError:
-        return None
-    if below is None or value + below[0] > _NEAR * tol * max(abs(value), gap_scale):
-        return None
-    return (
-        Certificate(sdp.report(-below[0]), _BOUND, duals=program.duals(*below[1])),
-        Attained(sdp.report(value), _ATTAINED, program.values(v)),
-    )
+        return Sides()
+    claimed = sdp.dual_value(point.duals)
+    enough = _ENOUGH * tol * max(abs(claimed), gap_scale)
+    above = _first(_points(program, v, tol, effort), claimed + enough)
+    if above is None:
+        return Sides()
+    value, v = above
+    attained = Attained(sdp.report(value), _ATTAINED, program.values(v))
+    below = _first(_bounds(program, y, z, v, tol, effort), -value + 2.0 * enough)
+    if below is None:
+        return Sides(attained=attained)
+    certificate = Certificate(sdp.report(-below[0]), _BOUND, duals=program.duals(*below[1]))
+    near = value + below[0] <= _NEAR * tol * max(abs(value), gap_scale)
+    return Sides(certificate, attained, near)
 
 
 def _first(found: Iterator[tuple[float, _Proof]], enough: float) -> tuple[float, _Proof] | None:
-    """The first whose value is low enough, else the lowest that is found in time."""
+    """The first whose value is low enough, else the lowest found before time or digits run out."""
     best = None
-    with suppress(EffortSpentError):
+    with suppress(EffortSpentError, np.linalg.LinAlgError):
         for one in found:
             if best is None or one[0] < best[0]:
                 best = one
@@ -157,7 +178,7 @@ def _points(
 
     def lifted(share: float) -> tuple[float, Array] | None:
         effort.spend()
-        for moved in _inwards(program, v, share * tol):
+        for moved in _inwards(lambda v: _towards_inside(program, v, share * tol), v):
             value = _value_near(program, moved)
             if value is not None:
                 return value, moved
@@ -166,14 +187,14 @@ def _points(
     yield from searched(lifted, depth(program, program.M @ v + program.t) / tol)
 
 
-def _inwards(program: DenseProgram, v: Array, share: float) -> Iterator[Array]:
-    """Points nearer and nearer to such with small eigenvalues lifted."""
+def _inwards(move: Callable[[Array], Array | None], at: Array) -> Iterator[Array]:
+    """Points, or multipliers, nearer and nearer to such with small eigenvalues lifted."""
     for _ in range(_TRIES):
-        moved = _towards_inside(program, v, share)
+        moved = move(at)
         if moved is None:
             return
         yield moved
-        v = moved
+        at = moved
 
 
 def _is_quick(program: DenseProgram) -> bool:
@@ -269,11 +290,12 @@ def _bounds(
 
     def lifted(share: float) -> tuple[float, Multipliers] | None:
         effort.spend()
-        moved = _towards_equations(program, slack, cost, share * tol)
-        if moved is None:
-            return None
-        prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
-        return _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+        for moved in _inwards(lambda z: _towards_equations(program, z, cost, share * tol), slack):
+            prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
+            found = _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+            if found is not None:
+                return found
+        return None
 
     yield from searched(lifted, depth(program, slack) / tol)
 
