@@ -74,7 +74,8 @@ def test_a_number_is_the_printed_program():
     found = factorize.mmmf(seen, c=0.3)
     assert (model.c_, model.ridge_, model.value_) == (0.3, np.inf, found.value)
     np.testing.assert_allclose(model.X_, found.matrix)
-    assert not (model.user_offsets_.any() or model.item_offsets_.any() or model.prices_.size)
+    for nothing in (model.user_offsets_, model.item_offsets_, model.prices_):
+        assert not nothing.any()
     size = np.linalg.svd(model.X_, compute_uv=False).sum()
     slack = np.maximum(0.0, 1.0 - seen * model.X_)[seen != 0.0]
     assert model.value_ == pytest.approx(size + 0.3 * slack.sum())
