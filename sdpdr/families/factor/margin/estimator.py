@@ -127,6 +127,10 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
            [-1,  1,  1, -1]])
     >>> model.predict([(0, 2)]), model.gap_ <= 1e-6
     (array([-1]), True)
+    >>> from sdpdr import datasets
+    >>> chosen = sdpdr.MMMF(tol=1e-3).fit(datasets.partial_signs(30, 20, share=0.6)[0])
+    >>> bool(chosen.c_ == chosen.prices_[chosen.errors_.argmin()]), chosen.ridge_
+    (True, 5.0)
     """
 
     c: float | None = None
@@ -233,8 +237,9 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def least_price(self, X: Any) -> float:
         """The price below which M is zero, with the offsets that a fit at a given price has.
 
-        Without offsets it is exact for the trace norm, and more for the max-norm is not zero; with
-        them it is about that, as the slope of the hinge jumps.
+        Without offsets it is exact for the trace norm, and that price or less for the max-norm;
+        with them it is about that, as the slope of the hinge jumps, and infinite where they meet
+        all margins.
 
         Parameters
         ----------

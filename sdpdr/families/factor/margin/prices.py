@@ -24,7 +24,7 @@ from sdpdr.families.factor.margin.entries import Entries
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Squared
 
-# What an offset costs, in ratings.
+# What an offset costs, in ratings; signs have the same, and none other was tried on them.
 RIDGE = 5.0
 # Of the time that there is: what the choice of a price may take.
 _CHOOSING = 0.5
