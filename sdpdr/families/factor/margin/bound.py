@@ -8,7 +8,9 @@ For any matrix M, any :math:`0 \le Q \le c` and :math:`P = Q \circ Y` with dual 
     \ \ge\ \langle P, M \rangle + \sum_S Q_{ia} (1 - Y_{ia} M_{ia}) \ =\ \sum_S Q_{ia} ,
 
 since :math:`\langle P, M \rangle = \sum_S Q_{ia} Y_{ia} M_{ia}`. So any weights, scaled until they
-fit, prove a bound on the optimum, wherever they come from.
+fit, prove a bound on the optimum, wherever they come from. Offsets b and d of rows and columns, at
+:math:`c \kappa / 2 (|b|^2 + |d|^2)`, take :math:`(|P 1|^2 + |P^T 1|^2) / (2 c \kappa)` off it:
+:math:`\tfrac{c \kappa}{2} b_i^2 - b_i (P 1)_i \ge -(P 1)_i^2 / (2 c \kappa)`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
+from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import NORMS, Signs, asked_signs
 from sdpdr.linalg.verified import is_verified_positive
 
@@ -40,12 +43,14 @@ _MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 class MarginFactorization:
     r"""A matrix :math:`M = U V^T` with the signs observed, and how near it is to the best.
 
+    Scores :math:`f_{ia}` are :math:`M_{ia}`, or :math:`M_{ia} + b_i + d_a` with offsets.
+
     Attributes
     ----------
     U, V : arrays of shape (p, k) and (q, k)
     value : float
-        :math:`|M| + c \sum \max(0, 1 - Y_{ia} M_{ia})`, the norm that of these factors; ``inf``
-        where a hard margin is not met.
+        :math:`|M| + c \sum \max(0, 1 - Y_{ia} f_{ia})` and the price of offsets, the norm that of
+        these factors; ``inf`` where a hard margin is not met.
     bound : float
         Proved: no matrix has a smaller value.
     signs : Signs
@@ -59,6 +64,10 @@ class MarginFactorization:
     iterations : int
     history : tuple of mappings
         Value and bound along the way.
+    ridge : float
+        :math:`\kappa`; infinite where there are no offsets.
+    offsets : array of shape (p + q,)
+        b and d; zero where there are none.
     """
 
     U: Array
@@ -72,6 +81,12 @@ class MarginFactorization:
     scales: tuple[Array, Array] | None = None
     iterations: int = 0
     history: tuple[Mapping[str, Any], ...] = field(default=())
+    ridge: float = np.inf
+    offsets: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if not self.offsets.size:
+            object.__setattr__(self, "offsets", np.zeros(sum(self.signs.shape)))
 
     @property
     def matrix(self) -> Array:
@@ -85,12 +100,13 @@ class MarginFactorization:
 
     @property
     def margins(self) -> Array:
-        """:math:`Y_{ia} M_{ia}` of the signs observed, shape (m,)."""
-        return margins_of(self.signs, self.U, self.V)
+        """:math:`Y_{ia} f_{ia}` of the signs observed, shape (m,)."""
+        added = Offsets(self.signs, self.ridge).added(self.offsets)
+        return margins_of(self.signs, self.U, self.V) + self.signs.values * added
 
     @property
     def slack(self) -> Array:
-        r""":math:`\xi_{ia} = \max(0, 1 - Y_{ia} M_{ia})`, shape (m,)."""
+        r""":math:`\xi_{ia} = \max(0, 1 - Y_{ia} f_{ia})`, shape (m,)."""
         return np.maximum(0.0, 1.0 - self.margins)
 
     @property
@@ -125,12 +141,14 @@ def margin_bound(
     norm: str = "trace",
     scales: tuple[ArrayLike, ArrayLike] | None = None,
     rigorous: bool = False,
+    ridge: float = np.inf,
 ) -> float:
     r"""A lower bound on the optimum of `sdpdr.methods.mmmf` that any weights prove.
 
     Weights are put between 0 and c and scaled until the dual norm of :math:`Q \circ X` is one, or
-    the largest of them is c; their sum is the bound. The dual of the trace norm is the largest
-    singular value. That of the max-norm is at most
+    the largest of them is c; their sum is the bound. With offsets it is their sum less what
+    these take off (see ``ridge``), which may be largest for smaller weights. The dual of the trace
+    norm is the largest singular value. That of the max-norm is at most
     :math:`|\operatorname{diag}(a)^{-1/2} P \operatorname{diag}(b)^{-1/2}|_2` for any positive a
     and b that add up to one each.
 
@@ -147,6 +165,9 @@ def margin_bound(
     rigorous : bool, default False
         Account for all rounding by a verified factorization, rather than by a margin of
         8 (p + q) machine epsilons.
+    ridge : float, default inf
+        :math:`\kappa`, the price of offsets: with P the matrix :math:`Q \circ X`, they take
+        :math:`(|P 1|^2 + |P^T 1|^2) / (2 c \kappa)` off the bound.
 
     Returns
     -------
@@ -170,15 +191,20 @@ def margin_bound(
     >>> round(margin_bound(X, np.ones(9), c=0.5), 6)  # the optimum is 2 sqrt(3) = 3.464102
     3.40168
     """
-    signs = asked_signs(X, c, norm)
+    signs = asked_signs(X, c, norm, ridge)
     weights = np.clip(np.nan_to_num(weights_of(signs, Q)), 0.0, c)
     largest = float(np.max(weights))
     if largest == 0.0:
         return 0.0
     size = dual_norm(signs.matrix(weights), norm, scales, rigorous=rigorous)
     room = min(1.0 / size, c / largest)
-    # The sum is rounded, and so are the weights once they are scaled.
-    return float(np.sum(weights)) * room * (1.0 - (4.0 + weights.size) * _EPS)
+    # Sums are rounded, and so are the weights once they are scaled.
+    rounding = (4.0 + weights.size) * _EPS
+    linear = float(np.sum(weights)) * (1.0 - rounding)
+    taken = Offsets(signs, ridge).taken(signs.values * weights, c) * (1.0 + 4.0 * rounding)
+    if taken > 0.0:
+        room = min(room, linear / (2.0 * taken))
+    return room * linear - room**2 * taken
 
 
 def dual_norm(

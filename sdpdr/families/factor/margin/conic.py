@@ -16,9 +16,10 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import Hinge
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.model import Model
+from sdpdr.families.factor.margin.recipe import priced_offsets
+from sdpdr.model import Block, Model
 from sdpdr.model.blocks import MaxNorm, ProductLift, TraceNorm
-from sdpdr.model.language import pos, scalar, square
+from sdpdr.model.language import pos, scalar
 from sdpdr.program import Solution
 from sdpdr.program.point import Factor
 from sdpdr.solving.solve import solve_step
@@ -85,12 +86,13 @@ def _model(program: Program) -> Model:
     lift = ProductLift(entries.shape)
     norm = TraceNorm if program.factors.name == "trace" else MaxNorm
     each, level = np.indices(loss.signs.shape).reshape(2, -1)
-    scores, blocks = lift.entries(entries.places[each]), [lift, norm("Z", entries.shape)]
+    scores = lift.entries(entries.places[each])
+    blocks: list[Block] = [lift, norm("Z", entries.shape)]
     if np.isfinite(program.ridge):
-        for name, which, n in zip("bd", entries.places[each].T, entries.shape, strict=True):
-            offsets = scalar(name, n)
-            scores = scores + offsets[which]
-            blocks.append(square(offsets) * (0.5 * program.c * program.ridge))
+        price = program.c * program.ridge
+        offsets, costs = priced_offsets(entries.places[each], entries.shape, price)
+        scores = scores + offsets
+        blocks += costs
     if loss.n_shared:
         scores = scores - scalar("theta", loss.n_shared)[level]
     hinge = pos(1.0 - loss.signs.ravel() * scores) * program.c

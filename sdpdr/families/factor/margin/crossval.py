@@ -39,7 +39,8 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     Parameters
     ----------
     estimator : RatingMMMF or MMMF, optional
-        Fitted with each price; `RatingMMMF` by default.
+        Fitted with each price; `RatingMMMF` by default. `MMMF` has offsets at a price that is
+        given only with a ``ridge``.
     cs : array_like, optional
         Prices; by default 1.25 to 32 times the one below which the matrix is zero, until one
         predicts worse by a thousandth, or two no better.
@@ -98,8 +99,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X = with_ratings(X, y)
         entries = base.entries(X)
         parts = validate.positive_integer("cv", self.cv, at_least=2, at_most=entries.values.size)
-        least = clone(base).least_price(entries) if self.cs is None else 1.0
-        self.cs_ = np.sort(np.ravel(least * np.array(_PRICES) if self.cs is None else self.cs))
+        self.cs_ = np.sort(np.ravel(_prices(base, entries) if self.cs is None else self.cs))
         if not self.cs_.size:
             raise DataError("cs holds no price. Pass at least one.")
         split = KFold(parts, shuffle=True, random_state=validate.seed(self.random_state))
@@ -113,7 +113,9 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         means = np.mean(self.scores_, axis=1)
         self.c_, self.best_score_ = float(self.cs_[np.argmax(means)]), float(np.max(means))
         self.estimator_ = clone(base).set_params(c=self.c_).fit(entries)
-        note_entries(self, X, entries)
+        # The estimator is fitted to entries, and new tables are compared with names of its columns.
+        for fitted in (self, self.estimator_):
+            note_entries(fitted, X, entries)
         return self
 
     def _scores(self, base: Any, folds: list[tuple[Entries, Entries]]) -> Array:
@@ -164,6 +166,12 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
+
+
+def _prices(base: Any, entries: Entries) -> Array:
+    """Multiples of the least price; one where none makes a matrix pay."""
+    least = clone(base).least_price(entries)
+    return least * np.array(_PRICES) if np.isfinite(least) else np.ones(1)
 
 
 def _is_past_the_best(means: list[float]) -> bool:

@@ -12,9 +12,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.entries import (
+    Entries,
     are_pairs,
     names_of_pairs,
     note_entries,
@@ -27,7 +29,8 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.recipe import Signs, observed_signs
+from sdpdr.families.factor.margin.prices import RIDGE, WHY_ZERO, chosen_price
+from sdpdr.families.factor.margin.recipe import Signs, asked_signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
 
@@ -35,15 +38,21 @@ from sdpdr.solvers.base import tolerance
 class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Maximum-margin matrix factorization: signs completed by a matrix of least norm.
 
-    .. math:: \min_M |M| + c \sum_{(i,a) \in S} \max(0, 1 - X_{ia} M_{ia}),
+    .. math::
 
-    with a bound that tells how near the answer is to the best; see `sdpdr.factorize.mmmf`.
+        \min_{M, b, d}\ |M| + c\,\Bigl(\sum_{(i,a) \in S} \max(0, 1 - X_{ia} f_{ia})
+        + \tfrac{\kappa}{2} (|b|^2 + |d|^2)\Bigr), \qquad f_{ia} = M_{ia} + b_i + d_a,
+
+    with a bound that tells how near the answer is to the best; see `sdpdr.factorize.mmmf`. With a
+    number for c it is the program as printed, without offsets b and d, :math:`f = M`.
 
     Parameters
     ----------
-    c : float, default 1
-        Price of a unit of slack; infinite for a hard margin. At a price of at most one over the
-        largest singular value of the signs, the best matrix is zero (of the trace norm).
+    c : float, optional
+        Price of a unit of slack; infinite for a hard margin. By default signs held back choose it,
+        as ratings do that of `RatingMMMF`, among multiples of the price below which M is zero.
+        Without offsets that is one over the largest singular value of the signs (of the trace
+        norm).
     norm : {"trace", "max"}, default "trace"
     solver : str or Solver, default "splitting"
         Or "factors", the descent of `RatingMMMF`, which took longer wherever both were tried, and
@@ -53,31 +62,52 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
     time_limit : float, optional
-        Seconds.
+        Seconds, of which the choice of a price has half.
+    ridge : float, optional
+        :math:`\kappa`, the price of offsets in signs: an offset is drawn to zero as if by so many
+        signs. By default 5 where the price is chosen, and infinite, for none, where c is given.
+    random_state : int or RandomState, default 0
+        Of what is held back. The optimum at a price does not depend on it.
 
     Attributes
     ----------
+    c_, ridge_ : float
+        The prices that were used.
+    prices_, errors_ : arrays of shape (n,)
+        Prices tried, and the root mean squared errors on signs held back, of the squared loss and
+        the trace norm at these multiples of their own least price. Empty where c was given.
     users_, items_ : arrays of shape (p,) and (q,)
         What rows and columns are called, ascending.
     X_ : array of shape (p, q)
-        M, whose signs are the prediction.
+        Scores f, whose signs are the prediction.
     U_, V_ : arrays of shape (p, k) and (q, k)
         Factors, :math:`M = U V^T`: users and items as points of one space.
+    user_offsets_, item_offsets_ : arrays of shape (p,) and (q,)
+        b and d; zero where there are none.
     slack_, Q_ : sparse arrays of shape (p, q)
         Slack and multipliers of the signs observed. A multiplier of c marks a sign that is not
         met with a full margin, one of 0 a sign that does not matter.
     value_, bound_, gap_ : float
     unobserved_rows_, unobserved_columns_ : arrays of int
-        Where nothing was observed; the trace norm leaves them zero.
+        Where nothing was observed; M is zero there, and their offsets are.
     factorization_ : MarginFactorization
     n_iter_, n_features_in_ : int
+
+    Raises
+    ------
+    DataError
+        An entry is no sign, or none was observed; c or ridge is not positive, or there are offsets
+        beside a hard margin; or the price is to be chosen, and all signs are equal.
+    UnknownNameError
+        For another norm.
 
     Warns
     -----
     UnobservedWarning
         Rows or columns hold no observation.
     WeakSeparationWarning
-        Slack is so cheap that the best matrix is zero.
+        Slack is so cheap that the best matrix is zero: at a price that was given, or at the one
+        at which signs held back were predicted best.
     UncertifiedWarning
         The gap is larger than ``tol``.
 
@@ -97,15 +127,21 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
            [-1,  1,  1, -1]])
     >>> model.predict([(0, 2)]), model.gap_ <= 1e-6
     (array([-1]), True)
+    >>> from sdpdr import datasets
+    >>> chosen = sdpdr.MMMF(tol=1e-3).fit(datasets.partial_signs(30, 20, share=0.6)[0])
+    >>> bool(chosen.c_ == chosen.prices_[chosen.errors_.argmin()]), chosen.ridge_
+    (True, 5.0)
     """
 
-    c: float = 1.0
+    c: float | None = None
     _: KW_ONLY
     norm: str = "trace"
     solver: Any = "splitting"
     tol: float | None = None
     max_iter: int = 5000
     time_limit: float | None = None
+    ridge: float | None = None
+    random_state: Any = 0
 
     X_: Array = field(init=False)
     factorization_: MarginFactorization = field(init=False)
@@ -125,16 +161,20 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         -------
         self
         """
+        deadline = Deadline(self.time_limit)
         X = with_ratings(X, y)
         signs = observed_signs(X)
+        self.ridge_ = self._ridge(is_chosen=self.c is None)
+        self.c_, self.prices_, self.errors_ = self._price(signs, deadline)
         found = mmmf(
             signs,
-            c=self.c,
+            c=self.c_,
             norm=self.norm,
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
-            time_limit=self.time_limit,
+            time_limit=deadline.left(),
+            ridge=self.ridge_,
         )
         self._read = signs
         self.users_, self.items_ = signs.users, signs.items
@@ -143,22 +183,19 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.U_, self.V_ = found.U.copy(), found.V.copy()
         self.U_[signs.empty_rows] = 0.0
         self.V_[signs.empty_columns] = 0.0
-        self.X_ = self.U_ @ self.V_.T
+        self.user_offsets_, self.item_offsets_ = np.split(found.offsets, [signs.shape[0]])
+        self.X_ = self.U_ @ self.V_.T + self.user_offsets_[:, None] + self.item_offsets_
         self.slack_ = _spread(signs, found.slack)
-        self.Q_ = _spread(signs, np.clip(found.multipliers, 0.0, self.c))
+        self.Q_ = _spread(signs, np.clip(found.multipliers, 0.0, self.c_))
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_ = found.iterations
         note_entries(self, X, signs)
         if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
-            warn(
-                f"slack at a price of c = {self.c:g} is so cheap that the best matrix is zero, "
-                "and predicts nothing. Raise c.",
-                WeakSeparationWarning,
-            )
+            self._note_zero()
         return self
 
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Index:
-        """Signs of the matrix found; 0 where an entry is at most ``tol`` times the largest.
+        """Signs of the scores; 0 where one is at most ``tol`` times the largest.
 
         Symmetric data put entries on zero exactly, and their computed sign is that of rounding.
 
@@ -198,14 +235,45 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return float(np.mean(self.predict(signs.users[i], signs.items[a]) == signs.values))
 
     def least_price(self, X: Any) -> float:
-        """The price below which the best matrix is zero, or less for the max-norm.
+        """The price below which M is zero, with the offsets that a fit at a given price has.
+
+        Without offsets it is exact for the trace norm, and that price or less for the max-norm;
+        with them it is about that, as the slope of the hinge jumps, and infinite where they meet
+        all margins.
 
         Parameters
         ----------
         X
             As for `fit`.
         """
-        return 1.0 / dual_norm(observed_signs(X).matrix(), self.norm)
+        return self._least_price(observed_signs(X), self._ridge(is_chosen=False))
+
+    def _least_price(self, signs: Signs, ridge: float) -> float:
+        if np.isfinite(ridge):
+            return self._program(signs, 1.0, ridge).least_price()
+        return 1.0 / dual_norm(signs.matrix(), self.norm)
+
+    def _ridge(self, *, is_chosen: bool) -> float:
+        """The price of offsets, where that of slack is chosen and where it is given."""
+        if self.ridge is None:
+            return RIDGE if is_chosen else np.inf
+        return self.ridge
+
+    def _price(self, signs: Signs, deadline: Deadline) -> tuple[float, Array, Array]:
+        """The price that was given or is chosen, those tried, and their errors."""
+        if self.c is not None:
+            return self.c, np.zeros(0), np.zeros(0)
+        asked_signs(signs, 1.0, self.norm, self.ridge_)
+        if np.ptp(signs.values) == 0.0:
+            raise DataError(
+                f"all signs observed are {signs.values[0]:g}, so none that is held back tells one "
+                "price from another. Pass signs of both kinds, or a number for c."
+            )
+        least = self._least_price(signs, self.ridge_)
+        return chosen_price(signs, least, self.ridge_, deadline, self.random_state)
+
+    def _program(self, signs: Entries, c: float, ridge: float) -> Program:
+        return Program(signs, SignHinge(signs.values), self.norm, c, ridge, 0)
 
     @staticmethod
     def entries(X: Any) -> Signs:
@@ -235,30 +303,30 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             the signs of another user.
         """
         new = self._folded(X)
-        return self._signs_of(new.U @ new.V.T)
+        return self._signs_of(new.U @ new.V.T + new.rows[:, None] + new.columns)
 
     def _folded(self, X: Any) -> Completion:
         check_is_fitted(self, "X_")
         new = read_newcomers(self, X)
-        if not np.isfinite(self.c):
+        if not np.isfinite(self.c_):
             raise DataError(
                 "new users need a finite price c: with a hard margin, factors of items need not "
                 "have one for the signs of another user."
             )
-        program = Program(new, SignHinge(new.values), self.norm, self.c, np.inf, 0)
-        return program.folded(self._completion())
+        return self._program(new, self.c_, self.ridge_).folded(self._completion())
 
     def _completion(self) -> Completion:
         """The factors, balanced as those of the program are."""
         U, V, size = principal(self.U_, self.V_, self.norm)
-        return Completion(U, V, np.zeros(len(U)), np.zeros(len(V)), np.zeros(0), size=size)
+        rows, columns = self.user_offsets_, self.item_offsets_
+        return Completion(U, V, rows, columns, np.zeros(0), size=size)
 
     def _signs_of(self, values: Array) -> Index:
         blurred = tolerance(self.solver, self.tol) * np.max(np.abs(self.X_), initial=0.0)
         return np.where(np.abs(values) <= blurred, 0.0, np.sign(values)).astype(np.int64)
 
     def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
-        """Values of the matrix found, of which `predict` takes the signs; arguments as there."""
+        """Scores f, of which `predict` takes the signs; arguments as there."""
         check_is_fitted(self, "X_")
         if users is None:
             return self.X_.copy()
@@ -282,11 +350,24 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
         if rows.size or columns.size:
             warn(
-                f"{rows.size} rows and {columns.size} columns hold no observation, so nothing is "
-                "said of them and their entries are 0; see unobserved_rows_ and "
-                "unobserved_columns_.",
+                f"{rows.size} rows and {columns.size} columns hold no observation, so "
+                + (
+                    "offsets of the other side predict them"
+                    if np.isfinite(self.ridge_)
+                    else "nothing is said of them and their entries are 0"
+                )
+                + "; see unobserved_rows_ and unobserved_columns_.",
                 UnobservedWarning,
             )
+
+    def _note_zero(self) -> None:
+        why = WHY_ZERO if self.c is None and self.errors_.size > 1 else "Raise c."
+        only = "only offsets predict" if np.isfinite(self.ridge_) else "it predicts nothing"
+        warn(
+            f"slack at a price of c = {self.c_:g} is so cheap that the best matrix is zero, and "
+            f"{only}. {why}",
+            WeakSeparationWarning,
+        )
 
 
 def _spread(signs: Signs, values: Array) -> sp.csr_array:

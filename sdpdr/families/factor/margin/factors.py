@@ -42,6 +42,7 @@ from sdpdr.families.factor.margin.norms import (
     evened,
     principal,
 )
+from sdpdr.families.factor.margin.offsets import Offsets
 
 # Columns that are added at once: at least so many, or half of what there are.
 _MORE = 20
@@ -170,12 +171,9 @@ class Program:
         self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
         self.factors: Factors = TraceFactors() if norm == "trace" else MaxFactors()
         self.i, self.a = entries.places.T
-        p, q = entries.shape
+        self.offsets = Offsets(entries, ridge)
         # Offsets in units in which their curvature is about one.
-        counts = np.concatenate(
-            [np.bincount(self.i, minlength=p), np.bincount(self.a, minlength=q)]
-        )
-        self._unit = 1.0 / np.sqrt(c * (counts + ridge))
+        self._unit = 1.0 / np.sqrt(c * (self.offsets.counts + ridge))
         self._shared_unit = 1.0 / np.sqrt(c * self.i.size)
 
     def priced(self, c: float) -> Program:
@@ -192,20 +190,18 @@ class Program:
         total, slope, shared = self.loss.smooth(at.scores(self.i, self.a), at.shared, width)
         weights = self.c * slope
         G = self._spread(weights)
-        offsets = np.concatenate([at.rows, at.columns])
-        sides = ((self.i, at.rows.size), (self.a, at.columns.size))
-        pulled = np.concatenate([np.bincount(k, weights, n) for k, n in sides])
-        if np.isfinite(self.ridge):
-            total += 0.5 * self.ridge * float(offsets @ offsets)
+        pulled = self.offsets.pulled(weights)
+        if self.offsets.exist:
+            offsets = np.concatenate([at.rows, at.columns])
+            total += self.offsets.price(offsets)
             pulled = pulled + self.c * self.ridge * offsets
         return self.c * total, np.vstack([G @ at.V, G.T @ at.U]), pulled, self.c * shared
 
     def _spread(self, weights: Array) -> Any:
         """Weights at the places observed; of few places a matrix that is not sparse."""
-        p, q = self.entries.shape
-        if p * q > _SMALL:
+        if np.prod(self.entries.shape) > _SMALL:
             return self.entries.spread(weights)
-        G = np.zeros((p, q))
+        G = np.zeros(self.entries.shape)
         G[self.i, self.a] = weights
         return G
 
@@ -275,17 +271,20 @@ class Program:
         return decoded(found.x)[0]
 
     def least_price(self) -> float:
-        """The price up to which the best matrix is zero; a loss with a kink gives about that."""
+        """The price up to which the best matrix is zero; a loss with a kink gives about that.
+
+        It is infinite where offsets and thresholds alone leave nothing to pay for.
+        """
         program = self.priced(1.0 / self.i.size)
         proof = program.proof(program.improved(self.start(), _FOLDED, 1e-3, Deadline()), _FOLDED)
-        return program.c / dual_norm(proof.P, self.factors.name, proof.scales)
+        size = dual_norm(proof.P, self.factors.name, proof.scales)
+        return program.c / size if size > 0.0 else np.inf
 
     def valued(self, at: Completion) -> Completion:
         """The same matrix with the best thresholds, and its value."""
         scores = at.scores(self.i, self.a)
         shared = self.loss.best_shared(scores)
-        offsets = np.concatenate([at.rows, at.columns])
-        price = 0.5 * self.ridge * float(offsets @ offsets) if np.any(offsets) else 0.0
+        price = self.offsets.price(np.concatenate([at.rows, at.columns]))
         value = at.size + self.c * (self.loss.exact(scores, shared) + price)
         return replace(at, shared=shared, value=value)
 
@@ -298,11 +297,10 @@ class Program:
     def proved(self, found: Multipliers, scales: tuple[Array, Array] | None) -> Proof:
         """The bound that multipliers prove, scaled to the best of what fits."""
         P = self.entries.spread(found.weights)
-        scales = self._even(P) if scales is None else scales
+        if scales is None:
+            scales = np.ones(P.shape[0]), np.ones(P.shape[1])
         size = dual_norm(P, self.factors.name, scales)
-        squares = float(np.sum(np.square(P.sum(axis=1))) + np.sum(np.square(P.sum(axis=0))))
-        offsets = squares / (2.0 * self.c * self.ridge) if np.isfinite(self.ridge) else 0.0
-        quadratic = found.quadratic + offsets
+        quadratic = found.quadratic + self.offsets.taken(found.weights, self.c)
         limits = [found.most]
         limits += [1.0 / size] if size > 0.0 else []
         limits += [found.linear / (2.0 * quadratic)] if quadratic > 0.0 else []
@@ -314,16 +312,12 @@ class Program:
         bound = linear - t * t * quadratic * (1.0 + rounding)
         return Proof(max(bound, 0.0), t * found.weights, P, scales)
 
-    def _scales(self, at: Completion, P: sp.csr_array) -> tuple[Array, Array]:
+    def _scales(self, at: Completion, P: sp.csr_array) -> tuple[Array, Array] | None:
         if self.factors.name == "trace":
-            return self._even(P)
+            return None
         V = at.V if at.V.shape[1] else self._random.standard_normal((P.shape[1], _MORE))
         U, V = aligned(P, V)
         return np.linalg.norm(P @ V, axis=1), np.linalg.norm(P.T @ U, axis=1)
-
-    @staticmethod
-    def _even(P: sp.csr_array) -> tuple[Array, Array]:
-        return np.ones(P.shape[0]), np.ones(P.shape[1])
 
     def grown(self, at: Completion, proof: Proof, tol: float) -> Completion:
         """New columns in the directions of the largest singular values above one."""

@@ -22,6 +22,7 @@ from sdpdr.families.factor.margin.bound import (
 )
 from sdpdr.families.factor.margin.factors import Program, complete
 from sdpdr.families.factor.margin.losses import SignHinge
+from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import Signs, asked_signs
 from sdpdr.families.factor.margin.recipe import mmmf as recipe
 from sdpdr.families.factor.margin.splitting import MaxSplitting, Step, TraceSplitting, steps
@@ -46,6 +47,7 @@ def mmmf(
     max_iter: int = 5000,
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
+    ridge: float = np.inf,
 ) -> MarginFactorization:
     r"""The matrix of least norm with the signs observed, and a proof of how good it is.
 
@@ -74,6 +76,8 @@ def mmmf(
         Seconds.
     progress : bool or callable, optional
         As for `sdpdr.solve`.
+    ridge : float, default inf
+        Price of offsets of rows and columns, as for `sdpdr.methods.mmmf`; infinite for none.
 
     Returns
     -------
@@ -103,17 +107,18 @@ def mmmf(
            [ 1., -1., -1.,  1.],
            [-1.,  1.,  1., -1.]])
     """
-    signs = asked_signs(X, c, norm)
+    signs = asked_signs(X, c, norm, ridge)
+    zero = _zero(signs, c, norm, ridge)
     limit = validate.positive_integer("max_iter", max_iter)
     tol = validate.positive_number("tol", tolerance(solver, tol))
     what = f"maximum-margin factorization, {norm} norm"
     if isinstance(solver, str) and solver == "splitting":
         with show_progress(progress, what) as report:
-            found = _split(signs, c, norm, tol, limit, Deadline(time_limit), report)
+            found = _split(zero, tol, limit, Deadline(time_limit), report)
     elif isinstance(solver, str) and solver == "factors":
-        found = _on_factors(signs, c, norm, tol, limit, Deadline(time_limit))
+        found = _on_factors(zero, tol, limit, Deadline(time_limit))
     else:
-        found = _by_solver(signs, c, norm, solver, tol, time_limit, progress)
+        found = _by_solver(zero, solver, tol, time_limit, progress)
     if not found.gap <= tol:
         warn(
             f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "
@@ -203,19 +208,17 @@ def mmmf_primal(
 
 
 def _split(
-    signs: Signs,
-    c: float,
-    norm: str,
+    zero: MarginFactorization,
     tol: float,
     max_iter: int,
     deadline: Deadline,
     report: Progress | None,
 ) -> MarginFactorization:
     """The splitting method until value and bound agree."""
-    best = _zero(signs, c, norm)
+    best = zero
     history: list[dict[str, Any]] = []
-    splitting = TraceSplitting(signs, c) if norm == "trace" else MaxSplitting(signs, c)
-    for step in steps(splitting, max_iter):
+    way = TraceSplitting if zero.norm == "trace" else MaxSplitting
+    for step in steps(way(zero.signs, zero.c, zero.ridge), max_iter):
         best = _better(best, step)
         history.append(
             {
@@ -234,68 +237,81 @@ def _split(
 
 
 def _on_factors(
-    signs: Signs, c: float, norm: str, tol: float, max_iter: int, deadline: Deadline
+    zero: MarginFactorization, tol: float, max_iter: int, deadline: Deadline
 ) -> MarginFactorization:
     """Descent on factors, with the bound that its multipliers prove."""
+    signs, c = zero.signs, zero.c
     if not np.isfinite(c):
         raise DataError(
             "solver='factors' needs a finite price c: a hard margin has no slope. Pass another "
             "solver, such as 'splitting'."
         )
-    program = Program(signs, SignHinge(signs.values), norm, c, np.inf, 0)
+    program = Program(signs, SignHinge(signs.values), zero.norm, c, zero.ridge, 0)
     found = complete(program, tol=tol, max_iter=min(max_iter, _ROUNDS), deadline=deadline)
     weights = np.clip(found.weights * signs.values, 0.0, c)
-    return replace(
-        _scaled(replace(_zero(signs, c, norm), U=found.U, V=found.V)),
-        bound=margin_bound(signs, weights, c=c, norm=norm, scales=found.scales),
-        multipliers=weights,
-        scales=found.scales,
-        iterations=len(found.history),
-        history=found.history,
+    offsets = np.concatenate([found.rows, found.columns])
+    ended = _proved(
+        _scaled(replace(zero, U=found.U, V=found.V, offsets=offsets)), weights, found.scales
     )
+    return replace(ended, iterations=len(found.history), history=found.history)
 
 
-def _zero(signs: Signs, c: float, norm: str) -> MarginFactorization:
+def _zero(signs: Signs, c: float, norm: str, ridge: float = np.inf) -> MarginFactorization:
     """The matrix of zeros, with no more than the bound that needs no proof."""
     p, q = signs.shape
     nothing = np.zeros(len(signs.values))
-    return MarginFactorization(
-        np.zeros((p, 0)), np.zeros((q, 0)), _loss(c, nothing), 0.0, signs, nothing, c, norm
-    )
+    U, V = np.zeros((p, 0)), np.zeros((q, 0))
+    return MarginFactorization(U, V, _loss(c, nothing), 0.0, signs, nothing, c, norm, ridge=ridge)
 
 
 def _better(best: MarginFactorization, step: Step) -> MarginFactorization:
     """The better value and the better bound of two."""
-    new = _scaled(replace(best, U=step.U, V=step.V))
+    new = _scaled(replace(best, U=step.U, V=step.V, offsets=step.offsets))
     if new.value < best.value:
-        best = replace(best, U=new.U, V=new.V, value=new.value)
-    bound = margin_bound(best.signs, step.multipliers, c=best.c, norm=best.norm, scales=step.scales)
-    if bound > best.bound:
-        best = replace(best, bound=bound, multipliers=step.multipliers, scales=step.scales)
-    return best
+        best = replace(best, U=new.U, V=new.V, offsets=new.offsets, value=new.value)
+    proved = _proved(best, step.multipliers, step.scales)
+    return proved if proved.bound > best.bound else best
+
+
+def _proved(
+    found: MarginFactorization, weights: Array, scales: tuple[Array, Array] | None
+) -> MarginFactorization:
+    """With the bound that weights prove."""
+    bound = margin_bound(
+        found.signs, weights, c=found.c, norm=found.norm, scales=scales, ridge=found.ridge
+    )
+    return replace(found, bound=bound, multipliers=weights, scales=scales)
 
 
 def _scaled(found: MarginFactorization) -> MarginFactorization:
     """Factors of the best multiple of their product, and its value."""
     margins = margins_of(found.signs, found.U, found.V)
     size = factor_norm(found.U, found.V, found.norm)
-    scale = _best_scale(margins, size, found.c)
+    offsets = Offsets(found.signs, found.ridge)
+    met = found.signs.values * offsets.added(found.offsets)
+    scale = _best_scale(margins, 1.0 - met, size, found.c)
     root = np.sqrt(scale)
-    value = float(scale * size) + _loss(found.c, scale * margins)
+    value = float(scale * size) + _loss(found.c, scale * margins + met)
+    if offsets.exist:
+        value += found.c * offsets.price(found.offsets)
     return replace(found, U=root * found.U, V=root * found.V, value=value)
 
 
-def _best_scale(margins: Array, size: float, c: float) -> float:
-    r"""The t >= 0 of least :math:`t |M| + c \sum \max(0, 1 - t m_e)`."""
+def _best_scale(margins: Array, missed: Array, size: float, c: float) -> float:
+    r"""The t >= 0 of least :math:`t |M| + c \sum \max(0, r_e - t m_e)`, with r what is missed."""
     if not np.isfinite(c):
         least = float(np.min(margins))
         # A little more, or rounding undoes the margin.
         return (1.0 + 4.0 * np.finfo(float).eps) / least if least > 0.0 else 1.0
-    # The slope jumps by c m_e at t = 1 / m_e, and is |M| - c sum of m at zero.
-    rising = np.sort(margins[margins > 0.0])[::-1]
-    slopes = size - c * (float(np.sum(margins)) - np.concatenate([[0.0], np.cumsum(rising)]))
+    # The slope jumps by c |m_e| at t = r_e / m_e.
+    falling = (missed > 0.0) | ((missed == 0.0) & (margins < 0.0))
+    turning = missed * margins > 0.0
+    kinks, jumps = missed[turning] / margins[turning], np.abs(margins[turning])
+    order = np.argsort(kinks)
+    first_slope = size - c * float(np.sum(margins[falling]))
+    slopes = first_slope + c * np.concatenate([[0.0], np.cumsum(jumps[order])])
     first = int(np.argmax(slopes >= 0.0))
-    return 0.0 if first == 0 else 1.0 / float(rising[first - 1])
+    return 0.0 if first == 0 else float(kinks[order[first - 1]])
 
 
 def _loss(c: float, margins: Array) -> float:
@@ -306,16 +322,15 @@ def _loss(c: float, margins: Array) -> float:
 
 
 def _by_solver(
-    signs: Signs,
-    c: float,
-    norm: str,
+    zero: MarginFactorization,
     solver: str | Solver,
     tol: float,
     time_limit: float | None,
     progress: Progress | bool | None,
 ) -> MarginFactorization:
     """A semidefinite solver's matrix, and the better of two bounds from its multipliers."""
-    model = recipe(signs, c=c, norm=norm)
+    signs = zero.signs
+    model = recipe(signs, c=zero.c, norm=zero.norm, ridge=zero.ridge)
     solution = solve(model, solver, tol=tol, time_limit=time_limit, progress=progress)
     if not solution.values:
         solution.raise_for_status()
@@ -323,10 +338,9 @@ def _by_solver(
     weights = solution.duals.get("margins", np.zeros(len(signs.values)))
     sides = solution.duals.get("max_norm.diagonal")
     scales = None if sides is None else (sides[:p], sides[p:])
-    return replace(
-        _scaled(replace(_zero(signs, c, norm), U=factor[:p], V=factor[p:])),
-        bound=margin_bound(signs, weights, c=c, norm=norm, scales=scales),
-        multipliers=weights,
-        scales=scales,
-        iterations=solution.claimed.iterations or 0,
-    )
+    ended = replace(zero, U=factor[:p], V=factor[p:])
+    if np.isfinite(zero.ridge):
+        offsets = np.concatenate([solution.values[name] for name in "bd"])
+        ended = replace(ended, offsets=offsets)
+    proved = _proved(_scaled(ended), weights, scales)
+    return replace(proved, iterations=solution.claimed.iterations or 0)

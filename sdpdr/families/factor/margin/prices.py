@@ -4,23 +4,30 @@ All prices are multiples of the least one of the ratings seen, below which the m
 path is that of the squared loss and the trace norm whatever is fitted in the end: it takes seconds
 where that of the hinge or of the max-norm takes minutes, and the best multiples agree well. On four
 families of synthetic ratings (``benchmarks/rating_prices.py``) errors of these at the multiple so
-found were at most 2.3 % above those at the multiple that a path of their own found.
+found were at most 2.3 % above those at the multiple that a path of their own found. Signs are
+ratings of two levels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.entries import Entries
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Squared
 
+# What an offset costs, in ratings; signs have the same, and none other was tried on them.
+RIDGE = 5.0
+# Of the time that there is: what the choice of a price may take.
+_CHOOSING = 0.5
 # Where nothing can be held back, or there is no time. On MovieLens 100k near the best.
 RULE = 2.0
 # A denser list had an error smaller by 1 % at most. With noise errors rise from 1.4 to 8 on.
@@ -36,6 +43,11 @@ _PATIENCE = 2
 _PARTS, _ENOUGH = 5, 2000
 # Of the gap. At 1e-1 the path keeps to zero for too long; at 3e-2 it is no faster.
 _TOL, _ROUNDS = 1e-2, 20
+
+WHY_ZERO = (
+    "No higher price predicted what was held back better (errors_): entries tell no more of each "
+    "other than offsets do. Pass c for a matrix all the same."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +79,30 @@ class Path:
         k = int(np.argmin(self.errors))
         still_falls = self.is_cut and k == self.times.size - 1
         return max(float(self.times[k]), RULE if still_falls else 0.0)
+
+
+def chosen_price(
+    entries: Entries, least: float, ridge: float, deadline: Deadline, random_state: Any
+) -> tuple[float, Array, Array]:
+    """The price at which ratings held back are predicted best, all that were tried, and errors.
+
+    Parameters
+    ----------
+    entries : Entries
+    least : float
+        The price below which the matrix of the program to be fitted is zero. Where it is infinite,
+        all prices give the same, and one is taken.
+    ridge : float
+    deadline : Deadline
+        Of which half is for the choice.
+    random_state : int or RandomState
+    """
+    if not np.isfinite(least):
+        return 1.0, np.zeros(0), np.zeros(0)
+    left = deadline.left()
+    choosing = Deadline(None if left is None else _CHOOSING * left)
+    path = tried_prices(entries, ridge, choosing, validate.seed(random_state))
+    return least * path.best, least * path.times, path.errors
 
 
 def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:

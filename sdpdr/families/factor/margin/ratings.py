@@ -34,16 +34,10 @@ from sdpdr.families.factor.margin.entries import (
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
 from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.prices import tried_prices
+from sdpdr.families.factor.margin.prices import RIDGE, WHY_ZERO, chosen_price
 from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
-# Of the time that there is: what the choice of a price may take.
-_CHOOSING = 0.5
-_WHY_ZERO = (
-    "No higher price predicted ratings that were held back better (errors_): they tell no more of "
-    "each other than offsets do. Pass c for a matrix all the same."
-)
 
 
 @dataclass(eq=False, repr=False)
@@ -147,7 +141,7 @@ class RatingMMMF(Transformer):
     _: KW_ONLY
     loss: str = "squared"
     norm: str = "trace"
-    ridge: float = 5.0
+    ridge: float = RIDGE
     tol: float = 1e-2
     max_iter: int = 50
     time_limit: float | None = None
@@ -187,9 +181,8 @@ class RatingMMMF(Transformer):
         self.levels_ = np.unique(entries.values)
         self._note_unobserved(entries)
         self._read, self.mean_ = entries, float(np.mean(entries.values))
-        self.prices_ = self.errors_ = np.zeros(0)
         self.users_, self.items_ = entries.users, entries.items
-        self.c_ = self._chosen(entries, deadline) if self.c is None else self.c
+        self.c_, self.prices_, self.errors_ = self._price(entries, deadline)
         program = self._program(entries, self.c_, entries)
         found = program.start()
         if is_small(program):
@@ -208,6 +201,8 @@ class RatingMMMF(Transformer):
     def least_price(self, X: Any) -> float:
         """The price below which M is zero; for the hinge, whose slope jumps, about that.
 
+        Infinite where offsets and thresholds meet all margins, and no price makes M pay.
+
         Parameters
         ----------
         X
@@ -216,14 +211,12 @@ class RatingMMMF(Transformer):
         entries = varying(read_entries(X))
         return self._program(entries, 1.0, entries).least_price()
 
-    def _chosen(self, entries: Entries, deadline: Deadline) -> float:
-        """The price at which ratings held back are predicted best."""
-        least, left = self.least_price(entries), deadline.left()
-        choosing = Deadline(None if left is None else _CHOOSING * left)
-        seed = validate.seed(self.random_state)
-        path = tried_prices(entries, self.ridge, choosing, seed)
-        self.prices_, self.errors_ = least * path.times, path.errors
-        return least * path.best
+    def _price(self, entries: Entries, deadline: Deadline) -> tuple[float, Array, Array]:
+        """The price that was given or is chosen, those tried, and their errors."""
+        if self.c is not None:
+            return self.c, np.zeros(0), np.zeros(0)
+        least = self.least_price(entries)
+        return chosen_price(entries, least, self.ridge, deadline, self.random_state)
 
     @staticmethod
     def entries(X: Any) -> Entries:
@@ -380,7 +373,7 @@ class RatingMMMF(Transformer):
             )
         elif not self.U_.shape[1]:
             is_chosen = self.c is None and self.errors_.size > 1
-            why = _WHY_ZERO if is_chosen else "Raise c."
+            why = WHY_ZERO if is_chosen else "Raise c."
             warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
                 f"within the tolerance, and only offsets predict. {why}",

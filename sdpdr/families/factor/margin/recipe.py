@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import own_rows
+from sdpdr.base.arrays import Index, own_rows
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.families.factor.margin.entries import Entries, read_entries
 from sdpdr.families.factor.margin.triples import named_columns, refuse_text, triples_of
@@ -26,6 +26,7 @@ from sdpdr.model.blocks import (
     TraceAtMost,
     TraceNorm,
 )
+from sdpdr.model.language import pos, scalar, square
 
 
 class Signs(Entries):
@@ -101,8 +102,8 @@ def _signs_read(X: Any, name: str) -> Entries:
 NORMS = ("trace", "max")
 
 
-def asked_signs(X: Any, c: float, norm: str) -> Signs:
-    """Signs, read or given; a price of slack that is not positive and unknown norms are refused.
+def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
+    """Signs, read or given; prices that are not positive and unknown norms are refused.
 
     Raises
     ------
@@ -114,10 +115,19 @@ def asked_signs(X: Any, c: float, norm: str) -> Signs:
             f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
         )
     validate.choice("norm", norm, NORMS)
+    if ridge != np.inf:
+        validate.positive_number("ridge", ridge)
+        if not np.isfinite(c):
+            raise DataError(
+                f"offsets of price ridge = {ridge!r} need a finite c: with a hard margin (c = inf) "
+                "they cost nothing or all. Pass ridge=inf for no offsets."
+            )
     return signs
 
 
-def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+def mmmf(
+    X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace", ridge: float = np.inf
+) -> Model:
     r"""A matrix of least norm that has the signs observed, with a margin.
 
     .. math::
@@ -139,6 +149,9 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
     c : float, default 1
         Price of a unit of slack; infinite for a hard margin, which always has an answer.
     norm : {"trace", "max"}, default "trace"
+    ridge : float, default inf
+        :math:`\kappa`. Where it is finite, scores :math:`M_{ia} + b_i + d_a` take the place of
+        :math:`M_{ia}`, at a cost of :math:`c \kappa / 2 (|b|^2 + |d|^2)`.
 
     Returns
     -------
@@ -148,7 +161,8 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
     Raises
     ------
     DataError
-        X has other entries or none observed, or c is not positive.
+        X has other entries or none observed; c or ridge is not positive, or the first infinite and
+        the second not.
     UnknownNameError
         For another norm.
 
@@ -164,10 +178,17 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
     over        Z ∈ S^4, Z ⪰ 0
     subject to  (priced)        margins, 3 rows
     """
-    signs = asked_signs(X, c, norm)
+    signs = asked_signs(X, c, norm, ridge)
     lift = ProductLift(signs.shape)
-    margins = Margins(lift.entries(signs.places), signs.values)
-    blocks: list[Block] = [lift, soften(margins, c) if np.isfinite(c) else margins]
+    scores: Any = lift.entries(signs.places)
+    blocks: list[Block] = [lift]
+    if np.isfinite(ridge):
+        offsets, costs = priced_offsets(signs.places, signs.shape, c * ridge)
+        hinge = pos(1.0 - signs.values * (scores + offsets)) * c
+        blocks += [*costs, hinge.named("margins")]
+    else:
+        margins = Margins(scores, signs.values)
+        blocks.append(soften(margins, c) if np.isfinite(c) else margins)
     if norm == "trace":
         blocks.append(TraceNorm("Z", signs.shape))
     else:
@@ -176,6 +197,15 @@ def mmmf(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
         order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
         blocks += [MaxNorm("Z", signs.shape), TraceAtMost(order, order * most, gram="Z")]
     return Model(tuple(blocks), name="mmmf", maximize=False)
+
+
+def priced_offsets(
+    places: Index, shape: tuple[int, int], price: float
+) -> tuple[Any, tuple[Block, Block]]:
+    """Offsets b and d at places as an expression, and half their squares at a price."""
+    (i, a), (p, q) = places.T, shape
+    b, d = scalar("b", p), scalar("d", q)
+    return b[i] + d[a], (square(b) * (0.5 * price), square(d) * (0.5 * price))
 
 
 def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:

@@ -8,7 +8,8 @@ closed form:
 - of the max-norm, on the matrix of all products, the positive part of the eigenvalues in f, and in
   g the diagonal cut down to a t that costs as much as it saves;
 - of the hinge loss, entry by entry: :math:`z + q/\rho` with
-  :math:`q = \min(c, \max(0, \rho (1 - z)))`, and this q is a multiplier within its limits.
+  :math:`q = \min(c, \max(0, \rho (1 - z)))`, and this q is a multiplier within its limits. Offsets
+  of rows and columns are found in the same step (``offsets``).
 
 So each step has factors, which give a value, and weights, which prove a bound
 (see ``bound``). (Boyd, Parikh, Chu, Peleato, Eckstein, "Distributed optimization and
@@ -26,6 +27,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
+from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import Signs
 
 # Steps between looks at value and bound.
@@ -37,12 +39,13 @@ _APART, _CHANGE, _PATIENCE = 1.5, 2.0, 1.1
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Factors, multipliers, and scales of rows and columns where the norm has them."""
+    """Factors, multipliers, offsets, and scales of rows and columns where the norm has them."""
 
     count: int
     U: Array
     V: Array
     multipliers: Array
+    offsets: Array
     scales: tuple[Array, Array] | None
 
 
@@ -54,9 +57,13 @@ class Splitting(ABC):
     signs : Signs
     c : float
         Price of slack.
+    ridge : float, optional
+        Of offsets; none by default.
 
     Attributes
     ----------
+    offsets : array of shape (p + q,)
+        Those of the last step.
     shape : tuple of int
         Of the matrix that is split.
     first_rho : float
@@ -66,8 +73,10 @@ class Splitting(ABC):
     shape: tuple[int, int]
     first_rho: float
 
-    def __init__(self, signs: Signs, c: float) -> None:
+    def __init__(self, signs: Signs, c: float, ridge: float = np.inf) -> None:
         self.signs, self.c = signs, c
+        self._offsets = Offsets(signs, ridge)
+        self.offsets = np.zeros(sum(signs.shape))
 
     @abstractmethod
     def norm_step(self, target: Array, rho: float) -> tuple[Array, Array, Array]:
@@ -81,16 +90,20 @@ class Splitting(ABC):
 
     def _hinge(self, entries: Array, rho: float) -> tuple[Array, Array]:
         """Entries moved by the loss, and the multipliers."""
-        margins = self.signs.values * entries
+        scores = entries
+        if self._offsets.exist:
+            self.offsets = self._offsets.fitted(entries, self.offsets, rho, self.c)
+            scores = entries + self._offsets.added(self.offsets)
+        margins = self.signs.values * scores
         q = np.clip(rho * (1.0 - margins), 0.0, self.c)
-        return self.signs.values * (margins + q / rho), q
+        return entries + self.signs.values * q / rho, q
 
 
 class TraceSplitting(Splitting):
     """The trace norm, on X itself."""
 
-    def __init__(self, signs: Signs, c: float) -> None:
-        super().__init__(signs, c)
+    def __init__(self, signs: Signs, c: float, ridge: float = np.inf) -> None:
+        super().__init__(signs, c, ridge)
         self.shape = signs.shape
         # Multipliers have singular values up to one, and the entries observed are near one.
         self.first_rho = float(np.sqrt(min(signs.shape) / signs.values.size))
@@ -118,8 +131,8 @@ class TraceSplitting(Splitting):
 class MaxSplitting(Splitting):
     """The max-norm, on the matrix of all products."""
 
-    def __init__(self, signs: Signs, c: float) -> None:
-        super().__init__(signs, c)
+    def __init__(self, signs: Signs, c: float, ridge: float = np.inf) -> None:
+        super().__init__(signs, c, ridge)
         n = sum(signs.shape)
         self.shape = (n, n)
         # Multipliers of the diagonal add up to one, and no entry is far from one. The factor is
@@ -169,7 +182,7 @@ def steps(splitting: Splitting, max_iter: int) -> Iterator[Step]:
         Z, q, scales = splitting.loss_step(relaxed + W, rho)
         W = W + relaxed - Z
         if k % LOOK == 0 or k == max_iter:
-            yield Step(k, U, V, q, scales)
+            yield Step(k, U, V, q, splitting.offsets, scales)
         if k >= change_at:
             ratio = _imbalance(X, Z, before, W)
             if ratio > _APART or ratio < 1.0 / _APART:

@@ -1,0 +1,177 @@
+"""The price that signs held back choose, and offsets beside it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdpdr import MMMF, MMMFCV, RatingMMMF, factorize
+from sdpdr.errors import (
+    DataError,
+    UncertifiedWarning,
+    UnobservedWarning,
+    WeakSeparationWarning,
+)
+
+# Columns of which all users think alike, in the same proportions.
+LIKED = np.array([0.1, 0.9, 0.8, 0.2, 0.85, 0.15, 0.9, 0.1, 0.2, 0.8])
+TWO_LEVELS = np.array([[1.0, 1.0, 2.0, 2.0]] * 3)
+
+
+def popular(p=60, share=0.5):
+    rng = np.random.default_rng(0)
+    Y = np.where(rng.random((p, LIKED.size)) < LIKED, 1.0, -1.0)
+    return np.where(rng.random(Y.shape) < share, Y, 0.0)
+
+
+def planted(p=40, q=25, share=0.5):
+    """Signs of a matrix of rank two, those observed and those held back."""
+    rng = np.random.default_rng(0)
+    Y = np.sign(rng.standard_normal((p, 2)) @ rng.standard_normal((2, q)))
+    seen = rng.random((p, q)) < share
+    return np.where(seen, Y, 0.0), np.where(seen, 0.0, Y)
+
+
+def test_popularity_is_found_where_there_is_nothing_else():
+    Y = popular()
+    with pytest.warns(WeakSeparationWarning, match="only offsets predict. No higher price"):
+        model = MMMF().fit(Y)
+    assert np.mean(model.predict() == np.sign(LIKED - 0.5)) > 0.98
+    assert not model.U_.any()
+    assert model.c_ == model.prices_[0]
+    assert model.gap_ <= 1e-6
+
+
+def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
+    seen, held = planted()
+    model = MMMF().fit(seen)
+    assert model.score(held) > 0.9
+    assert model.c_ == model.prices_[np.argmin(model.errors_)] > model.prices_[0]
+    assert model.ridge_ == 5.0
+    assert 0.0 <= model.bound_ <= model.value_
+    assert model.gap_ <= 1e-6
+    given = MMMF(model.c_, ridge=5.0).fit(seen)
+    assert given.value_ == model.value_
+    assert not given.prices_.size
+    np.testing.assert_array_equal(given.X_, model.X_)
+    scores = model.U_ @ model.V_.T + model.user_offsets_[:, None] + model.item_offsets_
+    np.testing.assert_allclose(model.decision_function(), scores, atol=1e-12)
+
+
+def test_the_search_is_that_of_ratings_of_two_levels():
+    seen, _ = planted(20, 12)
+    signs = MMMF(tol=1e-3).fit(seen)
+    ratings = RatingMMMF().fit(np.where(seen == 0.0, np.nan, seen))
+    np.testing.assert_allclose(signs.errors_, ratings.errors_)
+    times = (model.prices_ / model.prices_[0] for model in (signs, ratings))
+    np.testing.assert_allclose(*times)
+
+
+def test_a_number_is_the_printed_program():
+    seen, _ = planted()
+    model = MMMF(c=0.3).fit(seen)
+    found = factorize.mmmf(seen, c=0.3)
+    assert (model.c_, model.ridge_, model.value_) == (0.3, np.inf, found.value)
+    np.testing.assert_allclose(model.X_, found.matrix)
+    for nothing in (model.user_offsets_, model.item_offsets_, model.prices_):
+        assert not nothing.any()
+    size = np.linalg.svd(model.X_, compute_uv=False).sum()
+    slack = np.maximum(0.0, 1.0 - seen * model.X_)[seen != 0.0]
+    assert model.value_ == pytest.approx(size + 0.3 * slack.sum())
+
+
+def test_the_max_norm_is_proved_too():
+    seen, held = planted(20, 12, 0.6)
+    model = MMMF(norm="max", tol=1e-4).fit(seen)
+    assert model.gap_ <= 1e-4
+    assert model.score(held) > 0.8
+
+
+def test_all_signs_turned_round_turn_the_scores_round():
+    seen, _ = planted(20, 12)
+    models = [MMMF().fit(sign * seen) for sign in (1.0, -1.0)]
+    assert models[0].c_ == pytest.approx(models[1].c_)
+    assert models[0].value_ == pytest.approx(models[1].value_, rel=2e-6)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.WeakSeparationWarning")
+def test_rows_and_columns_without_signs_have_the_other_sides_offset():
+    Y = popular()
+    Y[3], Y[:, 4] = 0.0, 0.0
+    with pytest.warns(UnobservedWarning, match="1 rows and 1 columns .* offsets of the other side"):
+        model = MMMF().fit(Y)
+    np.testing.assert_allclose(model.X_[3], model.item_offsets_)
+    np.testing.assert_allclose(model.X_[:, 4], model.user_offsets_)
+    assert model.X_[3, 4] == model.predict()[3, 4] == 0
+
+
+def test_users_folded_in_again_are_as_they_were():
+    seen, _ = planted(20, 12)
+    model = MMMF(0.3, ridge=1.0).fit(seen)
+    clear = np.abs(model.X_) > 0.05
+    assert model.user_offsets_.any()
+    assert np.mean((model.fold_in(seen) == model.predict())[clear]) > 0.98
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.WeakSeparationWarning")
+def test_no_time_is_told_and_the_price_is_the_rule():
+    seen, _ = planted()
+    with pytest.warns(UncertifiedWarning):
+        model = MMMF(time_limit=0.0).fit(seen)
+    assert not model.prices_.size
+    assert 0.0 < model.c_ < np.inf
+    assert model.bound_ <= model.value_
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "words"),
+    [
+        (MMMF(), [[1, 0, 1], [0, 1, 1]], "all signs observed are 1"),
+        (MMMF(), [[-1, 0], [0, -1]], "all signs observed are -1"),
+        (MMMF(), np.zeros((3, 2)), "no entry of X was observed"),
+        (MMMF(), np.full((3, 2), np.nan), "no entry of X was observed"),
+        (MMMF(-1.0), [[1, -1]], "c, the price of slack, must be positive"),
+        (MMMF(np.nan), [[1, -1]], "c, the price of slack, must be positive"),
+        (MMMF(ridge=-1.0), [[1, -1]], "ridge=.* must be positive"),
+        (MMMF(ridge=np.nan), [[1, -1]], "ridge=.* must be positive"),
+        (MMMF(np.inf, ridge=5.0), [[1, -1]], "need a finite c"),
+    ],
+)
+def test_what_is_refused(model, X, words):
+    with pytest.raises(DataError, match=words):
+        model.fit(X)
+
+
+def test_one_sign_only_is_fitted_at_a_number():
+    assert MMMF(1.0).fit([[1, 0, 1], [0, 1, 1]]).predict().min() == 1
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
+def test_offsets_that_meet_all_margins_leave_no_price_at_which_a_matrix_pays():
+    ratings = RatingMMMF(loss="hinge", ridge=1e-12)
+    assert ratings.least_price(TWO_LEVELS) == np.inf
+    np.testing.assert_array_equal(ratings.fit(TWO_LEVELS).predict(), TWO_LEVELS)
+    assert ratings.c_ == 1.0
+    signs = MMMF(ridge=1e-12, max_iter=50)
+    assert signs.least_price(2.0 * TWO_LEVELS - 3.0) == np.inf
+    np.testing.assert_array_equal(
+        signs.fit(2.0 * TWO_LEVELS - 3.0).predict(), 2.0 * TWO_LEVELS - 3.0
+    )
+    search = MMMFCV(ratings, cv=3).fit(TWO_LEVELS)
+    np.testing.assert_array_equal(search.cs_, [1.0])
+
+
+@pytest.mark.parametrize("rows", [None, [f"user {k}" for k in range(12)]])
+def test_cross_validation_of_a_named_table_is_silent(rows):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(1, 6, (12, 5)).astype(float), rows, list("abcde"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", WeakSeparationWarning)
+        model = MMMFCV(RatingMMMF(loss="squared"), cs=[0.5, 2.0], cv=3).fit(X)
+        assert model.fold_in(X.iloc[:2]).shape == (2, 5)
+        assert len(model.transform(X.iloc[:2])) == 2
+        assert model.score(X) < 0.0
+    if rows is None:
+        np.testing.assert_array_equal(model.estimator_.feature_names_in_, X.columns)

@@ -1,0 +1,120 @@
+"""Offsets beside a maximum-margin matrix: ways agree, steps are least, weights prove bounds."""
+
+import numpy as np
+import pytest
+
+from sdpdr import methods, solve
+from sdpdr.errors import DataError
+from sdpdr.factorize import margin_bound, mmmf
+from sdpdr.families.factor.margin.offsets import Offsets
+from sdpdr.families.factor.margin.recipe import observed_signs
+
+RIDGE = 2.0
+
+
+def popular(p=12, q=9, share=0.6, seed=0):
+    """Signs of rank one, offsets and noise."""
+    rng = np.random.default_rng(seed)
+    scores = np.outer(*(rng.standard_normal(n) for n in (p, q))) + rng.standard_normal(q)
+    Y = np.sign(scores + 0.5 * rng.standard_normal((p, q)))
+    return np.where(rng.random((p, q)) < share, Y, 0.0)
+
+
+def objective(Y, M, offsets, c, ridge):
+    p = len(Y)
+    scores = M + offsets[:p, None] + offsets[p:]
+    slack = np.maximum(0.0, 1.0 - Y * scores)[Y != 0.0].sum()
+    size = np.linalg.svd(M, compute_uv=False).sum()
+    return size + c * (slack + 0.5 * ridge * offsets @ offsets)
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+@pytest.mark.parametrize("c", [0.1, 0.4])
+def test_every_way_finds_the_same(norm, c):
+    Y = popular()
+    model = methods.mmmf(Y, c=c, norm=norm, ridge=RIDGE)
+    value = solve(model, "clarabel", tol=1e-8).value
+    for solver, tol in (("splitting", 1e-6), ("clarabel", 1e-6), ("factors", 3e-2)):
+        found = mmmf(Y, c=c, norm=norm, ridge=RIDGE, solver=solver, tol=tol)
+        assert found.gap <= tol
+        assert found.bound <= value * (1.0 + 1e-7)
+        assert found.value >= value * (1.0 - 1e-7)
+
+
+def test_values_are_those_of_matrix_and_offsets():
+    Y = popular()
+    found = mmmf(Y, c=0.3, ridge=RIDGE)
+    value = objective(Y, found.matrix, found.offsets, 0.3, RIDGE)
+    assert found.value == pytest.approx(value, rel=1e-9)
+    for t in (0.99, 1.01):
+        assert objective(Y, t * found.matrix, found.offsets, 0.3, RIDGE) >= value
+    np.testing.assert_allclose(found.slack, np.maximum(0.0, 1.0 - found.margins))
+
+
+def test_sums_of_weights_balance_the_price_of_offsets():
+    Y = popular()
+    found = mmmf(Y, c=0.3, ridge=RIDGE, tol=1e-9)
+    P = found.signs.matrix(found.multipliers)
+    sums = np.concatenate([P.sum(axis=1), P.sum(axis=0)])
+    np.testing.assert_allclose(sums, 0.3 * RIDGE * found.offsets, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_weights_bound_any_matrix_and_offsets(seed):
+    rng, Y = np.random.default_rng(seed), popular(seed=seed)
+    M = 0.3 * rng.standard_normal(Y.shape)
+    offsets = rng.standard_normal(sum(Y.shape))
+    bound = margin_bound(Y, rng.random(Y.shape), c=0.4, ridge=RIDGE)
+    assert 0.0 < bound <= mmmf(Y, c=0.4, ridge=RIDGE).value
+    assert bound <= objective(Y, M, offsets, 0.4, RIDGE)
+
+
+def test_dear_offsets_are_none_and_cheaper_ones_take_off_the_value():
+    Y = popular()
+    values = [mmmf(Y, c=0.3, ridge=ridge).value for ridge in (0.1, 1.0, 10.0, 1e9, np.inf)]
+    assert np.all(np.diff(values) >= -1e-5)
+    assert values[-2] == pytest.approx(values[-1], rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(9, 5), (5, 9)])
+@pytest.mark.parametrize("rho", [0.1, 2.0, 50.0])
+def test_the_step_of_offsets_is_least(shape, rho):
+    rng, c = np.random.default_rng(0), 0.7
+    signs = observed_signs(popular(*shape))
+    entries = 2.0 * rng.standard_normal(signs.values.size)
+    offsets = Offsets(signs, RIDGE)
+
+    def value(at):
+        missed = 1.0 - signs.values * (entries + offsets.added(at))
+        q = np.clip(rho * missed, 0.0, c)
+        return q @ missed - 0.5 / rho * (q @ q) + c * offsets.price(at)
+
+    best = offsets.fitted(entries, np.zeros(sum(shape)), rho, c)
+    for size in (1e-3, 1e-1, 3.0):
+        for _ in range(20):
+            assert value(best + size * rng.standard_normal(best.size)) >= value(best)
+
+
+def test_offsets_are_constant_columns_of_factors():
+    """Half the squares of enlarged factors are the trace norm, the price, and a constant."""
+    rng, c, s = np.random.default_rng(0), 0.4, 1.0 / np.sqrt(0.4 * RIDGE)
+    U, V = rng.standard_normal((4, 2)), rng.standard_normal((3, 2))
+    b, d = rng.standard_normal(4), rng.standard_normal(3)
+    larger = np.column_stack([U, b / s, np.full(4, s)]), np.column_stack([V, np.full(3, s), d / s])
+    np.testing.assert_allclose(larger[0] @ larger[1].T, U @ V.T + b[:, None] + d)
+    sizes = [0.5 * sum(np.sum(F**2) for F in sides) for sides in (larger, (U, V))]
+    price = c * RIDGE / 2.0 * (b @ b + d @ d)
+    assert sizes[0] == pytest.approx(sizes[1] + price + 3.5 * s**2)
+
+
+@pytest.mark.parametrize("way", [mmmf, methods.mmmf])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ridge": 0.0}, "ridge=.* must be positive"),
+        ({"ridge": 1.0, "c": np.inf}, "need a finite c"),
+    ],
+)
+def test_prices_of_offsets_that_are_refused(way, options, words):
+    with pytest.raises(DataError, match=words):
+        way(popular(), **options)
