@@ -1,5 +1,6 @@
 """How many directions projections keep by default, and what those are."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -8,8 +9,8 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_wine, make_circles, make_classification
 
-from sdpdr import LDA, LPP, LSDA, NPE, IsoProjection
-from sdpdr.errors import DataError
+from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression
+from sdpdr.errors import DataError, DataTypeError, UnknownNameError
 from sdpdr.families.regress import directions
 
 CHOOSING = [LSDA, LPP, NPE, partial(LPP, way="direct"), partial(LSDA, way="regression")]
@@ -95,10 +96,28 @@ def test_discriminants_may_be_orthonormal():
     np.testing.assert_array_equal(turned.predict(X), plain.predict(X))
 
 
-def test_orthonormal_is_true_false_or_auto():
+@pytest.mark.parametrize("make", [LPP, LDA, SDA, LSDA, IsoProjection])
+@pytest.mark.parametrize("value", ["yes", 1, None, np.array([1.0, 0.0])], ids=str)
+def test_orthonormal_is_true_false_or_auto(make, value):
     X, y = few_of_many()
-    with pytest.raises(DataError, match="orthonormal='yes' is not True, False or 'auto'"):
-        LPP(orthonormal="yes").fit(X, y)
+    said = re.escape(f"orthonormal={value!r} is not True, False or 'auto'")
+    with pytest.raises(DataTypeError, match=said):
+        make(orthonormal=value).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [LPP, LDA, LSDA, SpectralRegression])
+@pytest.mark.parametrize("value", ["yes", -1.0, None, np.array([1.0, 0.0])], ids=str)
+def test_a_ridge_is_a_number_or_a_word(make, value):
+    X, y = few_of_many()
+    with pytest.raises((DataError, UnknownNameError), match=re.escape(f"{value!r}")):
+        make(alpha=value).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["way", "weights"])
+def test_words_that_are_arrays_are_named(name):
+    X, y = few_of_many()
+    with pytest.raises(UnknownNameError, match=r"array\("):
+        SDA(**{name: np.array(["direct", "heat"])}).fit(X, y)
 
 
 def test_without_labels_there_are_two_directions_for_pictures():

@@ -339,3 +339,27 @@ def test_parameters_of_no_kernel_are_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(DataError, match="there is none"):
         sdpdr.XingMetric(kernel_params={"gamma": 1.0}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        XingMetric(diagonal="yes"),
+        XingMetric(diagonal=np.array([True, False])),
+        XingMetric(ridge="some"),
+        XingMetric(ridge=-1.0),
+        XingMetric(ridge=np.array([0.1, 0.2])),
+        GhodsiMetric(normalize="yes"),
+        GhodsiMetric(normalize=np.array([True, False])),
+        GhodsiMetric(ridge="auto"),
+        GhodsiMetric(entropy=-1.0),
+        GhodsiMetric(scale=np.array(["trace", "frobenius"])),
+        GhodsiMetric(plain=np.array([0.1, 0.2])),
+    ],
+    ids=str,
+)
+def test_what_is_neither_a_number_nor_a_word_is_named(learner, iris):
+    default = type(learner)().get_params()
+    name = next(k for k, v in learner.get_params().items() if not np.array_equal(v, default[k]))
+    with pytest.raises((DataError, UnknownNameError), match=name):
+        learner.fit(*iris)

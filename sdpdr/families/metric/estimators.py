@@ -357,7 +357,7 @@ class XingMetric(MetricLearner):
 
     def _least_ridge(self, pairs: Pairs) -> float:
         if not isinstance(self.ridge, str):
-            return self.ridge
+            return validate.non_negative("ridge", self.ridge)
         validate.choice("ridge", self.ridge, ("auto",))
         said = unattained(pairs, diagonal=self.diagonal)
         if not said:
@@ -371,6 +371,7 @@ class XingMetric(MetricLearner):
         return _RIDGE
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
+        validate.boolean("diagonal", self.diagonal)
         self.ridge_ = self._least_ridge(pairs)
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge_}
         if isinstance(self.solver, str) and self.solver == "ascent":

@@ -106,6 +106,10 @@ class GhodsiMetric(MetricLearner):
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         validate.choice("scale", self.scale, SCALES)
+        validate.boolean("normalize", self.normalize)
+        validate.non_negative("entropy", self.entropy)
+        if self.ridge is not None:
+            validate.non_negative("ridge", self.ridge)
         if self.scale == "frobenius" and (self.ridge or self.entropy):
             raise DataError("ridge and entropy go with scale='trace'; leave them 0.")
         cap = self._cap(pairs.n_features)
