@@ -6,8 +6,10 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_wine, make_circles, make_classification
+from sklearn.preprocessing import scale
 
 from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression
 from sdpdr.errors import DataError, DataTypeError, UnknownNameError
@@ -204,3 +206,17 @@ def test_equal_eigenvalues_are_not_parted():
         other = NPE().fit(data, labels)
         assert other.n_components_ == whole.n_components_
         assert other.tried_ == whole.tried_
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
+def test_neighbours_of_a_class_find_the_plane_of_discriminants_but_for_their_mean():
+    """It weighs samples by their neighbours, of which all have the same number if all are."""
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    plane = LDA(2, alpha=1e-9).fit(X, y).components_.T
+    few, everyone = (
+        subspace_angles(LPP(2, n_neighbors=k, alpha=1e-9).fit(X, y).components_.T, plane).max()
+        for k in (5, 70)
+    )
+    assert everyone < 1e-6
+    assert 1e-4 < few < 1e-2

@@ -89,7 +89,7 @@ class GraphProjection(Responding):
     smoothing : float, default 0.1
         `SDA`: price of differing from neighbours. `LSDA`: share of repulsion.
     way : {"regression", "direct"}, default "regression"
-        Of `LSDA`, "direct".
+        Of `LSDA`, "direct". The two differ for `SDA` too, whose responses follow neighbours.
     orthonormal : bool or "auto", default "auto"
         Whether components are made orthonormal, one by one, so that no distance is longer than in
         the data. ``"auto"``: where the number of directions is chosen, since all of them then are a
@@ -287,6 +287,11 @@ class GraphProjection(Responding):
 @dataclass(eq=False, repr=False)
 class LPP(GraphProjection):
     """Locality preserving projections: neighbours attract.
+
+    With labels neighbours are searched within classes. Where each class holds together, its
+    responses are those of `LDA`; but their mean weighs samples by their numbers of neighbours, so
+    that as many directions are turned a little (3e-4 rad on iris, 4e-3 on scaled wine), and not at
+    all where all of a class are neighbours. Solved directly they differ.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 
