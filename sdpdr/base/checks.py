@@ -6,7 +6,7 @@ follow and say what to do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -251,8 +251,28 @@ def numbers(name: str, value: ArrayLike, n: int, what: str) -> Index:
 
 def choice(kind: str, value: object, known: Collection[str]) -> None:
     """Refuse a value that is not among those known, naming the nearest one."""
-    if value not in known:
+    if not isinstance(value, Hashable) or value not in known:  # an array is in nothing
         raise UnknownNameError(kind, value, known)
+
+
+def boolean(name: str, value: object, words: Collection[str] = ()) -> bool | str:
+    """Value of the argument called ``name`` as True or False, or as one of some words.
+
+    Raises
+    ------
+    DataTypeError
+
+    Examples
+    --------
+    >>> boolean("orthonormal", np.True_), boolean("orthonormal", "auto", ("auto",))
+    (True, 'auto')
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value in words:
+        return value
+    *first, last = ["True", "False", *map(repr, words)]
+    raise DataTypeError(f"{name}={value!r} is not {', '.join(first)} or {last}.")
 
 
 def _integer(name: str, value: object) -> int:

@@ -1,15 +1,18 @@
 """How many directions projections keep by default, and what those are."""
 
+import re
 from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_wine, make_circles, make_classification
+from sklearn.preprocessing import scale
 
-from sdpdr import LDA, LPP, LSDA, NPE, IsoProjection
-from sdpdr.errors import DataError
+from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression
+from sdpdr.errors import DataError, DataTypeError, UnknownNameError
 from sdpdr.families.regress import directions
 
 CHOOSING = [LSDA, LPP, NPE, partial(LPP, way="direct"), partial(LSDA, way="regression")]
@@ -95,10 +98,28 @@ def test_discriminants_may_be_orthonormal():
     np.testing.assert_array_equal(turned.predict(X), plain.predict(X))
 
 
-def test_orthonormal_is_true_false_or_auto():
+@pytest.mark.parametrize("make", [LPP, LDA, SDA, LSDA, IsoProjection])
+@pytest.mark.parametrize("value", ["yes", 1, None, np.array([1.0, 0.0])], ids=str)
+def test_orthonormal_is_true_false_or_auto(make, value):
     X, y = few_of_many()
-    with pytest.raises(DataError, match="orthonormal='yes' is not True, False or 'auto'"):
-        LPP(orthonormal="yes").fit(X, y)
+    said = re.escape(f"orthonormal={value!r} is not True, False or 'auto'")
+    with pytest.raises(DataTypeError, match=said):
+        make(orthonormal=value).fit(X, y)
+
+
+@pytest.mark.parametrize("make", [LPP, LDA, LSDA, SpectralRegression])
+@pytest.mark.parametrize("value", ["yes", -1.0, None, np.array([1.0, 0.0])], ids=str)
+def test_a_ridge_is_a_number_or_a_word(make, value):
+    X, y = few_of_many()
+    with pytest.raises((DataError, UnknownNameError), match=re.escape(f"{value!r}")):
+        make(alpha=value).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["way", "weights"])
+def test_words_that_are_arrays_are_named(name):
+    X, y = few_of_many()
+    with pytest.raises(UnknownNameError, match=r"array\("):
+        SDA(**{name: np.array(["direct", "heat"])}).fit(X, y)
 
 
 def test_without_labels_there_are_two_directions_for_pictures():
@@ -185,3 +206,17 @@ def test_equal_eigenvalues_are_not_parted():
         other = NPE().fit(data, labels)
         assert other.n_components_ == whole.n_components_
         assert other.tried_ == whole.tried_
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
+def test_neighbours_of_a_class_find_the_plane_of_discriminants_but_for_their_mean():
+    """It weighs samples by their neighbours, of which all have the same number if all are."""
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    plane = LDA(2, alpha=1e-9).fit(X, y).components_.T
+    few, everyone = (
+        subspace_angles(LPP(2, n_neighbors=k, alpha=1e-9).fit(X, y).components_.T, plane).max()
+        for k in (5, 70)
+    )
+    assert everyone < 1e-6
+    assert 1e-4 < few < 1e-2

@@ -210,3 +210,31 @@ def test_it_can_be_cloned_and_its_room_is_public():
     labels = np.where(KNOWN == -1, np.nan, 2.0 * KNOWN - 1.0)
     graph = labelled_graph(sdpdr.propagation.near_and_far(X, 5), labels)
     np.testing.assert_allclose(learned.scores_, harmonic(graph).y)
+
+
+@pytest.mark.parametrize("away", [10.0, 40.0, 1e4])
+def test_a_point_far_from_all_follows_its_nearest_ones_by_heat(away):
+    """Weights of its edges are below rounding, or zero."""
+    X, y = make_blobs(100, 3, centers=2, random_state=0)
+    first = np.argsort(y, kind="stable")
+    known = np.full(100, -1)
+    known[np.r_[first[:5], first[-5:]]] = y[np.r_[first[:5], first[-5:]]]
+    side = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+    X[first[60]] += away * side
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned = sdpdr.MixedLabelPropagation(weights="heat").fit(X, known)
+    assert learned.transduction_[first[60]] == 1
+
+
+def test_a_width_in_another_unit_is_named():
+    X, y = make_blobs(60, 2, centers=2, random_state=0)
+    known = np.where(np.arange(60) < 12, y, -1)
+    for bandwidth in (1e-1, 1e-5):
+        learner = sdpdr.MixedLabelPropagation(weights="heat", bandwidth=bandwidth)
+        with pytest.raises(DataError, match="bandwidth is too short: half of the edges"):
+            learner.fit(100.0 * X, known)
+    two, ten = (
+        sdpdr.MixedLabelPropagation(weights="heat").fit(unit * X, known).scores_ for unit in (2, 10)
+    )
+    np.testing.assert_allclose(two, ten, rtol=1e-9)

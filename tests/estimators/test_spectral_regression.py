@@ -329,7 +329,7 @@ def test_in_a_pipeline():
     ("learner", "y", "error", "words"),
     [
         (SpectralRegression(alpha=-1.0), "labels", DataError, "alpha"),
-        (SpectralRegression(alpha="magic"), "labels", DataError, "magic"),
+        (SpectralRegression(alpha="magic"), "labels", SdpdrError, "magic"),
         (SpectralRegression(responses="magic"), "labels", SdpdrError, "magic"),
         (SpectralRegression(responses=3), "labels", DataError, "Pencil"),
         (SpectralRegression(kernel="magic"), "labels", SdpdrError, "magic"),

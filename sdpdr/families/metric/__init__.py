@@ -10,7 +10,7 @@ from sdpdr.families.metric.fantope import (
     trimmed,
 )
 from sdpdr.families.metric.pairs import Pairs, pairs_from_points
-from sdpdr.families.metric.plain import choose_share, mixed
+from sdpdr.families.metric.plain import ShareChoice, choose_share, mixed
 from sdpdr.families.metric.roots import Ascent, answer_of, ascend, root_bound, solve_xing
 from sdpdr.families.metric.whiten import KernelCoordinates, Whitened, kernel_coordinates, whiten
 
@@ -20,6 +20,7 @@ __all__ = [
     "KernelCoordinates",
     "MetricAnswer",
     "Pairs",
+    "ShareChoice",
     "Whitened",
     "answer_of",
     "ascend",

@@ -50,6 +50,10 @@ class GhodsiMetric(MetricLearner):
         else :math:`3 n \sigma`, with :math:`\sigma` the standard deviation of the n eigenvalues of
         C: a direction whose contrast is by so much better than the mean weighs a third more, and
         none vanishes whose contrast is by less than three of them worse.
+    plain : float or "auto", default "auto"
+        Share of the variance of points that is plain Euclidean, from 0, the program's optimum, to
+        1, as of `XingMetric`. ``"auto"`` chooses it by labelled points left out where nothing else
+        is asked for: no ``n_components``, ridge, entropy or other scale. Else it is 0.
     entropy : float, default 0
         :math:`\mu` of the entropy, without ridge.
     scale : {"trace", "frobenius"}, default "trace"
@@ -65,7 +69,7 @@ class GhodsiMetric(MetricLearner):
 
     Attributes
     ----------
-    components_, value_, bound_, gap_, argument_, solution_, pairs_, n_iter_
+    components_, plain_, tried_, ridge_, value_, bound_, gap_, argument_, solution_, pairs_, n_iter_
         As of `XingMetric`.
 
     Raises
@@ -102,13 +106,37 @@ class GhodsiMetric(MetricLearner):
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         validate.choice("scale", self.scale, SCALES)
+        validate.boolean("normalize", self.normalize)
+        validate.non_negative("entropy", self.entropy)
+        if self.ridge is not None:
+            validate.non_negative("ridge", self.ridge)
         if self.scale == "frobenius" and (self.ridge or self.entropy):
             raise DataError("ridge and entropy go with scale='trace'; leave them 0.")
         cap = self._cap(pairs.n_features)
         scatter = contrast(pairs, self.normalize)
-        ridge = self._ridge(scatter)
+        self.ridge_ = self._ridge(scatter)
         if not (isinstance(self.solver, str) and self.solver == "closed"):
-            return self._by_solver(pairs, cap, ridge)
+            return self._by_solver(pairs, cap, self.ridge_)
+        return self._closed(scatter, cap, self.ridge_)
+
+    def _learn_some(self, pairs: Pairs) -> MetricAnswer:
+        scatter = contrast(pairs, self.normalize)
+        return self._closed(scatter, 1.0, self._ridge(scatter))
+
+    def _chooses(self) -> bool:
+        return super()._chooses() and not self._is_asked
+
+    @property
+    def _is_asked(self) -> bool:
+        """Whether something says already how many directions there are to be."""
+        return bool(
+            self.n_components is not None
+            or self.ridge is not None
+            or self.entropy
+            or self.scale == "frobenius"
+        )
+
+    def _closed(self, scatter: Array, cap: float, ridge: float) -> MetricAnswer:
         if self.scale == "trace":
             return closed_form(scatter, cap=cap, ridge=ridge, entropy=self.entropy)
         answer = frobenius_form(scatter)
@@ -120,10 +148,8 @@ class GhodsiMetric(MetricLearner):
         return answer
 
     def _ridge(self, scatter: Array) -> float:
-        if self.ridge is not None:
-            return self.ridge
-        if self.n_components is not None or self.entropy or self.scale == "frobenius":
-            return 0.0
+        if self._is_asked:
+            return self.ridge or 0.0
         values = np.linalg.eigvalsh(scatter)
         return _DEVIATIONS * values.size * float(np.std(values))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -64,16 +65,32 @@ def mixed(components: Array, points: Array, share: float) -> Array:
     return components_of(np.hstack([np.sqrt(1.0 - share) * components.T, plain]))
 
 
+@dataclass(frozen=True)
+class ShareChoice:
+    """How much of the distances is plain.
+
+    Attributes
+    ----------
+    share : float
+    tried : tuple of (share, share told)
+        Shares of plain distances, and with each the share of points left out whose class was told.
+    """
+
+    share: float
+    tried: tuple[tuple[float, float], ...]
+
+
 def choose_share(
     learn: Callable[[Pairs], MetricAnswer],
     points: Array,
     labels: Array,
     n_pairs: int | None = None,
     seed: int = 0,
-) -> float:
+) -> ShareChoice:
     """The share with which the nearest neighbour tells most classes of points left out.
 
     Of several, the largest. Where too few points are kept for a metric, plain distances alone tell.
+    Plain distances alone are among what is tried.
 
     Parameters
     ----------
@@ -85,6 +102,16 @@ def choose_share(
     n_pairs : int, optional
         As for `pairs_from_labels`.
     seed : int, default 0
+
+    Examples
+    --------
+    >>> from sdpdr.metric import closed_form
+    >>> from sdpdr.methods import contrast
+    >>> labels = np.arange(60) % 2
+    >>> noise = np.random.default_rng(0).standard_normal((60, 2))
+    >>> points = noise * [0.1, 50.0] + np.outer(labels, [1.0, 0.0])
+    >>> choose_share(lambda pairs: closed_form(contrast(pairs)), points, labels).share < 1.0
+    True
     """
     labelled = ~unknown(labels)
     points = points[labelled]
@@ -104,4 +131,5 @@ def choose_share(
             L = mixed(found, known, share)
             told = KNeighborsClassifier(1).fit(known @ L.T, codes[kept]).predict(asked @ L.T)
             right[k] += np.sum(told == codes[left])
-    return float(SHARES[len(SHARES) - 1 - int(np.argmax(right[::-1]))])
+    tried = tuple(zip(SHARES, (right / len(codes)).tolist(), strict=True))
+    return ShareChoice(max(SHARES, key=lambda share: (dict(tried)[share], share)), tried)

@@ -96,7 +96,8 @@ class Whitened:
     differences : array of shape (q, r)
         Rows :math:`B^T \delta_p`, those of length zero left out.
     basis : array of shape (D, r)
-        B; r < D where similar pairs differ in r directions only.
+        B; r < D where similar pairs differ in r directions only, or where fewer points than that
+        are in dissimilar pairs.
     diagonal : bool
         Whether A is to be diagonal; B is then diagonal as well, up to columns left out.
     """
@@ -108,6 +109,11 @@ class Whitened:
 
 def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> Whitened:
     r"""Whiten the similar pairs.
+
+    Of n points in dissimilar pairs, these differ within n - 1 directions. Let P project onto the
+    span of the whitened differences. :math:`P A' P` leaves each of them its length and has no
+    larger a trace than A', so that an optimum lies there. Of fewer points than coordinates the
+    basis is of that span, unless A is to be diagonal, which turned coordinates do not say.
 
     Parameters
     ----------
@@ -138,7 +144,17 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     if said := _outside(differences, vectors[:, ~kept], diagonal):
         raise DataError(said)
     basis = vectors[:, kept] / np.sqrt(values[kept])
+    if not diagonal:
+        basis = _within_span(basis, pairs.points[np.unique(pairs.dissimilar)] / units)
     return Whitened(differences @ basis, basis / units[:, None], diagonal)
+
+
+def _within_span(basis: Array, points: Array) -> Array:
+    """The basis turned and cut to directions along which the points differ in it."""
+    if len(points) > basis.shape[1]:
+        return basis
+    span = np.linalg.qr(((points[1:] - points[0]) @ basis).T)[0]
+    return np.asarray(basis @ span)
 
 
 def unattained(pairs: Pairs, *, diagonal: bool = False) -> str:

@@ -62,7 +62,8 @@ class MixedLabelPropagation(
     weights : {"binary", "heat", "cosine"}, default "binary"
         For ``"knn"``: of nearest neighbours, as for `sdpdr.graphs.edge_weights`.
     bandwidth : float, optional
-        Of ``"heat"``; by default from the lengths of the edges.
+        Of ``"heat"``; by default the median length of the edges. See
+        `sdpdr.propagation.near_and_far`.
     lam : float, optional
         For ``mode="fixed_lam"``.
     share : float, default 0.5

@@ -26,6 +26,9 @@ from sdpdr.graphs.space import Space, make_space
 METRICS = ("euclidean", "cosine")
 # What rounding leaves of a variance, relatively.
 _ROUNDING = 1e-12
+# Least weight of heat. With less, pencils were singular to rounding, or a point far from all was
+# similar to none; beside weights near one, this much changes no more than half of the digits.
+_LEAST = 1e-8
 
 
 def near_and_far(
@@ -50,7 +53,8 @@ def near_and_far(
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of near points, as for `sdpdr.graphs.edge_weights`. Points that coincide have 1.
     bandwidth : float, optional
-        Of ``"heat"``.
+        Of ``"heat"``; by default the median length of the edges. Edges weigh 1e-8 at least, so that
+        a point far from all is similar to its nearest ones.
 
     Returns
     -------
@@ -59,7 +63,8 @@ def near_and_far(
     Raises
     ------
     DataError
-        As `sdpdr.graphs.knn`.
+        As `sdpdr.graphs.knn`; or half of the edges are so much longer than the bandwidth that they
+        weigh less than 1e-8.
 
     Examples
     --------
@@ -87,8 +92,27 @@ def _weighed(space: Space, edges: Index, weights: str, bandwidth: float | None) 
     graph = NeighborGraph(space.n, edges[apart], sqdist[apart], provenance=made)
     values = np.ones(len(edges))
     values[apart] = edge_weights(graph, weights, bandwidth)
+    if weights == "heat" and graph.m:
+        _require_warm(graph, values[apart])
+        values = np.maximum(values, _LEAST)
     half = sp.csr_array((values, tuple(edges.T)), shape=(space.n, space.n))
     return sp.csr_array(half + half.T)
+
+
+def _require_warm(graph: NeighborGraph, heat: Array) -> None:
+    """Refuse weights most of which are next to nothing.
+
+    Raises
+    ------
+    DataError
+    """
+    if np.median(heat) < _LEAST:
+        typical = float(np.sqrt(np.median(graph.sqdist)))
+        raise DataError(
+            f"the bandwidth is too short: half of the edges are longer than {typical:.3g}, and "
+            f"weigh less than {_LEAST:g} beside those of no length. Leave it out, which takes "
+            f"{typical:.3g}."
+        )
 
 
 def pearson(R: ArrayLike, Q: ArrayLike | None = None) -> Array:

@@ -21,6 +21,19 @@ DECOMPOSED = 2000
 _ENTRIES = 10**7
 
 
+def require_ridge(alpha: float | str) -> None:
+    """Refuse a ridge that is neither a number, 0 or more, nor "loo" or "auto".
+
+    Raises
+    ------
+    DataError, DataTypeError, UnknownNameError
+    """
+    if isinstance(alpha, str):
+        validate.choice("alpha", alpha, ("auto", "loo"))
+    else:
+        validate.non_negative("alpha", alpha)
+
+
 def is_quickly_left_out(X: Matrix) -> bool:
     """Whether `choose_ridge` costs next to nothing."""
     entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]

@@ -21,6 +21,7 @@ from sdpdr.families.regress.leave_out import (
     RIDGES,
     choose_ridge,
     is_quickly_left_out,
+    require_ridge,
 )
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.respond import (
@@ -247,12 +248,7 @@ class SpectralRegression(Responding):
             raise DataError(
                 f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
             )
-        if isinstance(self.alpha, str):
-            known_alpha = self.alpha in ("auto", "loo")
-        else:
-            known_alpha = bool(self.alpha >= 0.0)
-        if not known_alpha:
-            raise DataError(f"alpha must be 0 or more, 'loo' or 'auto'; it is {self.alpha!r}.")
+        require_ridge(self.alpha)
         if self.kernel is not None and self.penalty is not None:
             raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")
         if self.cardinality is not None:

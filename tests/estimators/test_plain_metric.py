@@ -1,0 +1,97 @@
+"""Plain distances mixed into a metric, and how much of them."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_moons
+
+from sdpdr import GhodsiMetric, XingMetric
+from sdpdr.errors import DataError, UnknownNameError
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def pairs(iris):
+    """Pairs of points and their signs, as metric-learn takes them."""
+    X, y = iris
+    rng = np.random.default_rng(0)
+    index = rng.permutation(150)[:120].reshape(60, 2)
+    sign = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
+    return X[index], sign
+
+
+def test_a_share_of_the_variance_is_plain(iris):
+    X, y = iris
+    optimum = XingMetric(plain=0.0).fit(X, y).get_mahalanobis_matrix()
+    C = np.cov(X.T, bias=True)
+    for share in (0.25, 1.0):
+        A = XingMetric(plain=share).fit(X, y).get_mahalanobis_matrix()
+        assert np.sum(A * C) == pytest.approx(np.sum(optimum * C))
+        rest = (1.0 - share) * optimum
+        np.testing.assert_allclose(A - rest, (A - rest)[0, 0] * np.eye(4), atol=1e-12 * np.trace(A))
+        assert np.sum((A - rest) * C) == pytest.approx(share * np.sum(A * C))
+
+
+def test_the_share_follows_what_labels_are_of():
+    """Much of it where two classes curl round each other, not all where one column is noise."""
+    rng = np.random.default_rng(0)
+    X, moon = make_moons(150, noise=0.1, random_state=0)
+    assert XingMetric().fit(X, moon).plain_ >= 0.5
+    far = np.column_stack([moon + 0.1 * X[:, 0], 50.0 * rng.standard_normal(150)])
+    assert XingMetric().fit(far, moon).plain_ < 1.0
+
+
+@pytest.mark.parametrize("learner", [XingMetric, GhodsiMetric])
+def test_pairs_have_no_plain_distances_unless_asked(learner, pairs):
+    learned = learner().fit(*pairs)
+    assert learned.plain_ == 0.0
+    assert learned.tried_ == ()
+    assert learner(plain=0.5).fit(*pairs).plain_ == 0.5
+
+
+@pytest.mark.parametrize("learner", [XingMetric, GhodsiMetric])
+def test_the_share_taken_tells_no_fewer_than_any_that_was_tried(learner, iris):
+    learned = learner().fit(*iris)
+    tried = dict(learned.tried_)
+    assert {0.0, 1.0} <= set(tried)
+    assert learned.plain_ == max(s for s, told in tried.items() if told == max(tried.values()))
+
+
+def test_ghodsi_leaves_an_exclusive_or_where_it_is():
+    """No direction tells it: the contrast is that of noise."""
+    rng = np.random.default_rng(0)
+    side = rng.integers(0, 2, (200, 2))
+    X = np.hstack([3.0 * side, np.zeros((200, 8))]) + 0.7 * rng.standard_normal((200, 10))
+    learned = GhodsiMetric().fit(X, side[:, 0] ^ side[:, 1])
+    assert learned.plain_ >= 0.5
+    A = learned.get_mahalanobis_matrix()
+    assert np.linalg.norm(A - np.trace(A) / 10 * np.eye(10)) < 0.2 * np.linalg.norm(A)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"n_components": 1}, {"ridge": 2.0}, {"entropy": 1.0}, {"scale": "frobenius"}],
+    ids=str,
+)
+def test_a_program_that_is_asked_for_is_not_mixed(asked, iris):
+    learned, alone = (GhodsiMetric(**asked, **p).fit(*iris) for p in ({}, {"plain": 0.0}))
+    assert learned.plain_ == 0.0
+    assert learned.tried_ == ()
+    np.testing.assert_array_equal(learned.components_, alone.components_)
+    assert GhodsiMetric(**asked, plain=0.5).fit(*iris).plain_ == 0.5
+
+
+@pytest.mark.parametrize("learner", [XingMetric, GhodsiMetric])
+@pytest.mark.parametrize("plain", [-0.1, 1.5, "much"])
+def test_a_share_that_is_none_is_named(learner, plain, iris):
+    with pytest.raises((DataError, UnknownNameError), match=str(plain)):
+        learner(plain=plain).fit(*iris)
+
+
+def test_points_of_which_too_few_share_a_class_are_left_where_they_are():
+    X = np.random.default_rng(0).standard_normal((4, 2))
+    learned = XingMetric(ridge=1e-3).fit(X, [0, 0, 1, 2])
+    assert learned.plain_ == 1.0
