@@ -295,6 +295,8 @@ def parameters(estimator: Any) -> None:
         value, kinds = getattr(estimator, field.name), str(field.type).split(" | ")
         if field.name == "time_limit" and not ("str" in kinds and isinstance(value, str)):
             seconds_of(value)
+        if field.name == "random_state":  # generators, too: see `seed`
+            continue
         if not _KINDS.keys() >= set(kinds):
             _refuse_array(field, value)
             continue
