@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
@@ -27,10 +28,12 @@ from sklearn.preprocessing import scale
 
 import sdpdr
 from sdpdr.datasets import s_curve, swiss_roll
+from sdpdr.graphs import position_fit
 from sdpdr.program.point import leading_factor, spectrum_of
 
 POINTS = 150
 LABELS = 5
+STEPS = 60
 FOLDS = 3
 SCALED: dict[str, Callable[..., Any]] = {"wine": load_wine, "cancer": load_breast_cancer}
 PLAIN: dict[str, Callable[..., Any]] = {"iris": load_iris, "digits": load_digits}
@@ -249,3 +252,71 @@ def placed(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
         found = estimator.fit(X, partly).embedding_[hidden]
     left, away = found - y[hidden], y[hidden] - y[known].mean(axis=0)
     return 1.0 - float(np.sum(left**2) / np.sum(away**2))
+
+
+MOVES = {"R": (1, 0), "L": (-1, 0), "U": (0, 1), "D": (0, -1)}
+
+
+def walk(name: str, X: np.ndarray, seed: int) -> tuple[np.ndarray, str, np.ndarray]:
+    """States of an agent that walks at random over a square of places, its actions, and places.
+
+    On a roll and an S along the sheet and across, with noise of a tenth of a step; of digits a
+    window of 16 by 16 that moves by two over a mosaic of them.
+    """
+    rng, side = np.random.default_rng(seed), 7
+    place, actions = [np.array([side // 2, side // 2])], ""
+    while len(actions) < STEPS:
+        action = str(rng.choice(list(MOVES)))
+        after = place[-1] + MOVES[action]
+        if (after >= 0).all() and (after < side).all():
+            place, actions = [*place, after], actions + action
+    places = np.array(place, dtype=float)
+    if name == "digits":
+        rows = [np.hstack(list(load_digits().images[6 * i + 60 * seed :][:6])) for i in range(6)]
+        mosaic, (i, j) = np.vstack(rows), 2 * places.astype(int).T
+        states = np.array(
+            [mosaic[a : a + 16, b : b + 16].ravel() for a, b in zip(i, j, strict=True)]
+        )
+    else:
+        arc, across = places[:, 0], places[:, 1]
+        if name == "roll":
+            lengths = np.linspace(0.0, 60.0, 6001)
+            ways = (lengths * np.hypot(1.0, lengths) + np.arcsinh(lengths)) / 2.0
+            turn = np.interp(ways[450] + 3.0 * arc, ways, lengths)
+            states = np.column_stack([turn * np.cos(turn), 3.0 * across, turn * np.sin(turn)])
+        else:
+            turn = 3.0 * np.pi * (arc / (side - 1) - 0.5)
+            z = np.sign(turn) * (np.cos(turn) - 1.0)
+            states = np.column_stack([np.sin(turn), np.pi / 2.0 * across, z])
+        step = 3.0 if name == "roll" else np.pi / 2.0
+        states = states + 0.1 * step * rng.standard_normal(states.shape)
+    return states, actions, places
+
+
+def moved(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
+    """Share of squared steps that rigid motions explain, one an action, fitted to half of them."""
+    states, actions, _ = y
+    if isinstance(estimator, sdpdr.ARE):
+        Y = estimator.fit(states, actions=actions).embedding_
+    else:
+        Y = estimator.fit_transform(states)
+    left = whole = 0.0
+    for action in MOVES:
+        taken = np.flatnonzero(np.array(list(actions)) == action)
+        half, other = taken[::2], taken[1::2]
+        middle, next_middle = Y[half].mean(axis=0), Y[half + 1].mean(axis=0)
+        turn = orthogonal_procrustes(Y[half] - middle, Y[half + 1] - next_middle)[0]
+        found = (Y[other] - middle) @ turn + next_middle
+        left += float(np.sum(np.square(found - Y[other + 1])))
+        whole += float(np.sum(np.square(Y[other + 1] - Y[other])))
+    return 1.0 - left / whole
+
+
+def located(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
+    """Share of the squared deviation of places that an affine map of the embedding explains."""
+    states, actions, places = y
+    if isinstance(estimator, sdpdr.ARE):
+        Y = estimator.fit(states, actions=actions).embedding_
+    else:
+        Y = estimator.fit_transform(states)
+    return float(position_fit(Y, places))

@@ -48,6 +48,11 @@ IMPUTERS = {
     "scikit-learn's KNNImputer": KNNImputer(),
     "scikit-learn's IterativeImputer": IterativeImputer(random_state=0),
 }
+WITHOUT_ACTIONS = {
+    "MVU without actions": sdpdr.MVU(),
+    "scikit-learn's Isomap, of the walk": Isomap(),
+    "scikit-learn's PCA, of the walk": decomposition.PCA(2),
+}
 TASKS = {
     "picture": Task(
         "trustworthiness with six neighbours in two dimensions; nothing is the two columns of "
@@ -200,5 +205,25 @@ TASKS = {
         DummyRegressor(),
         ("roll", "S-curve", "iris", "wine", "cancer", "digits"),
         measures.sheet,
+    ),
+    "actions": Task(
+        f"an agent makes {measures.STEPS} steps up, down, left and right over 7 by 7 places, on "
+        "sheets with noise of a tenth of a step, or as a window over a mosaic of digits; share of "
+        "squared steps left out that a rigid motion for each action explains",
+        measures.moved,
+        {"ARE": sdpdr.ARE()},
+        WITHOUT_ACTIONS,
+        measures.Nothing(2),
+        ("roll", "S-curve", "digits"),
+        measures.walk,
+    ),
+    "places of an agent": Task(
+        "of the same walks, share of the squared deviation of places explained by an affine map",
+        measures.located,
+        {"ARE": sdpdr.ARE()},
+        WITHOUT_ACTIONS,
+        measures.Nothing(2),
+        ("roll", "S-curve", "digits"),
+        measures.walk,
     ),
 }

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from math import inf
 from numbers import Real
 from time import monotonic
+from typing import Any
 
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, DataTypeError
 
+# A limit of more seconds, ten years, is none: waits of the system and of solvers have limits too.
+LONGEST = 3e8
 # Operations of all steps of a proof: a minute of them or less.
 MOST_OPERATIONS = 6e10
 
@@ -19,6 +22,48 @@ class EffortSpentError(ArithmeticError):
 
 class TimeUpError(ArithmeticError):
     """Nothing is left of the time for what was about to begin."""
+
+
+def as_float(number: Any) -> float:
+    """As a float; infinite where it is an integer beyond all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
+def seconds_of(time_limit: object, name: str = "time_limit") -> float | None:
+    """A limit as a number of seconds; None where there is none, or one that nobody lives to see.
+
+    Parameters
+    ----------
+    time_limit : object
+        As it was given.
+    name : str, default "time_limit"
+        Of the argument.
+
+    Raises
+    ------
+    DataTypeError
+        It is no number.
+    DataError
+        It is below zero, or nan.
+
+    Examples
+    --------
+    >>> seconds_of(5), seconds_of(None), seconds_of(10**400)
+    (5.0, None, None)
+    """
+    if time_limit is None:
+        return None
+    is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+    seconds = as_float(time_limit) if is_number else -inf
+    if not seconds >= 0.0:
+        kind = DataError if is_number else DataTypeError
+        raise kind(
+            f"{name}={time_limit!r} is no number of seconds: pass 0 or more, or None for no limit."
+        )
+    return seconds if seconds <= LONGEST else None
 
 
 class Deadline:
@@ -37,7 +82,7 @@ class Deadline:
     Raises
     ------
     DataError
-        What was given is no such number.
+        What was given is no such number; see `seconds_of`.
 
     Examples
     --------
@@ -48,13 +93,8 @@ class Deadline:
     """
 
     def __init__(self, seconds: float | None = None, since: Deadline | None = None) -> None:
-        is_number = isinstance(seconds, Real) and not isinstance(seconds, bool)
-        if seconds is not None and not (is_number and seconds >= 0.0):
-            raise DataError(
-                f"time_limit={seconds!r} is no number of seconds: pass 0 or more, or None for no "
-                "limit."
-            )
-        self.seconds = inf if seconds is None else float(seconds)
+        limit = seconds_of(seconds)
+        self.seconds = inf if limit is None else limit
         self._begin: float = monotonic() if since is None else since._begin
 
     @property

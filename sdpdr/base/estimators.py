@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, DataTypeError
@@ -304,6 +305,7 @@ def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any
         In a fit of a data frame; see `sdpdr.base.columns`.
     """
     if options.get("reset", True):
+        validate.parameters(estimator)
         warn_of_columns(X)
         if by_distance:
             warn_of_unlike_columns(X)
@@ -323,6 +325,8 @@ def note_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
     DataError, DataTypeError
         New data have other columns than those of the fit, or names of different kinds.
     """
+    if reset:
+        validate.parameters(estimator)
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except (TypeError, ValueError) as error:

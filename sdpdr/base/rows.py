@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Index
@@ -20,6 +21,7 @@ class _Calling:
     first: int = 0
     rows: Index | None = None
     columns: Sequence[str] = ()
+    labels: Sequence[object] = ()
 
 
 _AS_PASSED = _Calling()
@@ -53,6 +55,22 @@ def rows_from(first: int, columns: Sequence[str] = ()) -> AbstractContextManager
     return _called(_Calling(first, None, columns))
 
 
+def rows_like(X: object) -> AbstractContextManager[None]:
+    """Messages name rows of a frame by its index, unless that only counts them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with rows_like(pd.DataFrame({"x": [1.0, 2.0]}, index=["Oslo", "Rome"])):
+    ...     numbered([1])
+    "'Rome'"
+    """
+    labels = list(X.index) if isinstance(X, (pd.DataFrame, pd.Series)) else []
+    how = _CALLING.get()
+    counts = labels == list(range(len(labels)))
+    return _called(how if counts else replace(how, labels=labels))
+
+
 def rows_of(sample: Index) -> AbstractContextManager[None]:
     """Messages about rows of a sample give their numbers in the data that it was drawn from.
 
@@ -71,7 +89,10 @@ def rows_of(sample: Index) -> AbstractContextManager[None]:
 def numbered(rows: ArrayLike) -> str:
     """Rows of data in words, by the numbers that whoever passed them counts with."""
     how, found = _CALLING.get(), np.atleast_1d(rows)
-    return listed((found if how.rows is None else how.rows[found]) + how.first)
+    rows = found if how.rows is None else how.rows[found]
+    if how.labels:
+        return listed([repr(how.labels[k]) for k in rows])
+    return listed(rows + how.first)
 
 
 def named(columns: Index, X: object) -> str:

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
+from sdpdr.base.deadline import seconds_of
 from sdpdr.base.errors import DataError, SolverLicenceError, SolverMissingError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
@@ -133,9 +134,11 @@ class Solver(ABC):
 
     def __post_init__(self) -> None:
         options = {name: getattr(self, name) for name in OPTIONS}
-        # Without these there is no limit.
-        unlimited = [name for name in ("time_limit", "max_iter") if options[name] is None]
-        check_options({k: value for k, value in options.items() if k not in unlimited})
+        if self.max_iter is None:  # without it there is no limit
+            del options["max_iter"]
+        check_options(options)
+        seconds = seconds_of(self.time_limit)
+        object.__setattr__(self, "time_limit", seconds)
 
     @classmethod
     def availability(cls) -> Availability:

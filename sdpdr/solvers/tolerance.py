@@ -21,6 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sdpdr.base.deadline import seconds_of
 from sdpdr.base.errors import DataError, UnknownNameError
 
 if sys.version_info >= (3, 11):
@@ -32,7 +33,6 @@ TABLE = Path(__file__).with_name("tolerances.toml")
 # What options are, in words, and whether a value is such.
 OPTIONS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "tol": ("a positive number", lambda x: isinstance(x, Real) and 0.0 < float(x) < inf),
-    "time_limit": ("0 or more seconds", lambda x: isinstance(x, Real) and float(x) >= 0.0),
     "max_iter": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
     "seed": ("a whole number of 0 or more", lambda x: isinstance(x, Integral) and int(x) >= 0),
 }
@@ -45,6 +45,8 @@ def check_options(options: Mapping[str, Any]) -> None:
     ------
     DataError
     """
+    if "time_limit" in options:
+        seconds_of(options["time_limit"])
     for option, (words, holds) in OPTIONS.items():
         if option in options and not holds(options[option]):
             raise DataError(f"{option} must be {words}; it is {options[option]!r}.")

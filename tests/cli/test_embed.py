@@ -438,11 +438,28 @@ def test_distances_that_are_not_known_are_told_with_what_completes_them(sdpdr, t
     ran = sdpdr("embed d.csv --metric precomputed --n-neighbors 5")
     assert ran.code == Exit.OK
     assert f"d.csv: {missing} distances are not known" in ran.err
-    assert "sdpdr.DistanceCompletion, in Python" in ran.err
+    assert "--method distance_completion" in ran.err
     ran = sdpdr("embed d.csv")
     assert ran.code == Exit.BAD_INPUT
     assert "--metric precomputed says so" in ran.err
-    assert "sdpdr.DistanceCompletion, in Python" in ran.err
+    assert "--method distance_completion" in ran.err
+
+
+def test_distances_with_gaps_become_places(sdpdr, tmp_path):
+    P = np.random.default_rng(0).random((30, 2))
+    D = np.linalg.norm(P[:, None] - P, axis=2)
+    gone = np.random.default_rng(1).random(D.shape) < 0.5
+    np.fill_diagonal(gone, False)
+    np.savetxt(tmp_path / "d.csv", np.where(gone, np.nan, D**2), delimiter=",")
+    asked = "embed d.csv --metric precomputed --squared --method distance_completion"
+    ran = sdpdr(f"{asked} --out y.npy")
+    assert ran.code == Exit.OK
+    assert not ran.err.count("not known")
+    Y = np.load(tmp_path / "y.npy")
+    np.testing.assert_allclose(np.linalg.norm(Y[:, None] - Y, axis=2), D, atol=1e-4)
+    assert "these are distances" in sdpdr(f"{asked} --save m.npz").err
+    assert "add --metric precomputed" in sdpdr("embed d.csv --method distance_completion").err
+    assert "does not take --n-neighbors" in sdpdr(f"{asked} --n-neighbors 4").err
 
 
 def test_an_interruption_writes_nothing_and_is_130(sdpdr, tmp_path, roll_csv, monkeypatch):

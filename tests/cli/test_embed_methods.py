@@ -39,14 +39,15 @@ def table(tmp_path):
 
 def neighbours(method):
     """How many; exact lengths among five points in space, one too many, leave no interior."""
-    if method in ("xing", "ghodsi"):
+    if method in ("xing", "ghodsi", "distance_completion"):
         return {}
     return {"n_neighbors": 3 if method == "loocv" else 4}
 
 
 def line(method, options=""):
     near = "".join(f"--n-neighbors {k}" for k in neighbours(method).values())
-    return f"embed data.csv {ON_POINTS} {near} --method {method} {options}"
+    points = "" if method == "distance_completion" else ON_POINTS
+    return f"embed data.csv {points} {near} --method {method} {options}"
 
 
 # Options, and the same in Python: hyperparameters, and what `fit` is given.
@@ -59,6 +60,7 @@ ONCE = {
         {"isometry": package.blocks.Slack(100.0)},
         {"y": PLACES},
     ),
+    "distance_completion": ("--metric precomputed --set price=2", {"price": 2.0}, {}),
     "are": (
         "--actions turn --sequences run",
         {},
@@ -74,6 +76,7 @@ ONCE = {
 FOUND = {
     "colored_mvu": {"hsic"},
     "anchored_mvu": {"anchors", "trust"},
+    "distance_completion": {"rmse"},
     "are": {"action_error"},
     "ism": {"margin", "separating_dimension", "transduction"},
     "mve": {"n_iter"},
@@ -87,16 +90,23 @@ FOUND = {
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_does_what_its_estimator_does(sdpdr, tmp_path, method):
     options, given, fitted = ONCE[method]
+    data = POINTS
+    if METHODS[method].distances:
+        data = np.linalg.norm(POINTS[:, None] - POINTS[None], axis=2)
+        data[0, 5:] = data[5:, 0] = np.nan
+        rows = ["" if np.isnan(x) else repr(float(x)) for x in data.ravel()]
+        rows = [",".join(rows[i : i + N]) for i in range(0, N * N, N)]
+        (tmp_path / "data.csv").write_text("\n".join(rows), encoding="utf-8")
     ran = sdpdr(line(method, f"{options} --out y.npy --record r.json"))
     assert ran.code == Exit.OK, ran.err
     assert ran.out.startswith(f"data.csv: {N} points")
     assert "\ngap " in ran.out
-    learned = METHODS[method].estimator(**neighbours(method), **given).fit(POINTS, **fitted)
+    learned = METHODS[method].estimator(**neighbours(method), **given).fit(data, **fitted)
     Y = learned.embedding_ if hasattr(learned, "embedding_") else learned.transform(POINTS)
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), Y, atol=1e-9 * np.abs(Y).max())
     record = json.loads((tmp_path / "r.json").read_text())
     assert (record["method"], record["n_components"]) == (method, Y.shape[1])
-    assert record["data"] == {"file": "data.csv", "shape": [N, 3]}
+    assert record["data"] == {"file": "data.csv", "shape": list(data.shape)}
     assert record["certified"] is True
     assert set(record["hyperparameters"]) == set(learned.get_params())
     assert set(record["results"]) == FOUND.get(method, set())
@@ -110,7 +120,9 @@ def test_every_estimator_that_embeds_is_a_method():
     # Bases for estimators of one's own are gathered, and are not at the top.
     classes = {e for e in exported if isclass(e) and hasattr(package, e.__name__)}
     embed = {e for e in classes if issubclass(e, (GramEmbedding, MetricLearner))}
-    assert {method.estimator for method in METHODS.values()} == embed
+    of_distances = {method.estimator for method in METHODS.values() if method.distances}
+    assert {method.estimator for method in METHODS.values()} - of_distances == embed
+    assert of_distances == {package.DistanceCompletion}
 
 
 def test_methods_have_the_names_of_their_recipes():
@@ -121,7 +133,8 @@ def test_methods_have_the_names_of_their_recipes():
 def test_help_tells_every_method_with_what_it_takes(sdpdr):
     out = sdpdr("embed --help").out
     for name, method in METHODS.items():
-        assert f"\n  {name:<14}{method.summary}\n" in out
+        name = name if len(name) < 14 else f"{name}\n  "
+        assert f"\n  {name:<14}{method.summary}\n" in out.replace(f"{name}{'':14}", f"{name:<14}")
         assert all(f"{key}=" in out for key in own(method.estimator))
     assert "default: --time-limit 5.0, --isometry auto" in out
     assert "default: --n-components all, --solver closed" in out

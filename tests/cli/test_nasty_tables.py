@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from sdpdr.base.columns import warn_of_columns
-from sdpdr.errors import DoubtfulColumnWarning
+from sdpdr.errors import DataTypeError, DoubtfulColumnWarning
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.cells import hint
 from sdpdr.lab.study.tables import read_table
@@ -255,7 +255,7 @@ def test_thousands_that_are_none_or_cannot_be_are_refused(sdpdr, tmp_path, lines
     both = sdpdr("embed t.csv --thousands , --decimal ,")
     assert "cannot stand between thousands and" in both.err
     (tmp_path / "p.csv").write_text("a,b\n12%,1\n13%,2\n15%,4\n")
-    assert "Take the signs of percent away." in sdpdr("embed p.csv --thousands ,").err
+    assert "Say with --percent" in sdpdr("embed p.csv --thousands ,").err
     np.save(tmp_path / "n.npy", np.eye(4))
     assert "n.npy is no text" in sdpdr("embed n.npy --thousands ,").err
 
@@ -398,3 +398,28 @@ def test_new_rows_in_another_order_are_placed_the_same(sdpdr, tmp_path, points):
     assert "m.npz is read by this command" in refused(ran, tmp_path)
     ran = sdpdr("transform t.csv t.csv --out out.npy")
     assert "it is no NPZ file" in refused(ran, tmp_path)
+
+
+@pytest.mark.parametrize(("mark", "separator"), [(".", ","), (",", ";")])
+@pytest.mark.parametrize("blank", ["", " ", "\u00a0"])
+def test_percents_are_numbers_where_somebody_says_so(tmp_path, mark, separator, blank):
+    rows = np.arange(1, 91).reshape(30, 3)
+    lines = [separator.join(f"{a}{mark}5{blank}%" for a in row) for row in rows]
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join([separator.join("abc"), *lines]), encoding="utf-8")
+    np.testing.assert_array_equal(read_table(path, percent=True).numbers(), rows + 0.5)
+    with pytest.raises(DataTypeError, match="Say with --percent"):
+        read_table(path).numbers()
+
+
+def test_lines_of_units_and_totals_are_named_and_left_out(sdpdr, tmp_path, points, lines):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,c", "cm,kg,s", *lines, "Total,1,2", "Source: us"]))
+    said = []
+    for left_out in ("", " --drop-lines 16", " --drop-lines 2,16"):
+        last = refused(sdpdr(f"embed t.csv{left_out}"), tmp_path)
+        said.append(last.partition("--drop-lines ")[2].split()[0])
+    assert said == ["16", "2", "15"]
+    frame = read_table(path, without=[2, 15, 16])
+    np.testing.assert_array_equal(frame.numbers(), points)
+    assert not sdpdr("embed t.csv --drop-lines 2,15,16 --connect mst --out y.csv").code

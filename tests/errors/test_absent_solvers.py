@@ -241,7 +241,7 @@ def test_nothing_is_solved_before_a_refusal(model, monkeypatch):
         ({"seed": -1}, "seed must be a whole number"),
         ({"tol": 0.0}, "tol must be a positive number"),
         ({"tol": float("nan")}, "tol must be a positive number"),
-        ({"time_limit": -1.0}, "time_limit must be 0 or more"),
+        ({"time_limit": -1.0}, "time_limit=-1.0 is no number of seconds"),
         ({"max_iter": -1}, "max_iter must be a whole number of 0 or more"),
     ],
 )

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -41,12 +42,14 @@ class NothingKnown(sdpdr.AnchoredMVU):
         return super().fit(X)
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @parametrize_with_checks([NothingKnown(n_neighbors=4, connect="mst", solver="lowrank")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_without_coordinates_it_is_unfolding(free):
     for y in (None, np.full((40, 2), np.nan)):
         learned = sdpdr.AnchoredMVU(n_neighbors=5, tol=1e-7).fit(X, y)
@@ -138,6 +141,32 @@ def test_coordinates_in_another_unit_are_told_and_the_places_are_theirs(times):
     assert np.median(away) < 0.02 * np.ptp(SHEET)
 
 
+def sheet(bend, seed):
+    """A strip, flat, along half a turn, or along an S; and places along it."""
+    rng = np.random.default_rng(seed)
+    t, h = np.pi * rng.random(120), 2.0 * rng.random(120)
+    turn = {"flat": 0.0 * t, "arch": t, "wave": 2.0 * np.sin(t)}[bend]
+    fine = np.linspace(0.0, np.pi, 2001)
+    slope = np.interp(fine, np.sort(t), turn[np.argsort(t)])
+    x, z = (np.cumsum(f(slope)) * (fine[1] - fine[0]) for f in (np.cos, np.sin))
+    return np.column_stack([np.interp(t, fine, x), np.interp(t, fine, z), h]), np.column_stack(
+        [t, h]
+    )
+
+
+@pytest.mark.parametrize("bend", ["flat", "arch", "wave"])
+def test_units_that_are_a_little_wrong_are_told_and_bends_are_not(bend):
+    for seed in range(2):
+        S, places = sheet(bend, seed)
+        rows = np.random.default_rng(seed).permutation(120)[:12]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", OtherUnitWarning)
+            sdpdr.AnchoredMVU().fit(S, known(places, rows))
+        for times, words in ((1.25, "further apart"), (1.0 / 1.4, "nearer apart")):
+            with pytest.warns(OtherUnitWarning, match=words):
+                assert sdpdr.AnchoredMVU().fit(S, known(times * places, rows)).scale_ == 1.0
+
+
 def test_a_unit_that_cannot_be_told_is_the_same():
     """Of one place, and of places that are all one."""
     for rows, places in (([7], SHEET), ([7, 30], np.ones_like(SHEET))):
@@ -206,3 +235,19 @@ def test_the_estimator_inserts_by_itself(free):
 def test_points_that_do_not_fit_are_refused(embedding, new, error):
     with pytest.raises(error):
         insert(X, embedding, new)
+
+
+@pytest.mark.parametrize("y", [None, np.full((40, 2), np.nan)])
+def test_nothing_known_is_told(y):
+    with pytest.warns(FewAnchorsWarning, match="no coordinates are known, .* pass y"):
+        sdpdr.AnchoredMVU(n_neighbors=5).fit(X, y)
+
+
+def test_rows_of_a_frame_are_named_by_its_index():
+    frame = pd.DataFrame(X, index=[f"city {k}" for k in range(40)])
+    y = np.full((40, 2), np.nan)
+    y[3] = 1.0, np.nan
+    with pytest.raises(DataError, match="sample 'city 3' has some coordinates"):
+        sdpdr.AnchoredMVU().fit(frame, y)
+    with pytest.raises(DataError, match="sample 3 has some coordinates"):
+        sdpdr.AnchoredMVU().fit(frame.reset_index(drop=True), y)

@@ -25,6 +25,7 @@ LOST = {
     ("labelled picture", "ColoredMVU"): ["roll", "moons"],
     ("densities", "DensityMap"): ["roll", "S-curve", "moons", "digits"],
     ("densities", "DensityMap, all its dimensions"): ["moons"],
+    ("places of an agent", "ARE"): ["S-curve"],
     ("projection", "LDA"): ["moons"],
     ("projection", "SDA"): ["moons"],
     ("projection", "SpectralRegression"): ["moons"],
@@ -77,6 +78,8 @@ AIMS = {
     "signs": ("MMMF",),
     "distances": ("DistanceCompletion",),
     "places": ("AnchoredMVU",),
+    "actions": ("ARE",),
+    "places of an agent": ("ARE",),
 }  # fmt: skip
 
 

@@ -126,6 +126,7 @@ def test_points_that_the_graph_dropped_serve_no_map():
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")  # three iterations of MVE
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_every_embedding_has_it():
     X, _ = strip(30, 0)
     options = {"n_neighbors": 5, "connect": "mst", "extension": "barycentric"}

@@ -168,7 +168,10 @@ class SOPCA(Reconstructing):
         -------
         self
         """
+        validate.parameters(self)
         validate.choice("method", self.method, METHODS)
+        validate.positive_integer("n_starts", self.n_starts)
+        validate.seed(self.random_state)
         stack = self._stack(X, reset=True)
         self.image_shape_ = stack.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))

@@ -34,7 +34,7 @@ def volume_iteration(
     rank = validate.positive_integer(
         "rank", rank, at_most=graph.n - 1, why=f"the dimension of {graph.n} centred points"
     )
-    if not (np.isfinite(kappa) and kappa >= -1.0):
+    if not (np.isfinite(validate.real("kappa", kappa)) and kappa >= -1.0):
         raise DataError(
             f"kappa must be at least -1, where the method is MVU; it is {kappa}. Below, the "
             "objective is no longer concave and a step may raise it."

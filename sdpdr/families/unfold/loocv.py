@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.errors import ModelError
 from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
@@ -101,6 +102,7 @@ def loocv(
     if sum((trace is not None, bool(unit), minimum is not None)) > 1:
         raise ModelError("give one of trace, unit=True and minimum, not several.")
     given = [value for value in (trace, minimum) if value is not None]
+    given = [validate.real("trace" if minimum is None else "minimum", value) for value in given]
     if not all(0.0 < value < np.inf for value in given):
         raise ModelError(
             f"the limit must be positive and finite; it is {given[0]}. Without a limit the mean "

@@ -47,8 +47,11 @@ def add_reading(add: Callable[..., None]) -> None:
         "unless said), ' or space (default: nothing)"
     )
     add("--thousands MARK", words, choices=THOUSANDS)
+    add("--percent", "numbers of text with a sign of percent: 12 %% is 12", action="store_true")
     add("--transpose", "columns are points, as where genes are rows and samples columns")
     add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
+    words = "lines of text that are no points: units below the names, a total"
+    add("--drop-lines N,...", words, type=_lines, default=[])
     words = "rows with coordinates that are not known: refuse them, or drop them\n(default: refuse)"
     add("--missing", words, choices=MISSING, default="refuse")
     add("--columns A,B,...", "only these columns are coordinates", **names)
@@ -69,6 +72,8 @@ def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
         decimal=args.decimal,
         skip=args.skip,
         thousands=args.thousands,
+        percent=args.percent,
+        without=args.drop_lines,
         transpose=args.transpose,
         as_written=kept,
     )
@@ -317,6 +322,10 @@ def _count(text: str) -> int:
     if not text.isdecimal():
         raise ArgumentTypeError(f"expected a number of lines, got {text!r}")
     return int(text)
+
+
+def _lines(text: str) -> list[int]:
+    return [_count(part) for part in listed(text)]
 
 
 def _separator(text: str) -> str:

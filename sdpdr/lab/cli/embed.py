@@ -62,6 +62,7 @@ def add(commands: Any) -> None:
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
         "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv\n"
         "sdpdr embed wine.csv.gz --label cultivar --scale standard --figure\n"
+        "sdpdr embed gaps.csv --metric precomputed --method distance_completion --out y.csv\n"
         "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.html --save large.npz",
     )
     parser.set_defaults(told=as_options)
@@ -211,7 +212,12 @@ def _can_sample(args: Namespace) -> bool:
 
 
 def _distances(X: Array, file: str, args: Namespace) -> Array:
-    if X.shape[0] == X.shape[1] and (gone := int(np.isnan(np.triu(np.fmax(X, X.T))).sum())):
+    takes_gaps = find_method(args.method).distances
+    if (
+        not takes_gaps
+        and X.shape[0] == X.shape[1]
+        and (gone := int(np.isnan(np.triu(np.fmax(X, X.T))).sum()))
+    ):
         note(
             f"{file}: {gone} distances are not known, and such pairs are no edges of the graph. "
             f"{COMPLETED} finds places that have all that are known."

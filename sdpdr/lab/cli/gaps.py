@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sdpdr.lab.cli.columns import Table
 
 
-COMPLETED = "sdpdr.DistanceCompletion, in Python,"
+COMPLETED = "--method distance_completion"
 """What serves distances with gaps."""
 
 

@@ -22,8 +22,8 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
-# ``--sample`` draws rows for every method, also for those that do not themselves.
-_DRAWN = "sample"
+# What the command line sees to for every method: rows are drawn, distances rooted, work is told.
+_OURS = ("sample", "squared", "progress")
 
 _HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
 # What a graph knows, and the call that made it, nobody at a command line can look up.
@@ -52,7 +52,13 @@ def as_options(words: object, *, can_sample: bool = False) -> str:
     text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
     text = text.replace("squared=True", "--squared")
     text = text.replace("isometry=Band(0.05)", "--isometry band:0.05")
+    text = text.replace(
+        "sample=None unfolds all, a number so many; a larger time_limit allows for more",
+        "--sample unfolds so many, and of the number of rows all; a larger --time-limit allows for "
+        "more",
+    )
     text = text.replace("time_limit=None lets it go on to its end", "--time-limit gives it more")
+    text = text.replace("time_limit=None lets it end", "--time-limit gives it more")
     if can_sample and text.startswith("TIME_LIMIT"):
         said, gap, rest = text.partition(" (gap")
         text = f"{said} --sample N embeds N rows and places the others.{gap}{rest}"
@@ -70,7 +76,7 @@ def assignment(text: str) -> tuple[str, str]:
 def own(estimator: type) -> dict[str, Parameter]:
     """Hyperparameters of an estimator that have no option of their own."""
     parameters = signature(estimator).parameters
-    return {name: p for name, p in parameters.items() if name not in (*FLAGS, _DRAWN)}
+    return {name: p for name, p in parameters.items() if name not in (*FLAGS, *_OURS)}
 
 
 def defaults(parameters: Mapping[str, Parameter]) -> str:

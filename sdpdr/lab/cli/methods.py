@@ -35,6 +35,8 @@ class Method:
         What it needs of ``--labels``; methods with None take no labels.
     steps : bool
         Whether it takes ``--actions`` and ``--sequences``.
+    distances : bool
+        Whether it is fitted to distances alone, some of which may not be known.
     spectrum : str
         What its eigenvalues are shares of; empty where that means nothing.
     results : mapping from attribute to words
@@ -44,6 +46,7 @@ class Method:
     estimator: Any
     labels: Labels | None = None
     steps: bool = False
+    distances: bool = False
     spectrum: str = "variance"
     results: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
@@ -77,6 +80,11 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             sdpdr.ARE,
             steps=True,
             results={"action_error_": "largest change of a distance by an action"},
+        ),
+        "distance_completion": Method(
+            sdpdr.DistanceCompletion,
+            distances=True,
+            results={"rmse_": "root of the mean squared misfit of distances"},
         ),
         "ism": Method(
             sdpdr.ISM,
@@ -113,9 +121,14 @@ def described() -> str:
     """Every method with what it takes, for the help."""
     lines = []
     for name, method in METHODS.items():
-        lines.append(f"{name:<{_INDENT}}{method.summary}")
+        if len(name) < _INDENT:
+            lines.append(f"{name:<{_INDENT}}{method.summary}")
+        else:
+            lines += [name, f"{'':{_INDENT}}{method.summary}"]
         if method.labels is not None:
             lines.append(f"{'':{_INDENT}}needs --labels: {method.labels.words}")
+        if method.distances:
+            lines.append(f"{'':{_INDENT}}needs --metric precomputed: distances, empty if not known")
         if method.steps:
             lines.append(f"{'':{_INDENT}}takes --actions and --sequences: rows in order of time")
         for head, words in (
@@ -153,7 +166,15 @@ def made(args: Namespace, given: Mapping[str, Any]) -> Any:
     UnknownNameError, DataError
         A hyperparameter is unknown, of another type, or not one of this method.
     """
-    estimator = find_method(args.method).estimator
+    method = find_method(args.method)
+    estimator = method.estimator
+    if method.distances:
+        if args.metric != "precomputed":
+            raise DataError(
+                f"method {args.method} is about distances: add --metric precomputed if the table "
+                "is a square matrix of them."
+            )
+        given = {name: value for name, value in given.items() if name != "metric"}
     if given.get("form") == "landmark" and "landmarks" not in signature(estimator).parameters:
         raise DataError(f"method {args.method} has no landmark form; choose another --form.")
     require_taken(args.method, estimator, given)

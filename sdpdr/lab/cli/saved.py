@@ -123,7 +123,8 @@ def model_of(
             "--save keeps maps of coordinates, and this one is of kernel values. Leave out --save, "
             "or --set kernel=..."
         )
-    if getattr(learned, "metric", "") == "precomputed":
+    of_distances = not hasattr(learned, "metric") and not hasattr(learned, "components_")
+    if of_distances or getattr(learned, "metric", "") == "precomputed":
         raise NotAcceptedError(
             "--save keeps a map of coordinates, and these are distances. Leave it out, or embed a "
             "table of points."

@@ -137,8 +137,8 @@ def hint(text: str, expected: str | None, decimal: str = ".") -> str:
     " It seems to be separated by ';' and to have decimal commas"
     >>> hint("1,5", "\t").partition(".")[0], hint("green", ",")
     (' It seems to have decimal commas', '')
-    >>> hint("1,250.75", ";").partition(".")[0], hint("12.5%", ",")
-    (' It seems to have commas between thousands', ' Take the signs of percent away.')
+    >>> hint("1,250.75", ";").partition(".")[0], hint("12.5 %", ",").partition(" that")[0]
+    (' It seems to have commas between thousands', ' Say with --percent')
     >>> hint("2.811,99", ",").partition(". ")[0]
     ' It seems to have points between thousands and decimal commas'
     """
@@ -146,10 +146,11 @@ def hint(text: str, expected: str | None, decimal: str = ".") -> str:
         return ""
     if said := _of_thousands(text, decimal):
         return said
+    number = text.rstrip("% \u00a0\u202f")
+    if text.endswith("%") and (is_number(number, decimal) or has_comma(number)):
+        return " Say with --percent that numbers have signs of percent."
     if decimal == ",":
         return ""
-    if is_number(text.rstrip("%")) and text.endswith("%"):
-        return " Take the signs of percent away."
     if has_comma(text) and expected != ",":
         return " It seems to have decimal commas. Say so with --decimal ,"
     for other in SEPARATORS:

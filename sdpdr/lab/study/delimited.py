@@ -31,6 +31,8 @@ THOUSANDS = (".", ",", "'", "space")
 _SAMPLE, _TOGETHER = 100, 4096
 # The first line of text that says what stands between its cells.
 _TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
+# A sign of percent at the end of a number.
+_PERCENT = re.compile(r"^([-+]?[\d.,'\s]*\d[\d.,'\s]*?)\s*%$")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
 
 
@@ -65,6 +67,8 @@ def read_text(
     usual: str = ",",
     skip: int = 0,
     thousands: str | None = None,
+    percent: bool = False,
+    without: Collection[int] = (),
     transpose: bool = False,
     as_written: Callable[[str], bool] = lambda name: False,
 ) -> TextTable:
@@ -86,6 +90,10 @@ def read_text(
         is heeded and skipped in any case.
     thousands : {".", ",", "'", "space"}, optional
         Between the thousands of numbers. If a point or a comma, the decimal mark is the other one.
+    percent : bool, default False
+        Whether ``12 %`` is 12.
+    without : collection of int, optional
+        Lines of the file that are left out.
     transpose : bool, default False
         Whether rows are columns, and columns rows.
     as_written : callable
@@ -124,8 +132,12 @@ def read_text(
             "between cells too. Say with --thousands, --decimal and --sep which it is."
         )
     rows = _split(sample, separator, quoted)
+    if percent:
+        rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
     decimal = decimal or _decimal(path.name, rows, separator, thousands)
-    form = _Form(separator, decimal, encoding, skip, quoted, thousands, transpose)
+    form = _Form(
+        separator, decimal, encoding, skip, quoted, thousands, percent, without, transpose
+    )  # fmt: skip
     texts: set[int] = set()
     while True:
         found, again = _read(path, form, header, texts, as_written)
@@ -144,10 +156,14 @@ class _Form:
     skip: int
     quoted: bool
     thousands: str | None
+    percent: bool
+    without: Collection[int]
     transpose: bool
 
     def plain(self, cells: Sequence[str]) -> Sequence[str]:
-        """Cells without marks between thousands."""
+        """Cells without marks between thousands, and without signs of percent."""
+        if self.percent:
+            cells = [_PERCENT.sub(r"\1", cell) for cell in cells]
         if self.thousands is None:
             return cells
         return [ungrouped(cell, self.thousands, self.decimal) for cell in cells]
@@ -283,7 +299,10 @@ def _read(
     decimal = form.decimal
     with opened(path, form.encoding) as (stream, raw):
         lines_of_table = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
-        every = _with_index(_rows(lines_of_table, form.separator), form.quoted)
+        told = (
+            pair for pair in _rows(lines_of_table, form.separator) if pair[0] not in form.without
+        )
+        every = _with_index(told, form.quoted)
         rows = _even(path.name, every, form.separator)
         if form.transpose:
             rows = enumerate(map(list, zip(*(row for _, row in rows), strict=True)), 1)
@@ -343,6 +362,8 @@ def _even(
                     f"is a title, leave it out with --skip {start}. If not, mend the line, or its "
                     f"separator: {separator!r} is expected."
                 )
+            if len(row) < width and not said:
+                said = f" If it is a note, --drop-lines {number} leaves it out."
             raise FileFormatError(
                 f"{name}, line {number}: expected {width} cells as in the first line, found "
                 f"{len(row)}. Mend the line, or its separator: {separator!r} is expected.{said}"

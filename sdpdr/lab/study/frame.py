@@ -121,12 +121,24 @@ class Frame:
         if entry == name:
             return " That row seems to repeat the names of the columns: delete the line."
         said = hint(entry, self.separator, self.decimal)
+        if not said and self.named and self.lines is not None and self._is_at_an_end(name, row):
+            line = self.lines[row]
+            return (
+                f" If line {line} is no point, but units or a total, --drop-lines {line} leaves it "
+                "out."
+            )
         if not said and not self.named and row == 0 and self.lines is not None:
             return (
                 " If it is a title, --skip N leaves out as many lines as stand above the names of "
                 "the columns, and --header yes says that there are names."
             )
         return said
+
+    def _is_at_an_end(self, name: str, row: int) -> bool:
+        """Whether a row is the first or last one, and those between hold numbers."""
+        between = self.columns[name].tolist()[1:-1]
+        at_an_end = row in (0, self.n - 1) and bool(between)
+        return at_an_end and all(is_number(entry, self.decimal) for entry in between)
 
     def rows(self, kept: np.ndarray) -> Frame:
         """The table of some rows, by a mask."""

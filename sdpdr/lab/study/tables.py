@@ -37,6 +37,8 @@ def read_table(
     decimal: str | None = None,
     skip: int = 0,
     thousands: str | None = None,
+    percent: bool = False,
+    without: Collection[int] = (),
     transpose: bool = False,
     as_written: Collection[str] = (),
 ) -> Frame:
@@ -59,6 +61,10 @@ def read_table(
         Lines of a text file before the table: a title, for instance.
     thousands : {".", ",", "'", "space"}, optional
         What stands between thousands in a text file.
+    percent : bool, default False
+        Whether ``12 %`` in a text file is 12.
+    without : collection of int, optional
+        Lines of a text file that are left out: units below the names, or a total.
     transpose : bool, default False
         Whether columns are points: those of text, whose first column then names the coordinates,
         or of an array.
@@ -114,16 +120,19 @@ def read_table(
             usual=_SEPARATORS[suffix],
             skip=skip,
             thousands=thousands,
+            percent=percent,
+            without=without,
             transpose=transpose,
             as_written=lambda name: name in as_written or is_named_as_id(name),
         )
         columns, named = text.columns, text.named
         found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
     else:
-        if skip or any(mark is not None for mark in (separator, decimal, thousands)):
+        marks = (separator, decimal, thousands)
+        if skip or percent or without or any(mark is not None for mark in marks):
             raise FileFormatError(
-                f"{path.name} is no text: --sep, --decimal, --thousands and --skip say nothing of "
-                "it. Leave them out."
+                f"{path.name} is no text: --sep, --decimal, --thousands, --percent, --skip and "
+                "--drop-lines say nothing of it. Leave them out."
             )
         columns = _READERS[suffix](path, key)
         if transpose:

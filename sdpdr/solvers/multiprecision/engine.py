@@ -139,9 +139,10 @@ def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
         Given a mapping for every iteration.
     """
     deadline = Deadline(options.time_limit)
-    patience = deadline.left()
+    left = deadline.left()
+    patience = -1.0 if left is None else min(left, threading.TIMEOUT_MAX)
     # The working precision is one for all threads, so one thread computes at a time.
-    if not _TURN.acquire(timeout=-1.0 if patience is None else patience):
+    if not _TURN.acquire(timeout=patience):
         return _nothing("time limit", "Another thread was computing in another precision.")
     try:
         with ctx.workprec(options.bits):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +18,7 @@ from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polyno
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
 from sdpdr.families.factor.polynomial.nearby import without_programs
 from sdpdr.families.factor.polynomial.recipe import Lift
+from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
 
 # Entries from which on a program takes longer than the time limit as it comes.
@@ -94,7 +95,7 @@ class PolynomialFactorization(FactorTransformer):
         """Find factors and return W, of shape (n, n_components)."""
         values = checked(self, X, ensure_all_finite="allow-nan")
         require_squares(values)
-        validate.positive_number("tol", self.tol)
+        self._check()
         found = self._found(values)
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
@@ -102,6 +103,16 @@ class PolynomialFactorization(FactorTransformer):
         begins_nearby = self.coefficients is not None and self.regularization is None
         self.n_iter_ = found.programs + begins_nearby
         return as_precise(found.W, X)
+
+    def _check(self) -> None:
+        """Refuse what programs would, also where none are needed."""
+        validate.positive_number("tol", self.tol)
+        validate.positive_integer("degree", self.degree)
+        validate.positive_integer("max_iter", self.max_iter)
+        validate.positive_integer("restarts", self.restarts, at_least=0)
+        validate.choice("lift", self.lift, get_args(Lift))
+        validate.seed(self.random_state)
+        require_solver(self.solver)
 
     def _found(self, values: Array) -> PolynomialFactors:
         """By programs, unless others are as good, or all that there is time for."""

@@ -13,6 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, require_squares
 from sdpdr.base.errors import (
     DataError,
+    FewAnchorsWarning,
     InfeasibleError,
     MissedLengthsWarning,
     OtherUnitWarning,
@@ -20,7 +21,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import as_numbers, checked
-from sdpdr.base.rows import numbered
+from sdpdr.base.rows import numbered, rows_like
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import NeighborGraph, from_edges, geodesics
@@ -37,8 +38,12 @@ _PRICE = 100.0
 # Places on a sheet are so much of the ways along edges between them (rolls, an S and a square, at
 # the median of pairs, within a tenth).
 _STRAIGHT = 0.93
-# Coordinates within this factor are in the unit of the data.
+# Coordinates within this factor are not scaled.
 _SAME_UNIT = 1.5
+# Medians of shares of the ways beyond which it is told. None is above 1 where units agree: it was
+# 0.91 to 1.00 on sheets, bent or not, and 0.81 where noise lengthens ways. A factor of 1.2 makes
+# them 1.09 or more, one of 1/1.4 makes them 0.72 or less.
+_ODD = (0.75, 1.05)
 # Anchors whose ways are looked at.
 _LOOKED_AT = 50
 # Share of the lengths from which on coordinates and data are said not to fit each other.
@@ -95,7 +100,11 @@ class AnchoredMVU(LengthEmbedding):
     OtherUnitWarning
         By default: half of the places given are further apart than 1.5 times, or nearer than 1/1.5
         of, what ways between them in the data let expect (0.93 of these, as on a sheet), and the
-        data were scaled. A unit that is less wrong is not told from a sheet that is bent.
+        data were scaled. Or the median of places is more than 1.05 or less than 0.75 of the way,
+        and nothing was scaled: short cuts and noise do that, too. On sheets, bent or not, a unit
+        1.2 times too large or 1.4 times too small is told so; a unit that is less wrong is not.
+    FewAnchorsWarning
+        No coordinates are known.
     MissedLengthsWarning
         Lengths had to change by half or more to fit the coordinates.
 
@@ -126,13 +135,21 @@ class AnchoredMVU(LengthEmbedding):
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
         y : array_like of shape (n,) or (n, r), optional
-            Coordinates; rows with nan are to be found. Without any this is `sdpdr.MVU`.
+            Coordinates; rows with nan are to be found. Without any this is `sdpdr.MVU`, with
+            a warning. Messages name rows of a frame by its index.
 
         Returns
         -------
         self
         """
-        super().fit(X, y)
+        with rows_like(X):
+            super().fit(X, y)
+        if not self.anchors_.size:
+            warn(
+                "no coordinates are known, so this is an unfolding as of MVU: pass y with a row "
+                "for each sample, its coordinates, or nan where they are to be found.",
+                FewAnchorsWarning,
+            )
         self._seen = np.asarray(X)
         return self
 
@@ -165,8 +182,12 @@ class AnchoredMVU(LengthEmbedding):
             relation: Any = "inequality" if self.isometry == "auto" else self.isometry
             return anchored_mvu(graph, nodes, coordinates, relation, about)
         few, ways = _ways(graph, nodes)
-        self.scale_ = _scale(ways[:, nodes[few]], coordinates[few])
-        if self.scale_ != 1.0:
+        share = _share(ways[:, nodes[few]], coordinates[few])
+        times = share / _STRAIGHT
+        self.scale_ = 1.0 if 1.0 / _SAME_UNIT <= times <= _SAME_UNIT else times
+        if self.scale_ == 1.0:
+            _warn_of_odd_share(share)
+        else:
             warn(
                 "coordinates are not in the unit of the data: one unit of the data is taken for "
                 f"{self.scale_:.3g} of theirs (scale_), as the ways between the places given tell. "
@@ -228,14 +249,29 @@ def _ways(graph: NeighborGraph, nodes: Index) -> tuple[Index, Array]:
     return few, geodesics(graph, nodes[few])
 
 
-def _scale(between: Array, places: Array) -> float:
-    """How many units of places one of the ways between them is; 1 where that is nearly so."""
+def _share(between: Array, places: Array) -> float:
+    """What places are apart, of the ways between them, at the median of pairs."""
     apart = np.linalg.norm(places[:, None] - places[None], axis=2)
     joined = np.isfinite(between) & (between > 0.0) & (apart > 0.0)
-    if not joined.any():
-        return 1.0
-    times = float(np.median(apart[joined] / between[joined])) / _STRAIGHT
-    return 1.0 if 1.0 / _SAME_UNIT <= times <= _SAME_UNIT else times
+    return float(np.median(apart[joined] / between[joined])) if joined.any() else _STRAIGHT
+
+
+def _warn_of_odd_share(share: float) -> None:
+    """Of places that are not scaled, and may be in another unit all the same."""
+    low, high = _ODD
+    if low <= share <= high:
+        return
+    why = (
+        "edges are short cuts across a bend (fewer n_neighbors)"
+        if share > high
+        else "noise lengthens the ways"
+    )
+    warn(
+        f"half of the places given are {'further' if share > high else 'nearer'} apart than "
+        f"{share:.3g} times the ways between them in the data. Unless {why}, coordinates may be in "
+        "another unit than the data: bring them to one. Nothing was scaled (scale_).",
+        OtherUnitWarning,
+    )
 
 
 def priced(coordinates: Array, further: float = 0.0) -> Slack:

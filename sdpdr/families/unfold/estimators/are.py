@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.families.unfold.are import are
@@ -138,6 +139,9 @@ class ARE(GramEmbedding):
         -------
         self
         """
+        validate.parameters(self)
+        if self.hops is not None:
+            validate.positive_integer("hops", self.hops, at_least=0)
         if actions is None and self.inverse is not None:
             raise DataError("inverse names actions, but fit was given none: pass actions=...")
         graph = self._graph(X, partial(sequences, lengths=lengths))

@@ -189,6 +189,7 @@ class DistanceCompletion(Embedding):
         -------
         self
         """
+        validate.parameters(self)
         graph, self.names_ = named_distances(X, squared=self.squared, anchors=y)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
             note_columns(self, X)

@@ -134,6 +134,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         -------
         self
         """
+        validate.parameters(self)
         if self.extension is not None:
             validate.choice("extension", self.extension, KINDS)
         graph = self._graph(X)

@@ -16,6 +16,7 @@ from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Solution
+from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
 
 
@@ -310,6 +311,7 @@ class MVE(SampledInTime):
         return mvu(graph, self.isometry)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        require_solver(self.solver)
         if self.n_components > graph.n - 1:
             raise DataError(
                 f"n_components must be a whole number in 1..{graph.n - 1}, the dimension of "

@@ -54,6 +54,7 @@ class Sampling(GramEmbedding):
         -------
         self
         """
+        validate.parameters(self)
         self.sample_ = None
         points = self._points_to_sample(X)
         rows = None if points is None else self._drawn(points)

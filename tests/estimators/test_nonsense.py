@@ -1,0 +1,124 @@
+"""What no parameter may be: refused with one of our errors, wherever it is read at all."""
+
+import runpy
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import sdpdr
+from sdpdr.errors import DataError, DataTypeError, SdpdrError
+
+EVERY = runpy.run_path(str(Path(__file__).with_name("test_every.py")))["EVERY"]
+NONSENSE = {
+    "word": "nonsense",
+    "object": object(),
+    "array": np.array([1, 2]),
+    "negative": -1,
+    "nan": float("nan"),
+}
+# Legitimate where they stand: numbers per side, prices to try, coefficients, a lower end.
+MEANT = {
+    ("MMMFCV", "cs", "array"),
+    ("MVE", "kappa", "negative"),
+    ("PolynomialFactorization", "coefficients", "array"),
+    ("SOPCA", "n_components", "array"),
+}
+# Not read with the other parameters and data of `EVERY`, so that scalars pass.
+UNREAD = {
+    "CompletelyPositive": {"n_neighbors"},
+    "IsoNMF": {"pull"},
+    "IsoProjection": {"smoothing"},
+    "LDA": {"connect", "metric", "n_neighbors", "random_state", "smoothing"},
+    "LPP": {"smoothing"},
+    "LSDA": {"random_state"},
+    "MixedLabelPropagation": {"beta_0", "lam", "ridge", "share", "smoothness"},
+    "NMF": {"options"},
+    "NPE": {"smoothing"},
+    "PolynomialFactorization": {"solver"},
+    "SDA": {"random_state"},
+    "SpectralRegression": {
+        "connect", "gamma", "metric", "n_neighbors", "random_state", "smoothing",
+    },
+}  # fmt: skip
+# Still refused by whoever meets them first, or by nobody.
+UNCHECKED = {
+    "GhodsiMetric": {"entropy", "kernel", "kernel_params", "ridge", "tol"},
+    "IsoNMF": {"objective", "progress"},
+    "IsoProjection": {"n_components"},
+    "LPP": {"n_components"},
+    "LSDA": {"smoothing"},
+    "MMMFCV": {"estimator"},
+    "NPE": {"n_components"},
+    "RatingMMMF": {"ridge"},
+    "SpectralRegression": {"alpha", "kernel", "penalty"},
+    "XingMetric": {"kernel", "kernel_params", "tol"},
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_nonsense_is_refused_in_our_words(name):
+    estimator, data, _ = EVERY[name]
+    left_out = UNREAD.get(name, set()) | UNCHECKED.get(name, set())
+    passed = []
+    for parameter in set(estimator.get_params(deep=False)) - left_out:
+        for kind, value in NONSENSE.items():
+            given = clone(estimator)
+            setattr(given, parameter, value)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    given.fit(*data)
+                except SdpdrError:
+                    continue
+            passed.append((name, parameter, kind))
+    assert set(passed) <= MEANT
+
+
+FLAGS = [
+    (name, parameter)
+    for name, (estimator, _, _) in EVERY.items()
+    for parameter, value in estimator.get_params(deep=False).items()
+    if isinstance(value, bool)
+]
+
+
+@pytest.mark.parametrize(("name", "flag"), [*FLAGS, ("SOPCA", "center")])
+def test_flags_are_true_or_false(name, flag):
+    estimator, data, _ = EVERY[name]
+    for value in ("yes", 1, np.array([True])):
+        with pytest.raises(DataTypeError, match=rf"{flag}=.*pass True or False"):
+            clone(estimator).set_params(**{flag: value}).fit(*data)
+
+
+LIMITED = [name for name in EVERY if "time_limit" in EVERY[name][0].get_params()]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LIMITED)
+def test_limits_are_seconds(name):
+    estimator, data, _ = EVERY[name]
+    for value in (float("nan"), True, -1, -(10**400), [5.0]):
+        with pytest.raises(DataError, match="time_limit="):
+            clone(estimator).set_params(time_limit=value).fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("limit", [10**400, 1e300, 1e10, float("inf")])
+@pytest.mark.parametrize("name", ["MVU", "DistanceCompletion", "SOPCA", "PolynomialFactorization"])
+def test_limits_of_ages_are_none(name, limit):
+    estimator, data, _ = EVERY[name]
+    asked = clone(estimator).set_params(time_limit=limit).fit(*data)
+    assert asked.time_limit == limit
+
+
+@pytest.mark.parametrize("limit", [10**400, 1e10])
+def test_solvers_are_told_what_they_can_wait_for(limit):
+    model = sdpdr.methods.mvu(sdpdr.graphs.path([1.0, 2.0]))
+    for name in ("lowrank", "clarabel", "dense", "scs", "multiprecision"):
+        if not next(s.usable for s in sdpdr.solvers() if s.name == name):
+            continue
+        found = sdpdr.solve(model, name, time_limit=limit)
+        assert found.certified()
