@@ -7,7 +7,6 @@ follow and say what to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.columns import warn_of_columns
-from sdpdr.base.deadline import as_float, seconds_of
+from sdpdr.base.deadline import as_float
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -31,16 +30,6 @@ from sdpdr.base.errors import (
 _SYMMETRIC = 1e-8
 # Seeds that are drawn lie below.
 _SEEDS = 2**31 - 1
-
-# Annotations of parameters: what values are, and how they are called.
-_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "bool": ((bool, np.bool_), "True or False"),
-    "int": ((Integral,), "a whole number"),
-    "float": ((Real,), "a number"),
-    "str": ((str,), "a name"),
-    "Progress": ((Callable,), "a callable"),  # type: ignore[dict-item]  # it is a class to isinstance
-    "None": ((type(None),), "None"),
-}
 
 T = TypeVar("T")
 
@@ -267,72 +256,15 @@ def choice(kind: str, value: object, known: Collection[str]) -> None:
         raise UnknownNameError(kind, value, known)
 
 
-def boolean(name: str, value: object, words: Collection[str] = ()) -> bool | str:
-    """Value of the argument called ``name`` as True or False, or as one of some words.
-
-    Raises
-    ------
-    DataTypeError
+def price(name: str, value: object) -> float:
+    """Value of the argument called ``name`` as a positive float, which may be infinite.
 
     Examples
     --------
-    >>> boolean("orthonormal", np.True_), boolean("orthonormal", "auto", ("auto",))
-    (True, 'auto')
+    >>> price("ridge", np.inf)
+    inf
     """
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, str) and value in words:
-        return value
-    *first, last = ["True", "False", *map(repr, words)]
-    raise DataTypeError(f"{name}={value!r} is not {', '.join(first)} or {last}.")
-
-
-def parameters(estimator: Any) -> None:
-    """Refuse values of an estimator's parameters that are of no kind that was declared.
-
-    Of numbers and names, only what is neither is refused here: whoever reads them says more.
-
-    Parameters
-    ----------
-    estimator : dataclass
-        Kinds are the annotations of its fields; those that name other types take anything.
-
-    Raises
-    ------
-    DataTypeError
-    DataError
-        The time limit is below zero, or nan.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> parameters(sdpdr.SOPCA(center=True))
-    >>> sdpdr.SOPCA(center="yes").fit([[1.0, 2.0], [3.0, 5.0]])
-    Traceback (most recent call last):
-    sdpdr.errors.DataTypeError: center='yes' will not do: pass True or False or None.
-    """
-    for field in (each for each in fields(estimator) if each.init):
-        value, kinds = getattr(estimator, field.name), str(field.type).split(" | ")
-        if field.name == "time_limit" and not ("str" in kinds and isinstance(value, str)):
-            seconds_of(value)
-        if field.name == "random_state":  # generators, too: see `seed`
-            continue
-        if not _KINDS.keys() >= set(kinds):
-            _refuse_array(field, value)
-            continue
-        names = kinds if "bool" in kinds else _KINDS
-        if not any(isinstance(value, _KINDS[name][0]) for name in names):
-            words = " or ".join(_KINDS[name][1] for name in kinds)
-            raise DataTypeError(f"{field.name}={value!r} will not do: pass {words}.")
-
-
-def _refuse_array(field: Any, value: object) -> None:
-    """Of a parameter that is a name by default, and other things that its class does not list."""
-    takes = any(word in str(field.type) for word in ("Array", "Sequence"))
-    if isinstance(field.default, str) and isinstance(value, np.ndarray) and not takes:
-        raise DataTypeError(
-            f"{field.name}={value!r} is an array: pass a name, such as {field.default!r}."
-        )
+    return np.inf if real(name, value) == np.inf else positive_number(name, value)
 
 
 def _integer(name: str, value: object) -> int:

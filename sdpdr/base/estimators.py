@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, DataTypeError
+from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import named, numbered
 
 # Beyond, squares overflow.
@@ -39,6 +39,16 @@ _ADVICE = {
 }
 
 
+def _require_unique_names(X: Any) -> None:
+    """As scikit-learn does from 1.9 on."""
+    columns = getattr(X, "columns", ())
+    if len(set(columns)) < len(columns):
+        raise DataError(
+            "expected unique column names, found one twice. Rename the columns, or pass "
+            "X.to_numpy()."
+        )
+
+
 def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
     """Data as a C-ordered float array of two dimensions, all numbers finite.
 
@@ -50,12 +60,7 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
     DataError, DataTypeError
         In scikit-learn's words, and what to do.
     """
-    columns = getattr(X, "columns", ())
-    if len(set(columns)) < len(columns):
-        raise DataError(
-            "expected unique column names, found one twice. Rename the columns, or pass "
-            "X.to_numpy()."
-        )
+    _require_unique_names(X)
     try:
         # Infinities of both signs have no sum, and sums tell whether there are any.
         with np.errstate(invalid="ignore"):
@@ -305,7 +310,8 @@ def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any
         In a fit of a data frame; see `sdpdr.base.columns`.
     """
     if options.get("reset", True):
-        validate.parameters(estimator)
+        require_kinds(estimator)
+        _require_unique_names(X)
         warn_of_columns(X)
         if by_distance:
             warn_of_unlike_columns(X)
@@ -326,7 +332,8 @@ def note_columns(estimator: Any, X: Any, *, reset: bool = True) -> None:
         New data have other columns than those of the fit, or names of different kinds.
     """
     if reset:
-        validate.parameters(estimator)
+        require_kinds(estimator)
+        _require_unique_names(X)
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     except (TypeError, ValueError) as error:

@@ -43,25 +43,12 @@ UNREAD = {
         "connect", "gamma", "metric", "n_neighbors", "random_state", "smoothing",
     },
 }  # fmt: skip
-# Still refused by whoever meets them first, or by nobody.
-UNCHECKED = {
-    "GhodsiMetric": {"entropy", "kernel", "kernel_params", "ridge", "tol"},
-    "IsoNMF": {"objective", "progress"},
-    "IsoProjection": {"n_components"},
-    "LPP": {"n_components"},
-    "LSDA": {"smoothing"},
-    "MMMFCV": {"estimator"},
-    "NPE": {"n_components"},
-    "RatingMMMF": {"ridge"},
-    "SpectralRegression": {"alpha", "kernel", "penalty"},
-    "XingMetric": {"kernel", "kernel_params", "tol"},
-}
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_nonsense_is_refused_in_our_words(name):
     estimator, data, _ = EVERY[name]
-    left_out = UNREAD.get(name, set()) | UNCHECKED.get(name, set())
+    left_out = UNREAD.get(name, set())
     passed = []
     for parameter in set(estimator.get_params(deep=False)) - left_out:
         for kind, value in NONSENSE.items():

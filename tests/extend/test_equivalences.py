@@ -450,3 +450,13 @@ def test_an_iteration_that_does_not_end_says_how_far_it_came(monkeypatch):
     pencil = extend.reconstruction_pencil(graphs.knn(X, 6))
     with pytest.warns(UncertifiedWarning, match="nearly equal"):
         extend.graph_embedding(pencil, 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_errors_leave_the_smallest_ridge(seed):
+    """Each of n points equally far from all others is told nothing by them, at any ridge."""
+    rng = np.random.default_rng(seed)
+    X, Y = rng.permutation(np.eye(12)), rng.standard_normal((12, 2))
+    choice = extend.choose_ridge(X, Y)
+    assert np.ptp([error for _, error in choice.tried]) < 1e-6 * choice.error
+    assert choice.alpha == pytest.approx(choice.tried[0][0])

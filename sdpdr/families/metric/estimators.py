@@ -22,6 +22,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
+from sdpdr.base.parameters import options_of, require_kernel
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
 from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
@@ -122,7 +123,7 @@ class MetricLearner(Transformer):
     def _fit(self, pairs: Pairs, labels: np.ndarray | None = None) -> MetricLearner:
         require_share(self.plain)
         self.solution_: Solution | None = None
-        self.tol_ = tolerance(self.solver, self.tol)
+        self.tol_ = validate.positive_number("tol", tolerance(self.solver, self.tol))
         n_coordinates = self._n_coordinates()
         if self.kernel is None:
             answer = self._learn(pairs)
@@ -166,15 +167,17 @@ class MetricLearner(Transformer):
 
     def _n_coordinates(self) -> int | None:
         """``kernel_components``, and the name of the kernel, checked."""
-        if self.kernel is None and self.kernel_params:
+        given = options_of("kernel_params", self.kernel_params)
+        if self.kernel is None and given:
             raise DataError(
-                f"kernel_params {dict(self.kernel_params)} are of a kernel, and there is none: "
+                f"kernel_params {given} are of a kernel, and there is none: "
                 "name one, or leave them out."
             )
+        if self.kernel is not None:
+            require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
         if isinstance(self.kernel, str):
-            validate.choice("kernel", self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
             parameters = KERNEL_PARAMS.get(self.kernel, ())
-            for name in self.kernel_params or {}:
+            for name in given:
                 validate.choice(f"parameter of kernel {self.kernel!r}", name, parameters)
         if self.kernel_components is None:
             return None
@@ -371,7 +374,6 @@ class XingMetric(MetricLearner):
         return _RIDGE
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        validate.boolean("diagonal", self.diagonal)
         self.ridge_ = self._least_ridge(pairs)
         options: dict[str, Any] = {"diagonal": self.diagonal, "ridge": self.ridge_}
         if isinstance(self.solver, str) and self.solver == "ascent":

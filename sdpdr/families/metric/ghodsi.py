@@ -106,7 +106,6 @@ class GhodsiMetric(MetricLearner):
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         validate.choice("scale", self.scale, SCALES)
-        validate.boolean("normalize", self.normalize)
         validate.non_negative("entropy", self.entropy)
         if self.ridge is not None:
             validate.non_negative("ridge", self.ridge)

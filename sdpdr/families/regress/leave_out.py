@@ -44,6 +44,10 @@ def is_quickly_left_out(X: Matrix) -> bool:
 RIDGES = tuple(10.0**p for p in range(-8, 1))
 # Of a sample that alone decides its own fit nothing is learned by leaving it out.
 _LEAST = 1e-12
+# Errors that differ by less are the same, and the first of their ridges is taken, the smallest by
+# default: of points all equally far, rounding chose. What is left of a sample where there are as
+# many columns is about the ridge, so that the smallest one leaves eight digits to its error.
+_SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
         Sparse data are never made dense; min(n, m) at most 4000 then.
     Y : array of shape (n, d)
     alphas : sequence of float, optional
-        Positive. By default nine powers of ten up to the largest squared singular value.
+        Positive, the first of those with equal errors is taken. By default nine powers of ten up to the largest squared singular value.
 
     Raises
     ------
@@ -112,7 +116,7 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
         left = np.maximum(1.0 - 1.0 / n - shrinks @ np.square(Q).T, _LEAST)
         residuals[:, part] = (data.Y[part] - fitted) / left[:, :, None]
     errors = np.sqrt(np.mean(residuals**2, axis=(1, 2)))
-    best = int(np.argmin(errors))
+    best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
     tried = tuple(zip(grid.tolist(), errors.tolist(), strict=True))
     return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], tried)
 

@@ -14,6 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.columns import UNKNOWN, warn_of_mark
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.parameters import flag_or_word
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.directions import (
     SAMPLES,
@@ -153,7 +154,7 @@ class GraphProjection(Responding):
         """
         validate.choice("way", self.way, WAYS)
         require_ridge(self.alpha)
-        validate.boolean("orthonormal", self.orthonormal, ("auto",))
+        flag_or_word("orthonormal", self.orthonormal, ("auto",))
         near = self.kind != "classes" and self.metric == "euclidean"
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 3}
         X = validate.varying(checked(self, X, by_distance=near, **options))
@@ -190,7 +191,7 @@ class GraphProjection(Responding):
     def _number(self, X: Matrix, y: np.ndarray | None) -> int | None:
         """How many directions are to be kept; None stands for all that the data spread along."""
         if self.n_components is not None:
-            return self.n_components
+            return validate.positive_integer("n_components", self.n_components)
         if y is None:
             return default_dimension(None)
         if self.by_labels == "classes":

@@ -190,7 +190,8 @@ class Responding(Transformer):
             return semisupervised_pencil(graph, _target(y), self.smoothing, **self._weighing)
         if kind == "contrast":
             company = _with_company(graph, _target(y))
-            return contrast_pencil(company, _target(y), self.smoothing, **self._weighing)
+            share = validate.real("smoothing", self.smoothing)
+            return contrast_pencil(company, _target(y), share, **self._weighing)
         return geodesic_pencil(graph)
 
     @property

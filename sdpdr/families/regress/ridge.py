@@ -121,8 +121,9 @@ def ridge(
     if Y.ndim != 2 or len(Y) != n:
         raise ShapeError(f"Y must have {n} rows, as X has; its shape is {Y.shape}.")
     alpha = validate.non_negative("alpha", alpha)
-    if penalty is not None and penalty.shape[1] != m:
-        raise ShapeError(f"penalty must have {m} columns, one a feature; it is {penalty.shape}.")
+    if penalty is not None and np.shape(penalty)[1:] != (m,):
+        said = f"its shape is {np.shape(penalty)}"
+        raise ShapeError(f"penalty must be a matrix of {m} columns, one a feature; {said}.")
     data = Centered.of(X, Y, weights, intercept)
     chosen = _choose(solver, data, alpha, penalty)
     if chosen == "cholesky":

@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_mark, warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import Provided, as_precise, checked
+from sdpdr.base.parameters import require_kernel
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.leave_out import (
     ALPHA,
@@ -188,7 +189,7 @@ class SpectralRegression(Responding):
         """
         self._check_options()
         found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
-        points = found if self.kernel == "precomputed" else validate.varying(found)
+        points = found if self._is_precomputed else validate.varying(found)
         y = checked_target(y, points.shape[0], columns=self.responses == "given")
         if self._goes_by_distance(y):
             warn_of_unlike_columns(X)
@@ -212,7 +213,7 @@ class SpectralRegression(Responding):
         """
         if not hasattr(self, "mapping_"):
             return self.fit(X, y)
-        if self.kernel == "precomputed":
+        if self._is_precomputed:
             raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
         before = self._y
         if (y is None) != (before is None):
@@ -232,6 +233,11 @@ class SpectralRegression(Responding):
         grown = extended(factor, between, among, self.responses_)
         self.mapping_ = grown.turned(self._order(found, grown.fitted))
         return self._keep(everything)
+
+    @property
+    def _is_precomputed(self) -> bool:
+        """Whether X holds values of a kernel."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _goes_by_distance(self, y: np.ndarray | None) -> bool:
         """Whether neighbours or a kernel of distances have to do with the map."""
@@ -256,8 +262,8 @@ class SpectralRegression(Responding):
             if self.penalty is not None or self.alpha == "loo":
                 raise DataError("a cardinality goes with a number alpha and no penalty matrix.")
         known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
-        if isinstance(self.kernel, str):
-            validate.choice("kernel", self.kernel, known)
+        if self.kernel is not None:
+            require_kernel(self.kernel, known)
 
     def _respond(self, X: Any, y: np.ndarray | None) -> Responses:
         """Set ``responses_`` and what belongs to them."""
@@ -271,7 +277,7 @@ class SpectralRegression(Responding):
         if y is not None and isinstance(kind, str) and kind in OF_CLASSES:
             warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
         searches = isinstance(kind, str) and kind not in ("given", "classes")
-        if searches and self.kernel == "precomputed":
+        if searches and self._is_precomputed:
             raise NotAcceptedError(
                 "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
             )
@@ -350,7 +356,7 @@ class SpectralRegression(Responding):
         self.alpha_, self.gamma_ = choice.delta, choice.gamma
 
     def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:
-        if self.kernel == "precomputed":
+        if self._is_precomputed:
             return X
         options = {}
         if not callable(self.kernel):
@@ -398,6 +404,6 @@ class SpectralRegression(Responding):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._sparse_allowed)
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed
         tags.target_tags.required = self.responses in LABELLED
         return tags

@@ -20,6 +20,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
+from sdpdr.base.parameters import require_kinds
 from sdpdr.families.sopca.bases import Bases, along_axes, two_d_pca, two_d_svd
 from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
@@ -168,7 +169,7 @@ class SOPCA(Reconstructing):
         -------
         self
         """
-        validate.parameters(self)
+        require_kinds(self)
         validate.choice("method", self.method, METHODS)
         validate.positive_integer("n_starts", self.n_starts)
         validate.seed(self.random_state)

@@ -14,6 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import warn
 from sdpdr.base.estimators import as_precise, note_columns
+from sdpdr.base.progress import Progress
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.records import IsometricStatus
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
@@ -115,7 +116,7 @@ class IsoNMF(FactorTransformer):
     tol: float = 1e-4
     max_iter: int = 50
     time_limit: float | None = None
-    progress: Any = None
+    progress: Progress | bool | None = None
     random_state: int = 0
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:

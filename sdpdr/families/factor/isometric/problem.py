@@ -106,7 +106,7 @@ class IsometricProblem:
 
 
 def _pairs(V: Array, graph: NeighborGraph, objective: str | FurthestPairs) -> FurthestPairs | None:
-    if isinstance(objective, str):
+    if not isinstance(objective, FurthestPairs):
         validate.choice("objective", objective, OBJECTIVES)
         if objective == "none":
             return None

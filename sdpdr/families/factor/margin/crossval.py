@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, UnobservedWarning, WeakSeparationWarning
+from sdpdr.base.errors import DataError, DataTypeError, UnobservedWarning, WeakSeparationWarning
 from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
+from sdpdr.families.factor.margin.estimator import MMMF
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero. Fits take the longer the more they cost.
@@ -96,6 +97,8 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self
         """
         base = RatingMMMF() if self.estimator is None else self.estimator
+        if not isinstance(base, RatingMMMF | MMMF):
+            raise DataTypeError(f"estimator={base!r} is neither a RatingMMMF nor an MMMF.")
         X = with_ratings(X, y)
         entries = base.entries(X)
         parts = validate.positive_integer("cv", self.cv, at_least=2, at_most=entries.values.size)

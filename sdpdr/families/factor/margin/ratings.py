@@ -319,8 +319,7 @@ class RatingMMMF(Transformer):
     def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
         validate.choice("loss", self.loss, LOSSES)
         validate.choice("norm", self.norm, NORMS)
-        finite = self.ridge != np.inf
-        ridge = validate.positive_number("ridge", self.ridge) if finite else np.inf
+        ridge = validate.price("ridge", self.ridge)
         loss: Loss = Squared(entries.values, fitted.values)
         if self.loss == "hinge":
             loss = Hinge.of(entries.values, np.unique(fitted.values))

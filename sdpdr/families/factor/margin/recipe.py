@@ -115,13 +115,11 @@ def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
             f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
         )
     validate.choice("norm", norm, NORMS)
-    if ridge != np.inf:
-        validate.positive_number("ridge", ridge)
-        if not np.isfinite(c):
-            raise DataError(
-                f"offsets of price ridge = {ridge!r} need a finite c: with a hard margin (c = inf) "
-                "they cost nothing or all. Pass ridge=inf for no offsets."
-            )
+    if validate.price("ridge", ridge) < np.inf and not np.isfinite(c):
+        raise DataError(
+            f"offsets of price ridge = {ridge!r} need a finite c: with a hard margin (c = inf) "
+            "they cost nothing or all. Pass ridge=inf for no offsets."
+        )
     return signs
 
 

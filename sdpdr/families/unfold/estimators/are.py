@@ -12,6 +12,7 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
+from sdpdr.base.parameters import require_kinds
 from sdpdr.families.unfold.are import are
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.families.unfold.mvu import mvu
@@ -139,7 +140,7 @@ class ARE(GramEmbedding):
         -------
         self
         """
-        validate.parameters(self)
+        require_kinds(self)
         if self.hops is not None:
             validate.positive_integer("hops", self.hops, at_least=0)
         if actions is None and self.inverse is not None:

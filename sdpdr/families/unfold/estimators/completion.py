@@ -18,6 +18,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
+from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import Progress
 from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
 from sdpdr.families.unfold.completion import Misfit, along_paths, distance_completion, refine
@@ -189,7 +190,7 @@ class DistanceCompletion(Embedding):
         -------
         self
         """
-        validate.parameters(self)
+        require_kinds(self)
         graph, self.names_ = named_distances(X, squared=self.squared, anchors=y)
         if getattr(X, "shape", ()) == (graph.index.size,) * 2:
             note_columns(self, X)

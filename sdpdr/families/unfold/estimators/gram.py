@@ -25,6 +25,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
+from sdpdr.base.parameters import require_kinds
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import as_asked
@@ -134,7 +135,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         -------
         self
         """
-        validate.parameters(self)
+        require_kinds(self)
         if self.extension is not None:
             validate.choice("extension", self.extension, KINDS)
         graph = self._graph(X)

@@ -17,6 +17,7 @@ from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
+from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import rows_of
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
 from sdpdr.graphs import knn
@@ -54,7 +55,7 @@ class Sampling(GramEmbedding):
         -------
         self
         """
-        validate.parameters(self)
+        require_kinds(self)
         self.sample_ = None
         points = self._points_to_sample(X)
         rows = None if points is None else self._drawn(points)

@@ -1,0 +1,118 @@
+"""What kinds of values the parameters of estimators may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from sdpdr.base.deadline import seconds_of
+from sdpdr.base.errors import DataTypeError, UnknownNameError
+
+# Annotations of parameters: what values are, and how they are called.
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "bool": ((bool, np.bool_), "True or False"),
+    "int": ((Integral,), "a whole number"),
+    "float": ((Real,), "a number"),
+    "str": ((str,), "a name"),
+    "Progress": ((Callable,), "a callable"),  # type: ignore[dict-item]  # it is a class to isinstance
+    "None": ((type(None),), "None"),
+}
+
+
+def require_kinds(estimator: Any) -> None:
+    """Refuse values of an estimator's parameters that are of no kind that was declared.
+
+    Of numbers and names, only what is neither is refused here: whoever reads them says more.
+
+    Parameters
+    ----------
+    estimator : dataclass
+        Kinds are the annotations of its fields; those that name other types take anything.
+
+    Raises
+    ------
+    DataTypeError
+    DataError
+        The time limit is below zero, or nan.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> require_kinds(sdpdr.SOPCA(center=True))
+    >>> sdpdr.SOPCA(center="yes").fit([[1.0, 2.0], [3.0, 5.0]])
+    Traceback (most recent call last):
+    sdpdr.errors.DataTypeError: center='yes' will not do: pass True or False or None.
+    """
+    for field in (each for each in fields(estimator) if each.init):
+        value, kinds = getattr(estimator, field.name), str(field.type).split(" | ")
+        if field.name == "time_limit" and not ("str" in kinds and isinstance(value, str)):
+            seconds_of(value)
+        if field.name == "random_state":  # generators, too: see `seed`
+            continue
+        if not _KINDS.keys() >= set(kinds):
+            _refuse_array(field, value)
+            continue
+        names = kinds if "bool" in kinds else _KINDS
+        if not any(isinstance(value, _KINDS[name][0]) for name in names):
+            words = " or ".join(_KINDS[name][1] for name in kinds)
+            raise DataTypeError(f"{field.name}={value!r} will not do: pass {words}.")
+
+
+def _refuse_array(field: Any, value: object) -> None:
+    """Of a parameter that is a name by default, and other things that its class does not list."""
+    takes = any(word in str(field.type) for word in ("Array", "Sequence"))
+    if isinstance(field.default, str) and isinstance(value, np.ndarray) and not takes:
+        raise DataTypeError(
+            f"{field.name}={value!r} is an array: pass a name, such as {field.default!r}."
+        )
+
+
+def flag_or_word(name: str, value: object, words: Collection[str]) -> bool | str:
+    """Value of the argument called ``name`` as True or False, or as one of some words.
+
+    Raises
+    ------
+    DataTypeError
+
+    Examples
+    --------
+    >>> [flag_or_word("orthonormal", value, ("auto",)) for value in (np.True_, "auto")]
+    [True, 'auto']
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value in words:
+        return value
+    *first, last = ["True", "False", *map(repr, words)]
+    raise DataTypeError(f"{name}={value!r} is not {', '.join(first)} or {last}.")
+
+
+def require_kernel(value: object, known: Collection[str]) -> None:
+    """Refuse what is neither the name of a kernel that is known nor a function.
+
+    Raises
+    ------
+    UnknownNameError, DataTypeError
+    """
+    if callable(value):
+        return
+    if not isinstance(value, str):
+        raise DataTypeError(f"kernel={value!r} is neither a name nor a function of two rows.")
+    if value not in known:
+        raise UnknownNameError("kernel", value, known)
+
+
+def options_of(name: str, value: object) -> dict[str, Any]:
+    """Value of the argument called ``name``, options by name or None, as a dict.
+
+    Raises
+    ------
+    DataTypeError
+    """
+    if value is not None and not isinstance(value, Mapping):
+        raise DataTypeError(f"{name}={value!r} are no options: pass a dict of names and values.")
+    return dict(value or {})
