@@ -118,7 +118,7 @@ def test_a_ridge_is_a_number_or_a_word(make, value):
 @pytest.mark.parametrize("name", ["way", "weights"])
 def test_words_that_are_arrays_are_named(name):
     X, y = few_of_many()
-    with pytest.raises(UnknownNameError, match=r"array\("):
+    with pytest.raises((DataTypeError, UnknownNameError), match=r"array\("):
         SDA(**{name: np.array(["direct", "heat"])}).fit(X, y)
 
 

@@ -83,7 +83,8 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
         Sparse data are never made dense; min(n, m) at most 4000 then.
     Y : array of shape (n, d)
     alphas : sequence of float, optional
-        Positive, the first of those with equal errors is taken. By default nine powers of ten up to the largest squared singular value.
+        Positive; of those with equal errors the first is taken. By default nine powers of ten up
+        to the largest squared singular value.
 
     Raises
     ------
