@@ -32,15 +32,13 @@ def as_float(number: Any) -> float:
         return inf if number > 0 else -inf
 
 
-def seconds_of(time_limit: object, name: str = "time_limit") -> float | None:
+def seconds_of(time_limit: object) -> float | None:
     """A limit as a number of seconds; None where there is none, or one that nobody lives to see.
 
     Parameters
     ----------
     time_limit : object
         As it was given.
-    name : str, default "time_limit"
-        Of the argument.
 
     Raises
     ------
@@ -61,7 +59,8 @@ def seconds_of(time_limit: object, name: str = "time_limit") -> float | None:
     if not seconds >= 0.0:
         kind = DataError if is_number else DataTypeError
         raise kind(
-            f"{name}={time_limit!r} is no number of seconds: pass 0 or more, or None for no limit."
+            f"time_limit={time_limit!r} is no number of seconds: pass 0 or more, or None for no "
+            "limit."
         )
     return seconds if seconds <= LONGEST else None
 

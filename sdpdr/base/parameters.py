@@ -26,7 +26,8 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 def require_kinds(estimator: Any) -> None:
     """Refuse values of an estimator's parameters that are of no kind that was declared.
 
-    Of numbers and names, only what is neither is refused here: whoever reads them says more.
+    Flags have to be flags. Of other parameters only what is no number, no name and no callable is
+    refused here: whoever reads them says more.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris, make_moons
 
 from sdpdr import GhodsiMetric, XingMetric
 from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.metric import choose_share
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +96,8 @@ def test_points_of_which_too_few_share_a_class_are_left_where_they_are():
     X = np.random.default_rng(0).standard_normal((4, 2))
     learned = XingMetric(ridge=1e-3).fit(X, [0, 0, 1, 2])
     assert learned.plain_ == 1.0
+
+
+def test_a_share_is_not_chosen_where_no_class_has_two_points():
+    with pytest.raises(DataError, match="no class has two points"):
+        choose_share(lambda pairs: None, np.eye(4), np.arange(4))

@@ -18,7 +18,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sdpdr
 from sdpdr import LDA, LPP, LSDA, NPE, SDA, IsoProjection, SpectralRegression, extend, graphs
-from sdpdr.errors import AddedEdgesWarning, DataError, NotAcceptedError, SdpdrError, ShapeError
+from sdpdr.errors import (
+    AddedEdgesWarning,
+    DataError,
+    NotAcceptedError,
+    SdpdrError,
+    ShapeError,
+    UnknownNameError,
+)
 
 PROJECTIONS = (LDA, LPP, NPE, IsoProjection, SDA, LSDA)
 
@@ -329,7 +336,7 @@ def test_in_a_pipeline():
     ("learner", "y", "error", "words"),
     [
         (SpectralRegression(alpha=-1.0), "labels", DataError, "alpha"),
-        (SpectralRegression(alpha="magic"), "labels", SdpdrError, "magic"),
+        (SpectralRegression(alpha="magic"), "labels", UnknownNameError, "magic"),
         (SpectralRegression(responses="magic"), "labels", SdpdrError, "magic"),
         (SpectralRegression(responses=3), "labels", DataError, "Pencil"),
         (SpectralRegression(kernel="magic"), "labels", SdpdrError, "magic"),

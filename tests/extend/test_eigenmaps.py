@@ -7,7 +7,13 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import datasets
-from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError, UnknownNameError
+from sdpdr.errors import (
+    DataError,
+    DataTypeError,
+    DisconnectedGraphError,
+    ShapeError,
+    UnknownNameError,
+)
 from sdpdr.extend import KernelEigenmaps
 
 X = datasets.s_curve(90, seed=0)[0]
@@ -123,3 +129,9 @@ def test_what_cannot_be_is_refused():
         KernelEigenmaps(kernel="precomputed").fit(X)
     with pytest.raises(DataError, match="not symmetric"):
         KernelEigenmaps(kernel="precomputed").fit(np.triu(rbf_kernel(X)))
+
+
+@pytest.mark.parametrize("kernel", [3, ["rbf"], np.ones(2), None], ids=str)
+def test_what_is_no_kernel_is_refused(kernel):
+    with pytest.raises(DataTypeError, match="neither a name nor a function"):
+        KernelEigenmaps(kernel=kernel).fit(np.eye(5))

@@ -111,7 +111,7 @@ class MetricLearner(Transformer):
         -------
         self
         """
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+        if self._is_precomputed:
             raise DataError(
                 "pairs of points have no precomputed kernel matrix; pass the matrix with labels, "
                 "or name the kernel."
@@ -165,6 +165,11 @@ class MetricLearner(Transformer):
         """Whether labels are to say how much is plain."""
         return isinstance(self.plain, str)
 
+    @property
+    def _is_precomputed(self) -> bool:
+        """Whether X holds values of a kernel."""
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
     def _n_coordinates(self) -> int | None:
         """``kernel_components``, and the name of the kernel, checked."""
         given = options_of("kernel_params", self.kernel_params)
@@ -192,7 +197,7 @@ class MetricLearner(Transformer):
 
     def _inputs(self, X: Array) -> Array:
         """What ``components_`` multiplies: the features, or kernel values to the fitted points."""
-        if self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "precomputed"):
+        if self.kernel is None or self._is_precomputed:
             return X
         values = pairwise_kernels(X, self._points, metric=self.kernel, **(self.kernel_params or {}))
         return np.asarray(values)
@@ -251,7 +256,7 @@ class MetricLearner(Transformer):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.three_d_array = True
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed
         return tags
 
 

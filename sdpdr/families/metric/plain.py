@@ -103,6 +103,11 @@ def choose_share(
         As for `pairs_from_labels`.
     seed : int, default 0
 
+    Raises
+    ------
+    DataError
+        No class has two points.
+
     Examples
     --------
     >>> from sdpdr.metric import closed_form
@@ -116,7 +121,12 @@ def choose_share(
     labelled = ~unknown(labels)
     points = points[labelled]
     codes = np.unique(labels[labelled], return_inverse=True)[1]
-    folds = StratifiedKFold(min(_FOLDS, np.bincount(codes).max()), shuffle=True, random_state=seed)
+    most = int(np.max(np.bincount(codes), initial=0))
+    if most < 2:
+        raise DataError(
+            "no class has two points of which one could be left out. Pass more points, or a share."
+        )
+    folds = StratifiedKFold(min(_FOLDS, most), shuffle=True, random_state=seed)
     right = np.zeros(len(SHARES))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)

@@ -114,7 +114,7 @@ class SDA(Discriminant):
     r"""Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 
     Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`;
-    the spread between classes is that of labelled samples, the spread in all that of all.
+    both spreads are those of labelled samples, and neighbours are those of all.
 
     ``way="direct"`` solves (2.25) of the thesis, with ``smoothing`` for its :math:`\alpha`, twice
     that of (2.19), since (2.21) leaves out a factor of two. ``way="regression"`` solves the pencil

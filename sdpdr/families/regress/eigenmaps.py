@@ -16,6 +16,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.parameters import require_kernel
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
 from sdpdr.linalg.walks import connected_components
@@ -101,10 +102,9 @@ class KernelEigenmaps(Transformer):
         ----------
         X : array_like of shape (n, m), or kernel matrix (n, n)
         """
-        near = not callable(self.kernel) and self.kernel in ("rbf", "laplacian")
+        require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
+        near = self.kernel in ("rbf", "laplacian")
         X = checked(self, X, by_distance=near, ensure_min_samples=2)
-        if isinstance(self.kernel, str):
-            validate.choice("kernel", self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
         self.gamma_ = self.gamma
         if self.kernel == "rbf" and self.gamma is None:
             squares = euclidean_distances(X, squared=True)[np.triu_indices(len(X), 1)]
