@@ -27,7 +27,7 @@ UNKNOWN = -1
 UNNAMED = re.compile(r"|Unnamed: \d+")
 # Names that columns of ids have.
 _NAMES_OF_IDS = re.compile(
-    r"id|ids|uid|uuid|key|index|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
+    r"id|ids|uid|uuid|key|index|row[ _.]?names?|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
     r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
     r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,

@@ -460,3 +460,14 @@ def test_equal_errors_leave_the_smallest_ridge(seed):
     choice = extend.choose_ridge(X, Y)
     assert np.ptp([error for _, error in choice.tried]) < 1e-6 * choice.error
     assert choice.alpha == pytest.approx(choice.tried[0][0])
+
+
+@pytest.mark.parametrize("unit", [1e5, 1e6])
+def test_one_column_in_another_unit_leaves_the_others_their_say(unit):
+    """Of noise in a large unit the best ridge takes nothing from columns that tell the response."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    Y = X @ rng.standard_normal((5, 2)) + 0.1 * rng.standard_normal((200, 2))
+    plain = extend.choose_ridge(X, Y).error
+    wide = np.column_stack([X, unit * rng.standard_normal(200)])
+    assert extend.choose_ridge(wide, Y).error < 1.05 * plain

@@ -40,8 +40,12 @@ def is_quickly_left_out(X: Matrix) -> bool:
     return bool(min(X.shape) <= DECOMPOSED and entries <= _ENTRIES)
 
 
-# Relative to the largest squared singular value of the centred data.
-RIDGES = tuple(10.0**p for p in range(-8, 1))
+# Powers of ten, relative to the largest squared singular value of the centred data; and that from
+# which on squares of coefficients are not told from none.
+_LOWEST, _UNSEEN = -8, -14
+RIDGES = tuple(10.0**p for p in range(_LOWEST, 1))
+# A squared singular value beside the largest that rounding may be all of.
+_ROUNDED = 1e-28
 # Of a sample that alone decides its own fit nothing is learned by leaving it out.
 _LEAST = 1e-12
 # Errors that differ by less are the same, and the first of their ridges is taken, the smallest by
@@ -84,7 +88,8 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
     Y : array of shape (n, d)
     alphas : sequence of float, optional
         Positive; of those with equal errors the first is taken. By default nine powers of ten up
-        to the largest squared singular value.
+        to the largest squared singular value, and more below these where that is more than 1e8
+        times the median.
 
     Raises
     ------
@@ -105,8 +110,7 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
         raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
     data = Centered.of(X if alphas is not None else validate.varying(X), Y, None, True)
     basis = _LeftVectors.of(data)
-    largest = basis.squares.max()
-    grid = largest * np.array(RIDGES) if alphas is None else np.asarray(alphas, dtype=float)
+    grid = _grid(basis.squares) if alphas is None else np.asarray(alphas, dtype=float)
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
         raise DataError(f"alphas must be positive numbers, at least one; they are {alphas}.")
     shrinks = basis.shrinks(grid)
@@ -120,6 +124,17 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
     best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
     tried = tuple(zip(grid.tolist(), errors.tolist(), strict=True))
     return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], tried)
+
+
+def _grid(squares: Array) -> Array:
+    """Ridges to try: nine powers of ten, and smaller ones where one column dwarfs all others.
+
+    Its unit says nothing of them, and the least of nine would leave nothing of what they tell.
+    """
+    largest = float(squares.max())
+    typical = float(np.median(squares[squares > _ROUNDED * largest])) / largest
+    lowest = int(np.floor(np.log10(typical))) - 4 if typical < RIDGES[0] else _LOWEST
+    return largest * np.array([10.0**p for p in range(max(lowest, _UNSEEN), 1)])
 
 
 @dataclass(frozen=True, eq=False)
