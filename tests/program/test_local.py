@@ -260,3 +260,25 @@ def test_a_value_outlives_a_bound_that_is_not_near_enough():
     program = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(t), [below]))
     found = sdpdr.solve(program, "dense", form="gram")
     assert found.certified(1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_constant_that_cancels_costs_what_rounding_may_make_of_it(seed):
+    """x + |f - a|^2 / 2 over x >= 1 has the optimum 1, which doubles lose beside |a|^2 / 2."""
+    k, rng = 200, np.random.default_rng(seed)
+    a = np.zeros(k)
+    a[0] = np.round(rng.uniform(1.0, 2.0) * 1e8)
+    rows = (
+        Rows("x", "<=", {"X": InnerProduct(-np.eye(1))}, -np.ones(1)),
+        Rows("r", "<=", {"f": VectorMap(np.eye(k))}, a + 5.0),
+    )
+    sdp = SDP(
+        (PsdVariable("X", 1), VectorVariable("f", k, curvature=np.ones(k))),
+        {"X": InnerProduct(np.eye(1)), "f": VectorMap(-a[None])},
+        rows,
+        constant=a[0] * a[0] / 2.0,
+    )
+    found = sdpdr.solve(sdp, "clarabel", form="gram", progress=False)
+    assert found.bound is None or found.bound <= 1.0
+    assert found.attained is None or found.attained >= 1.0
+    assert not found.certified(1e-6)

@@ -33,6 +33,7 @@ from sdpdr.program.attain.rounding import (
     total_size,
 )
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
+from sdpdr.program.certificate.arithmetic import noticed_rounding
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.sdp import SDP, Rows
@@ -72,7 +73,18 @@ def shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | N
     point.update(fill_slack(sdp, point, columns))
     if not holds_with_slack(sdp, name, point, slacked):
         return None
-    return sdp.primal_value(point), as_given(values, point), _SHRUNK
+    return _value_above(sdp, point), as_given(values, point), _SHRUNK
+
+
+def _value_above(sdp: SDP, point: Values) -> float:
+    """The objective, and what rounding may be of it where much cancels."""
+    value = sdp.primal_value(point)
+    size = abs(sdp.constant)
+    for v in sdp.vector_variables:
+        x = np.abs(np.asarray(point[v.name]))
+        size += float(np.abs(np.asarray(sdp.cost(v.name))) @ x)
+        size += 0.5 * float(v.curvature @ np.square(x)) if v.curvature is not None else 0.0
+    return value + noticed_rounding(sdp, value, size)
 
 
 def _is_shrinkable(sdp: SDP, columns: list[SlackColumn]) -> bool:
@@ -124,7 +136,7 @@ def held(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | Non
         point[v.name] = np.maximum(given, 0.0) if v.nonnegative else given
     if any(np.any(sdp.slack(r, point) < rounding_of(r, point)) for r in visible):
         return None
-    return sdp.primal_value(point), as_given(values, point), _HELD
+    return _value_above(sdp, point), as_given(values, point), _HELD
 
 
 def _within_positive_limits(groups: list[Rows], factors: dict[str, Factor]) -> dict[str, Factor]:

@@ -38,6 +38,10 @@ from sdpdr.program.sdp import SDP
 _CLEARLY = 1e-12
 # Rounding of the slack of scalars, beside the largest cost, that is trusted to be small.
 _TRUSTED = 1e-8
+# Roundings of a sum of products, beside all its summands, and from which share of the value and of
+# the largest cost on they are counted. Sums that cancel altogether, as of an optimum of zero, keep
+# less than that.
+_ROUNDINGS, _NOTICED = 8.0, 1e-10
 
 
 class Arithmetic(Protocol):
@@ -96,8 +100,9 @@ class Plain:
         return s - blur, s + blur
 
     def dual_value(self, sdp: SDP, y: Duals, around: Duals) -> float:
-        """The dual objective as computed."""
-        return sdp.dual_value(y)
+        """The dual objective as computed, less what rounding may be of it where much cancels."""
+        value = sdp.dual_value(y)
+        return value - noticed_rounding(sdp, value, _summands(sdp, y))
 
 
 class Rigorous:
@@ -175,6 +180,26 @@ class Rigorous:
                 parts.append(-0.5 * size * size / v.curvature * (1.0 + 8.0 * UNIT))
         total = math.fsum(np.concatenate(parts))
         return total if total == 0.0 else float(np.nextafter(total, -np.inf))
+
+
+def noticed_rounding(sdp: SDP, value: float, summands: float) -> float:
+    """What rounding may be of a sum of that size; zero where it is lost beside value and costs."""
+    rounding = _ROUNDINGS * UNIT * summands
+    if rounding <= _NOTICED * abs(value) or rounding <= _NOTICED * _largest_cost(sdp):
+        return 0.0
+    return rounding
+
+
+def _summands(sdp: SDP, y: Duals) -> float:
+    """The size of all summands of the dual objective together."""
+    size = abs(sdp.constant)
+    for r in sdp.rows:
+        size += float(np.abs(r.rhs) @ np.abs(y[r.label])) if r.label in y else 0.0
+    for v in sdp.vector_variables:
+        if v.curvature is not None:
+            slack, error = np.abs(sdp.dual_slack(v.name, y)), _scalar_error(sdp, v, y)
+            size += float(np.sum((0.5 * slack + error / UNIT) * slack / v.curvature))
+    return size
 
 
 def _largest_cost(sdp: SDP) -> float:
