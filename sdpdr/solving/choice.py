@@ -306,14 +306,15 @@ class _Choice:
         """The way of a small program, for which nothing is compared unless it falls short."""
         sdp = self.known.sdp
         found = [] if sdp is None else brief_ways(sdp)
-        ways = [self._brief(*pair) for pair in found if self._may_be_brief(*pair)]
-        if not ways:
+        pairs = [pair for pair in found if self._may_be_brief(*pair)]
+        if not pairs:
             return None
-        return replace(
-            ways[0],
-            trial=self._trial(),
-            further=lambda deadline: (*ways[1:], *self.best(deadline).in_turn(deadline)),
-        )
+
+        def further(deadline: Deadline) -> tuple[Way, ...]:
+            others = (self._brief(*pair) for pair in pairs[1:])
+            return (*others, *self.best(deadline).in_turn(deadline))
+
+        return replace(self._brief(*pairs[0]), trial=self._trial(), further=further)
 
     def _may_be_brief(self, solver: str, form: str) -> bool:
         """Whether a pair can run, and nobody wants it left out."""
@@ -321,11 +322,11 @@ class _Choice:
         return not left_out and not self.known.refusal(solver, form)
 
     def _brief(self, solver: str, form: str) -> Way:
+        sdp = self.known.sdp
+        assert sdp is not None
+        asked = brief_solver(configure(solver, self.options), sdp)
         # Of no known cost: to predict it would take as long as a step.
-        way = self.way(Candidate(solver, form), _BRIEF)
-        assert way.sdp is not None
-        asked = brief_solver(way.solver, way.sdp)
-        return replace(way, reductions=brief_reductions(form), solver=asked)
+        return Way(brief_reductions(form), asked, form, _BRIEF, sdp, self.known.no_sdp)
 
     def _trial(self) -> Way | None:
         """SCS, where it may end long before the others do, and nobody set limits."""

@@ -9,10 +9,11 @@ import numpy as np
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.program.attain import Attained, attain, inward_multipliers
 from sdpdr.program.attain.local import Sides, both_sides
+from sdpdr.program.attain.written import is_worth_writing
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
-from sdpdr.program.point import Point
+from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
 
 # How far from the value, relatively, a bound may be to say anything.
@@ -57,6 +58,9 @@ class Proofs:
         certificate, point = self.certified(given, goal)
         if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
             certificate, point = sides.certificate, _proving(sides.certificate, given)
+        met = self._met_before_path(certificate, point, given)
+        if met is not None:
+            return met
         attained = self._also_attained(sides.attained, certificate, given)
         if not hurried:
             certificate, point = self._tightened(certificate, attained, point, given)
@@ -66,8 +70,24 @@ class Proofs:
         """Both sides by dense linear algebra; None where they do not meet."""
         return _met(self._sides(given), given)
 
-    def _sides(self, given: Point) -> Sides:
-        return both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline)
+    def _sides(self, given: Point, *, large: bool = False) -> Sides:
+        return both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline, large=large)
+
+    def _met_before_path(
+        self, certificate: Certificate, point: Point, given: Point
+    ) -> tuple[Certificate, Attained, Point] | None:
+        """Both sides, where no Newton step along the central path is needed; else None.
+
+        To look for the nearest feasible point takes least, then dense linear algebra. Who works
+        with factors has arguments of its own.
+        """
+        narrow = any(isinstance(value, Factor) for value in given.values.values())
+        if self.rigorous or narrow or self.deadline.is_over() or not is_worth_writing(self.sdp):
+            return None
+        near = self.attained(given, certificate.bound, path=False)
+        if near.value is not None and self._is_tight(certificate, near.value):
+            return certificate, near, point
+        return _met(self._sides(given, large=True), given)
 
     def _also_attained(
         self, known: Attained | None, certificate: Certificate, given: Point
@@ -94,7 +114,7 @@ class Proofs:
         duals = complete_multipliers(self.sdp, {**point.duals, **certificate.duals})
         return certificate, Point(point.values, duals)
 
-    def attained(self, point: Point, bound: float | None) -> Attained:
+    def attained(self, point: Point, bound: float | None, *, path: bool = True) -> Attained:
         """The value of a point that is proved feasible, as near to a bound as may be."""
         return attain(
             self.sdp,
@@ -102,6 +122,7 @@ class Proofs:
             goal=float("nan") if bound is None else bound,
             tol=self.tol,
             rigorous=self.rigorous,
+            path=path,
             deadline=self.deadline,
         )
 

@@ -13,9 +13,10 @@ import sdpdr
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap, svec_size
 from sdpdr.model.conic.cones import arrow
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
+from sdpdr.program.attain import written
 from sdpdr.program.attain.arrows import head_of, of_head
 from sdpdr.program.attain.local import both_sides
-from sdpdr.program.attain.written import written_out
+from sdpdr.program.attain.written import is_worth_writing, written_out
 from sdpdr.solving.brief import brief_ways
 
 ORDER = 4
@@ -235,20 +236,38 @@ def test_the_head_of_a_multiplier_is_all_that_an_arrow_sees():
     np.testing.assert_allclose(head_of(again), head_of(multiplier))
 
 
-@pytest.mark.parametrize("seed", [2, 3])
-def test_moments_are_moved_inwards_as_often_as_points(seed):
+def least_of_polynomial(seed):
     """The least value of a polynomial of degree 12, whose matrix of moments has rank one."""
     c = np.append(np.random.default_rng(seed).standard_normal(12), 1.0)
     Q, t = cp.Variable((7, 7), PSD=True), cp.Variable()
     sums = [sum(Q[i, k - i] for i in range(7) if 0 <= k - i <= 6) for k in range(13)]
     rows = [sums[0] + t == c[0], *(total == c[k] for k, total in enumerate(sums) if k)]
-    program = sdpdr.from_cvxpy(cp.Problem(cp.Maximize(t), rows))
+    real = np.polynomial.Polynomial(c)
+    turns = [x.real for x in real.deriv().roots() if abs(x.imag) < 1e-9]
+    return sdpdr.from_cvxpy(cp.Problem(cp.Maximize(t), rows)), min(real(np.array(turns)))
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_moments_are_moved_inwards_as_often_as_points(seed):
+    program, least = least_of_polynomial(seed)
     found = sdpdr.solve(program, "clarabel", form="gram")
     assert found.certified(1e-6)
     assert found.argument.startswith("multipliers inside all cones")
-    real = np.polynomial.Polynomial(c)
-    turns = [x.real for x in real.deriv().roots() if abs(x.imag) < 1e-9]
-    assert found.value == pytest.approx(min(real(np.array(turns))), rel=1e-6)
+    assert found.value == pytest.approx(least, rel=1e-6)
+
+
+def test_what_is_not_small_is_written_out_before_steps_along_the_path(monkeypatch):
+    program, least = least_of_polynomial(2)
+    monkeypatch.setattr(written, "_ENTRIES", 1)
+    monkeypatch.setattr(written, "_WRITTEN", 0.0)
+    assert written_out(program) is None
+    assert is_worth_writing(program)
+    found = sdpdr.solve(program, "clarabel", form="gram")
+    assert found.certified(1e-6)
+    assert found.argument.startswith("multipliers inside all cones")
+    assert found.value == pytest.approx(least, rel=1e-6)
+    monkeypatch.setattr(written, "_MORE_ENTRIES", 2)
+    assert not is_worth_writing(program)
 
 
 def test_a_value_outlives_a_bound_that_is_not_near_enough():

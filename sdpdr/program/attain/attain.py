@@ -73,6 +73,7 @@ def attain(
     goal: float = np.nan,
     tol: float = 1e-6,
     rigorous: bool = False,
+    path: bool = True,
     deadline: Deadline = ENDLESS,
 ) -> Attained:
     r"""Make a point feasible and prove it.
@@ -94,6 +95,8 @@ def attain(
         How near, relative to the value.
     rigorous : bool, default False
         Account for all rounding.
+    path : bool, default True
+        Whether to look for a point of the central path where the nearest ones are too far.
     deadline : Deadline, optional
         No Newton step and no enclosure begins after it. What is proved without them, by shrinking
         for instance, is proved all the same.
@@ -133,7 +136,7 @@ def attain(
         if largest_order(sdp) > _SMALL_ORDER or not aim.is_far(lowest):
             return found
     try:
-        value, searched = _searched(sdp, point, aim, deadline)
+        value, searched = _searched(sdp, point, aim, deadline, path=path)
     except _UnprovedError as error:
         return found or Attained(None, str(error), point.values)
     return searched if closed is None or found is None or value < closed[0] else found
@@ -168,7 +171,9 @@ def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     return None
 
 
-def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: Deadline) -> tuple[float, Attained]:
+def _searched(
+    sdp: SDP, point: Point, aim: _Aim, deadline: Deadline, *, path: bool
+) -> tuple[float, Attained]:
     """Value of the minimisation and point, by Newton steps, where dense factorizations are quick.
 
     Raises
@@ -185,7 +190,7 @@ def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: Deadline) -> tuple[fl
         x = program.vector(point.values)
         if not np.isfinite(x).all():
             raise _UnprovedError("the point has entries that are not finite")
-        for box, words, duals in _boxes(program, x, point, aim):
+        for box, words, duals in _boxes(program, x, point, aim, path=path):
             if isinstance(box, str):
                 trouble = box
                 continue
@@ -215,7 +220,7 @@ def _values(program: ConeProgram, box: Box, point: Point) -> dict[str, Value]:
 
 
 def _boxes(
-    program: ConeProgram, x: Array, point: Point, aim: _Aim
+    program: ConeProgram, x: Array, point: Point, aim: _Aim, *, path: bool
 ) -> Iterator[tuple[Box | str, str, Mapping[str, Array]]]:
     """Boxes around points of the interior that nearly satisfy the equations, or why there is none.
 
@@ -236,7 +241,7 @@ def _boxes(
             yield box, f"the nearest point that satisfies all rows; {_ENCLOSED}", {}
             if isinstance(box, Box):
                 break
-    if not all(r.label in point.duals for r in program.sdp.rows):
+    if not path or not all(r.label in point.duals for r in program.sdp.rows):
         return
     size = abs(aim.goal) if np.isfinite(aim.goal) else abs(program.value(x))
     # Who is far from the optimum gets a proof of what was found, and is not led to the optimum.

@@ -43,7 +43,7 @@ from sdpdr.program.attain.metric import (
     triangle,
 )
 from sdpdr.program.attain.newton import unless_lost
-from sdpdr.program.attain.written import written_out
+from sdpdr.program.attain.written import written_at_length, written_out
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
@@ -85,7 +85,13 @@ class Sides:
 
 
 def both_sides(
-    sdp: SDP, point: Point, tol: float, gap_scale: float = 0.0, deadline: Deadline = ENDLESS
+    sdp: SDP,
+    point: Point,
+    tol: float,
+    gap_scale: float = 0.0,
+    deadline: Deadline = ENDLESS,
+    *,
+    large: bool = False,
 ) -> Sides:
     """A bound and a value, where dense linear algebra proves them; they meet within the tolerance.
 
@@ -101,6 +107,8 @@ def both_sides(
         A size of the objective below which the gap is absolute.
     deadline : Deadline, optional
         Nothing is moved inwards after it.
+    large : bool, default False
+        Also of a program that is not small.
 
     Examples
     --------
@@ -121,8 +129,9 @@ def both_sides(
     # Who works with factors gets one back, and has arguments of its own.
     if any(isinstance(value, Factor) for value in point.values.values()):
         return Sides()
-    program = sdp.remembered(written_out)
-    if program is None:
+    # What is large is not kept.
+    program = written_at_length(sdp) if large else sdp.remembered(written_out)
+    if program is None or (large and not _is_quick(program)):
         return Sides()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _both_sides(program, point, tol, gap_scale, Effort(deadline))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.magnitudes import is_written_exactly, row_magnitudes, row_terms
@@ -15,8 +16,12 @@ from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP, Expression, Lmi
 
-# Entries of M up to which a program counts as small.
-_ENTRIES = 1_000_000
+# Entries of M up to which a program counts as small, and up to which it is written out where
+# Newton steps would be next.
+_ENTRIES, _MORE_ENTRIES = 1_000_000, 4_000_000
+# Operations that it takes to write an entry, beside the cube of rows that Newton steps take: 0.1 s
+# for 4e6 entries, and 1.4 s for the steps of 900 rows.
+_WRITTEN = 30.0
 # What rounding may have made of a row beside its length; of terms that cancel it may be all.
 _BLUR = 1e-12
 
@@ -37,8 +42,31 @@ def written_out(sdp: SDP) -> DenseProgram | None:
     >>> program.M.tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, -0.0, -1.0]]
     """
-    p, rows = sum(v.size for v in sdp.variables), _rows_of_cones(sdp)
-    if not 0 < p * max(rows, 1) <= _ENTRIES or sdp.n_rows * p > _ENTRIES or stated_labels(sdp):
+    return written_at_length(sdp) if 0 < _entries(sdp) <= _ENTRIES else None
+
+
+def is_worth_writing(sdp: SDP) -> bool:
+    """Whether a program is not small, and to write it out takes less than to step along its path.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> is_worth_writing(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
+    False
+    """
+    entries = _entries(sdp)
+    return _ENTRIES < entries <= _MORE_ENTRIES and sdp.n_rows**3 >= _WRITTEN * entries
+
+
+def _entries(sdp: SDP) -> int:
+    """Of M, or of all rows if there are more."""
+    p = sum(v.size for v in sdp.variables)
+    return p * max(_rows_of_cones(sdp), sdp.n_rows, 1)
+
+
+def written_at_length(sdp: SDP) -> DenseProgram | None:
+    """A program with all its entries, of any size; None for the other reasons of `written_out`."""
+    if stated_labels(sdp):
         return None
     program = _Writer(sdp).program()
     return None if _is_blurred(program) else program
@@ -69,6 +97,21 @@ def _distinct(rows: Array) -> tuple[Index, Index]:
     copies = [first.setdefault(row.tobytes(), len(first)) for row in rows + 0.0]
     distinct = np.unique(np.array(copies, dtype=np.int64), return_index=True)[1]
     return distinct, np.array(copies, dtype=np.int64)
+
+
+def _taken(matrix: sp.csr_array, rows: Index | None) -> Array:
+    """A matrix, or some of its rows, with all entries.
+
+    SciPy takes several times as long to choose rows as to write them out.
+    """
+    if rows is None:
+        return np.asarray(matrix.toarray())
+    starts, counts = matrix.indptr[rows], np.diff(matrix.indptr)[rows]
+    place = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    found = np.zeros((rows.size, matrix.shape[1]))
+    row = np.repeat(np.arange(rows.size), counts)
+    found[row, matrix.indices[place]] = matrix.data[place]
+    return found
 
 
 class _Writer:
@@ -150,15 +193,15 @@ class _Writer:
         summands: Array,
         place: slice,
         lhs: Expression,
-        rows: Index | slice = slice(None),
+        rows: Index | None = None,
     ) -> None:
         for name, linear_map in lhs.items():
-            found = linear_map.matrix()[rows].toarray()
+            found = _taken(linear_map.matrix(), rows)
             matrix[place, self.columns[name]] = found
             if not isinstance(linear_map, LinearMap) or is_written_exactly(linear_map):
                 summands[place, self.columns[name]] = np.abs(found)
                 continue
-            summands[place, self.columns[name]] = row_magnitudes(linear_map)[rows].toarray()
+            summands[place, self.columns[name]] = _taken(row_magnitudes(linear_map), rows)
             self.behind = max(self.behind, row_terms(linear_map))
 
     def _is_itself(self, name: str, place: slice) -> None:
