@@ -146,10 +146,14 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
         )
     if path.is_dir():
         raise FileFormatError(f"{path} is a directory. Add the name of a file.")
-    if not path.parent.is_dir():
-        raise FileFormatError(f"{path}: there is no directory {path.parent}. Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise FileFormatError(f"{path}: you may not write to {path.parent}. Choose another place.")
+    # What is written is where a link leads to; a pipe or a device is not replaced.
+    place = Path(os.path.realpath(path)) if path.is_symlink() else path
+    replaced = place.is_file() or not place.exists()
+    if replaced and not place.parent.is_dir():
+        raise FileFormatError(f"{path}: there is no directory {place.parent}. Make it first.")
+    changed = place.parent if replaced else place
+    if not os.access(changed, os.W_OK):
+        raise FileFormatError(f"{path}: you may not write to {changed}. Choose another place.")
 
 
 def check_targets(targets: Iterable[Path | None], sources: Iterable[Path]) -> None:
@@ -159,12 +163,12 @@ def check_targets(targets: Iterable[Path | None], sources: Iterable[Path]) -> No
     ------
     FileFormatError
     """
-    read = {source.resolve(): source for source in sources}
-    seen: set[Path] = set()
+    read = set(map(os.path.realpath, sources))
+    seen: set[str] = set()
     for path in targets:
         if path is None:
             continue
-        place = path.resolve()
+        place = os.path.realpath(path)
         if place in read:
             raise FileFormatError(
                 f"{path} is read by this command and would be written over. Choose another name."
