@@ -1,5 +1,6 @@
 """Where tables come from and results go to: links, pipes, devices, names of any bytes."""
 
+import json
 import os
 
 import numpy as np
@@ -75,3 +76,27 @@ def test_a_link_that_leads_to_itself_is_no_table_and_no_traceback(sdpdr, tmp_pat
     ran = sdpdr("embed a.csv --out y.csv")
     assert (ran.code, ran.err.startswith("error: a.csv")) == (Exit.BAD_INPUT, True)
     assert not np.isin("y.csv", os.listdir(tmp_path))
+
+
+# -- names and classes of any letters ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "html"])
+@pytest.mark.parametrize("name", [b"t\xff.csv", rb"$\frac$^$.csv"])
+def test_figures_and_records_have_titles_whatever_a_table_is_called(
+    sdpdr, tmp_path, roll_csv, suffix, name
+):
+    table = os.fsdecode(name)
+    roll_csv.rename(tmp_path / table)
+    base = BASE.replace("roll.csv", table)
+    assert sdpdr(f"{base} --figure y.{suffix} --out y.csv --record y.json").code == Exit.OK
+    called = name.replace(b"\xff", b"?").decode()
+    assert json.loads((tmp_path / "y.json").read_text())["data"]["file"] == called
+    if suffix == "html":
+        assert called in (tmp_path / "y.html").read_text()
+
+
+def test_classes_that_look_like_formulas_are_words(sdpdr, tmp_path, roll_csv):
+    text = roll_csv.read_text().replace(",in", ",$5^$").replace(",out", ",_b")
+    roll_csv.write_text(text)
+    assert sdpdr(f"{BASE} --label kind --figure y.svg").code == Exit.OK

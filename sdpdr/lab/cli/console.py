@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, TextIO
@@ -43,6 +43,45 @@ def say(content: object = "") -> None:
 def say_json(content: object) -> None:
     """Print as JSON."""
     sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+class _Forgiving:
+    """A stream that leads nowhere once it cannot be written to."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write as far as that is possible."""
+        with self._forgiven():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Have written what is not yet."""
+        with self._forgiven():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextmanager
+    def _forgiven(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            lead_nowhere(self._stream)
+
+
+def lead_nowhere(stream: TextIO) -> None:
+    """Drop what a stream still holds and will be given, also when the process ends."""
+    with suppress(OSError):  # not every stream is one of the system
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def errors_forgiven() -> redirect_stderr[Any]:
+    """Let an error output that is full, or has lost its reader, change nothing meanwhile."""
+    return redirect_stderr(_Forgiving(sys.stderr))
 
 
 def note(words: str) -> None:
@@ -200,7 +239,8 @@ def write_all(files: Mapping[Path, Writer]) -> None:
 def record_writer(record: Mapping[str, Any]) -> Writer:
     """Writer of a record as JSON."""
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    return lambda path: path.write_text(text, encoding="utf-8")
+    # Names of files may hold bytes that are no letters.
+    return lambda path: path.write_text(text, encoding="utf-8", errors="replace")
 
 
 def figure_writer(
@@ -214,13 +254,14 @@ def figure_writer(
     Points without a place are left out; ``told`` is what HTML tells of each.
     """
     from sdpdr.lab.plot import embedding, hoverable
+    from sdpdr.lab.plot.style import literal
 
     placed = np.isfinite(Y).all(axis=1)
     shown = None if colour is None else colour[placed]
 
     def write(path: Path) -> None:
         if path.suffix.lower() != ".html":
-            embedding(Y[placed], shown, title=title).savefig(path)
+            embedding(Y[placed], shown, title=literal(title)).savefig(path)
             return
         known = {"row": np.flatnonzero(placed) + 1}
         known |= {name: column[placed] for name, column in (told or {}).items()}
