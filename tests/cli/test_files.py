@@ -63,6 +63,13 @@ def test_a_full_device_is_told_and_gets_no_neighbour(sdpdr, tmp_path, roll_csv, 
     assert set(os.listdir("/dev")) == before
 
 
+def test_a_device_is_no_table_and_is_not_called_missing(sdpdr, tmp_path):
+    (tmp_path / "t.csv").symlink_to("/dev/null")
+    ran = sdpdr("embed t.csv")
+    assert (ran.code, "t.csv is a device" in ran.err) == (Exit.BAD_INPUT, True)
+    assert "standard input as `-`" in sdpdr("embed /dev/null").err
+
+
 def test_a_link_to_nowhere_is_refused_before_any_work(sdpdr, tmp_path, roll_csv):
     (tmp_path / "y.csv").symlink_to(tmp_path / "missing" / "y.csv")
     ran = sdpdr(f"{BASE} --out y.csv")

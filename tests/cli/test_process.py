@@ -1,5 +1,6 @@
 """The command as a process: streams, exit codes, pipes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -61,6 +62,34 @@ def test_errors_that_nobody_can_read_change_no_outcome(tmp_path, table):
     assert outcome("embed", "nothere.csv") == (3, b"")
     assert outcome("embed", "nothere.csv", out=None) == (3, None)
     assert outcome("embed", "--no-such-option", out=None) == (2, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_tables_come_out_of_pipes_as_out_of_files(tmp_path, roll):
+    text = "x,y,z\n" + "".join(f"{a!r},{b!r},{c!r}\n" for a, b, c in roll[:30].tolist())
+    (tmp_path / "t.csv").write_text(text)
+    os.mkfifo(tmp_path / "p.csv")
+    os.mkfifo(tmp_path / "p")
+    found = []
+    for name in ("t.csv", "p.csv", "p", "-"):
+        command = [sys.executable, "-m", "sdpdr", "embed", name, "--out", "y.npy", "--json"]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, text=True
+        ) as process:
+            if name.startswith("p"):
+                (tmp_path / name).write_text(text)
+            said, _ = process.communicate(text if name == "-" else "", timeout=120)
+        assert process.returncode == 0
+        found.append((json.loads(said)["data"]["file"], np.load(tmp_path / "y.npy")))
+    files, places = zip(*found, strict=True)
+    assert files == ("t.csv", "p.csv", "p.csv", "stdin.csv")
+    for other in places[1:]:
+        np.testing.assert_array_equal(other, places[0])
+
+
+def test_an_empty_standard_input_is_told_as_an_empty_file_is(tmp_path):
+    ran = run("embed", "-", "--out", "y.csv", cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert (ran.returncode, ran.stderr.startswith("error: stdin.csv is empty")) == (3, True)
 
 
 def test_errors_whose_reader_has_gone_change_no_outcome(tmp_path, table):
