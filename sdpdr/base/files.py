@@ -72,9 +72,9 @@ def write_files(files: Mapping[Path, Writer]) -> None:
     Parameters
     ----------
     files : mapping from path to callable
-        The callable is given the path to write to, in the same directory and with the same
-        suffix. A link is followed; its target is replaced. What is not a plain file, such as a
-        pipe or a device, is written to directly.
+        The callable is given the path to write to, which has the suffix of the path asked for. A
+        link is followed; its target is replaced, whatever that is called. What is not a plain
+        file, such as a pipe or a device, is written to directly.
 
     Raises
     ------
@@ -83,21 +83,21 @@ def write_files(files: Mapping[Path, Writer]) -> None:
         that was asked for.
     """
     places = {path: Path(os.path.realpath(path)) for path in files}
-    beside = {path: _beside(place) for path, place in places.items()}
+    beside = {path: _beside(path, place) for path, place in places.items()}
     with undone_when_asked_to_end():
         try:
             for path, write in files.items():
                 with _blamed_on(path, beside[path]):
                     write(beside[path])
-                    if beside[path] != places[path]:
+                    if beside[path] != path:
                         _settle(beside[path], places[path])
             for path, place in places.items():
-                if beside[path] != place:
+                if beside[path] != path:
                     with _blamed_on(path, beside[path]):
                         os.replace(beside[path], place)
         finally:
-            for path, place in places.items():
-                if beside[path] != place:
+            for path in files:
+                if beside[path] != path:
                     beside[path].unlink(missing_ok=True)
 
 
@@ -146,12 +146,12 @@ def _blamed_on(path: Path, beside: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
-def _beside(place: Path) -> Path:
-    """A new name in the same directory; the place itself where replacing it would be wrong."""
+def _beside(path: Path, place: Path) -> Path:
+    """A new name in the directory of a place; the path itself where replacing it would be wrong."""
     if place.exists() and not place.is_file():
-        return place
+        return path
     # The last suffix may say how a file is compressed, and the one before what it is.
-    return place.with_name(f".sdpdr-{secrets.token_hex(6)}{''.join(place.suffixes[-2:])}")
+    return place.with_name(f".sdpdr-{secrets.token_hex(6)}{''.join(path.suffixes[-2:])}")
 
 
 def _settle(beside: Path, place: Path) -> None:

@@ -31,6 +31,8 @@ def learned(roll):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "npy", "npz", "parquet"])
 def test_formats_in_and_out_agree_with_the_estimator(sdpdr, tmp_path, roll, learned, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     source = tmp_path / f"points.{suffix}"
     frame = pd.DataFrame(roll, columns=["x", "y", "z"])
     {
@@ -314,6 +316,8 @@ def test_arrays_that_are_not_points(sdpdr, tmp_path, name, content, words):
     ],
 )
 def test_files_that_are_not_tables(sdpdr, tmp_path, name, content, words):
+    if name.endswith(".parquet"):
+        pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     (tmp_path / name).write_bytes(content)
     ran = sdpdr(f"embed {name}")
     assert ran.code == Exit.BAD_INPUT

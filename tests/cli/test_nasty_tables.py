@@ -282,7 +282,11 @@ def test_columns_are_points_where_that_is_said(sdpdr, tmp_path, corner):
     gap = sdpdr("embed t.csv --transpose --n-neighbors 4 --missing drop --out y.csv")
     assert "they are left out: 5" in gap.err
     assert pd.read_csv(tmp_path / "y.csv")["row"].tolist() == [1, 2, 3, 4, 6, 7, 8, 9]
-    table.to_parquet(tmp_path / "t.parquet")
+
+
+def test_columns_that_have_names_are_not_transposed_in_parquet(sdpdr, tmp_path, points):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
+    pd.DataFrame(points, columns=["a", "b", "c"]).to_parquet(tmp_path / "t.parquet")
     assert "Transpose it in pandas" in sdpdr("embed t.parquet --transpose").err
 
 
@@ -325,6 +329,8 @@ def test_utf_16_without_its_mark_is_told(sdpdr, tmp_path, lines):
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
 def test_text_called_an_array_is_told_and_nothing_unsafe_is_advised(sdpdr, tmp_path, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     (tmp_path / f"t{suffix}").write_text(HEAD)
     said = refused(sdpdr(f"embed t{suffix} --out out.csv"), tmp_path)
     assert "as .csv of text" in said

@@ -1,7 +1,14 @@
 """The command as a process: streams, exit codes, pipes."""
 
+import json
+import os
 import subprocess
 import sys
+
+import numpy as np
+import pytest
+
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
 
 
 def run(*words, **options):
@@ -21,6 +28,92 @@ def test_results_and_errors_go_their_own_ways(tmp_path):
 
 def test_a_reader_that_leaves_early_is_no_error():
     command = [sys.executable, "-m", "sdpdr", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@pytest.fixture
+def table(tmp_path, roll):
+    np.save(tmp_path / "t.npy", roll[:30])
+    return "t.npy"
+
+
+@pytest.mark.parametrize("backend", ["module://no_package.of_this_name", "nonsense"])
+def test_a_figure_needs_no_window(tmp_path, table, backend):
+    given = {**os.environ, "MPLBACKEND": backend}
+    ran = run("embed", table, "--figure", "y.png", "--json", cwd=tmp_path, env=given)
+    assert (ran.returncode, "wrote y.png" in ran.stderr) == (0, True)
+    assert (tmp_path / "y.png").read_bytes().startswith(b"\x89PNG")
+
+
+@FULL
+def test_errors_that_nobody_can_read_change_no_outcome(tmp_path, table):
+    def outcome(*words, out=subprocess.PIPE):
+        command = [sys.executable, "-m", "sdpdr", *words]
+        with open("/dev/full", "w") as full:
+            out = full if out is None else out
+            ran = subprocess.run(command, stdout=out, stderr=full, cwd=tmp_path, timeout=120)
+        return ran.returncode, ran.stdout
+
+    code, said = outcome("embed", table, "--save", "m.npz")
+    assert (code, b"30 points" in said, (tmp_path / "m.npz").exists()) == (0, True, True)
+    assert outcome("embed", "nothere.csv") == (3, b"")
+    assert outcome("embed", "nothere.csv", out=None) == (3, None)
+    assert outcome("embed", "--no-such-option", out=None) == (2, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_tables_come_out_of_pipes_as_out_of_files(tmp_path, roll):
+    text = "x,y,z\n" + "".join(f"{a!r},{b!r},{c!r}\n" for a, b, c in roll[:30].tolist())
+    (tmp_path / "t.csv").write_text(text)
+    os.mkfifo(tmp_path / "p.csv")
+    os.mkfifo(tmp_path / "p")
+    found = []
+    for name in ("t.csv", "p.csv", "p", "-"):
+        command = [sys.executable, "-m", "sdpdr", "embed", name, "--out", "y.npy", "--json"]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path, text=True
+        ) as process:
+            if name.startswith("p"):
+                (tmp_path / name).write_text(text)
+            said, _ = process.communicate(text if name == "-" else "", timeout=120)
+        assert process.returncode == 0
+        found.append((json.loads(said)["data"]["file"], np.load(tmp_path / "y.npy")))
+    files, places = zip(*found, strict=True)
+    assert files == ("t.csv", "p.csv", "p.csv", "stdin.csv")
+    for other in places[1:]:
+        np.testing.assert_array_equal(other, places[0])
+
+
+def test_an_empty_standard_input_is_told_as_an_empty_file_is(tmp_path):
+    ran = run("embed", "-", "--out", "y.csv", cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert (ran.returncode, ran.stderr.startswith("error: stdin.csv is empty")) == (3, True)
+
+
+def test_errors_whose_reader_has_gone_change_no_outcome(tmp_path, table):
+    command = [sys.executable, "-m", "sdpdr", "embed", table, "--out", "y.csv"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
+        process.stderr.close()
+        assert b"30 points" in process.stdout.read()
+    assert process.returncode == 0
+    assert (tmp_path / "y.csv").exists()
+
+
+@FULL
+@pytest.mark.parametrize("words", ["--help", "--version", "embed --help", "list"])
+def test_help_that_cannot_be_printed_is_told_as_anything_else(words):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "sdpdr", *words.split()]
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (ran.returncode, ran.stderr) == (3, "error: [Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize("words", ["--help", "--version"])
+def test_help_whose_reader_has_gone_is_no_error(words):
+    command = [sys.executable, "-m", "sdpdr", words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""

@@ -8,6 +8,10 @@ from sdpdr.lab.cli import main
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.reading import read_results
 
+pytest.importorskip("duckdb", reason="the extra 'study' is not installed")
+pytest.importorskip("plotly", reason="the extra 'study' is not installed")
+pytest.importorskip("psutil", reason="the extra 'study' is not installed")
+
 TINY = """
 [about]
 title = "Tiny <b>"

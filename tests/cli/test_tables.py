@@ -131,6 +131,8 @@ def test_a_column_that_turns_to_words_late_is_given_back_as_it_was(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "npz"])
 def test_ids_and_words_are_kept_as_they_are_written(sdpdr, tmp_path, frame, plain, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     frame.to_csv(tmp_path / "t.csv", index=False)
     ran = sdpdr(f"embed t.csv --n-neighbors 5 --out y.{suffix}")
     assert ran.code == Exit.OK
@@ -153,6 +155,8 @@ def test_ids_and_words_are_kept_as_they_are_written(sdpdr, tmp_path, frame, plai
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_whole_numbers_are_ids_in_every_format(sdpdr, tmp_path, roll, plain, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     table = pd.DataFrame(roll[:30], columns=["x", "y", "z"])
     far = np.int64(2**53) + 1 + 7 * np.arange(30)
     holed = pd.Series(far // 2**20 + np.arange(30), dtype=object)
@@ -176,8 +180,13 @@ def test_the_index_that_pandas_writes_is_noticed_with_and_without_its_name(
     pd.DataFrame(roll[:30]).to_csv(tmp_path / "bare.csv")
     named = pd.DataFrame(roll[:30], columns=["x", "y", "z"], index=range(1, 31))
     named.to_csv(tmp_path / "named.csv", index_label="row")
-    pd.read_csv(tmp_path / "bare.csv").to_csv(tmp_path / "again.csv", index=False)
+    # As text, since pandas before 3 reads some numbers a last digit off.
+    again = pd.read_csv(tmp_path / "bare.csv", dtype=str)
+    again.to_csv(tmp_path / "again.csv", index=False)
     for name, kept in (("bare", ""), ("named", "row"), ("again", "Unnamed: 0")):
+        read = read_table(tmp_path / f"{name}.csv", header="yes")
+        left = list(read.columns)[1:]
+        np.testing.assert_array_equal(read.select(left).numbers(), roll[:30])
         ran = sdpdr(f"embed {name}.csv --n-neighbors 5 --out y.csv")
         assert "kept beside the embedding" in ran.err
         written = pd.read_csv(tmp_path / "y.csv", keep_default_na=False)
@@ -278,6 +287,8 @@ def test_dates_are_kept_beside_the_points(sdpdr, tmp_path, frame, plain, how):
 
 @pytest.mark.parametrize("how", ["True", "TRUE", "true", "gaps", "parquet", "parquet with gaps"])
 def test_true_and_false_are_one_and_zero_in_every_format(sdpdr, tmp_path, roll, how):
+    if "parquet" in how:
+        pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
     table = pd.DataFrame(roll[:30, :2], columns=["x", "y"])
     truth = np.arange(30) % 3 == 0
     gone = [5] if "gaps" in how else []

@@ -15,6 +15,8 @@ from sdpdr.lab.study.page import comparison_page, study_page, to_html
 from .frames import contest
 from .pages import HOSTILE, results
 
+pytest.importorskip("plotly", reason="the extra 'study' is not installed")
+
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 BROWSER = os.environ.get("SDPDR_BROWSER") or next(

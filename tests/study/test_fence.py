@@ -9,8 +9,12 @@ import time
 from concurrent.futures import CancelledError
 from functools import partial
 
-import psutil
 import pytest
+
+# What is tested imports it.
+pytest.importorskip("psutil", reason="the extra 'study' is not installed")
+
+import psutil
 
 from sdpdr.errors import StudyError
 from sdpdr.lab.study.fence import hire, run_fenced

@@ -30,6 +30,8 @@ from sdpdr.lab.study.schema import OUTCOMES
 from .frames import contest, frame
 from .pages import CONTESTANTS, HOSTILE, META, Reader, column, results, table_of, unsolved
 
+pytest.importorskip("plotly", reason="the extra 'study' is not installed")
+
 
 @pytest.fixture(scope="module")
 def read():

@@ -11,6 +11,8 @@ from sdpdr.lab.study.page import comparison_page, write_comparison
 
 from .pages import ENVIRONMENTS, Reader, column, results, table_of
 
+pytest.importorskip("plotly", reason="the extra 'study' is not installed")
+
 
 @pytest.fixture(scope="module")
 def read():

@@ -8,8 +8,13 @@ import threading
 import time
 from pathlib import Path
 
-import psutil
 import pytest
+
+# What is tested imports it.
+pytest.importorskip("psutil", reason="the extra 'study' is not installed")
+pytest.importorskip("duckdb", reason="the extra 'study' is not installed")
+
+import psutil
 
 from sdpdr.errors import (
     DataError,

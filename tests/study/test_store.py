@@ -13,6 +13,8 @@ from sdpdr.lab.study.reading import read_results
 from sdpdr.lab.study.schema import COLUMNS
 from sdpdr.lab.study.store import Results
 
+pytest.importorskip("duckdb", reason="the extra 'study' is not installed")
+
 
 def row(key, **more):
     given = {"key": key, "problem": f"p-{key}", "solver": "scs", "form": "lmi", "solved": True}

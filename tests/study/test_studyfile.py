@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# What is tested imports it.
+pytest.importorskip("psutil", reason="the extra 'study' is not installed")
+
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
 from sdpdr.lab.library.problem import Known, Problem, read_optimal_values
 from sdpdr.lab.study.run import shuffled

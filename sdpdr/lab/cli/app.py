@@ -18,7 +18,9 @@ from sdpdr.base.files import occupy_standard
 from sdpdr.base.progress import Log, has_terminal
 from sdpdr.lab.cli.console import (
     complain,
+    errors_forgiven,
     foretold,
+    lead_nowhere,
     like_ctrl_c,
     note,
     say,
@@ -108,10 +110,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         end.
     """
     _without_streams()
-    words = sys.argv[1:] if argv is None else argv
+    _without_windows()
+    with errors_forgiven():
+        return _main(sys.argv[1:] if argv is None else argv, owns_process=argv is None)
+
+
+def _main(words: Sequence[str], *, owns_process: bool) -> int:
     command = next((word for word in words if word in SUMMARIES), None)
-    args = parser(command).parse_args(words)
-    if argv is None:
+    try:
+        args = parser(command).parse_args(words)
+    except OSError as error:  # help that cannot be printed
+        return _unheard(error)
+    if owns_process:
         from sdpdr.solvers.processes.workers import prepare_by_fork
 
         # This process has imported what the command needs and computed nothing: the time to fork.
@@ -179,6 +189,23 @@ def _without_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
+def _without_windows() -> None:
+    """Forget which windows figures are to be shown in: they go to files, and its package may lack.
+
+    Notebooks say so to every process that they start.
+    """
+    os.environ.pop("MPLBACKEND", None)
+
+
+def _unheard(error: OSError) -> int:
+    """The code where the output cannot be written: none if the reader has gone, as `head` does."""
+    lead_nowhere(sys.stdout)  # or it would be tried again at exit
+    if isinstance(error, BrokenPipeError):
+        return int(Exit.OK)
+    complain("error", error)
+    return int(of_error(error))
+
+
 def _run(args: Namespace) -> int:
     """Run a command, and say in one line what went wrong."""
     # Commands that stand for a part of the package say it in their own words.
@@ -193,10 +220,8 @@ def _run(args: Namespace) -> int:
         reached = f" ({log.doing})" if log.doing else ""
         complain("error", f"interrupted{reached}; nothing was written.")
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        # The reader has gone, as `head` does. Nothing may be written to it at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.OK)
+    except BrokenPipeError as error:
+        return _unheard(error)
     except MemoryError as error:
         if args.debug:
             raise

@@ -23,6 +23,7 @@ from sdpdr.lab.study.cells import SEPARATORS
 from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, names_beside, read_table
+from sdpdr.lab.study.text_files import at_hand, called
 
 SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
@@ -64,19 +65,20 @@ def add_reading(add: Callable[..., None]) -> None:
 def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
     """The table that a command line names; what is kept beside points stays as it is written."""
     kept = [*args.id, *args.label, *([] if args.color is None else [args.color]), *also_written]
-    frame = read_table(
-        args.file,
-        key=args.key,
-        header=args.header,
-        separator=args.sep,
-        decimal=args.decimal,
-        skip=args.skip,
-        thousands=args.thousands,
-        percent=args.percent,
-        without=args.drop_lines,
-        transpose=args.transpose,
-        as_written=kept,
-    )
+    with at_hand(args.file) as file:
+        frame = read_table(
+            file,
+            key=args.key,
+            header=args.header,
+            separator=args.sep,
+            decimal=args.decimal,
+            skip=args.skip,
+            thousands=args.thousands,
+            percent=args.percent,
+            without=args.drop_lines,
+            transpose=args.transpose,
+            as_written=kept,
+        )
     if frame.manner and args.sep is None:
         note(f"{frame.file}: {frame.manner}")
     return frame
@@ -357,4 +359,5 @@ def figure_path(args: Namespace) -> Path | None:
     """Where a picture is drawn: as said, beside the table, or nowhere."""
     if args.figure is not BESIDE:
         return None if args.figure is None else Path(args.figure)
-    return Path(f"{args.file.name.partition('.')[0] or args.file.name}-embedding.png")
+    name = called(args.file)
+    return Path(f"{name.partition('.')[0] or name}-embedding.png")

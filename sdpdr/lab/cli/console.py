@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, TextIO
@@ -43,6 +43,45 @@ def say(content: object = "") -> None:
 def say_json(content: object) -> None:
     """Print as JSON."""
     sys.stdout.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+class _Forgiving:
+    """A stream that leads nowhere once it cannot be written to."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write as far as that is possible."""
+        with self._forgiven():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Have written what is not yet."""
+        with self._forgiven():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextmanager
+    def _forgiven(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:
+            lead_nowhere(self._stream)
+
+
+def lead_nowhere(stream: TextIO) -> None:
+    """Drop what a stream still holds and will be given, also when the process ends."""
+    with suppress(OSError):  # not every stream is one of the system
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def errors_forgiven() -> redirect_stderr[Any]:
+    """Let an error output that is full, or has lost its reader, change nothing meanwhile."""
+    return redirect_stderr(_Forgiving(sys.stderr))
 
 
 def note(words: str) -> None:
@@ -146,10 +185,14 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
         )
     if path.is_dir():
         raise FileFormatError(f"{path} is a directory. Add the name of a file.")
-    if not path.parent.is_dir():
-        raise FileFormatError(f"{path}: there is no directory {path.parent}. Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise FileFormatError(f"{path}: you may not write to {path.parent}. Choose another place.")
+    # What is written is where a link leads to; a pipe or a device is not replaced.
+    place = Path(os.path.realpath(path)) if path.is_symlink() else path
+    replaced = place.is_file() or not place.exists()
+    if replaced and not place.parent.is_dir():
+        raise FileFormatError(f"{path}: there is no directory {place.parent}. Make it first.")
+    changed = place.parent if replaced else place
+    if not os.access(changed, os.W_OK):
+        raise FileFormatError(f"{path}: you may not write to {changed}. Choose another place.")
 
 
 def check_targets(targets: Iterable[Path | None], sources: Iterable[Path]) -> None:
@@ -159,12 +202,12 @@ def check_targets(targets: Iterable[Path | None], sources: Iterable[Path]) -> No
     ------
     FileFormatError
     """
-    read = {source.resolve(): source for source in sources}
-    seen: set[Path] = set()
+    read = set(map(os.path.realpath, sources))
+    seen: set[str] = set()
     for path in targets:
         if path is None:
             continue
-        place = path.resolve()
+        place = os.path.realpath(path)
         if place in read:
             raise FileFormatError(
                 f"{path} is read by this command and would be written over. Choose another name."
@@ -196,7 +239,8 @@ def write_all(files: Mapping[Path, Writer]) -> None:
 def record_writer(record: Mapping[str, Any]) -> Writer:
     """Writer of a record as JSON."""
     text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-    return lambda path: path.write_text(text, encoding="utf-8")
+    # Names of files may hold bytes that are no letters.
+    return lambda path: path.write_text(text, encoding="utf-8", errors="replace")
 
 
 def figure_writer(
@@ -210,13 +254,14 @@ def figure_writer(
     Points without a place are left out; ``told`` is what HTML tells of each.
     """
     from sdpdr.lab.plot import embedding, hoverable
+    from sdpdr.lab.plot.style import literal
 
     placed = np.isfinite(Y).all(axis=1)
     shown = None if colour is None else colour[placed]
 
     def write(path: Path) -> None:
         if path.suffix.lower() != ".html":
-            embedding(Y[placed], shown, title=title).savefig(path)
+            embedding(Y[placed], shown, title=literal(title)).savefig(path)
             return
         known = {"row": np.flatnonzero(placed) + 1}
         known |= {name: column[placed] for name, column in (told or {}).items()}

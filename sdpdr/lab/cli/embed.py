@@ -61,12 +61,13 @@ def add(commands: Any) -> None:
         "sdpdr embed iris.csv --method colored_mvu --labels species --connect mst --out y.csv\n"
         "sdpdr embed walk.csv --method are --actions turn --set inverse=left:right --out y.csv\n"
         "sdpdr embed data.csv --method density_map --set variant=trace --out y.csv\n"
+        "sort -u data.csv | sdpdr embed - --out embedding.csv\n"
         "sdpdr embed wine.csv.gz --label cultivar --scale standard --figure\n"
         "sdpdr embed gaps.csv --metric precomputed --method distance_completion --out y.csv\n"
         "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.html --save large.npz",
     )
     parser.set_defaults(told=as_options)
-    add_argument(parser, "FILE", "one row per point", type=Path)
+    add_argument(parser, "FILE", "one row per point; - is CSV from the standard input", type=Path)
     _add_reading(partial(add_argument, parser.add_argument_group("reading")))
     _add_method(partial(add_argument, parser.add_argument_group("method")))
     parser.add_argument_group("methods", described())
@@ -163,7 +164,7 @@ def run(args: Namespace) -> Exit:
         scaling = _scaling(X, args, names)
         scaled = _distances(X, frame.file, args) if args.metric == "precomputed" else scaling(X)
         found = fitted(estimator, scaled, beside, args)
-    record = _record(found, args, X)
+    record = _record(found, args, frame.file, X)
     if table.set_aside:
         record["data"]["set_aside"] = dict(table.set_aside)
     if table.doubt:
@@ -238,7 +239,7 @@ def _files(
         columns.tell_names(args.out, kept, names)
         files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
     if args.figure is not None:
-        files[args.figure] = figure_writer(Y, table.colouring, args.file.name, kept)
+        files[args.figure] = figure_writer(Y, table.colouring, table.frame.file, kept)
     if args.record is not None:
         files[args.record] = record_writer(record)
     return files
@@ -251,12 +252,12 @@ def _names(found: Fit, args: Namespace) -> list[str]:
     return columns.place_names(found.Y.shape[1], known)
 
 
-def _record(found: Fit, args: Namespace, X: Array) -> dict[str, Any]:
+def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
     sample = {"sample": len(found.rows)} if found.is_sample else {}
     return {
         **answers.record(found.learned, find_method(args.method)),
         "method": args.method,
-        "data": {"file": args.file.name, "shape": list(X.shape), **sample},
+        "data": {"file": file, "shape": list(X.shape), **sample},
         "n_components": found.Y.shape[1],
         "side": {
             name: value
@@ -274,7 +275,7 @@ def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
         return
     graph = record.get("graph")
     size = f", graph of {graph['n']} nodes and {graph['edges']} edges" if graph else ""
-    say(f"{args.file.name}: {len(found.Y)} points{size}")
+    say(f"{record['data']['file']}: {len(found.Y)} points{size}")
     if "read_as" in record["side"]:
         say(f"labels in {', '.join(args.labels)}: {record['side']['read_as']}")
     for line in [*found.lines(), *answers.lines(found.learned, find_method(args.method), found.Y)]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawTextHelpFormatter
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -98,6 +99,12 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the process."""
         self.exit(int(Exit.USAGE), f"error: {message} (see `{self.prog} --help`)\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print; argparse says nothing of help that its reader does not get."""
+        file = sys.stderr if file is None else file
+        file.write(message)
+        file.flush()
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does; an option that is not known is answered with the nearest one."""

@@ -49,7 +49,12 @@ def add(commands: Any) -> None:
     )
     parser.set_defaults(told=as_options)
     add_argument(parser, "MODEL", "what `sdpdr embed --save` wrote", type=Path)
-    add_argument(parser, "FILE", "one row per point, with the columns of the model", type=Path)
+    add_argument(
+        parser,
+        "FILE",
+        "one row per point, with the columns of the model; - is standard input",
+        type=Path,
+    )
     columns.add_reading(partial(add_argument, parser.add_argument_group("reading")))
     add = partial(add_argument, parser.add_argument_group("writing"))
     add("--out PATH", f"places and trust: {' '.join(WRITABLE)}", type=Path)
@@ -73,7 +78,7 @@ def run(args: Namespace) -> Exit:
     with about(frame.file), rows_from(1, list(table.points.columns)), rows_of(table.rows):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
     write_all(_files(Y, trust, table, model, args))
-    _tell(model, trust, table.rows, args)
+    _tell(model, trust, table.rows, frame.file, args)
     return Exit.OK
 
 
@@ -114,11 +119,11 @@ def _files(
         files[args.out] = partial(write_table, Y=placed, names=names, beside=table.kept)
     if args.figure is not None:
         told = {**table.kept, "trust": np.char.mod("%.2f", trust)}
-        files[args.figure] = figure_writer(Y, table.colouring, args.file.name, told)
+        files[args.figure] = figure_writer(Y, table.colouring, table.frame.file, told)
     return files
 
 
-def _tell(model: Model, trust: Array, rows: Index, args: Namespace) -> None:
+def _tell(model: Model, trust: Array, rows: Index, file: str, args: Namespace) -> None:
     if not (args.out or args.figure):
         note("nothing is written: --out and --figure say where to.")
     strange = rows[trust < _STRANGE]
@@ -132,12 +137,12 @@ def _tell(model: Model, trust: Array, rows: Index, args: Namespace) -> None:
         "method": model.method,
         "map": model.extension.name,
         "error": model.extension.error,
-        "data": {"file": args.file.name, "shape": [len(rows), len(model.columns)]},
+        "data": {"file": file, "shape": [len(rows), len(model.columns)]},
         "trust": {"median": float(np.median(trust)), "below 0.05": (strange + 1).tolist()},
     }
     if args.json:
         say_json(record)
     else:
-        say(f"{args.file.name}: {len(rows)} points placed by the {model.extension.name} map")
+        say(f"{file}: {len(rows)} points placed by the {model.extension.name} map")
         say(f"it misses points left out of it by {model.extension.error:.1%} of the spread")
         say(f"median trust {np.median(trust):.2f}, 0.5 of points like those it was learned from")

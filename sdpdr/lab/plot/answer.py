@@ -26,6 +26,7 @@ from sdpdr.lab.plot.style import (
     entitle,
     explain,
     new_figure,
+    printable,
     tick_whole_numbers,
     tidy,
 )
@@ -82,7 +83,7 @@ def answer(solution: Solution, colour: ArrayLike | None = None, *, title: str = 
         draw(axes)
         entitle(axes, name)
     words = title or f"{solution.status.name}, proven gap {solution.gap:.1e}"
-    figure.suptitle(words, color=INK, fontsize=12, x=0.02, ha="left")
+    figure.suptitle(printable(words), color=INK, fontsize=12, x=0.02, ha="left")
     return figure
 
 

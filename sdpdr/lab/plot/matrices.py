@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import ShapeError
-from sdpdr.lab.plot.style import ACCENT, DIVERGING, FAINT, INK, new_figure, tidy
+from sdpdr.lab.plot.style import ACCENT, DIVERGING, FAINT, INK, new_figure, printable, tidy
 
 # Pixels along each side; beyond that several entries share one, and its depth tells how many.
 RESOLUTION = 300
@@ -153,5 +153,5 @@ def bases(rows: ArrayLike, columns: ArrayLike, *, title: str = "") -> Figure:
         if j == 0:
             axes.set_ylabel(f"$a_{{{i + 1}}}$", color=INK, fontsize=9, rotation=0, labelpad=9)
     if title:
-        figure.suptitle(title, color=INK, fontsize=11)
+        figure.suptitle(printable(title), color=INK, fontsize=11)
     return figure

@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.lab.plot.points import draw_edges, look_at, plane_of
-from sdpdr.lab.plot.style import FAINT, INK, MANY, colour_points, explain, new_figure, note
+from sdpdr.lab.plot.style import (
+    FAINT,
+    INK,
+    MANY,
+    colour_points,
+    explain,
+    new_figure,
+    note,
+    printable,
+)
 
 # Inches of a panel, and of the words above it.
 PANEL, WORDS = 2.2, 0.55
@@ -129,6 +138,6 @@ def _frame(axes: Axes, plane: Array, ratio: float) -> None:
 
 
 def _name(axes: Axes, name: str, words: str) -> None:
-    axes.set_title(name, loc="left", color=INK, fontsize=10, pad=16 if words else 5)
+    axes.set_title(printable(name), loc="left", color=INK, fontsize=10, pad=16 if words else 5)
     if words:
         note(axes, words, (0.0, 1.0), (0, 5), xycoords="axes fraction", alpha=0.75)

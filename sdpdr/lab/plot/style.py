@@ -73,7 +73,29 @@ def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:
 def entitle(axes: Axes, title: str) -> None:
     """Title flush left, if there is one."""
     if title:
-        axes.set_title(title, loc="left", color=INK, fontsize=11, pad=10)
+        axes.set_title(printable(title), loc="left", color=INK, fontsize=11, pad=10)
+
+
+def printable(text: str) -> str:
+    r"""A text that has letters alone: names of files may hold bytes that are none.
+
+    Examples
+    --------
+    >>> printable("t\udcff.csv")
+    't?.csv'
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def literal(text: str) -> str:
+    r"""A text from data, in which a dollar begins no formula.
+
+    Examples
+    --------
+    >>> literal("$5 to $10")
+    '\\$5 to \\$10'
+    """
+    return printable(text).replace("$", r"\$")
 
 
 def note(
@@ -159,7 +181,9 @@ def explain(
     """Legend of the classes at a place, or colour bar of the quantity beside the panels."""
     if colouring.names:
         dots = [
-            Line2D([], [], linestyle="", marker="o", markersize=6, color=colour, label=name)
+            Line2D(
+                [], [], linestyle="", marker="o", markersize=6, color=colour, label=literal(name)
+            )
             for name, colour in zip(colouring.names, CLASSES, strict=False)
         ]
         draw_legend(place, label, handles=dots, handletextpad=0.2, **options)

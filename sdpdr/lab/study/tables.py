@@ -104,8 +104,10 @@ def read_table(
         raise FileFormatError(
             f"{path}: files called {suffix or 'without a suffix'} cannot be read. "
             f"Choose one of {', '.join(_FORMATS)}; text may be compressed "
-            f"({', '.join(COMPRESSED)})."
+            f"({', '.join(COMPRESSED)}), and sdpdr reads CSV from the standard input as `-`."
         )
+    if path.exists() and not path.is_file():
+        raise FileFormatError(f"{path} is a device, no file. Name a file, a pipe, or `-`.")
     if not path.is_file():
         raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
     if not os.access(path, os.R_OK):

@@ -1,4 +1,4 @@
-"""Text files, compressed or not: in which encoding, and opened."""
+"""Text files, compressed or not: in which encoding, and opened; and tables out of pipes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import csv
 import gzip
 import io
 import lzma
+import os
+import shutil
 import zipfile
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, BinaryIO, TextIO
 
 from sdpdr.base.errors import FileFormatError
+from sdpdr.base.progress import working
 
 # Bytes of text that are looked at together.
 _BLOCK = 2**20
@@ -34,6 +38,38 @@ COMPRESSED: Mapping[str, Callable[[BinaryIO], Any]] = MappingProxyType(
     {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": _unzipped}
 )
 """Suffixes after that of a text table, and what undoes them."""
+
+
+STDIN = Path("-")
+
+
+def called(path: Path) -> str:
+    """What a table is called: the standard input and a pipe without a suffix hold CSV.
+
+    Examples
+    --------
+    >>> called(STDIN), called(Path("data/t.tsv"))
+    ('stdin.csv', 't.tsv')
+    """
+    if path == STDIN:
+        return "stdin.csv"
+    return f"{path.name}.csv" if path.is_fifo() and not path.suffix else path.name
+
+
+@contextmanager
+def at_hand(path: Path) -> Iterator[Path]:
+    """The path of a file that can be read again: a copy of what comes out of a pipe."""
+    if path != STDIN and not path.is_fifo():
+        yield path
+        return
+    with TemporaryDirectory(prefix="sdpdr-") as folder:
+        copy = Path(folder, called(path))
+        working(f"reading {copy.name}")
+        # By number, since a process may have been started without it.
+        number = 0 if path == STDIN else os.open(path, os.O_RDONLY)
+        with open(number, "rb", closefd=number != 0) as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target)
+        yield copy
 
 
 def encoding_of(path: Path) -> str:

@@ -1,0 +1,109 @@
+"""Where tables come from and results go to: links, pipes, devices, names of any bytes."""
+
+import json
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdpdr.lab.cli.options import Exit
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and devices of POSIX")
+
+BASE = "embed roll.csv --columns x,y,z --n-neighbors 5"
+SVG, PNG, NPY = b"<?xml", b"\x89PNG", b"\x93NUMPY"
+
+
+def left(folder):
+    """Files of ours that were left beside those asked for."""
+    return [path.name for path in folder.iterdir() if path.name.startswith(".sdpdr-")]
+
+
+# -- links, pipes and devices -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["real", "real.npy", "real.csv.gz", "none yet"])
+def test_the_name_asked_for_tells_the_format_of_a_table_and_its_link_the_place(
+    sdpdr, tmp_path, roll_csv, target
+):
+    if not target.startswith("none"):
+        (tmp_path / target).write_bytes(b"old")
+    (tmp_path / "out.csv").symlink_to(target)
+    (tmp_path / "out.npy").symlink_to(f"{target} too")
+    assert sdpdr(f"{BASE} --out out.csv").code == Exit.OK
+    assert sdpdr(f"{BASE} --out out.npy").code == Exit.OK
+    assert (tmp_path / "out.csv").is_symlink()
+    assert list(pd.read_csv(tmp_path / target, compression=None).columns)[-2:] == ["y1", "y2"]
+    assert (tmp_path / f"{target} too").read_bytes().startswith(NPY)
+    assert not left(tmp_path)
+
+
+@pytest.mark.parametrize(("suffix", "beginning"), [("png", PNG), ("svg", SVG)])
+def test_the_name_asked_for_tells_the_format_of_a_figure(
+    sdpdr, tmp_path, roll_csv, suffix, beginning
+):
+    for number, target in enumerate(("picture", "picture.pdf")):
+        (tmp_path / f"{number}.{suffix}").symlink_to(target)
+        assert sdpdr(f"{BASE} --figure {number}.{suffix}").code == Exit.OK
+        assert (tmp_path / target).read_bytes().startswith(beginning)
+    assert not left(tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+@pytest.mark.parametrize("name", ["--out full.csv", "--out full.npz", "--figure full.png",
+                                  "--figure full.html", "--record full.json"])  # fmt: skip
+def test_a_full_device_is_told_and_gets_no_neighbour(sdpdr, tmp_path, roll_csv, name):
+    _, name_alone = name.split()
+    (tmp_path / name_alone).symlink_to("/dev/full")
+    before = set(os.listdir("/dev"))
+    ran = sdpdr(f"{BASE} {name}")
+    assert (ran.code, "wrote" in ran.err) == (Exit.BAD_INPUT, False)
+    assert "No space left on device" in ran.err.splitlines()[-1]
+    assert set(os.listdir("/dev")) == before
+
+
+def test_a_device_is_no_table_and_is_not_called_missing(sdpdr, tmp_path):
+    (tmp_path / "t.csv").symlink_to("/dev/null")
+    ran = sdpdr("embed t.csv")
+    assert (ran.code, "t.csv is a device" in ran.err) == (Exit.BAD_INPUT, True)
+    assert "standard input as `-`" in sdpdr("embed /dev/null").err
+
+
+def test_a_link_to_nowhere_is_refused_before_any_work(sdpdr, tmp_path, roll_csv):
+    (tmp_path / "y.csv").symlink_to(tmp_path / "missing" / "y.csv")
+    ran = sdpdr(f"{BASE} --out y.csv")
+    assert (ran.code, ran.err.count("\n")) == (Exit.BAD_INPUT, 1)
+    assert "y.csv: there is no directory" in ran.err
+
+
+def test_a_link_that_leads_to_itself_is_no_table_and_no_traceback(sdpdr, tmp_path, roll_csv):
+    (tmp_path / "a.csv").symlink_to("b.csv")
+    (tmp_path / "b.csv").symlink_to("a.csv")
+    ran = sdpdr("embed a.csv --out y.csv")
+    assert (ran.code, ran.err.startswith("error: a.csv")) == (Exit.BAD_INPUT, True)
+    assert not np.isin("y.csv", os.listdir(tmp_path))
+
+
+# -- names and classes of any letters ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "html"])
+@pytest.mark.parametrize("name", [b"t\xff.csv", rb"$\frac$^$.csv"])
+def test_figures_and_records_have_titles_whatever_a_table_is_called(
+    sdpdr, tmp_path, roll_csv, suffix, name
+):
+    table = os.fsdecode(name)
+    roll_csv.rename(tmp_path / table)
+    base = BASE.replace("roll.csv", table)
+    assert sdpdr(f"{base} --figure y.{suffix} --out y.csv --record y.json").code == Exit.OK
+    called = name.replace(b"\xff", b"?").decode()
+    assert json.loads((tmp_path / "y.json").read_text())["data"]["file"] == called
+    if suffix == "html":
+        assert called in (tmp_path / "y.html").read_text()
+
+
+def test_classes_that_look_like_formulas_are_words(sdpdr, tmp_path, roll_csv):
+    text = roll_csv.read_text().replace(",in", ",$5^$").replace(",out", ",_b")
+    roll_csv.write_text(text)
+    assert sdpdr(f"{BASE} --label kind --figure y.svg").code == Exit.OK
