@@ -41,6 +41,7 @@ SLOW = {
     ("factors", "PolynomialFactorization"): ("iris",),
     ("distances", "DistanceCompletion"): ("roll", "iris", "digits"),
     ("places", "AnchoredMVU"): ("S-curve", "iris"),
+    ("actions", "ARE"): ("digits",),
 }
 # What a time limit ends depends on the machine.
 LIMITED = {("picture", "LOOCVUnfolding")}
