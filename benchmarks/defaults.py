@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from defaults_measures import POINTS, SETS, data
+from defaults_measures import POINTS, SETS, STEPS, data
 from defaults_tasks import TASKS, Task
 from sklearn.base import clone
 from tables import write_table
@@ -132,9 +132,9 @@ def main() -> None:
         [row for rows in found.values() for row in rows],
         command="python benchmarks/defaults.py",
         notes=[
-            f"Means over three seeds of {POINTS} points each; wine and breast "
-            "cancer with columns scaled, all else as it comes. Halves of a roll and of an S are "
-            "their classes. "
+            f"Means over three seeds of {POINTS} points each, of an agent of {STEPS + 1} states of "
+            "a walk; wine and breast cancer with columns scaled, all else as it comes. Halves of a "
+            "roll and of an S are their classes. "
             "Seconds of the processor: of the median seed, mean over data sets.",
             " ".join(f"*{kind}*: {task.words}." for kind, task in TASKS.items()),
             *verdicts(found),

@@ -5,7 +5,7 @@ Qualities are shares, larger is better.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -255,6 +255,9 @@ def placed(estimator: Any, X: np.ndarray, y: np.ndarray, seed: int) -> float:
 
 
 MOVES = {"R": (1, 0), "L": (-1, 0), "U": (0, 1), "D": (0, -1)}
+SIDE = 7
+# Of a roll and an S, lengths of a step.
+STEP = {"roll": 3.0, "S-curve": np.pi / 2.0}
 
 
 def walk(name: str, X: np.ndarray, seed: int) -> tuple[np.ndarray, str, np.ndarray]:
@@ -263,49 +266,82 @@ def walk(name: str, X: np.ndarray, seed: int) -> tuple[np.ndarray, str, np.ndarr
     On a roll and an S along the sheet and across, with noise of a tenth of a step; of digits a
     window of 16 by 16 that moves by two over a mosaic of them.
     """
-    rng, side = np.random.default_rng(seed), 7
-    place, actions = [np.array([side // 2, side // 2])], ""
+    rng = np.random.default_rng(seed)
+    actions, places = wandered(rng)
+    if name == "digits":
+        return windows(places, seed), actions, places
+    states = rolled(places) if name == "roll" else bent(places)
+    return states + 0.1 * STEP[name] * rng.standard_normal(states.shape), actions, places
+
+
+def wandered(rng: np.random.Generator) -> tuple[str, np.ndarray]:
+    """Actions at random that stay on the square, and the places that they lead to."""
+    place, actions = [np.array([SIDE // 2, SIDE // 2])], ""
     while len(actions) < STEPS:
         action = str(rng.choice(list(MOVES)))
         after = place[-1] + MOVES[action]
-        if (after >= 0).all() and (after < side).all():
+        if (after >= 0).all() and (after < SIDE).all():
             place, actions = [*place, after], actions + action
-    places = np.array(place, dtype=float)
-    if name == "digits":
-        rows = [np.hstack(list(load_digits().images[6 * i + 60 * seed :][:6])) for i in range(6)]
-        mosaic, (i, j) = np.vstack(rows), 2 * places.astype(int).T
-        states = np.array(
-            [mosaic[a : a + 16, b : b + 16].ravel() for a, b in zip(i, j, strict=True)]
-        )
-    else:
-        arc, across = places[:, 0], places[:, 1]
-        if name == "roll":
-            lengths = np.linspace(0.0, 60.0, 6001)
-            ways = (lengths * np.hypot(1.0, lengths) + np.arcsinh(lengths)) / 2.0
-            turn = np.interp(ways[450] + 3.0 * arc, ways, lengths)
-            states = np.column_stack([turn * np.cos(turn), 3.0 * across, turn * np.sin(turn)])
-        else:
-            turn = 3.0 * np.pi * (arc / (side - 1) - 0.5)
-            z = np.sign(turn) * (np.cos(turn) - 1.0)
-            states = np.column_stack([np.sin(turn), np.pi / 2.0 * across, z])
-        step = 3.0 if name == "roll" else np.pi / 2.0
-        states = states + 0.1 * step * rng.standard_normal(states.shape)
-    return states, actions, places
+    return actions, np.array(place, dtype=float)
+
+
+def windows(places: np.ndarray, seed: int) -> np.ndarray:
+    """What a window over a mosaic of digits shows at each place."""
+    rows = [np.hstack(list(load_digits().images[6 * i + 60 * seed :][:6])) for i in range(6)]
+    mosaic, corners = np.vstack(rows), 2 * places.astype(int)
+    return np.array([mosaic[i : i + 16, j : j + 16].ravel() for i, j in corners])
+
+
+def rolled(places: np.ndarray) -> np.ndarray:
+    """Places on a roll, along it and across."""
+    turns = np.linspace(0.0, 60.0, 6001)
+    ways = (turns * np.hypot(1.0, turns) + np.arcsinh(turns)) / 2.0
+    turn = np.interp(ways[450] + STEP["roll"] * places[:, 0], ways, turns)
+    return np.column_stack([turn * np.cos(turn), STEP["roll"] * places[:, 1], turn * np.sin(turn)])
+
+
+def bent(places: np.ndarray) -> np.ndarray:
+    """Places on an S, along it and across."""
+    turn = 3.0 * np.pi * (places[:, 0] / (SIDE - 1) - 0.5)
+    z = np.sign(turn) * (np.cos(turn) - 1.0)
+    return np.column_stack([np.sin(turn), STEP["S-curve"] * places[:, 1], z])
+
+
+def drawn(estimator: Any, states: np.ndarray, actions: Sequence[str | None]) -> np.ndarray:
+    """Embedding of a walk, of its actions too where the estimator takes them."""
+    told = {"actions": actions} if isinstance(estimator, sdpdr.ARE) else {}
+    return np.asarray(estimator.fit_transform(states, **told))
+
+
+def left_out(actions: str, places: np.ndarray) -> np.ndarray:
+    """Which steps are not told: of each action those from every other of its places.
+
+    Steps of the same action from the same place are copies, so that all or none of them are told.
+    """
+    hidden = np.zeros(len(actions), dtype=bool)
+    for action in MOVES:
+        taken = np.flatnonzero(np.array(list(actions)) == action)
+        starts = [tuple(place) for place in places[taken]]
+        rank = {place: k for k, place in enumerate(dict.fromkeys(starts))}
+        hidden[taken] = [rank[place] % 2 == 1 for place in starts]
+    return hidden
 
 
 def moved(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
-    """Share of squared steps that rigid motions explain, one an action, fitted to half of them."""
-    states, actions, _ = y
-    if isinstance(estimator, sdpdr.ARE):
-        Y = estimator.fit(states, actions=actions).embedding_
-    else:
-        Y = estimator.fit_transform(states)
+    """Share of squared steps left out that rigid motions explain, one an action.
+
+    Neither the map nor the motions know the actions of these steps.
+    """
+    states, actions, places = y
+    hidden = left_out(actions, places)
+    told = [None if out else action for action, out in zip(actions, hidden, strict=True)]
+    Y = drawn(estimator, states, told)
     left = whole = 0.0
     for action in MOVES:
-        taken = np.flatnonzero(np.array(list(actions)) == action)
-        half, other = taken[::2], taken[1::2]
-        middle, next_middle = Y[half].mean(axis=0), Y[half + 1].mean(axis=0)
-        turn = orthogonal_procrustes(Y[half] - middle, Y[half + 1] - next_middle)[0]
+        taken = np.array(list(actions)) == action
+        known, other = np.flatnonzero(taken & ~hidden), np.flatnonzero(taken & hidden)
+        middle, next_middle = Y[known].mean(axis=0), Y[known + 1].mean(axis=0)
+        turn = orthogonal_procrustes(Y[known] - middle, Y[known + 1] - next_middle)[0]
         found = (Y[other] - middle) @ turn + next_middle
         left += float(np.sum(np.square(found - Y[other + 1])))
         whole += float(np.sum(np.square(Y[other + 1] - Y[other])))
@@ -315,8 +351,4 @@ def moved(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
 def located(estimator: Any, X: np.ndarray, y: Any, seed: int) -> float:
     """Share of the squared deviation of places that an affine map of the embedding explains."""
     states, actions, places = y
-    if isinstance(estimator, sdpdr.ARE):
-        Y = estimator.fit(states, actions=actions).embedding_
-    else:
-        Y = estimator.fit_transform(states)
-    return float(position_fit(Y, places))
+    return float(position_fit(drawn(estimator, states, actions), places))

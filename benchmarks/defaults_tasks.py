@@ -209,7 +209,9 @@ TASKS = {
     "actions": Task(
         f"an agent makes {measures.STEPS} steps up, down, left and right over 7 by 7 places, on "
         "sheets with noise of a tenth of a step, or as a window over a mosaic of digits; share of "
-        "squared steps left out that a rigid motion for each action explains",
+        "squared steps left out that a rigid motion for each action explains. Left out are those "
+        "of an action from every other of its places, so that none is a copy of one told; all "
+        "states are known, and of the actions of these steps neither map nor motion",
         measures.moved,
         {"ARE": sdpdr.ARE()},
         WITHOUT_ACTIONS,
@@ -218,7 +220,8 @@ TASKS = {
         measures.walk,
     ),
     "places of an agent": Task(
-        "of the same walks, share of the squared deviation of places explained by an affine map",
+        "of the same walks with all actions known, share of the squared deviation of places "
+        "explained by an affine map",
         measures.located,
         {"ARE": sdpdr.ARE()},
         WITHOUT_ACTIONS,

@@ -65,10 +65,10 @@ def rows_like(X: object) -> AbstractContextManager[None]:
     ...     numbered([1])
     "'Rome'"
     """
-    labels = list(X.index) if isinstance(X, (pd.DataFrame, pd.Series)) else []
     how = _CALLING.get()
-    counts = labels == list(range(len(labels)))
-    return _called(how if counts else replace(how, labels=labels))
+    if not isinstance(X, pd.DataFrame | pd.Series) or X.index.equals(pd.RangeIndex(len(X))):
+        return _called(how)
+    return _called(replace(how, labels=list(X.index)))
 
 
 def rows_of(sample: Index) -> AbstractContextManager[None]:

@@ -1,5 +1,6 @@
 """The estimator of anchored unfolding, and points inserted into a finished embedding."""
 
+import re
 import warnings
 
 import numpy as np
@@ -243,6 +244,15 @@ def test_nothing_known_is_told(y):
         sdpdr.AnchoredMVU(n_neighbors=5).fit(X, y)
 
 
+def test_nothing_known_is_told_before_the_program_is_solved():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FewAnchorsWarning)
+        learner = sdpdr.AnchoredMVU(n_neighbors=5)
+        with pytest.raises(FewAnchorsWarning):
+            learner.fit(X)
+    assert not hasattr(learner, "solution_")
+
+
 def test_rows_of_a_frame_are_named_by_its_index():
     frame = pd.DataFrame(X, index=[f"city {k}" for k in range(40)])
     y = np.full((40, 2), np.nan)
@@ -251,3 +261,12 @@ def test_rows_of_a_frame_are_named_by_its_index():
         sdpdr.AnchoredMVU().fit(frame, y)
     with pytest.raises(DataError, match="sample 3 has some coordinates"):
         sdpdr.AnchoredMVU().fit(frame.reset_index(drop=True), y)
+
+
+@pytest.mark.parametrize("index", [[0, pd.NA], ["a", None], [np.nan, 1.0], [(0, 1), (0, 2)]])
+def test_rows_are_named_by_any_index(index):
+    frame = pd.DataFrame(X, index=pd.Index([*index, *range(2, 40)], tupleize_cols=False))
+    y = np.full((40, 2), np.nan)
+    y[[0, 1]] = (0.0, 0.0), (1.0, np.nan)
+    with pytest.raises(DataError, match=re.escape(f"sample {index[1]!r} has some coordinates")):
+        sdpdr.AnchoredMVU().fit(frame, y)

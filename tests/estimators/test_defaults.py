@@ -41,6 +41,7 @@ SLOW = {
     ("factors", "PolynomialFactorization"): ("iris",),
     ("distances", "DistanceCompletion"): ("roll", "iris", "digits"),
     ("places", "AnchoredMVU"): ("S-curve", "iris"),
+    ("actions", "ARE"): ("digits",),
 }
 # What a time limit ends depends on the machine.
 LIMITED = {("picture", "LOOCVUnfolding")}
@@ -61,6 +62,17 @@ def quality(defaults, kind, estimator, name, points=150):
 def test_the_table_of_defaults_shows_the_losses_that_are_explained_and_no_others(defaults):
     rows = json.loads((BENCHMARKS / "defaults.json").read_text())
     assert defaults.losses(rows) == LOST
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_steps_left_out_are_no_copies_of_those_told(defaults, seed):
+    measures = importlib.import_module("defaults_measures")
+    actions, places = measures.wandered(np.random.default_rng(seed))
+    hidden = measures.left_out(actions, places)
+    steps = [(action, *place) for action, place in zip(actions, places, strict=False)]
+    told, out = ({steps[k] for k in np.flatnonzero(some)} for some in (~hidden, hidden))
+    assert not told & out
+    assert {step[0] for step in told} == {step[0] for step in out} == set(measures.MOVES)
 
 
 AIMS = {

@@ -190,6 +190,65 @@ def place(
 
 
 @dataclass(frozen=True, eq=False)
+class MissedLengths:
+    """How far places are from having the lengths of a graph's edges.
+
+    Attributes
+    ----------
+    share, most : float
+        Root mean square of the differences and the largest of them, both beside the root mean
+        square of the lengths.
+    samples : array of int, shape (2,)
+        Between which the difference is largest.
+    given, found : float
+        The length between these, and what they are apart.
+    """
+
+    share: float
+    most: float
+    samples: Index
+    given: float
+    found: float
+
+
+def missed_lengths(graph: NeighborGraph, places: Array) -> MissedLengths:
+    """How far places are from having the lengths of a graph's edges.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    places : array of shape (n, r)
+
+    Returns
+    -------
+    MissedLengths
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> missed = missed_lengths(graphs.path([3.0, 4.0]), np.array([[0.0], [3.0], [12.0]]))
+    >>> missed.share, missed.samples.tolist(), missed.given, missed.found
+    (1.0, [1, 2], 4.0, 9.0)
+    """
+    given, found = np.sqrt(graph.sqdist), lengths_between(graph, places)
+    differences, size = np.abs(found - given), np.sqrt(np.mean(graph.sqdist))
+    worst = int(np.argmax(differences))
+    return MissedLengths(
+        float(np.sqrt(np.mean(np.square(differences))) / size),
+        float(differences[worst] / size),
+        graph.first_samples[graph.edges[worst]],
+        float(given[worst]),
+        float(found[worst]),
+    )
+
+
+def lengths_between(graph: NeighborGraph, places: Array) -> Array:
+    """What places are apart along the edges of a graph."""
+    i, j = graph.edges.T
+    return np.asarray(np.linalg.norm(places[i] - places[j], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
 class KnownPoints:
     """Anchors of a graph.
 

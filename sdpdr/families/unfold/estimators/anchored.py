@@ -22,7 +22,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.base.rows import numbered, rows_like
-from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
+from sdpdr.families.unfold.anchored import Placed, anchored_mvu, missed_lengths, place
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.graphs import NeighborGraph, from_edges, geodesics
 from sdpdr.graphs.pairs import sorted_pairs
@@ -98,9 +98,9 @@ class AnchoredMVU(LengthEmbedding):
     Warns
     -----
     OtherUnitWarning
-        By default: half of the places given are further apart than 1.5 times, or nearer than 1/1.5
-        of, what ways between them in the data let expect (0.93 of these, as on a sheet), and the
-        data were scaled. Or the median of places is more than 1.05 or less than 0.75 of the way,
+        By default: half of the pairs of places are further apart than 1.5 times, or nearer than
+        1/1.5 of, what ways between them in the data let expect (0.93 of these, as on a sheet), and
+        data were scaled. Or the median of pairs is more than 1.05 or less than 0.75 of the way,
         and nothing was scaled: short cuts and noise do that, too. On sheets, bent or not, a unit
         1.2 times too large or 1.4 times too small is told so; a unit that is less wrong is not.
     FewAnchorsWarning
@@ -144,12 +144,6 @@ class AnchoredMVU(LengthEmbedding):
         """
         with rows_like(X):
             super().fit(X, y)
-        if not self.anchors_.size:
-            warn(
-                "no coordinates are known, so this is an unfolding as of MVU: pass y with a row "
-                "for each sample, its coordinates, or nan where they are to be found.",
-                FewAnchorsWarning,
-            )
         self._seen = np.asarray(X)
         return self
 
@@ -174,9 +168,14 @@ class AnchoredMVU(LengthEmbedding):
         return self.scale_ * found.coordinates
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        self._known = known_nodes(graph, y)
-        self.anchors_, nodes, coordinates = self._known
+        self.anchors_, nodes, coordinates = self._known = known_nodes(graph, y)
         about: Any = self.about
+        if not nodes.size:
+            warn(
+                "no coordinates are known, so this is an unfolding as of MVU: pass y with a row "
+                "for each sample, its coordinates, or nan where they are to be found.",
+                FewAnchorsWarning,
+            )
         if self.isometry != "auto" or not nodes.size:
             self.scale_ = 1.0
             relation: Any = "inequality" if self.isometry == "auto" else self.isometry
@@ -195,8 +194,7 @@ class AnchoredMVU(LengthEmbedding):
                 OtherUnitWarning,
             )
         places = coordinates / self.scale_
-        nearest = ways.min(axis=0)
-        further = float(nearest[np.isfinite(nearest)].max())
+        further = float(np.max(ways.min(axis=0), initial=0.0, where=np.isfinite(ways).any(axis=0)))
         return anchored_mvu(graph, nodes, places, priced(places, further), about)
 
     def _compare(self, places: Array) -> None:
@@ -205,19 +203,14 @@ class AnchoredMVU(LengthEmbedding):
             self._warn_of_missed_lengths(places / self.scale_)
 
     def _warn_of_missed_lengths(self, places: Array) -> None:
-        graph = self.graph_
-        i, j = graph.edges.T
-        given, found = np.sqrt(graph.sqdist), np.linalg.norm(places[i] - places[j], axis=1)
-        missed = np.abs(found - given)
-        share = float(np.sqrt(np.mean(np.square(missed)) / np.mean(graph.sqdist)))
-        if share < _MISSED:
+        missed = missed_lengths(self.graph_, places)
+        if missed.share < _MISSED:
             return
-        worst = int(np.argmax(missed))
-        a, b = (numbered(k) for k in graph.first_samples[graph.edges[worst]])
+        a, b = (numbered(k) for k in missed.samples)
         warn(
-            f"edges miss their lengths by {share:.0%} of their root mean square, most between "
-            f"samples {a} and {b}: {given[worst]:.4g} in the data, {found[worst]:.4g} in the "
-            "coordinates given. See whether a coordinate is wrong, and whether neighbours are "
+            f"edges miss their lengths by {missed.share:.0%} of their root mean square, most "
+            f"between samples {a} and {b}: {missed.given:.4g} in the data, {missed.found:.4g} in "
+            "the coordinates given. See whether a coordinate is wrong, and whether neighbours are "
             "neighbours (n_neighbors).",
             MissedLengthsWarning,
         )
@@ -267,9 +260,9 @@ def _warn_of_odd_share(share: float) -> None:
         else "noise lengthens the ways"
     )
     warn(
-        f"half of the places given are {'further' if share > high else 'nearer'} apart than "
-        f"{share:.3g} times the ways between them in the data. Unless {why}, coordinates may be in "
-        "another unit than the data: bring them to one. Nothing was scaled (scale_).",
+        f"half of the pairs of places given are {'further' if share > high else 'nearer'} apart "
+        f"than {share:.3g} times the ways between them in the data. Unless {why}, coordinates may "
+        "be in another unit than the data: bring them to one. Nothing was scaled (scale_).",
         OtherUnitWarning,
     )
 
@@ -394,9 +387,8 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
             f"sample {numbered(half[0])} has some coordinates but not all; give all or none."
         )
     samples = np.flatnonzero(known & (graph.index >= 0))
-    nodes, first = np.unique(graph.index[samples], return_index=True)
+    nodes, first, place_of = np.unique(graph.index[samples], return_index=True, return_inverse=True)
     coordinates = values[samples[first]]
-    place_of = np.searchsorted(nodes, graph.index[samples])
     wrong = np.flatnonzero(np.any(values[samples] != coordinates[place_of], axis=1))
     if wrong.size:
         a, b = samples[first[place_of[wrong[0]]]], samples[wrong[0]]

@@ -20,7 +20,13 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import Progress
-from sdpdr.families.unfold.anchored import KnownPoints, known_points, place
+from sdpdr.families.unfold.anchored import (
+    KnownPoints,
+    known_points,
+    lengths_between,
+    missed_lengths,
+    place,
+)
 from sdpdr.families.unfold.completion import Misfit, along_paths, distance_completion, refine
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
@@ -291,18 +297,16 @@ class DistanceCompletion(Embedding):
 
     def _warn_of_missed_lengths(self, places: Array) -> None:
         """Of places that miss lengths by more than noise does."""
-        graph, given = self.graph_, np.sqrt(self.graph_.sqdist)
-        found = _lengths(graph, places)
-        size, worst = float(np.sqrt(np.mean(graph.sqdist))), int(np.argmax(np.abs(found - given)))
-        if self.rmse_ <= _NOISE * size and abs(found[worst] - given[worst]) <= _WORST * size:
+        missed = missed_lengths(self.graph_, places)
+        if missed.share <= _NOISE and missed.most <= _WORST:
             return
-        pair = called(self.names_, graph.first_samples[graph.edges[worst]])
         warn(
             f"places in {places.shape[1]} dimensions do not have the distances given: they miss "
-            f"them by {self.rmse_:.3g} (rmse_), {self.rmse_ / size:.0%} of their root mean square. "
-            f"Worst are points {pair}: {given[worst]:.4g} given, {found[worst]:.4g} found. See "
-            "whether that distance is right, whether anchors and distances are in one unit, and "
-            "whether the points need more dimensions (n_components).",
+            f"them by {self.rmse_:.3g} (rmse_), {missed.share:.0%} of their root mean square. "
+            f"Worst are points {called(self.names_, missed.samples)}: {missed.given:.4g} given, "
+            f"{missed.found:.4g} found. See whether that distance is right, whether anchors and "
+            "distances are in one unit, and whether the points need more dimensions "
+            "(n_components).",
             MissedLengthsWarning,
         )
 
@@ -340,10 +344,7 @@ def _beside_anchors(solution: Solution, known: KnownPoints) -> Array:
     return moved
 
 
-def _lengths(graph: NeighborGraph, places: Array) -> Array:
-    i, j = graph.edges.T
-    return np.asarray(np.linalg.norm(places[i] - places[j], axis=1))
-
-
 def _rmse(graph: NeighborGraph, places: Array) -> float:
-    return float(np.sqrt(np.mean(np.square(_lengths(graph, places) - np.sqrt(graph.sqdist)))))
+    return float(
+        np.sqrt(np.mean(np.square(lengths_between(graph, places) - np.sqrt(graph.sqdist))))
+    )
