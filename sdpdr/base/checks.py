@@ -264,7 +264,10 @@ def price(name: str, value: object) -> float:
     >>> price("ridge", np.inf)
     inf
     """
-    return np.inf if real(name, value) == np.inf else positive_number(name, value)
+    number = real(name, value)
+    if not number > 0:
+        raise DataError(f"{name}={number} is out of range: it must be positive, or infinite.")
+    return number
 
 
 def _integer(name: str, value: object) -> int:

@@ -162,7 +162,7 @@ OF_PARAMETERS = [
     (sdpdr.CompletelyPositive(), AFFINITY, {"time_limit": "a"}, DataError, "time_limit='a'"),
     *[(MMMF, SIGNS, {"tol": value}, DataError, "tol=") for value in (0, -1, np.nan, "a", True)],
     *[(RATING, RATINGS, {"tol": value}, DataError, "tol=") for value in (0, -1, np.nan, None)],
-    *[(MMMF, SIGNS, {"c": value}, DataError, "price of slack") for value in (0, "a", np.nan, True)],
+    *[(MMMF, SIGNS, {"c": value}, DataError, "c=") for value in (0, "a", np.nan, True)],
     (SOPCA, POINTS, {"image_shape": 3}, DataTypeError, r"image_shape=3 is no pair .*\(p, q\)"),
     (SOPCA, POINTS, {"image_shape": (1, 3, 1)}, DataError, "must be a pair"),
     (SOPCA, POINTS, {"image_shape": (1.5, 2)}, DataTypeError, r"image_shape\[0\]=1.5"),

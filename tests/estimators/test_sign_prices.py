@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from sdpdr import MMMF, MMMFCV, RatingMMMF, factorize
+from sdpdr.base.deadline import Deadline
 from sdpdr.errors import (
-    DataError,
+    SdpdrError,
     UncertifiedWarning,
     UnobservedWarning,
     WeakSeparationWarning,
 )
+from sdpdr.families.factor.margin.prices import SIGN_RIDGES, best_path, tried_prices
 
 # Columns of which all users think alike, in the same proportions.
 LIKED = np.array([0.1, 0.9, 0.8, 0.2, 0.85, 0.15, 0.9, 0.1, 0.2, 0.8])
@@ -25,10 +27,11 @@ def popular(p=60, share=0.5):
     return np.where(rng.random(Y.shape) < share, Y, 0.0)
 
 
-def planted(p=40, q=25, share=0.5):
-    """Signs of a matrix of rank two, those observed and those held back."""
+def planted(p=40, q=25, share=0.5, noise=0.0):
+    """Signs of a matrix of rank two with noise, those observed and those held back."""
     rng = np.random.default_rng(0)
-    Y = np.sign(rng.standard_normal((p, 2)) @ rng.standard_normal((2, q)))
+    scores = rng.standard_normal((p, 2)) @ rng.standard_normal((2, q))
+    Y = np.sign(scores + noise * np.random.default_rng(1).standard_normal((p, q)))
     seen = rng.random((p, q)) < share
     return np.where(seen, Y, 0.0), np.where(seen, 0.0, Y)
 
@@ -43,15 +46,23 @@ def test_popularity_is_found_where_there_is_nothing_else():
     assert model.gap_ <= 1e-6
 
 
+def test_without_offsets_the_warning_speaks_of_none():
+    noise = np.random.default_rng(3).choice([-1.0, 1.0], (30, 12))
+    with pytest.warns(
+        WeakSeparationWarning, match="predicts nothing. .* nothing of each other. Pa"
+    ):
+        MMMF(ridge=np.inf, tol=1e-3).fit(noise)
+
+
 def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
     seen, held = planted()
     model = MMMF().fit(seen)
     assert model.score(held) > 0.9
     assert model.c_ == model.prices_[np.argmin(model.errors_)] > model.prices_[0]
-    assert model.ridge_ == 5.0
+    assert model.ridge_ in SIGN_RIDGES
     assert 0.0 <= model.bound_ <= model.value_
     assert model.gap_ <= 1e-6
-    given = MMMF(model.c_, ridge=5.0).fit(seen)
+    given = MMMF(model.c_, ridge=model.ridge_).fit(seen)
     assert given.value_ == model.value_
     assert not given.prices_.size
     np.testing.assert_array_equal(given.X_, model.X_)
@@ -59,10 +70,20 @@ def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
     np.testing.assert_allclose(model.decision_function(), scores, atol=1e-12)
 
 
+def test_of_several_ridges_signs_held_back_choose_one():
+    signs, ridges = MMMF.entries(planted(20, 12, noise=1.0)[0]), (0.1, 5.0, np.inf)
+    best, path = best_path(signs, ridges, Deadline(None), 0)
+    errors = [tried_prices(signs, ridge, Deadline(None), 0).errors for ridge in ridges]
+    k = int(np.argmin([each.min() for each in errors]))
+    assert best == ridges[k]
+    np.testing.assert_array_equal(path.errors, errors[k])
+    assert best_path(signs, ridges, Deadline(0.0), 0)[0] == ridges[0]
+
+
 def test_the_search_is_that_of_ratings_of_two_levels():
     seen, _ = planted(20, 12)
     signs = MMMF(tol=1e-3).fit(seen)
-    ratings = RatingMMMF().fit(np.where(seen == 0.0, np.nan, seen))
+    ratings = RatingMMMF(ridge=signs.ridge_).fit(np.where(seen == 0.0, np.nan, seen))
     np.testing.assert_allclose(signs.errors_, ratings.errors_)
     times = (model.prices_ / model.prices_[0] for model in (signs, ratings))
     np.testing.assert_allclose(*times)
@@ -131,16 +152,24 @@ def test_no_time_is_told_and_the_price_is_the_rule():
         (MMMF(), [[-1, 0], [0, -1]], "all signs observed are -1"),
         (MMMF(), np.zeros((3, 2)), "no entry of X was observed"),
         (MMMF(), np.full((3, 2), np.nan), "no entry of X was observed"),
-        (MMMF(-1.0), [[1, -1]], "c, the price of slack, must be positive"),
-        (MMMF(np.nan), [[1, -1]], "c, the price of slack, must be positive"),
+        (MMMF(-1.0), [[1, -1]], "c=-1.0 is out of range: it must be positive, or infinite"),
+        (MMMF(np.nan), [[1, -1]], "c=nan is out of range"),
         (MMMF(ridge=-1.0), [[1, -1]], "ridge=.* must be positive"),
         (MMMF(ridge=np.nan), [[1, -1]], "ridge=.* must be positive"),
+        (MMMF(ridge="a"), [[1, -1]], "ridge='a' is not a number"),
+        (MMMF(norm="nuclear"), [[1, -1]], "nuclear"),
         (MMMF(np.inf, ridge=5.0), [[1, -1]], "need a finite c"),
     ],
 )
 def test_what_is_refused(model, X, words):
-    with pytest.raises(DataError, match=words):
+    with pytest.raises(SdpdrError, match=words):
         model.fit(X)
+
+
+@pytest.mark.parametrize("options", [{"ridge": "a"}, {"ridge": 0.0}, {"norm": "nuclear"}])
+def test_the_least_price_refuses_what_a_fit_does(options):
+    with pytest.raises(SdpdrError):
+        MMMF(**options).least_price([[1, -1]])
 
 
 def test_one_sign_only_is_fitted_at_a_number():

@@ -96,15 +96,16 @@ def test_the_step_of_offsets_is_least(shape, rho):
 
 
 def test_offsets_are_constant_columns_of_factors():
-    """Half the squares of enlarged factors are the trace norm, the price, and a constant."""
-    rng, c, s = np.random.default_rng(0), 0.4, 1.0 / np.sqrt(0.4 * RIDGE)
-    U, V = rng.standard_normal((4, 2)), rng.standard_normal((3, 2))
-    b, d = rng.standard_normal(4), rng.standard_normal(3)
-    larger = np.column_stack([U, b / s, np.full(4, s)]), np.column_stack([V, np.full(3, s), d / s])
-    np.testing.assert_allclose(larger[0] @ larger[1].T, U @ V.T + b[:, None] + d)
-    sizes = [0.5 * sum(np.sum(F**2) for F in sides) for sides in (larger, (U, V))]
-    price = c * RIDGE / 2.0 * (b @ b + d @ d)
-    assert sizes[0] == pytest.approx(sizes[1] + price + 3.5 * s**2)
+    """The value is that of enlarged factors without offsets, less what is constant."""
+    Y, c, s = popular(), 0.4, 1.0 / np.sqrt(0.4 * RIDGE)
+    found = mmmf(Y, c=c, ridge=RIDGE)
+    p, q = Y.shape
+    b, d = np.split(found.offsets, [p])
+    U = np.column_stack([found.U, b / s, np.full(p, s)])
+    V = np.column_stack([found.V, np.full(q, s), d / s])
+    slack = np.maximum(0.0, 1.0 - Y * (U @ V.T))[Y != 0.0].sum()
+    size = 0.5 * (np.sum(U**2) + np.sum(V**2) - s**2 * (p + q))
+    assert found.value == pytest.approx(size + c * slack, rel=1e-9)
 
 
 @pytest.mark.parametrize("way", [mmmf, methods.mmmf])

@@ -8,9 +8,8 @@ For any matrix M, any :math:`0 \le Q \le c` and :math:`P = Q \circ Y` with dual 
     \ \ge\ \langle P, M \rangle + \sum_S Q_{ia} (1 - Y_{ia} M_{ia}) \ =\ \sum_S Q_{ia} ,
 
 since :math:`\langle P, M \rangle = \sum_S Q_{ia} Y_{ia} M_{ia}`. So any weights, scaled until they
-fit, prove a bound on the optimum, wherever they come from. Offsets b and d of rows and columns, at
-:math:`c \kappa / 2 (|b|^2 + |d|^2)`, take :math:`(|P 1|^2 + |P^T 1|^2) / (2 c \kappa)` off it:
-:math:`\tfrac{c \kappa}{2} b_i^2 - b_i (P 1)_i \ge -(P 1)_i^2 / (2 c \kappa)`.
+fit, prove a bound on the optimum, wherever they come from. What offsets of rows and columns take
+off it is said at ``ridge`` of `margin_bound`, and derived in ``docs/methods/mmmf.rst``.
 """
 
 from __future__ import annotations

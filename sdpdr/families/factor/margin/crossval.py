@@ -19,6 +19,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DataTypeError, UnobservedWarning, WeakSeparationWarning
 from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
 from sdpdr.families.factor.margin.estimator import MMMF
+from sdpdr.families.factor.margin.prices import ANY_PRICE
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero. Fits take the longer the more they cost.
@@ -172,9 +173,9 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
 
 def _prices(base: Any, entries: Entries) -> Array:
-    """Multiples of the least price; one where none makes a matrix pay."""
+    """Multiples of the least price, where there is one."""
     least = clone(base).least_price(entries)
-    return least * np.array(_PRICES) if np.isfinite(least) else np.ones(1)
+    return least * np.array(_PRICES) if np.isfinite(least) else np.array([ANY_PRICE])
 
 
 def _is_past_the_best(means: list[float]) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
@@ -29,8 +30,8 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.prices import RIDGE, WHY_ZERO, chosen_price
-from sdpdr.families.factor.margin.recipe import Signs, asked_signs, observed_signs
+from sdpdr.families.factor.margin.prices import SIGN_RIDGES, best_path, why_zero
+from sdpdr.families.factor.margin.recipe import NORMS, Signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
 
@@ -164,8 +165,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         deadline = Deadline(self.time_limit)
         X = with_ratings(X, y)
         signs = observed_signs(X)
-        self.ridge_ = self._ridge(is_chosen=self.c is None)
-        self.c_, self.prices_, self.errors_ = self._price(signs, deadline)
+        self.ridge_, self.c_, self.prices_, self.errors_ = self._prices(signs, deadline)
         found = mmmf(
             signs,
             c=self.c_,
@@ -181,8 +181,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self._note_unobserved(signs.empty_rows, signs.empty_columns)
         self.factorization_ = found
         self.U_, self.V_ = found.U.copy(), found.V.copy()
-        self.U_[signs.empty_rows] = 0.0
-        self.V_[signs.empty_columns] = 0.0
+        self.U_[signs.empty_rows] = self.V_[signs.empty_columns] = 0.0
         self.user_offsets_, self.item_offsets_ = np.split(found.offsets, [signs.shape[0]])
         self.X_ = self.U_ @ self.V_.T + self.user_offsets_[:, None] + self.item_offsets_
         self.slack_ = _spread(signs, found.slack)
@@ -190,8 +189,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_ = found.iterations
         note_entries(self, X, signs)
-        if found.is_zero and found.certified(tolerance(self.solver, self.tol)):
-            self._note_zero()
+        self._note_zero()
         return self
 
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Index:
@@ -246,31 +244,31 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X
             As for `fit`.
         """
-        return self._least_price(observed_signs(X), self._ridge(is_chosen=False))
+        validate.choice("norm", self.norm, NORMS)
+        return self._least_price(observed_signs(X), self._ridge())
 
     def _least_price(self, signs: Signs, ridge: float) -> float:
         if np.isfinite(ridge):
             return self._program(signs, 1.0, ridge).least_price()
         return 1.0 / dual_norm(signs.matrix(), self.norm)
 
-    def _ridge(self, *, is_chosen: bool) -> float:
-        """The price of offsets, where that of slack is chosen and where it is given."""
-        if self.ridge is None:
-            return RIDGE if is_chosen else np.inf
-        return self.ridge
+    def _ridge(self) -> float:
+        """The price of offsets that was given, or goes with a price of slack that was."""
+        return np.inf if self.ridge is None else validate.price("ridge", self.ridge)
 
-    def _price(self, signs: Signs, deadline: Deadline) -> tuple[float, Array, Array]:
-        """The price that was given or is chosen, those tried, and their errors."""
+    def _prices(self, signs: Signs, deadline: Deadline) -> tuple[float, float, Array, Array]:
+        """The prices of offsets and of slack, given or chosen; those tried, and their errors."""
         if self.c is not None:
-            return self.c, np.zeros(0), np.zeros(0)
-        asked_signs(signs, 1.0, self.norm, self.ridge_)
+            return self._ridge(), self.c, np.zeros(0), np.zeros(0)
+        ridges = SIGN_RIDGES if self.ridge is None else (self._ridge(),)
+        validate.choice("norm", self.norm, NORMS)
         if np.ptp(signs.values) == 0.0:
             raise DataError(
                 f"all signs observed are {signs.values[0]:g}, so none that is held back tells one "
                 "price from another. Pass signs of both kinds, or a number for c."
             )
-        least = self._least_price(signs, self.ridge_)
-        return chosen_price(signs, least, self.ridge_, deadline, self.random_state)
+        ridge, path = best_path(signs, ridges, deadline, self.random_state)
+        return ridge, *path.priced(self._least_price(signs, ridge))
 
     def _program(self, signs: Entries, c: float, ridge: float) -> Program:
         return Program(signs, SignHinge(signs.values), self.norm, c, ridge, 0)
@@ -361,11 +359,13 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
 
     def _note_zero(self) -> None:
-        why = WHY_ZERO if self.c is None and self.errors_.size > 1 else "Raise c."
+        found = self.factorization_
+        if not (found.is_zero and found.certified(tolerance(self.solver, self.tol))):
+            return
         only = "only offsets predict" if np.isfinite(self.ridge_) else "it predicts nothing"
         warn(
             f"slack at a price of c = {self.c_:g} is so cheap that the best matrix is zero, and "
-            f"{only}. {why}",
+            f"{only}. {why_zero(self.errors_, self.ridge_)}",
             WeakSeparationWarning,
         )
 

@@ -1,10 +1,8 @@
 r"""Offsets of rows and columns: what they add, what they cost, what they take off a bound.
 
 A score is :math:`f_{ia} = M_{ia} + b_i + d_a`, and offsets cost
-:math:`c \kappa / 2 (|b|^2 + |d|^2)`. That is the trace norm of factors with a constant column:
-with :math:`u_i' = (u_i, s^{-1} b_i, s)` and :math:`v_a' = (v_a, s, s^{-1} d_a)` scores are
-:math:`\langle u_i', v_a' \rangle`, and :math:`\tfrac12 (|U'|^2 + |V'|^2)` is that of U and V, a
-constant, and the price of the offsets for :math:`s^{-2} = c \kappa`.
+:math:`c \kappa / 2 (|b|^2 + |d|^2)`: as much as constant columns of the factors, see
+``docs/methods/mmmf.rst``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ ratings of two levels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +24,10 @@ from sdpdr.families.factor.margin.entries import Entries
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Squared
 
-# What an offset costs, in ratings; signs have the same, and none other was tried on them.
+# What an offset costs, in ratings.
 RIDGE = 5.0
+# What it may cost in signs.
+SIGN_RIDGES = (RIDGE,)
 # Of the time that there is: what the choice of a price may take.
 _CHOOSING = 0.5
 # Where nothing can be held back, or there is no time. On MovieLens 100k near the best.
@@ -44,10 +46,8 @@ _PARTS, _ENOUGH = 5, 2000
 # Of the gap. At 1e-1 the path keeps to zero for too long; at 3e-2 it is no faster.
 _TOL, _ROUNDS = 1e-2, 20
 
-WHY_ZERO = (
-    "No higher price predicted what was held back better (errors_): entries tell no more of each "
-    "other than offsets do. Pass c for a matrix all the same."
-)
+# Where no price makes a matrix pay, all give the same.
+ANY_PRICE = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,29 +80,65 @@ class Path:
         still_falls = self.is_cut and k == self.times.size - 1
         return max(float(self.times[k]), RULE if still_falls else 0.0)
 
+    def priced(self, least: float) -> tuple[float, Array, Array]:
+        """The best price, all that were tried, and their errors.
 
-def chosen_price(
-    entries: Entries, least: float, ridge: float, deadline: Deadline, random_state: Any
-) -> tuple[float, Array, Array]:
-    """The price at which ratings held back are predicted best, all that were tried, and errors.
+        Parameters
+        ----------
+        least : float
+            The price below which the matrix of the program to be fitted is zero; infinite where no
+            price makes one pay.
+        """
+        if not np.isfinite(least):
+            return ANY_PRICE, np.zeros(0), np.zeros(0)
+        return least * self.best, least * self.times, self.errors
+
+
+def best_path(
+    entries: Entries, ridges: Sequence[float], deadline: Deadline, random_state: Any
+) -> tuple[float, Path]:
+    """The price of offsets at which ratings held back are predicted best, and its prices of slack.
 
     Parameters
     ----------
     entries : Entries
-    least : float
-        The price below which the matrix of the program to be fitted is zero. Where it is infinite,
-        all prices give the same, and one is taken.
-    ridge : float
+    ridges : sequence of float
+        The first of those that are as good, and where there is no time.
     deadline : Deadline
         Of which half is for the choice.
     random_state : int or RandomState
     """
-    if not np.isfinite(least):
-        return 1.0, np.zeros(0), np.zeros(0)
     left = deadline.left()
     choosing = Deadline(None if left is None else _CHOOSING * left)
-    path = tried_prices(entries, ridge, choosing, validate.seed(random_state))
-    return least * path.best, least * path.times, path.errors
+    seed = validate.seed(random_state)
+    paths = {ridge: tried_prices(entries, ridge, choosing, seed) for ridge in ridges}
+    best = min(ridges, key=lambda ridge: float(np.min(paths[ridge].errors, initial=np.inf)))
+    return best, paths[best]
+
+
+def why_zero(errors: Array, ridge: float) -> str:
+    """Why the best matrix is zero, and what to do.
+
+    Parameters
+    ----------
+    errors : array of shape (n,)
+        Of the prices tried; of none where one was given.
+    ridge : float
+
+    Examples
+    --------
+    >>> why_zero(np.zeros(0), np.inf)
+    'Raise c.'
+    """
+    if errors.size < 2:
+        return "Raise c."
+    told = (
+        "no more of each other than offsets do" if np.isfinite(ridge) else "nothing of each other"
+    )
+    return (
+        f"No higher price predicted what was held back better (errors_): entries tell {told}. "
+        "Pass c for a matrix all the same."
+    )
 
 
 def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:

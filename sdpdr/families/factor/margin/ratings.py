@@ -34,7 +34,7 @@ from sdpdr.families.factor.margin.entries import (
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
 from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.prices import RIDGE, WHY_ZERO, chosen_price
+from sdpdr.families.factor.margin.prices import RIDGE, best_path, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
@@ -216,7 +216,7 @@ class RatingMMMF(Transformer):
         if self.c is not None:
             return self.c, np.zeros(0), np.zeros(0)
         least = self.least_price(entries)
-        return chosen_price(entries, least, self.ridge, deadline, self.random_state)
+        return best_path(entries, (self.ridge,), deadline, self.random_state)[1].priced(least)
 
     @staticmethod
     def entries(X: Any) -> Entries:
@@ -371,11 +371,10 @@ class RatingMMMF(Transformer):
                 UncertifiedWarning,
             )
         elif not self.U_.shape[1]:
-            is_chosen = self.c is None and self.errors_.size > 1
-            why = WHY_ZERO if is_chosen else "Raise c."
             warn(
                 f"a loss at a price of c = {self.c_:g} is so cheap that the best matrix is zero, "
-                f"within the tolerance, and only offsets predict. {why}",
+                "within the tolerance, and only offsets predict. "
+                + why_zero(self.errors_, self.ridge),
                 WeakSeparationWarning,
             )
 

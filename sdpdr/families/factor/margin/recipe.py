@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -110,12 +109,9 @@ def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
     DataError, UnknownNameError
     """
     signs = X if isinstance(X, Signs) else observed_signs(X)
-    if isinstance(c, bool) or not isinstance(c, Real) or not c > 0.0:
-        raise DataError(
-            f"c, the price of slack, must be positive (infinite for a hard margin); it is {c!r}."
-        )
+    is_hard = validate.price("c", c) == np.inf
     validate.choice("norm", norm, NORMS)
-    if validate.price("ridge", ridge) < np.inf and not np.isfinite(c):
+    if validate.price("ridge", ridge) < np.inf and is_hard:
         raise DataError(
             f"offsets of price ridge = {ridge!r} need a finite c: with a hard margin (c = inf) "
             "they cost nothing or all. Pass ridge=inf for no offsets."
