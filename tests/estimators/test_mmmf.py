@@ -159,6 +159,52 @@ def test_triples_are_the_matrix():
         model.predict(["zoe"], [10])
 
 
+def named(Y):
+    """A frame whose rows and columns have names, in no order."""
+    p, q = Y.shape
+    return pd.DataFrame(Y, [f"u{7 * k % p}" for k in range(p)], [f"i{5 * k % q}" for k in range(q)])
+
+
+@pytest.mark.parametrize(
+    "learner", [MMMF(c=0.5), MMMFCV(MMMF(tol=1e-3), cs=[0.5], cv=2)], ids=["fit", "search"]
+)
+def test_names_of_a_frame_are_kept_in_any_order(learner):
+    Y, _ = planted(20, 12)
+    frame = named(Y)
+    model = clone(learner).fit(frame)
+    fitted = getattr(model, "estimator_", model)
+    np.testing.assert_array_equal(fitted.users_, frame.index)
+    np.testing.assert_array_equal(fitted.items_, frame.columns)
+    np.testing.assert_allclose(model.decision_function(), clone(learner).fit(Y).decision_function())
+    whole, flips = model.predict(), frame * np.where(np.arange(12) < 4, -1.0, 1.0)
+    share = np.mean((whole == flips.to_numpy())[Y != 0])
+    assert 0.5 < share < 0.9
+    for same in (
+        flips,
+        flips[flips.columns[::-1]],
+        flips.iloc[::-1],
+        flips.sample(frac=1.0, random_state=0),
+    ):
+        assert model.score(same) == pytest.approx(share)
+    pairs = [(frame.index[3], frame.columns[2]), (frame.index[0], frame.columns[1])]
+    np.testing.assert_array_equal(model.predict(pairs), whole[[3, 0], [2, 1]])
+    np.testing.assert_array_equal(model.fold_in(frame), model.fold_in(frame.iloc[:, ::-1]))
+    with pytest.warns(UserWarning, match="feature names"):
+        assert model.score(flips.to_numpy()) == pytest.approx(share)
+    with pytest.raises(DataError, match=r"pair \(zoe, i\d\) lies outside"):
+        model.score(frame.rename(index={frame.index[0]: "zoe"}))
+
+
+def test_columns_of_a_frame_without_names_of_rows_are_compared():
+    Y, _ = planted(20, 12)
+    frame = named(Y).reset_index(drop=True)
+    model = MMMF(c=0.5).fit(frame)
+    np.testing.assert_array_equal(model.items_, np.arange(12))
+    assert model.score(frame) == MMMF(c=0.5).fit(Y).score(Y)
+    with pytest.raises(ShapeError, match="same order"):
+        model.score(frame[frame.columns[::-1]])
+
+
 @pytest.mark.parametrize("norm", ["trace", "max"])
 def test_descent_on_factors_agrees_with_the_splitting(norm):
     seen, _ = planted(12, 9)
@@ -214,6 +260,23 @@ def test_a_user_is_a_support_vector_machine_on_items():
     found = model._folded(new).U[0]
     slack = np.maximum(0.0, 1.0 - new[0, seen] * (V[seen] @ found)).sum()
     assert 0.5 * found @ found + 0.3 * slack == pytest.approx(best, rel=1e-3)
+
+
+@pytest.mark.parametrize("ridge", [np.inf, 5.0])
+def test_scores_of_new_users_are_near_the_least_and_ties_no_finer(ridge):
+    Y, other = planted(20, 12)
+    model = MMMF(c=2.0, ridge=ridge, tol=1e-4).fit(Y)
+    at, seen = model._completion(), other[0] != 0
+    u, b = cp.Variable(at.V.shape[1]), cp.Variable() if np.isfinite(ridge) else 0.0
+    scores = at.V @ u + b + at.columns
+    loss = cp.sum(cp.pos(1 - cp.multiply(other[0, seen], scores[seen])))
+    offset = ridge / 2 * cp.square(b) if np.isfinite(ridge) else 0.0
+    least = cp.Minimize(cp.sum_squares(u) / 2 + 2.0 * (loss + offset))
+    cp.Problem(least).solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10)
+    new = model._folded(other[:1])
+    found = (new.U @ new.V.T + new.rows[:, None] + new.columns)[0]
+    np.testing.assert_allclose(found, scores.value, atol=2e-4)
+    np.testing.assert_array_equal(model._signs_of(np.array([-3e-4, 1e-4]), 2e-4), [-1, 0])
 
 
 def test_new_users_come_as_triples_and_by_cross_validation_too():

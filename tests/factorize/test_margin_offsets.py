@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpdr import methods, solve
-from sdpdr.errors import DataError
+from sdpdr.errors import DataError, UncertifiedWarning
 from sdpdr.factorize import margin_bound, mmmf
 from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import observed_signs
@@ -119,3 +119,20 @@ def test_offsets_are_constant_columns_of_factors():
 def test_prices_of_offsets_that_are_refused(way, options, words):
     with pytest.raises(DataError, match=words):
         way(popular(), **options)
+
+
+@pytest.mark.parametrize(
+    ("Y", "c"),
+    [
+        ([[0, 1], [1, 1], [1, 1], [1, 1], [1, 0]], 1e4),
+        ([[0, 0, 0, 1], [1, -1, -1, -1], [0, -1, 0, -1], [1, -1, 1, 0]], 1.0),
+    ],
+    ids=["no-bound-above-zero", "factors-zero-where-multipliers-are-not"],
+)
+def test_descent_with_offsets_that_cost_next_to_nothing(Y, c):
+    best = mmmf(Y, c=c, norm="max", ridge=1e-6)
+    with pytest.warns(UncertifiedWarning):
+        found = mmmf(Y, c=c, norm="max", ridge=1e-6, solver="factors")
+    assert 0.0 <= found.bound <= best.value
+    assert best.bound <= found.value < c
+    assert found.multipliers.shape == found.signs.values.shape

@@ -283,6 +283,16 @@ def test_weights_of_any_size_are_put_right():
     assert margin_bound(Y3, whole, c=HARD) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("norm", ["trace", "max"])
+@pytest.mark.parametrize("ridge", [np.inf, 1.0, 1e-50])
+@pytest.mark.parametrize("size", [1e-310, 1e-200, 1e-158, 1e200])
+def test_a_bound_does_not_depend_on_the_size_of_weights(size, ridge, norm):
+    wanted = margin_bound(Y3, np.ones(9), c=0.5, norm=norm, ridge=ridge)
+    found = margin_bound(Y3, size * np.ones(9), c=0.5, norm=norm, ridge=ridge)
+    assert found == pytest.approx(wanted, rel=1e-12)
+    assert found > 0.0
+
+
 def test_a_rigorous_bound_is_hardly_looser():
     found = mmmf(Y5, c=0.4, tol=1e-9)
     plain = margin_bound(Y5, found.multipliers, c=0.4)
@@ -460,3 +470,11 @@ def test_progress_is_told():
     factorize.mmmf(Y5, c=0.4, progress=seen.append)
     assert seen
     assert {"iteration", "value", "bound", "gap", "seconds"} <= set(seen[0])
+
+
+@pytest.mark.parametrize("price", [1e-320, 1e-200, 1e200])
+@pytest.mark.parametrize("word", ["c", "ridge"])
+@pytest.mark.parametrize("way", [methods.mmmf, mmmf, lambda X, **o: margin_bound(X, X, **o)])
+def test_prices_beyond_numbers_are_named(way, word, price):
+    with pytest.raises(DataError, match=f"{word} = .* is a price"):
+        way(Y3, **{word: price})

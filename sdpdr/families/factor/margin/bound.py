@@ -195,8 +195,10 @@ def margin_bound(
     largest = float(np.max(weights))
     if largest == 0.0:
         return 0.0
+    # Squares of tiny weights are zero. Any multiple of them has the same bound.
+    weights = weights / largest
     size = dual_norm(signs.matrix(weights), norm, scales, rigorous=rigorous)
-    room = min(1.0 / size, c / largest)
+    room = min(1.0 / size, float(c))
     # Sums are rounded, and so are the weights once they are scaled.
     rounding = (4.0 + weights.size) * _EPS
     linear = float(np.sum(weights)) * (1.0 - rounding)

@@ -12,7 +12,12 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index, own_rows
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.families.factor.margin.entries import Entries, read_entries
-from sdpdr.families.factor.margin.triples import named_columns, refuse_text, triples_of
+from sdpdr.families.factor.margin.triples import (
+    has_named_rows,
+    named_columns,
+    refuse_text,
+    triples_of,
+)
 from sdpdr.families.factor.nonnegative.inputs import checked_matrix
 from sdpdr.model import Affine, Block, Model, Var, soften
 from sdpdr.model.blocks import (
@@ -35,6 +40,12 @@ class Signs(Entries):
         r"""The sparse matrix :math:`Q \circ Y` of weights Q, one for each sign."""
         values = np.broadcast_to(np.asarray(weights, dtype=float), self.values.shape) * self.values
         return self.spread(values)
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether rows and columns are called by their numbers, as in a matrix without names."""
+        sides = zip((self.users, self.items), self.shape, strict=True)
+        return not self.named and all(np.array_equal(names, np.arange(n)) for names, n in sides)
 
 
 def observed_signs(X: Any, name: str = "X") -> Signs:
@@ -95,14 +106,18 @@ def _signs_read(X: Any, name: str) -> Entries:
     entries = own_rows(checked).tocoo()
     seen = (entries.data != 0.0) & ~np.isnan(entries.data)
     places = np.column_stack([entries.row[seen], entries.col[seen]]).astype(np.int64)
-    return Entries((int(checked.shape[0]), int(checked.shape[1])), places, entries.data[seen])
+    shape = int(checked.shape[0]), int(checked.shape[1])
+    names = (X.index.to_numpy(), X.columns.to_numpy()) if has_named_rows(X) else ()
+    return Entries(shape, places, entries.data[seen], *names)
 
 
 NORMS = ("trace", "max")
+# Squares of c times ridge are still numbers.
+_LEAST, _MOST = 1e-50, 1e50
 
 
 def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
-    """Signs, read or given; prices that are not positive and unknown norms are refused.
+    """Signs, read or given; prices not positive or beyond doubles and unknown norms are refused.
 
     Raises
     ------
@@ -116,6 +131,12 @@ def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
             f"offsets of price ridge = {ridge!r} need a finite c: with a hard margin (c = inf) "
             "they cost nothing or all. Pass ridge=inf for no offsets."
         )
+    for word, price in (("c", c), ("ridge", ridge)):
+        if np.isfinite(price) and not _LEAST <= price <= _MOST:
+            raise DataError(
+                f"{word} = {price:g} is a price with which sums leave the range of numbers. Pass "
+                f"one from {_LEAST:g} to {_MOST:g}, or inf."
+            )
     return signs
 
 
