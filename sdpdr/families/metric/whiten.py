@@ -185,7 +185,8 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     if not diagonal:
         points = pairs.points[np.unique(pairs.dissimilar)]
         basis = _within_span(basis, (points - points[0]) / spread.units)
-    return Whitened(steps @ basis, basis / spread.units[:, None], diagonal, share, stray)
+    open_ends = float(share), float(stray)
+    return Whitened(steps @ basis, basis / spread.units[:, None], diagonal, *open_ends)
 
 
 def _within_span(basis: Array, points: Array) -> Array:
