@@ -81,8 +81,9 @@ def kernel_coordinates(kernel: Array, n_components: int | None = None) -> Kernel
     return KernelCoordinates(vectors[:, kept] * root, vectors[:, kept] / root)
 
 
-# Rounding of sums, in units of the last place times the root of the number of columns. With 8, no
-# bound of 2000 badly scaled programs of up to four columns is above what exact fractions reach.
+# Rounding of sums, in units of the last place times the root of the number of columns. With 8, of
+# 2000 badly scaled programs of up to four columns two bounds are above what exact fractions of the
+# floating point numbers reach, and none above that of their decimals, dependent in these two.
 _PLACES = 8.0
 _EPS = float(np.finfo(float).eps)
 
