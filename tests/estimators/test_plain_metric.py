@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 
 from sdpdr import GhodsiMetric, XingMetric
-from sdpdr.errors import DataError, UnknownNameError
-from sdpdr.metric import choose_share
+from sdpdr.errors import AddedRidgeWarning, DataError, InfeasibleError, UnknownNameError
+from sdpdr.metric import choose_share, mixed
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +102,43 @@ def test_points_of_which_too_few_share_a_class_are_left_where_they_are():
 def test_a_share_is_not_chosen_where_no_class_has_two_points():
     with pytest.raises(DataError, match="no class has two points"):
         choose_share(lambda pairs: None, np.eye(4), np.arange(4))
+
+
+LEARNERS = [
+    XingMetric(),
+    XingMetric(diagonal=True),
+    XingMetric(kernel="rbf"),
+    GhodsiMetric(),
+    GhodsiMetric(kernel="linear"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_few_points_are_fitted_or_refused_in_words(learner):
+    """Where one point is left out, all that are kept may be equal, or one."""
+    learned = clone(learner).fit([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]], [0, 0, 1])
+    assert np.all(np.isfinite(learned.components_))
+    rng, fitted = np.random.default_rng(0), 0
+    for _ in range(40):
+        n = int(rng.integers(3, 7))
+        X, y = rng.integers(0, 3, (n, 2)).astype(float), rng.integers(0, 2, n)
+        try:
+            learned = clone(learner).fit(X, y)
+        except (DataError, InfeasibleError):
+            continue
+        assert np.all(np.isfinite(learned.components_))
+        fitted += 1
+    assert fitted > 10
+
+
+def test_equal_points_have_no_variance_to_share():
+    np.testing.assert_array_equal(mixed(np.eye(2), np.ones((3, 2)), 0.5), np.eye(2))
+
+
+def test_columns_that_a_sum_repeats_are_told_with_as_many_directions_as_there_are():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), np.arange(60) % 2
+    far = np.column_stack([X, y])
+    with pytest.warns(AddedRidgeWarning, match="along 1 direction in which 900 dissimilar"):
+        XingMetric(plain=0.0).fit(far, y)

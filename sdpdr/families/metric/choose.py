@@ -79,6 +79,24 @@ class ClassPairs(Pairs):
             total += n * means.T @ (sizes[:, None] * means)
         return np.asarray((total + total.T) * 0.5)
 
+    def similar_degree(self) -> Index:
+        """In how many similar pairs each point is."""
+        degree = np.zeros(len(self.points), dtype=np.int64)
+        degree[self.known] = np.bincount(self.label)[self.label] - 1
+        return degree
+
+    def similar_root(self) -> Array:
+        """The points less the mean of their class, times the root of its size."""
+        order, sizes = np.argsort(self.label, kind="stable"), np.bincount(self.label)
+        # Of differences to one point of the class, the mean is known to rounding of these.
+        first = order[np.cumsum(sizes) - sizes]
+        x = self.points[self.known]
+        x = x - x[first[self.label]]
+        means = np.zeros((sizes.size, x.shape[1]))
+        np.add.at(means, self.label, x)
+        means /= sizes[:, None]
+        return np.asarray((x - means[self.label]) * np.sqrt(sizes[self.label])[:, None])
+
     def moved(self, points: Array) -> Pairs:
         """The same pairs of other points."""
         if len(points) != len(self.points):

@@ -282,7 +282,8 @@ class XingMetric(MetricLearner):
         Share of the variance of points that is plain Euclidean, from 0, the program's optimum, to
         1; see `sdpdr.metric.mixed`. The optimum keeps one or two directions, which say too little
         where classes differ in others. Of labelled points, ``"auto"`` takes the share with which
-        the nearest neighbour tells most classes of points left out; of pairs, none.
+        the nearest neighbour tells most classes of points left out, which depends on the order of
+        rows where shares are nearly as good; of pairs, none.
     n_pairs : int, optional
         Of labelled points: so many random pairs of each kind instead of all. All dissimilar pairs
         of some thousand points fill gigabytes.

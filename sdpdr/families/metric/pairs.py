@@ -13,6 +13,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
+# Pairs factorised at a time: a million in 10 columns take 0.15 seconds, with 1024 or 16384 no less.
+_BLOCK = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
@@ -119,6 +122,34 @@ class Pairs:
         x = self.points - self.points.mean(axis=0)
         total = x.T @ (degree[:, None] * x - weights @ x)
         return np.asarray((total + total.T) * 0.5)
+
+    def similar_degree(self) -> Index:
+        """In how many similar pairs each point is."""
+        return np.bincount(self.similar.ravel(), minlength=len(self.points))
+
+    def similar_root(self) -> Array:
+        r"""A matrix R with :math:`R^T R` the scatter of similar pairs.
+
+        Squares lose half of the digits, so R comes from the differences, by orthogonal
+        factorisations of so many at a time that a million pairs take no room.
+
+        Returns
+        -------
+        array of shape (m, D)
+
+        Examples
+        --------
+        >>> pairs = Pairs(np.array([[0.0], [3.0], [7.0]]), [[0, 1], [1, 2]], [[0, 2]])
+        >>> abs(float(pairs.similar_root()[0, 0])).__round__(9)
+        5.0
+        """
+        root: Array = np.zeros((0, self.n_features))
+        block = max(_BLOCK, 4 * self.n_features)
+        for start in range(0, len(self.similar), block):
+            i, j = self.similar[start : start + block].T
+            rows = np.vstack([root, self.points[i] - self.points[j]])
+            root = np.asarray(np.linalg.qr(rows, mode="r"))
+        return root
 
     def moved(self, points: Array) -> Pairs:
         """The same pairs of other points."""

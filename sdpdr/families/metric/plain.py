@@ -41,7 +41,8 @@ def mixed(components: Array, points: Array, share: float) -> Array:
 
     .. math::  A \leftarrow (1 - t)\, A + t \, \frac{\langle A, C\rangle}{\operatorname{tr} C}\, I
 
-    with C the covariance of the points, so that of their variance a share t is plain.
+    with C the covariance of the points, so that of their variance a share t is plain. Points that
+    are all equal have no variance to share, and leave A as it is.
 
     Parameters
     ----------
@@ -57,9 +58,9 @@ def mixed(components: Array, points: Array, share: float) -> Array:
     array([[1.732051, 0.      ],
            [0.      , 1.      ]])
     """
-    if share == 0.0:
-        return components
     all_of_them = float(np.sum(np.var(points, axis=0)))
+    if share == 0.0 or all_of_them == 0.0:
+        return components
     seen = float(np.sum(np.var(points @ components.T, axis=0)))
     plain = np.sqrt(share * seen / all_of_them) * np.eye(points.shape[1])
     return components_of(np.hstack([np.sqrt(1.0 - share) * components.T, plain]))
@@ -90,7 +91,8 @@ def choose_share(
     """The share with which the nearest neighbour tells most classes of points left out.
 
     Of several, the largest. Where too few points are kept for a metric, plain distances alone tell.
-    Plain distances alone are among what is tried.
+    Plain distances alone are among what is tried. Points are left out by their places among the
+    rows, so that another order of rows may choose another share where several are nearly as good.
 
     Parameters
     ----------

@@ -208,7 +208,10 @@ def answer_of(
         image = np.diag(np.linalg.norm(image, axis=1))[:, np.any(image != 0.0, axis=1)]
     components = components_of(image)
     value = float(np.sum(np.square(factor))) / distances**2
-    return MetricAnswer(components, value, 1.0 / bound**2, argument, iterations)
+    least = 1.0 / white.exceeded_by_none(bound) ** 2
+    if not least:
+        argument = "none: what was left out beside rounding of the points may lower it"
+    return MetricAnswer(components, value, least, argument, iterations, scale=value)
 
 
 def _gradient(differences: Array, weights: Array, diagonal: bool) -> Array:

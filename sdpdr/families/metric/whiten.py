@@ -81,10 +81,11 @@ def kernel_coordinates(kernel: Array, n_components: int | None = None) -> Kernel
     return KernelCoordinates(vectors[:, kept] * root, vectors[:, kept] / root)
 
 
-# Directions in which similar pairs differ less than this, relatively and squared, do not count.
-_SINGULAR = 1e-12
-# Length of a dissimilar pair, relative, that counts as lying outside their span.
-_OUTSIDE = 1e-7
+# Rounding of sums, in units of the last place times the root of the number of columns. With 8, of
+# 2000 badly scaled programs of up to four columns two bounds are above what exact fractions of the
+# floating point numbers reach, and none above that of their decimals, dependent in these two.
+_PLACES = 8.0
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +101,37 @@ class Whitened:
         are in dissimilar pairs.
     diagonal : bool
         Whether A is to be diagonal; B is then diagonal as well, up to columns left out.
+    share, stray : float
+        What rounding leaves open: in exact numbers similar pairs are shorter by that share at most,
+        and the lengths of dissimilar pairs add up to so much more.
     """
 
     differences: Array
     basis: Array
     diagonal: bool = False
+    share: float = 0.0
+    stray: float = 0.0
+
+    def exceeded_by_none(self, bound: float) -> float:
+        """A bound of the sum of distances, widened by what rounding leaves open.
+
+        Parameters
+        ----------
+        bound : float
+            Of these differences.
+
+        Returns
+        -------
+        float
+            inf where rounding leaves all open.
+
+        Examples
+        --------
+        >>> white = Whitened(np.array([[2.0]]), np.eye(1), share=0.5)
+        >>> white.exceeded_by_none(2.0)
+        4.0
+        """
+        return (bound + self.stray) / (1.0 - self.share) if self.share < 1.0 else np.inf
 
 
 def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> Whitened:
@@ -114,6 +141,10 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     span of the whitened differences. :math:`P A' P` leaves each of them its length and has no
     larger a trace than A', so that an optimum lies there. Of fewer points than coordinates the
     basis is of that span, unless A is to be diagonal, which turned coordinates do not say.
+
+    Directions come from singular values of the similar differences, not from their squares, which
+    lose half of the digits. Left out are those in which similar pairs differ by rounding of their
+    points only, if dissimilar pairs do so too.
 
     Parameters
     ----------
@@ -139,21 +170,31 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     >>> whiten(pairs).differences
     array([[-2.]])
     """
-    ridge = validate.non_negative("ridge", ridge)
-    differences, units, values, vectors, kept = _spread(pairs, diagonal, ridge)
-    if said := _outside(differences, vectors[:, ~kept], diagonal):
+    spread = _spread(pairs, diagonal, validate.non_negative("ridge", ridge))
+    if said := _outside(spread, diagonal):
         raise DataError(said)
-    basis = vectors[:, kept] / np.sqrt(values[kept])
+    basis, steps = spread.basis, spread.steps
+    # In a diagonal metric columns do not mix, so that nothing cancels.
+    size = np.sqrt(len(spread.units)) * _PLACES * _EPS
+    share = spread.rounding / spread.least
+    stray = float(np.sum(size * np.linalg.norm(steps, axis=1) + spread.left)) / spread.least
+    if diagonal:
+        share, stray = size, size * float(np.linalg.norm(steps @ basis, axis=1).sum())
+    # A direction left out beyond the rounding of sums may be worth anything in exact numbers.
+    if np.any(spread.left > spread.computed):
+        share = 1.0
     if not diagonal:
-        basis = _within_span(basis, pairs.points[np.unique(pairs.dissimilar)] / units)
-    return Whitened(differences @ basis, basis / units[:, None], diagonal)
+        points = pairs.points[np.unique(pairs.dissimilar)]
+        basis = _within_span(basis, (points - points[0]) / spread.units)
+    open_ends = float(share), float(stray)
+    return Whitened(steps @ basis, basis / spread.units[:, None], diagonal, *open_ends)
 
 
 def _within_span(basis: Array, points: Array) -> Array:
-    """The basis turned and cut to directions along which the points differ in it."""
+    """The basis turned and cut to directions along which points differ from the first, zero."""
     if len(points) > basis.shape[1]:
         return basis
-    span = np.linalg.qr(((points[1:] - points[0]) @ basis).T)[0]
+    span = np.linalg.qr((points[1:] @ basis).T)[0]
     return np.asarray(basis @ span)
 
 
@@ -166,48 +207,85 @@ def unattained(pairs: Pairs, *, diagonal: bool = False) -> str:
     >>> unattained(pairs).partition(".")[0]
     'no similar pair differs along 1 direction in which 1 dissimilar pairs do'
     """
-    differences, _, _, vectors, kept = _spread(pairs, diagonal, 0.0)
-    return _outside(differences, vectors[:, ~kept], diagonal)
+    return _outside(_spread(pairs, diagonal, 0.0), diagonal)
 
 
-def _spread(
-    pairs: Pairs, diagonal: bool, ridge: float
-) -> tuple[Array, Array, Array, Array, np.ndarray]:
-    """Dissimilar differences, units, spectrum and axes of the scatter, and which axes count."""
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """Dissimilar differences, and the axes along which similar ones differ, in units of columns."""
+
+    units: Array
+    steps: Array
+    sizes: Array
+    axes: Array
+    rest: Array
+    least: float
+    rounding: float
+    computed: Array
+    known: Array
+
+    @property
+    def basis(self) -> Array:
+        return self.axes / self.sizes
+
+    @property
+    def left(self) -> Array:
+        """Lengths of dissimilar differences outside of the axes."""
+        return np.asarray(np.linalg.norm(self.rest, axis=1))
+
+
+def _spread(pairs: Pairs, diagonal: bool, ridge: float) -> _Spread:
     pairs.require_both()
-    differences = pairs.differences("dissimilar")
-    differences = differences[np.any(differences != 0.0, axis=1)]
-    if not len(differences):
+    steps = pairs.differences("dissimilar")
+    differ = np.any(steps != 0.0, axis=1)
+    steps = steps[differ]
+    if not len(steps):
         raise InfeasibleError(
             "in every dissimilar pair the two points are equal, so no metric can hold them "
             "apart. Check the pairs, or that no step before has merged the points."
         )
-    scatter = pairs.scatter("similar")
-    n = pairs.n_features
-    scatter = scatter + ridge * np.trace(scatter) / n * np.eye(n)
+    root, n = pairs.similar_root(), pairs.n_features
+    if ridge > 0.0:
+        root = np.vstack([root, np.sqrt(ridge / n) * np.linalg.norm(root) * np.eye(n)])
     # Features in units of their own, so that what counts as singular does not depend on units.
-    units = np.sqrt(np.diag(scatter) + np.square(differences).sum(axis=0))
+    units = np.hypot(np.linalg.norm(root, axis=0), np.linalg.norm(steps, axis=0))
     units[units == 0.0] = 1.0
-    scatter = scatter / np.outer(units, units)
-    differences = differences / units
+    root, steps, points = root / units, steps / units, np.abs(pairs.points / units)
+    place = _PLACES * _EPS
+    rounding = place * np.sqrt(n)
+    degree = pairs.similar_degree()
     if diagonal:
-        values, vectors = np.diag(scatter), np.eye(n)
+        sizes, axes = np.linalg.norm(root, axis=0), np.eye(n)
+        coarse = place * np.sqrt(2.0 * degree @ np.square(points))
     else:
-        values, vectors = np.linalg.eigh(scatter)
-    kept = values > _SINGULAR * max(float(values.max()), 1.0)
-    return differences, units, values, vectors, kept
+        _, sizes, turned = np.linalg.svd(np.linalg.qr(root, mode="r"), full_matrices=False)
+        axes, coarse = turned.T, place * np.sqrt(2.0 * degree @ np.square(points).sum(axis=1))
+        coarse = np.maximum(coarse, rounding)
+    kept = sizes > coarse
+    least = float(np.min(sizes, where=sizes > rounding, initial=np.inf))
+    sizes, axes = sizes[kept], axes[:, kept]
+    inside = steps @ axes
+    rest = steps - inside @ axes.T
+    i, j = pairs.dissimilar[differ].T
+    lengths = np.linalg.norm(steps, axis=1) + np.linalg.norm(inside / sizes, axis=1)
+    computed = np.zeros(len(steps)) if diagonal else rounding * lengths
+    known = computed + place * np.linalg.norm(points[i] + points[j], axis=1)
+    # Of pairs that lie mostly outside, nothing would be left to hold apart.
+    known = np.minimum(known, 0.5 * np.linalg.norm(steps, axis=1))
+    return _Spread(units, steps, sizes, axes, rest, least, rounding, computed, known)
 
 
-def _outside(differences: Array, null: Array, diagonal: bool) -> str:
-    outside = np.linalg.norm(differences @ null, axis=1) / np.linalg.norm(differences, axis=1)
-    count = int(np.sum(outside > _OUTSIDE))
+def _outside(spread: _Spread, diagonal: bool) -> str:
+    """In words, that dissimilar pairs leave the axes by more than their points are known to."""
+    beyond = spread.left > spread.known
+    count = int(np.sum(beyond))
     if not count:
         return ""
-    rank = int(np.linalg.matrix_rank(differences @ null, _OUTSIDE * np.linalg.norm(differences)))
+    rest = spread.rest[beyond] / spread.left[beyond, None]
+    rank = int(np.linalg.matrix_rank(rest, np.sqrt(_EPS)))
     where = f"{rank} direction{'s' if rank > 1 else ''}"
     if diagonal:
-        features = np.flatnonzero(np.any(np.abs(differences @ null) > _OUTSIDE, axis=0))
-        named = [str(int(np.argmax(null[:, k]))) for k in features[:5]]
+        named = [str(k) for k in np.flatnonzero(np.any(rest != 0.0, axis=0))[:5]]
         where = f"feature{'s' if len(named) > 1 else ''} {', '.join(named)}"
     return (
         f"no similar pair differs along {where} in which {count} dissimilar pairs do. Stretching "
