@@ -7,14 +7,13 @@ import pandas as pd
 import pytest
 
 from sdpdr import MMMF, MMMFCV, RatingMMMF, factorize
-from sdpdr.base.deadline import Deadline
 from sdpdr.errors import (
     SdpdrError,
     UncertifiedWarning,
     UnobservedWarning,
     WeakSeparationWarning,
 )
-from sdpdr.families.factor.margin.prices import SIGN_RIDGES, best_path, tried_prices
+from sdpdr.families.factor.margin.prices import RIDGE
 
 # Columns of which all users think alike, in the same proportions.
 LIKED = np.array([0.1, 0.9, 0.8, 0.2, 0.85, 0.15, 0.9, 0.1, 0.2, 0.8])
@@ -59,7 +58,7 @@ def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
     model = MMMF().fit(seen)
     assert model.score(held) > 0.9
     assert model.c_ == model.prices_[np.argmin(model.errors_)] > model.prices_[0]
-    assert model.ridge_ in SIGN_RIDGES
+    assert model.ridge_ == RIDGE
     assert 0.0 <= model.bound_ <= model.value_
     assert model.gap_ <= 1e-6
     given = MMMF(model.c_, ridge=model.ridge_).fit(seen)
@@ -68,16 +67,6 @@ def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
     np.testing.assert_array_equal(given.X_, model.X_)
     scores = model.U_ @ model.V_.T + model.user_offsets_[:, None] + model.item_offsets_
     np.testing.assert_allclose(model.decision_function(), scores, atol=1e-12)
-
-
-def test_of_several_ridges_signs_held_back_choose_one():
-    signs, ridges = MMMF.entries(planted(20, 12, noise=1.0)[0]), (0.1, 5.0, np.inf)
-    best, path = best_path(signs, ridges, Deadline(None), 0)
-    errors = [tried_prices(signs, ridge, Deadline(None), 0).errors for ridge in ridges]
-    k = int(np.argmin([each.min() for each in errors]))
-    assert best == ridges[k]
-    np.testing.assert_array_equal(path.errors, errors[k])
-    assert best_path(signs, ridges, Deadline(0.0), 0)[0] == ridges[0]
 
 
 def test_the_search_is_that_of_ratings_of_two_levels():

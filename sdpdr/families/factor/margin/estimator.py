@@ -30,7 +30,7 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.prices import SIGN_RIDGES, best_path, why_zero
+from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS, Signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
@@ -274,14 +274,14 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The prices of offsets and of slack, given or chosen; those tried, and their errors."""
         if self.c is not None:
             return self._ridge(), self.c, np.zeros(0), np.zeros(0)
-        ridges = SIGN_RIDGES if self.ridge is None else (self._ridge(),)
+        ridge = RIDGE if self.ridge is None else self._ridge()
         validate.choice("norm", self.norm, NORMS)
         if np.ptp(signs.values) == 0.0:
             raise DataError(
                 f"all signs observed are {signs.values[0]:g}, so none that is held back tells one "
                 "price from another. Pass signs of both kinds, or a number for c."
             )
-        ridge, path = best_path(signs, ridges, deadline, self.random_state)
+        path = chosen_path(signs, ridge, deadline, self.random_state)
         return ridge, *path.priced(self._least_price(signs, ridge))
 
     def _program(self, signs: Entries, c: float, ridge: float) -> Program:

@@ -34,7 +34,7 @@ from sdpdr.families.factor.margin.entries import (
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
 from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.prices import RIDGE, best_path, why_zero
+from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
@@ -216,7 +216,7 @@ class RatingMMMF(Transformer):
         if self.c is not None:
             return self.c, np.zeros(0), np.zeros(0)
         least = self.least_price(entries)
-        return best_path(entries, (self.ridge,), deadline, self.random_state)[1].priced(least)
+        return chosen_path(entries, self.ridge, deadline, self.random_state).priced(least)
 
     @staticmethod
     def entries(X: Any) -> Entries:
