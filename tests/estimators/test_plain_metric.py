@@ -1,9 +1,11 @@
 """Plain distances mixed into a metric, and how much of them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_moons
+from sklearn.datasets import load_iris, load_wine, make_moons
 
 from sdpdr import GhodsiMetric, XingMetric
 from sdpdr.errors import AddedRidgeWarning, DataError, InfeasibleError, UnknownNameError
@@ -142,3 +144,14 @@ def test_columns_that_a_sum_repeats_are_told_with_as_many_directions_as_there_ar
     far = np.column_stack([X, y])
     with pytest.warns(AddedRidgeWarning, match="along 1 direction in which 900 dissimilar"):
         XingMetric(plain=0.0).fit(far, y)
+
+
+@pytest.mark.parametrize("make", [GhodsiMetric, XingMetric])
+def test_plain_distances_of_columns_with_units_of_their_own_are_warned_of(make):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    with pytest.warns(UnlikeColumnsWarning, match="proline"):
+        make().fit(X[::6], y[::6])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnlikeColumnsWarning)
+        make(plain=0.0).fit(X[::6], y[::6])
+        make().fit(X[::6].to_numpy(), y[::6])

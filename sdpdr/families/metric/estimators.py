@@ -14,6 +14,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import (
     AddedRidgeWarning,
     DataError,
@@ -92,6 +93,8 @@ class MetricLearner(Transformer):
             return self.fit_pairs(X, y)
         points = validate.points(X, at_least=2)
         note_columns(self, X)
+        if self.kernel is None and self._chooses():  # plain distances go by units
+            warn_of_unlike_columns(X)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         seed = validate.seed_or_none(self.random_state) or 0
