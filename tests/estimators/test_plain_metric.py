@@ -8,7 +8,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_moons
 
 from sdpdr import GhodsiMetric, XingMetric
-from sdpdr.errors import AddedRidgeWarning, DataError, InfeasibleError, UnknownNameError
+from sdpdr.errors import (
+    AddedRidgeWarning,
+    DataError,
+    InfeasibleError,
+    UnknownNameError,
+    UnlikeColumnsWarning,
+)
 from sdpdr.metric import choose_share, mixed
 
 
