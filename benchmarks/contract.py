@@ -133,7 +133,7 @@ class Unplaced(sdpdr.AnchoredMVU):
 
 
 class SignsOf(sdpdr.MMMF):
-    """`MMMF` of the signs of what it is given."""
+    """`MMMF` of the signs of what it is given, about the median, since some data are positive."""
 
     def fit(self, X: Any, y: Any = None) -> SignsOf:
         """Fit to signs."""
@@ -146,8 +146,11 @@ class SignsOf(sdpdr.MMMF):
 
 def _signs(X: Any) -> Any:
     if sp.issparse(X):
-        return X.tocsr().sign()
-    return np.sign(np.asarray(X) if isinstance(X, list) else X)
+        found = X.tocsr().astype(float)
+        found.data -= np.median(found.data)
+        return found.sign()
+    found = np.asarray(X) if isinstance(X, list) else X
+    return np.sign(found - np.median(np.asarray(found)))
 
 
 def every() -> dict[str, Any]:
