@@ -24,8 +24,8 @@ from sdpdr.families.factor.margin.entries import Entries
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Squared
 
-# What an offset costs, in ratings. In signs 15 is better by a point on three of ten families, and
-# worse by less than half of one elsewhere.
+# What an offset costs, in ratings. In signs 15 was better by a point on three of ten families, and
+# worse by half of one at most.
 RIDGE = 5.0
 # Of the time that there is: what the choice of a price may take.
 _CHOOSING = 0.5
