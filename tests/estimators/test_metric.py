@@ -25,21 +25,6 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
-
-
-@pytest.fixture(scope="module")
-def pairs(iris):
-    """Pairs of points and their signs, as metric-learn takes them."""
-    X, y = iris
-    rng = np.random.default_rng(0)
-    index = rng.permutation(150)[:120].reshape(60, 2)
-    sign = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
-    return X[index], sign
-
-
 LEARNERS = [
     XingMetric(plain=0.0),
     XingMetric(plain=0.0, diagonal=True),

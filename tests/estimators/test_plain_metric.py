@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine, make_moons
+from sklearn.datasets import load_wine, make_moons
 
 from sdpdr import GhodsiMetric, XingMetric
 from sdpdr.errors import (
@@ -16,21 +16,6 @@ from sdpdr.errors import (
     UnlikeColumnsWarning,
 )
 from sdpdr.metric import choose_share, mixed
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
-
-
-@pytest.fixture(scope="module")
-def pairs(iris):
-    """Pairs of points and their signs, as metric-learn takes them."""
-    X, y = iris
-    rng = np.random.default_rng(0)
-    index = rng.permutation(150)[:120].reshape(60, 2)
-    sign = np.where(y[index[:, 0]] == y[index[:, 1]], 1, -1)
-    return X[index], sign
 
 
 def test_a_share_of_the_variance_is_plain(iris):
