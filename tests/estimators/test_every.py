@@ -260,6 +260,7 @@ def test_columns_of_unlike_units_are_told_of_frames_alone():
         (sdpdr.SDA(), PARTLY),
         (sdpdr.SpectralRegression(), None),
         (sdpdr.SpectralRegression(kernel="rbf"), CLASSES),
+        (sdpdr.XingMetric(), CLASSES),
         (sdpdr.MixedLabelPropagation(), PARTLY),
         (sdpdr.baselines.NCMVU(), None),
         (sdpdr.baselines.GPLVM(max_iter=2), None),
@@ -277,7 +278,7 @@ def test_whoever_goes_by_distances_tells_of_units(estimator, y):
 def test_whoever_weighs_columns_by_itself_tells_of_no_units():
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnlikeColumnsWarning)
-        for estimator in (sdpdr.LDA(), sdpdr.SpectralRegression(), sdpdr.XingMetric()):
+        for estimator in (sdpdr.LDA(), sdpdr.SpectralRegression(), sdpdr.XingMetric(plain=0)):
             estimator.fit(UNLIKE[: len(CLASSES)], CLASSES)
 
 
