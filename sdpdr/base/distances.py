@@ -40,7 +40,7 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     ------
     DataError
         D is not such a matrix, or no distance of a point is known; the message names the first
-        entry at fault.
+        entry at fault. Or D is a frame whose columns are called as its rows, in another order.
 
     Warns
     -----
@@ -58,6 +58,7 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
     """
     from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
 
+    require_one_order(D)
     array = numeric(D, at_least=at_least, finite=False)
     if array.shape[0] != array.shape[1]:
         raise DataError(
@@ -94,6 +95,32 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
         return distances
     warn_if_squared(distances)
     return np.asarray(np.square(distances))
+
+
+def require_one_order(D: Any) -> None:
+    """Refuse a frame of distances whose columns are called as its rows, in another order.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> require_one_order(pd.DataFrame([[0, 2], [2, 0]], ["Ulm", "Kiel"], ["Kiel", "Ulm"]))
+    Traceback (most recent call last):
+    sdpdr.errors.DataError: row 0 of the distances is called 'Ulm' and column 0 'Kiel', ...
+    """
+    rows, columns = getattr(D, "index", None), getattr(D, "columns", None)
+    if rows is None or columns is None or len(rows) != len(columns) or rows.equals(columns):
+        return
+    if rows.is_unique and set(rows) == set(columns):
+        k = int(np.flatnonzero(rows != columns)[0])
+        raise DataError(
+            f"row {k} of the distances is called {rows[k]!r} and column {k} {columns[k]!r}, so "
+            "that names are in two orders. Pass D[D.index], whose columns are as the rows; or "
+            "D.to_numpy() if the order of the rows is right for both."
+        )
 
 
 def warn_if_squared(distances: Array) -> None:

@@ -455,6 +455,14 @@ def test_points_have_their_names():
     assert np.abs(placed.embedding_ - X[order]).max() < 1e-5
 
 
+@pytest.mark.parametrize("estimator", [sdpdr.DistanceCompletion(), sdpdr.MVU(metric="precomputed")])
+def test_names_of_rows_and_of_columns_are_in_one_order(estimator):
+    D = squareform(pdist(partial()[0]))
+    with pytest.raises(DataError, match=r"row 0 .* 'town 0' and column 0 'town 29'.*D\[D.index\]"):
+        estimator.fit(pd.DataFrame(D, index=TOWNS, columns=TOWNS[::-1]))
+    estimator.fit(pd.DataFrame(D, index=TOWNS, columns=TOWNS))
+
+
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [

@@ -137,7 +137,8 @@ def test_no_time_is_told_and_the_price_is_the_rule():
 @pytest.mark.parametrize(
     ("model", "X", "words"),
     [
-        (MMMF(), [[1, 0, 1], [0, 1, 1]], "all signs observed are 1"),
+        (MMMF(), [[1, 0, 1], [0, 1, 1]], "all signs observed are 1.*if 0 and 1 are the kinds"),
+        (MMMF(), pd.DataFrame([["yes", "no"]] * 2), "no matrix of signs.*replace.*ONE: 1"),
         (MMMF(), [[-1, 0], [0, -1]], "all signs observed are -1"),
         (MMMF(), np.zeros((3, 2)), "no entry of X was observed"),
         (MMMF(), np.full((3, 2), np.nan), "no entry of X was observed"),

@@ -279,7 +279,8 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if np.ptp(signs.values) == 0.0:
             raise DataError(
                 f"all signs observed are {signs.values[0]:g}, so none that is held back tells one "
-                "price from another. Pass signs of both kinds, or a number for c."
+                "price from another. Pass signs of both kinds, or a number for c. An entry of 0 "
+                "was not observed: if 0 and 1 are the kinds, pass 2 X - 1."
             )
         path = chosen_path(signs, ridge, deadline, self.random_state)
         return ridge, *path.priced(self._least_price(signs, ridge))

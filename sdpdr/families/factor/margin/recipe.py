@@ -96,7 +96,7 @@ def _signs_read(X: Any, name: str) -> Entries:
     users_and_items = () if triples is None else triples.iloc[:, :2]
     if named_columns(X) or not np.all(np.isin(users_and_items, (0, 1))):
         return read_entries(X, name)
-    refuse_text(X)
+    refuse_text(X, signs=True)
     checked = checked_matrix(X, name, accept_sparse="csr", ensure_all_finite=False)
     if (X.dtype if sp.issparse(X) else np.asarray(X).dtype).kind == "b":
         raise DataTypeError(

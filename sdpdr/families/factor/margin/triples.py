@@ -31,6 +31,10 @@ _ADVICE = (
     "user, a column for each item and NaN where there is no rating, as X.pivot(index=USERS, "
     "columns=ITEMS, values=RATINGS) makes it."
 )
+_WORDS = (
+    "If words stand for the two signs, pass X.replace({ONE: 1, OTHER: -1}), with NaN where no sign "
+    "was observed."
+)
 
 
 def triples_of(X: Any) -> pd.DataFrame | None:
@@ -145,8 +149,8 @@ def warn_of_unused(X: Any) -> None:
         )
 
 
-def refuse_text(X: Any) -> None:
-    """Refuse a frame as a matrix of ratings if one of its columns holds text.
+def refuse_text(X: Any, *, signs: bool = False) -> None:
+    """Refuse a frame as a matrix of ratings, or of signs, if one of its columns holds text.
 
     Raises
     ------
@@ -157,9 +161,10 @@ def refuse_text(X: Any) -> None:
             continue
         text = [entry for entry in column if isinstance(entry, str) and not _is_number(entry)]
         if text:
+            kind, advice = ("signs", _WORDS) if signs else ("ratings", _ADVICE)
             raise DataError(
-                f"column {name!r} holds text, such as {text[0]!r}, so X is no matrix of ratings; "
-                f"and no list of them by its names. {_ADVICE} If column {name!r} names the rows "
+                f"column {name!r} holds text, such as {text[0]!r}, so X is no matrix of {kind}; "
+                f"and no list of them by its names. {advice} If column {name!r} names the rows "
                 f"of a matrix, pass X.set_index({name!r})."
             )
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.distances import ROUNDING
+from sdpdr.base.distances import ROUNDING, require_one_order
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import listed, numbered
@@ -54,6 +54,7 @@ def named_distances(
         names, places = np.unique(ends, return_inverse=True)
         lengths = _as_numbers(triples.iloc[:, 2])
         return _listed(places.reshape(-1, 2), lengths, squared, names, anchors), names
+    require_one_order(D)
     graph = known_distances(D, squared=squared, anchors=anchors)
     rows = getattr(D, "index", None)
     if isinstance(rows, pd.Index) and rows.dtype.kind == "O" and rows.size == graph.index.size:
