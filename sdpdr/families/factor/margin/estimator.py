@@ -30,7 +30,7 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, why_zero
+from sdpdr.families.factor.margin.prices import SIGN_RIDGE, chosen_path, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS, Signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
@@ -66,7 +66,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Seconds, of which the choice of a price has half.
     ridge : float, optional
         :math:`\kappa`, the price of offsets in signs: an offset is drawn to zero as if by so many
-        signs. By default 5 where the price is chosen, and infinite, for none, where c is given.
+        signs. By default 15 where the price is chosen, and infinite, for none, where c is given.
     random_state : int or RandomState, default 0
         Of what is held back. The optimum at a price does not depend on it.
 
@@ -130,8 +130,8 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     (array([-1]), True)
     >>> from sdpdr import datasets
     >>> chosen = sdpdr.MMMF(tol=1e-3).fit(datasets.partial_signs(30, 20, share=0.6)[0])
-    >>> bool(chosen.c_ == chosen.prices_[chosen.errors_.argmin()]), chosen.ridge_
-    (True, 5.0)
+    >>> bool(chosen.c_ <= chosen.prices_[chosen.errors_.argmin()]), chosen.ridge_
+    (True, 15.0)
     """
 
     c: float | None = None
@@ -274,7 +274,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The prices of offsets and of slack, given or chosen; those tried, and their errors."""
         if self.c is not None:
             return self._ridge(), self.c, np.zeros(0), np.zeros(0)
-        ridge = RIDGE if self.ridge is None else self._ridge()
+        ridge = SIGN_RIDGE if self.ridge is None else self._ridge()
         validate.choice("norm", self.norm, NORMS)
         if np.ptp(signs.values) == 0.0:
             raise DataError(
