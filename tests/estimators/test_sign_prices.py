@@ -20,7 +20,7 @@ LIKED = np.array([0.1, 0.9, 0.8, 0.2, 0.85, 0.15, 0.9, 0.1, 0.2, 0.8])
 TWO_LEVELS = np.array([[1.0, 1.0, 2.0, 2.0]] * 3)
 
 
-def popular(p=150, share=0.5):
+def popular(p=60, share=0.5):
     rng = np.random.default_rng(0)
     Y = np.where(rng.random((p, LIKED.size)) < LIKED, 1.0, -1.0)
     return np.where(rng.random(Y.shape) < share, Y, 0.0)
@@ -37,12 +37,16 @@ def planted(p=40, q=25, share=0.5, noise=0.0):
 
 def test_popularity_is_found_where_there_is_nothing_else():
     Y = popular()
-    with pytest.warns(WeakSeparationWarning, match="only offsets predict. No higher price"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakSeparationWarning)
         model = MMMF().fit(Y)
     assert np.mean(model.predict() == np.sign(LIKED - 0.5)) > 0.98
-    assert not model.U_.any()
-    assert model.c_ == model.prices_[0] <= model.prices_[np.argmin(model.errors_)]
+    assert model.c_ <= model.prices_[1]
     assert model.gap_ <= 1e-6
+    # The least price of a loss with a kink is known to some percent only.
+    with pytest.warns(WeakSeparationWarning, match="only offsets predict. Raise c"):
+        below = MMMF(0.9 * model.prices_[0], ridge=SIGN_RIDGE).fit(Y)
+    assert not below.U_.any()
 
 
 def test_without_offsets_the_warning_speaks_of_none():
@@ -57,7 +61,7 @@ def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
     seen, held = planted()
     model = MMMF().fit(seen)
     assert model.score(held) > 0.9
-    assert model.prices_[0] < model.c_ <= model.prices_[np.argmin(model.errors_)]
+    assert model.c_ == model.prices_[np.argmin(model.errors_)] > model.prices_[0]
     assert model.ridge_ == SIGN_RIDGE
     assert 0.0 <= model.bound_ <= model.value_
     assert model.gap_ <= 1e-6

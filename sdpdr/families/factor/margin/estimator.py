@@ -130,7 +130,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     (array([-1]), True)
     >>> from sdpdr import datasets
     >>> chosen = sdpdr.MMMF(tol=1e-3).fit(datasets.partial_signs(30, 20, share=0.6)[0])
-    >>> bool(chosen.c_ <= chosen.prices_[chosen.errors_.argmin()]), chosen.ridge_
+    >>> bool(chosen.c_ == chosen.prices_[chosen.errors_.argmin()]), chosen.ridge_
     (True, 15.0)
     """
 
