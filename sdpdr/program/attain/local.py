@@ -31,6 +31,7 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
+from sdpdr.program.attain.inner import LIFTED, inner_multipliers, inner_point
 from sdpdr.program.attain.metric import (
     SHARES,
     Metric,
@@ -53,6 +54,8 @@ _BOUND = "multipliers inside all cones, next to which the equations have a solut
 # Operations of a factorization that takes less than a second, as other arguments do at that size.
 _OPERATIONS = 2e9
 _STEPS, _TRIES = 2, 2
+# And of one that takes longer than to look for an inside.
+_WIDE = 4e7
 # A part of a column at right angles to those before, beside its length, whose square is far above
 # what rounding makes of products of some thousand entries; and where steps are corrected, which
 # what comes of them is proved by, above it.
@@ -193,7 +196,18 @@ def _points(
                 return value, moved
         return None
 
-    yield from searched(lifted, depth(program, program.M @ v + program.t) / tol)
+    outside = depth(program, program.M @ v + program.t) / tol
+    goal = inner_point(program, v) if _is_wide(program) else None
+    if goal is not None:
+
+        def between(share: float) -> tuple[float, Array] | None:
+            effort.spend()
+            moved = _onto_equations(program, v + min(1.0, share * tol / LIFTED) * (goal - v))
+            value = _value_near(program, moved)
+            return None if value is None else (value, moved)
+
+        yield from searched(between, outside)
+    yield from searched(lifted, outside)
 
 
 def _inwards(move: Callable[[Array], Array | None], at: Array) -> Iterator[Array]:
@@ -213,6 +227,12 @@ def _is_quick(program: DenseProgram) -> bool:
     return freedom > 0 and program.t.size * width**2 <= _OPERATIONS
 
 
+def _is_wide(program: DenseProgram) -> bool:
+    """Whether to measure all directions that are free takes longer than to look for an inside."""
+    freedom = program.c.size - program.e.size
+    return not program.is_narrow and program.t.size * freedom**2 > _WIDE
+
+
 def _onto_equations(program: DenseProgram, v: Array) -> Array:
     for _ in range(_STEPS if program.e.size else 0):
         v = v + program.shortest(program.e - program.E @ v)
@@ -221,7 +241,7 @@ def _onto_equations(program: DenseProgram, v: Array) -> Array:
 
 def _value_near(program: DenseProgram, v: Array) -> float | None:
     """A value that some feasible point next to v is proved to have; None if none is."""
-    E, M, _ = program.sizes
+    E, M, _ = program.summands
     unit, size = float(gamma(v.size + program.behind + 8)), np.abs(v)
     missed = np.abs(program.e - program.E @ v) + unit * (E @ size + np.abs(program.e))
     reach = program.stretch * float(np.linalg.norm(missed)) if missed.size else 0.0
@@ -297,22 +317,34 @@ def _bounds(
         return
     slack = _with_slack(program, y, z, cost)
 
+    def proved(moved: Array) -> tuple[float, Multipliers] | None:
+        prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
+        return _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+
     def lifted(share: float) -> tuple[float, Multipliers] | None:
         effort.spend()
         for moved in _inwards(lambda z: _towards_equations(program, z, cost, share * tol), slack):
-            prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
-            found = _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+            found = proved(moved)
             if found is not None:
                 return found
         return None
 
-    yield from searched(lifted, depth(program, slack) / tol)
+    outside = depth(program, slack) / tol
+    goal = inner_multipliers(program, slack, cost) if _is_wide(program) else None
+    if goal is not None:
+
+        def between(share: float) -> tuple[float, Multipliers] | None:
+            effort.spend()
+            return proved(slack + min(1.0, share * tol / LIFTED) * (goal - slack))
+
+        yield from searched(between, outside)
+    yield from searched(lifted, outside)
 
 
 def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
-    """Multipliers of all cones, those of variables what the others leave."""
+    """Multipliers of all cones, those of variables what the others leave, who are zero in z."""
     found, held = z.copy(), program.own >= 0
-    left = cost + program.E.T @ y - program.others.T @ z
+    left = cost + program.E.T @ y - program.M.T @ z
     found[program.own[held]] = left[held]
     return found
 
@@ -333,7 +365,7 @@ def _bound_near(
     y, z, distance = _onto_free(program, metric, y, z, cost)
     # The step that is left changes y by no more than its unit, and z by no more than its largest.
     unit = _unit_of(y)
-    reach = 1.01 * distance * (unit * program.heights + program.sizes[2].T @ metric.largest)
+    reach = 1.01 * distance * (unit * program.heights + program.summands[1].T @ metric.largest)
     full = _with_slack(program, y, z, cost)
     error = np.zeros(z.size)
     error[own] = (reach + _rounding(program, y, z, cost))[held]
@@ -350,7 +382,7 @@ def _bound_near(
 
 def _is_worth_it(program: DenseProgram, y: Array, z: Array, cost: Array) -> bool:
     """Whether slack lies further inside than the equations of free scalars are missed by."""
-    slack = cost + program.E.T @ y - program.others.T @ z
+    slack = cost + program.E.T @ y - program.M.T @ z
     missed = float(np.max(np.abs(slack[program.free]), initial=0.0))
     full, error = z.copy(), np.zeros(z.size)
     held = program.own >= 0
@@ -368,13 +400,13 @@ def _onto_free(
     free, m, unit = program.free, y.size, _unit_of(y)
     if not free.size:
         return y, z, 0.0
-    columns = np.vstack([unit * program.E[:, free], -metric.applied(program.others[:, free])])
+    columns = np.vstack([unit * program.E[:, free], -metric.applied(program.M[:, free])])
     upper = triangle(columns, _APART)
     for _ in range(_STEPS):
-        left = (cost + program.E.T @ y - program.others.T @ z)[free]
+        left = (cost + program.E.T @ y - program.M.T @ z)[free]
         step = columns @ solved(upper, -left)
         y, z = y + unit * step[:m], z + metric.applied(step[m:, None])[:, 0]
-    left = (cost + program.E.T @ y - program.others.T @ z)[free]
+    left = (cost + program.E.T @ y - program.M.T @ z)[free]
     rounding = _rounding(program, y, z, cost)[free]
     inverse = _inverse(upper)
     # What rounding makes of products of columns must leave most of what is bounded by them.
@@ -391,8 +423,8 @@ def _inverse(upper: Array) -> Array:
 
 def _rounding(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
     """Bounds on the rounding errors of the slack of variables."""
-    E, _, others = program.sizes
-    size = np.abs(cost) + program.summands[2] + E.T @ np.abs(y) + others.T @ np.abs(z)
+    E, M, _ = program.summands
+    size = np.abs(cost) + program.summands[2] + E.T @ np.abs(y) + M.T @ np.abs(z)
     return np.asarray(gamma(program.terms[1]) * size)
 
 

@@ -38,7 +38,7 @@ _Proof = TypeVar("_Proof")
 
 
 class Metric:
-    """The local norm at a point of the cone with its small eigenvalues lifted.
+    """The local norm at a point of the cone with its small eigenvalues lifted, or its square.
 
     Attributes
     ----------
@@ -52,7 +52,13 @@ class Metric:
     """
 
     def __init__(
-        self, program: DenseProgram, s: Array, share: float, *, inverse: bool = False
+        self,
+        program: DenseProgram,
+        s: Array,
+        share: float,
+        *,
+        inverse: bool = False,
+        squared: bool = False,
     ) -> None:
         self._program = program
         spectra = [np.linalg.eigh(group.matrices(finite(s))) for group in program.groups]
@@ -62,7 +68,7 @@ class Metric:
         whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
         self.lifted, self.largest = np.zeros(s.size), np.zeros(s.size)
         self.roots: list[Array] = []
-        power = -0.5 if inverse else 0.5
+        power = (-0.5 if inverse else 0.5) * (2.0 if squared else 1.0)
         for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=False):
             floor = share * np.maximum(top, _LEAST * whole)
             values = np.maximum(values, floor[:, None])
@@ -172,17 +178,22 @@ def is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
     return bool(np.all(s[program.linear] >= 1.01 * error[program.linear]))
 
 
-def depth(program: DenseProgram, s: Array) -> float:
-    """How far a point lies outside the cones, each beside its largest eigenvalue."""
+def depth(program: DenseProgram, s: Array, *, signed: bool = False) -> float:
+    """How far a point lies outside the cones, each beside its largest eigenvalue.
+
+    Inside of all of them it is zero, or signed, less than that.
+    """
     values = [np.linalg.eigvalsh(group.matrices(finite(s))) for group in program.groups]
     values += [arrows.spectra(finite(s))[0] for arrows in program.arrows]
     tops = [np.max(np.abs(one), axis=1) for one in values]
     scalars = s[program.linear]
     whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
-    found = [0.0, float(np.max(-scalars / (np.abs(scalars) + _LEAST * whole), initial=0.0))]
+    found = [] if signed else [0.0]
+    if scalars.size:
+        found.append(float(np.max(-scalars / (np.abs(scalars) + _LEAST * whole))))
     for one, top in zip(values, tops, strict=True):
         found.append(float(np.max(-one[:, 0] / np.maximum(top, _LEAST * whole))))
-    return max(found)
+    return max(found, default=0.0)
 
 
 def triangle(rows: Array, least: float) -> Array:
