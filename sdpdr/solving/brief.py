@@ -52,8 +52,6 @@ _MATRIX, _SPECTRUM, _NUMBER = 1e-5, 4e-9, 1e-9
 # but for few iterations, which lead nowhere, and where there is little to gain.
 _STEPS, _GIVEN_TO_SCS, _FEWEST, _LITTLE = 12, 1.0, 150, 0.035
 _FAR = (Milestone(100, 1e-2),)
-# Where others take some milliseconds, only who ends in some more iterations is worth while.
-_SOME, _SOON = 0.007, (Milestone(25, 5e-3), Milestone(100, 1e-4))
 # Seconds that it takes to write the program in a form, over the number of steps.
 _WRITTEN = {"gram": 0.0, "lmi": 5e-5}
 
@@ -266,9 +264,7 @@ def splittings(sdp: SDP) -> tuple[int, tuple[Milestone, ...]]:
     gram, lmi = sdp.remembered(gram_sizes), sdp.remembered(lmi_sizes)
     others = _STEPS * min(f() for one in (gram, lmi) for f in (one.of_clarabel, one.of_dense))
     most = int(_GIVEN_TO_SCS * others / gram.of_scs())
-    if others < _SOME or most < _FEWEST:
-        return 0, ()
-    return (most, _FAR) if others >= _LITTLE else (_FEWEST, _SOON)
+    return (most, _FAR) if others >= _LITTLE and most >= _FEWEST else (0, ())
 
 
 def _order(sdp: SDP) -> int:
