@@ -12,13 +12,14 @@ ellipsoid). What is left of the equations is made up for by a step of which the 
 The slack of variables is whatever the multipliers leave, and has to have eigenvalues beyond its
 own errors.
 
-Where that fails, small eigenvalues of all matrices are lifted by a share of the largest, and the
-point, or the multipliers, that comes nearest to them in the local norm is tried.
+Where that fails, either is moved a part of the way to an inside (`sdpdr.program.attain.inner`);
+or small eigenvalues of all matrices are lifted by a share of the largest, and the point, or the
+multipliers, that comes nearest to them in the local norm is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
@@ -35,8 +36,8 @@ from sdpdr.program.attain.inner import LIFTED, inner_multipliers, inner_point
 from sdpdr.program.attain.metric import (
     SHARES,
     Metric,
-    Turned,
     depth,
+    first_inside,
     is_inside,
     reflected,
     searched,
@@ -44,6 +45,12 @@ from sdpdr.program.attain.metric import (
     triangle,
 )
 from sdpdr.program.attain.newton import unless_lost
+from sdpdr.program.attain.towards import (
+    inwards,
+    onto_equations,
+    towards_equations,
+    towards_inside,
+)
 from sdpdr.program.attain.written import written_at_length, written_out
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.point import Factor, Point
@@ -53,13 +60,13 @@ _ATTAINED = "a point inside all cones, next to which the equations have a soluti
 _BOUND = "multipliers inside all cones, next to which the equations have a solution"
 # Operations of a factorization that takes less than a second, as other arguments do at that size.
 _OPERATIONS = 2e9
-_STEPS, _TRIES = 2, 2
-# And of one that takes longer than to look for an inside.
+# And of one that takes longer than to look for an inside: proofs of textbook programs above it took
+# 0.2 to 1.2 of the time, and of those below neither was the better.
 _WIDE = 4e7
+_STEPS = 2
 # A part of a column at right angles to those before, beside its length, whose square is far above
-# what rounding makes of products of some thousand entries; and where steps are corrected, which
-# what comes of them is proved by, above it.
-_APART, _ROUGHLY = 1e-3, 1e-6
+# what rounding makes of products of some thousand entries.
+_APART = 1e-3
 # A share of the products of columns that may be rounding where a bound follows from them.
 _LOST = 0.1
 # What points, and both sides together, may leave of the tolerance.
@@ -134,7 +141,7 @@ def both_sides(
         return Sides()
     # What is large is not kept.
     program = written_at_length(sdp) if large else sdp.remembered(written_out)
-    if program is None or (large and not _is_quick(program)):
+    if program is None or (large and not (_is_quick(program) or _is_wide(program))):
         return Sides()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _both_sides(program, point, tol, gap_scale, Effort(deadline))
@@ -181,43 +188,32 @@ def _points(
     program: DenseProgram, v: Array, tol: float, effort: Effort
 ) -> Iterator[tuple[float, Array]]:
     """Values that feasible points near v are proved to have, and such points, rounded."""
-    v = _onto_equations(program, v)
+    v = onto_equations(program, v)
     value = _value_near(program, v)
     if value is not None:
         yield value, v
-    if not _is_quick(program):
-        return
+    outside = depth(program, program.M @ v + program.t) / tol
+    goal = inner_point(program, v) if _is_wide(program) else None
+
+    def between(share: float) -> tuple[float, Array] | None:
+        effort.spend()
+        assert goal is not None
+        moved = onto_equations(program, v + min(1.0, share * tol / LIFTED) * (goal - v))
+        value = _value_near(program, moved)
+        return None if value is None else (value, moved)
 
     def lifted(share: float) -> tuple[float, Array] | None:
         effort.spend()
-        for moved in _inwards(lambda v: _towards_inside(program, v, share * tol), v):
+        for moved in inwards(lambda v: towards_inside(program, v, share * tol), v):
             value = _value_near(program, moved)
             if value is not None:
                 return value, moved
         return None
 
-    outside = depth(program, program.M @ v + program.t) / tol
-    goal = inner_point(program, v) if _is_wide(program) else None
     if goal is not None:
-
-        def between(share: float) -> tuple[float, Array] | None:
-            effort.spend()
-            moved = _onto_equations(program, v + min(1.0, share * tol / LIFTED) * (goal - v))
-            value = _value_near(program, moved)
-            return None if value is None else (value, moved)
-
-        yield from searched(between, outside)
-    yield from searched(lifted, outside)
-
-
-def _inwards(move: Callable[[Array], Array | None], at: Array) -> Iterator[Array]:
-    """Points, or multipliers, nearer and nearer to such with small eigenvalues lifted."""
-    for _ in range(_TRIES):
-        moved = move(at)
-        if moved is None:
-            return
-        yield moved
-        at = moved
+        yield from first_inside(between, outside)
+    if _is_quick(program):
+        yield from searched(lifted, outside)
 
 
 def _is_quick(program: DenseProgram) -> bool:
@@ -231,12 +227,6 @@ def _is_wide(program: DenseProgram) -> bool:
     """Whether to measure all directions that are free takes longer than to look for an inside."""
     freedom = program.c.size - program.e.size
     return not program.is_narrow and program.t.size * freedom**2 > _WIDE
-
-
-def _onto_equations(program: DenseProgram, v: Array) -> Array:
-    for _ in range(_STEPS if program.e.size else 0):
-        v = v + program.shortest(program.e - program.E @ v)
-    return v
 
 
 def _value_near(program: DenseProgram, v: Array) -> float | None:
@@ -257,49 +247,6 @@ def _value_near(program: DenseProgram, v: Array) -> float | None:
     return value + 1.01 * (away + unit * float(rounding))
 
 
-@unless_lost
-def _towards_inside(program: DenseProgram, v: Array, share: float) -> Array | None:
-    """The point whose s comes nearest to one with its small eigenvalues lifted."""
-    s = program.M @ v + program.t
-    if program.is_narrow:
-        metric = Metric(program, s, share)
-        right = program.across @ (s - metric.lifted)
-        step = _least(_across(program, metric), right)
-        moved = metric.lifted + metric.applied(step[:, None])[:, 0]
-        return _onto_equations(program, moved[program.own])
-    inside = Metric(program, s, share, inverse=True)
-    right = inside.applied((inside.lifted - s)[:, None])[:, 0]
-    step = _nearest(_within(program, inside), right)
-    return _onto_equations(program, v + (program.kernel @ step if program.e.size else step))
-
-
-def _across(program: DenseProgram, metric: Metric) -> Turned:
-    return Turned(metric, program.across.T, lambda: program.products_across)
-
-
-def _within(program: DenseProgram, metric: Metric) -> Turned:
-    return Turned(metric, program.within, lambda: program.products_within)
-
-
-def _nearest(columns: Turned, right: Array) -> Array:
-    """The x for which A x comes nearest to what is given."""
-    upper = columns.triangle(_ROUGHLY)
-    found = np.zeros(upper.shape[1])
-    for _ in range(_STEPS):
-        found = found + solved(upper, columns.with_each(right - columns.at(found)))
-    return found
-
-
-def _least(columns: Turned, right: Array) -> Array:
-    """The shortest d with A^T d as given."""
-    upper = columns.triangle(_ROUGHLY)
-    found = columns.at(solved(upper, right))
-    # What is added mends what rounding makes of products with large coefficients.
-    for _ in range(_STEPS - 1):
-        found = found + columns.at(solved(upper, right - columns.with_each(found)))
-    return found
-
-
 # -- multipliers -------------------------------------------------------------------------
 
 
@@ -313,32 +260,31 @@ def _bounds(
     found = _bound_near(program, y, z, cost, constant, SHARES[0] * tol)
     if found is not None:
         yield found
-    if not _is_quick(program):
-        return
     slack = _with_slack(program, y, z, cost)
+    outside = depth(program, slack) / tol
+    goal = inner_multipliers(program, slack, cost) if _is_wide(program) else None
 
     def proved(moved: Array) -> tuple[float, Multipliers] | None:
         prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
         return _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
 
+    def between(share: float) -> tuple[float, Multipliers] | None:
+        effort.spend()
+        assert goal is not None
+        return proved(slack + min(1.0, share * tol / LIFTED) * (goal - slack))
+
     def lifted(share: float) -> tuple[float, Multipliers] | None:
         effort.spend()
-        for moved in _inwards(lambda z: _towards_equations(program, z, cost, share * tol), slack):
+        for moved in inwards(lambda z: towards_equations(program, z, cost, share * tol), slack):
             found = proved(moved)
             if found is not None:
                 return found
         return None
 
-    outside = depth(program, slack) / tol
-    goal = inner_multipliers(program, slack, cost) if _is_wide(program) else None
     if goal is not None:
-
-        def between(share: float) -> tuple[float, Multipliers] | None:
-            effort.spend()
-            return proved(slack + min(1.0, share * tol / LIFTED) * (goal - slack))
-
-        yield from searched(between, outside)
-    yield from searched(lifted, outside)
+        yield from first_inside(between, outside)
+    if _is_quick(program):
+        yield from searched(lifted, outside)
 
 
 def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
@@ -430,19 +376,3 @@ def _rounding(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
 
 def _unit_of(y: Array) -> float:
     return float(np.max(np.abs(y), initial=0.0)) or 1.0
-
-
-@unless_lost
-def _towards_equations(
-    program: DenseProgram, slack: Array, cost: Array, share: float
-) -> Array | None:
-    """The multipliers of cones nearest to some with small eigenvalues lifted."""
-    if program.is_narrow:
-        inside = Metric(program, slack, share, inverse=True)
-        right = inside.applied((inside.lifted - slack)[:, None])[:, 0]
-        return slack + program.across.T @ _nearest(_across(program, inside), right)
-    metric = Metric(program, slack, share)
-    left = cost - program.M.T @ metric.lifted
-    left = program.kernel.T @ left if program.e.size else left
-    step = _least(_within(program, metric), left)
-    return metric.lifted + metric.applied(step[:, None])[:, 0]

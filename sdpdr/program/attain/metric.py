@@ -28,6 +28,8 @@ _ROUNDINGS = 16.0
 SHARES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 FINER = (1e-6, 1e-5)
 _FURTHEST = len(SHARES) - 1
+# Times that a share of the way to an inside is doubled.
+_DOUBLINGS = 7
 # How far outside a point may lie, over what is lifted.
 _OUTSIDE = 0.1
 # Numbers in columns that are measured at once, and from which on none are reflected.
@@ -276,5 +278,17 @@ def searched(prove: Callable[[float], _Proof | None], outside: float) -> Iterato
             break
     for share in before:
         if (found := prove(share)) is not None:
+            yield found
+            return
+
+
+def first_inside(prove: Callable[[float], _Proof | None], outside: float) -> Iterator[_Proof]:
+    """What the least share proves, on the way to an inside, that proves anything.
+
+    A try takes less than a millisecond, and what is lifted twice as far costs twice as much.
+    """
+    least = max(SHARES[0], outside)
+    for k in range(_DOUBLINGS):
+        if (found := prove(least * 2.0**k)) is not None:
             yield found
             return
