@@ -15,7 +15,7 @@ from sdpdr.model.conic.cones import arrow
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.attain import local, written
 from sdpdr.program.attain.arrows import head_of, of_head
-from sdpdr.program.attain.inner import inner_multipliers, inner_point
+from sdpdr.program.attain.inward import inner_multipliers, inner_point
 from sdpdr.program.attain.local import both_sides
 from sdpdr.program.attain.metric import depth
 from sdpdr.program.attain.written import is_worth_writing, written_out

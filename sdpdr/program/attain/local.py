@@ -12,7 +12,7 @@ ellipsoid). What is left of the equations is made up for by a step of which the 
 The slack of variables is whatever the multipliers leave, and has to have eigenvalues beyond its
 own errors.
 
-Where that fails, either is moved a part of the way to an inside (`sdpdr.program.attain.inner`);
+Where that fails, either is moved a part of the way to an inside (`sdpdr.program.attain.inward`);
 or small eigenvalues of all matrices are lifted by a share of the largest, and the point, or the
 multipliers, that comes nearest to them in the local norm is tried.
 """
@@ -32,7 +32,15 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
-from sdpdr.program.attain.inner import LIFTED, inner_multipliers, inner_point
+from sdpdr.program.attain.inward import (
+    LIFTED,
+    inner_multipliers,
+    inner_point,
+    inwards,
+    onto_equations,
+    towards_equations,
+    towards_inside,
+)
 from sdpdr.program.attain.metric import (
     SHARES,
     Metric,
@@ -45,12 +53,6 @@ from sdpdr.program.attain.metric import (
     triangle,
 )
 from sdpdr.program.attain.newton import unless_lost
-from sdpdr.program.attain.towards import (
-    inwards,
-    onto_equations,
-    towards_equations,
-    towards_inside,
-)
 from sdpdr.program.attain.written import written_at_length, written_out
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.point import Factor, Point
