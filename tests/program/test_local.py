@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -49,9 +51,10 @@ def symmetric(rng):
     seed=st.integers(0, 2**32 - 1),
     noise=st.sampled_from([0.0, 1e-9, 1e-7, 1e-3]),
     units=st.sampled_from([1e-3, 1.0, 1e4]),
+    wide=st.booleans(),
 )
 @settings(max_examples=40, deadline=None)
-def test_no_side_is_beyond_the_optimum(seed, noise, units):
+def test_no_side_is_beyond_the_optimum(seed, noise, units, wide):
     rng = np.random.default_rng(seed)
     matrix = units * symmetric(rng)
     values, vectors = np.linalg.eigh(matrix)
@@ -69,7 +72,8 @@ def test_no_side_is_beyond_the_optimum(seed, noise, units):
             -lowest,
         ),
     ):
-        found = both_sides(sdp, point, 1e-6)
+        with patch.object(local, "_WIDE", 0.0 if wide else np.inf):
+            found = both_sides(sdp, point, 1e-6)
         if noise <= 1e-9:
             assert found.meet
         if found.meet:
