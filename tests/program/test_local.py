@@ -276,6 +276,14 @@ def test_what_is_not_small_is_written_out_before_steps_along_the_path(monkeypatc
     assert not is_worth_writing(program)
 
 
+def test_entries_of_inequalities_are_rows_of_the_steps_that_writing_saves(monkeypatch):
+    """A free scalar above eigenvalues, without a row of its own."""
+    few, many = largest_shift(np.eye(2)), largest_shift(np.eye(12))
+    monkeypatch.setattr(written, "_ENTRIES", 1)
+    assert not is_worth_writing(few)
+    assert is_worth_writing(many)
+
+
 def test_a_value_outlives_a_bound_that_is_not_near_enough():
     """The least largest eigenvalue of A + x_1 B_1 + ... of an order that Newton steps find slow."""
     rng = np.random.default_rng(2)
