@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -24,6 +25,9 @@ Array: TypeAlias = NDArray[np.float64]
 Index: TypeAlias = NDArray[np.int64]
 # A dense array or a sparse one; SciPy has no types to tell them apart.
 Matrix: TypeAlias = Any
+# What other sparse matrices are made of, and up to where their indices have 32 bits.
+_NOTHING = sp.csr_array((0, 0))
+_LARGEST_INDEX = np.iinfo(np.int32).max
 
 
 def as_real(numbers: Any, copy: bool = False) -> Any:
@@ -93,11 +97,39 @@ def own_rows(matrix: Any) -> sp.csr_array:
     if sp.issparse(given) and given.format == "csr":
         # SciPy takes five times as long over a matrix as over its arrays.
         parts = (given.data.copy(), given.indices.copy(), given.indptr.copy())
-        own = sp.csr_array(parts, shape=given.shape)
+        own = rows_as_they_are(*parts, given.shape)
     else:
         own = sp.csr_array(given, copy=True)
     own.sum_duplicates()
     return own
+
+
+def rows_as_they_are(
+    data: Array, indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
+) -> sp.csr_array:
+    """A sparse matrix of arrays that are known to be one.
+
+    SciPy takes 25 microseconds to check them, fifteen times as long as to keep them, and a program
+    of some variables has dozens.
+
+    Parameters
+    ----------
+    data, indices, indptr : arrays
+        As SciPy has them.
+    shape : tuple of int
+
+    Examples
+    --------
+    >>> rows_as_they_are(np.ones(1), np.array([1]), np.array([0, 0, 1]), (2, 3)).toarray()
+    array([[0., 0., 0.],
+           [0., 1., 0.]])
+    """
+    found = copy(_NOTHING)
+    kind = np.int32 if max(*shape, data.size) <= _LARGEST_INDEX else np.int64
+    found._shape = shape
+    found.data, found.indices = data, indices.astype(kind, copy=False)
+    found.indptr = indptr.astype(kind, copy=False)
+    return found
 
 
 def as_whole(what: str, number: Any) -> int:

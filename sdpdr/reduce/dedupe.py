@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import Number, exact_terms
@@ -199,8 +199,8 @@ def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     if len(parts) == 1:
         # SciPy takes several times as long to stack matrices as to read them.
         ((start, part),) = parts
-        entries = (part.data, part.indices + start, part.indptr)
-        return sp.csr_array(entries, shape=(rows.m, ends[-1]), copy=True)
+        entries = (part.data.copy(), part.indices + start, part.indptr.copy())
+        return rows_as_they_are(*entries, (rows.m, ends[-1]))
     counts = [np.repeat(np.arange(rows.m), np.diff(part.indptr)) for _, part in parts]
     row = np.concatenate([np.arange(0), *counts])
     column = np.concatenate([np.arange(0), *(part.indices + start for start, part in parts)])
@@ -270,6 +270,8 @@ def _clusters(matrix: sp.csr_array, candidates: Mask) -> tuple[Index, Index]:
     close = np.ones(max(order.size - 1, 0), dtype=bool)
     for h in hashes:
         close &= np.abs(np.diff(h[order])) <= 1e-11 * (1.0 + np.abs(h[order][:-1]))
+    if not close.any():  # as of most programs, of which the small ones take as long as what follows
+        return np.arange(0), np.arange(0)
     alike = np.concatenate([[0], np.cumsum(~close)])[: order.size]
     by_group = np.lexsort((order, alike))
     row, alike = order[by_group], alike[by_group]

@@ -35,7 +35,7 @@ from sdpdr.solvers.processes.silence import quiet, silence
 from sdpdr.solvers.processes.workers import native_code_runs
 from sdpdr.solvers.render import Rendered, render
 from sdpdr.solvers.screen import failure
-from sdpdr.solvers.splitting import split
+from sdpdr.solvers.splitting import Milestone, split
 
 
 class ClarabelKeeping(CLARABEL):  # type: ignore[misc]  # cvxpy's classes have no types
@@ -212,7 +212,13 @@ class Clarabel(CvxpySolver):
 
 @dataclass(frozen=True)
 class Scs(CvxpySolver):
-    """SCS, an operator-splitting method (options as in `Solver`)."""
+    """SCS, an operator-splitting method (options as in `Solver`).
+
+    Parameters
+    ----------
+    milestones : tuple of Milestone, optional
+        Where it gives up unless it has come so far, of programs in the standard form.
+    """
 
     name: ClassVar[str] = "scs"
     package: ClassVar[str] = "scs"
@@ -221,13 +227,20 @@ class Scs(CvxpySolver):
     limits: ClassVar[Mapping[str, str]] = {"max_iters": "max_iter", "time_limit_secs": "time_limit"}
     backend: ClassVar[str] = cp.SCS
 
+    milestones: tuple[Milestone, ...] = ()
+
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands, without cvxpy, which would compile it for longer."""
         deadline = Deadline(self.time_limit)
         native_code_runs()
         try:
             with deaf(), nullcontext() if self.verbose else silence():
-                outcome = split(sdp, partial(self._given, deadline), verbose=self.verbose)
+                outcome = split(
+                    sdp,
+                    partial(self._given, deadline),
+                    verbose=self.verbose,
+                    milestones=self.milestones,
+                )
         except _GIVING_UP as error:
             seconds = {"compile": 0.0, "solve": deadline.spent}
             return replace(failure(self.name, error), seconds=seconds)

@@ -6,7 +6,8 @@ lower triangle column by column, where ours is the upper one (`sdpdr.linalg.svec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +37,32 @@ _SAID = {
 _OWN = {"eps_abs": 1e-5, "eps_rel": 1e-5}
 
 
-def split(sdp: SDP, options: Callable[[], dict[str, Any]], *, verbose: bool) -> Outcome:
+# That it was cut short.
+_UNFINISHED = (2, -3, -6, -7)
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """How far SCS has to come by an iteration to go on.
+
+    Attributes
+    ----------
+    iterations : int
+    error : float
+        The largest of its residuals and of its gap, relative to one more than the terms of each.
+    """
+
+    iterations: int
+    error: float
+
+
+def split(
+    sdp: SDP,
+    options: Callable[[], dict[str, Any]],
+    *,
+    verbose: bool,
+    milestones: Sequence[Milestone] = (),
+) -> Outcome:
     """Have SCS solve a program.
 
     Parameters
@@ -45,6 +71,9 @@ def split(sdp: SDP, options: Callable[[], dict[str, Any]], *, verbose: bool) -> 
     options : callable without arguments
         Of SCS, by its own names; asked when the program is compiled, which takes time.
     verbose : bool
+    milestones : sequence of Milestone, optional
+        SCS ends at the first that it misses, and begins anew from its point at those that it
+        reaches: it can be stopped nowhere else.
     """
     import scs  # a tenth of a second, which a solve by others need not pay
 
@@ -55,15 +84,56 @@ def split(sdp: SDP, options: Callable[[], dict[str, Any]], *, verbose: bool) -> 
     data = {"A": matrix[order], "b": right[order], "c": cost}
     if curvature.nnz:
         data["P"] = curvature
-    solver = scs.SCS(data, cones, **{**_OWN, **options()}, verbose=verbose)
+    given = {**_OWN, **options()}
+
+    def run(most: int | None, before: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        limited = given if most is None else {**given, "max_iters": most}
+        if before is None:
+            return dict(scs.SCS(data, cones, **limited, verbose=verbose).solve())
+        # With the scale that it has learnt, it loses next to nothing by beginning anew.
+        limited = {**limited, "scale": before["info"]["scale"]}
+        start = {name: before[name] for name in ("x", "y", "s")}
+        return dict(scs.SCS(data, cones, **limited, verbose=verbose).solve(True, **start))
+
     compiling = watch.spent
-    found = solver.solve()
+    found, iterations = _by_milestones(run, data, milestones, given.get("max_iters"))
     seconds = {"compile": compiling, "solve": watch.spent - compiling}
     info = found["info"]
     verdict, words = _SAID.get(info["status_val"], (Verdict.FAILED, "solver_error"))
     value = float(info["pobj"]) + sdp.constant
-    claim = Claim(words, value if np.isfinite(value) else None, int(info["iter"]))
+    claim = Claim(words, value if np.isfinite(value) else None, iterations)
     return Outcome(_point(form, found, order, verdict), verdict, claim, seconds)
+
+
+def _by_milestones(
+    run: Callable[[int | None, Mapping[str, Any] | None], Mapping[str, Any]],
+    data: Mapping[str, Any],
+    milestones: Sequence[Milestone],
+    most: int | None,
+) -> tuple[Mapping[str, Any], int]:
+    """What SCS finds, and after how many iterations."""
+    found, done = None, 0
+    for one in milestones:
+        if most is not None and one.iterations >= most:
+            break
+        found = run(one.iterations - done, found)
+        done += int(found["info"]["iter"])
+        if found["info"]["status_val"] not in _UNFINISHED or not _error(data, found) <= one.error:
+            return found, done
+    found = run(None if most is None else most - done, found)
+    return found, done + int(found["info"]["iter"])
+
+
+def _error(data: Mapping[str, Any], found: Mapping[str, Any]) -> float:
+    """The largest of the residuals and of the gap, relative to what they are made of."""
+    info, matrix = found["info"], data["A"]
+
+    def size(*terms: Any) -> float:
+        return 1.0 + max(float(np.max(np.abs(term), initial=0.0)) for term in terms)
+
+    primal = info["res_pri"] / size(matrix @ found["x"], found["s"], data["b"])
+    dual = info["res_dual"] / size(matrix.T @ found["y"], data["c"])
+    return max(primal, dual, abs(info["gap"]) / size(info["pobj"], info["dobj"]))
 
 
 def _point(form: ConicForm, found: Mapping[str, Any], order: Index, verdict: Verdict) -> Point:

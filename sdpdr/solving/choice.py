@@ -15,6 +15,7 @@ from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.cvxpy_solvers import Scs
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.brief import (
@@ -22,7 +23,7 @@ from sdpdr.solving.brief import (
     brief_reductions,
     brief_solver,
     brief_ways,
-    most_splittings,
+    splittings,
 )
 from sdpdr.solving.costs import (
     POSSIBLE,
@@ -333,10 +334,15 @@ class _Choice:
         sdp, limits = self.known.sdp, (self.options.get(k) for k in ("time_limit", "max_iter"))
         if sdp is None or any(x is not None for x in limits):
             return None
-        if not self._may_be_brief(*SPLIT) or not (most := most_splittings(sdp)):
+        if not self._may_be_brief(*SPLIT):
+            return None
+        most, milestones = splittings(sdp)
+        if not most:
             return None
         way = self._brief(*SPLIT)
-        return replace(way, solver=replace(way.solver, max_iter=most), tentative=True)
+        assert isinstance(way.solver, Scs)
+        limited = replace(way.solver, max_iter=most, milestones=milestones)
+        return replace(way, solver=limited, tentative=True)
 
     def best(self, deadline: Deadline) -> Way:
         """The way of least cost, or the one that was asked for."""

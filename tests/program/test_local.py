@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ import sdpdr
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap, svec_size
 from sdpdr.model.conic.cones import arrow
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
-from sdpdr.program.attain import written
+from sdpdr.program.attain import local, written
 from sdpdr.program.attain.arrows import head_of, of_head
+from sdpdr.program.attain.inward import inner_multipliers, inner_point
 from sdpdr.program.attain.local import both_sides
+from sdpdr.program.attain.metric import depth
 from sdpdr.program.attain.written import is_worth_writing, written_out
 from sdpdr.solving.brief import brief_ways
 
@@ -47,9 +51,10 @@ def symmetric(rng):
     seed=st.integers(0, 2**32 - 1),
     noise=st.sampled_from([0.0, 1e-9, 1e-7, 1e-3]),
     units=st.sampled_from([1e-3, 1.0, 1e4]),
+    wide=st.booleans(),
 )
 @settings(max_examples=40, deadline=None)
-def test_no_side_is_beyond_the_optimum(seed, noise, units):
+def test_no_side_is_beyond_the_optimum(seed, noise, units, wide):
     rng = np.random.default_rng(seed)
     matrix = units * symmetric(rng)
     values, vectors = np.linalg.eigh(matrix)
@@ -67,7 +72,8 @@ def test_no_side_is_beyond_the_optimum(seed, noise, units):
             -lowest,
         ),
     ):
-        found = both_sides(sdp, point, 1e-6)
+        with patch.object(local, "_WIDE", 0.0 if wide else np.inf):
+            found = both_sides(sdp, point, 1e-6)
         if noise <= 1e-9:
             assert found.meet
         if found.meet:
@@ -270,6 +276,14 @@ def test_what_is_not_small_is_written_out_before_steps_along_the_path(monkeypatc
     assert not is_worth_writing(program)
 
 
+def test_entries_of_inequalities_are_rows_of_the_steps_that_writing_saves(monkeypatch):
+    """A free scalar above eigenvalues, without a row of its own."""
+    few, many = largest_shift(np.eye(2)), largest_shift(np.eye(12))
+    monkeypatch.setattr(written, "_ENTRIES", 1)
+    assert not is_worth_writing(few)
+    assert is_worth_writing(many)
+
+
 def test_a_value_outlives_a_bound_that_is_not_near_enough():
     """The least largest eigenvalue of A + x_1 B_1 + ... of an order that Newton steps find slow."""
     rng = np.random.default_rng(2)
@@ -301,3 +315,54 @@ def test_a_constant_that_cancels_costs_what_rounding_may_make_of_it(seed):
     assert found.bound is None or found.bound <= 1.0
     assert found.attained is None or found.attained >= 1.0
     assert not found.certified(1e-6)
+
+
+def eigenvalue_sum(n, p, k, seed):
+    """The least sum of the k largest eigenvalues of a combination of matrices, with its answer."""
+    rng = np.random.default_rng(seed)
+    units = np.array([sdpdr.linalg.svec(m + m.T) for m in rng.standard_normal((p + 1, n, n))])
+    identity = sdpdr.linalg.svec(np.eye(n))[:, None]
+    above = Lmi(
+        "above",
+        n,
+        {
+            "x": VectorMap(-units[1:].T),
+            "t": VectorMap(identity),
+            "Z": SvecMap(n, np.eye(svec_size(n))),
+        },
+        -units[0],
+    )
+    objective = {"t": VectorMap([[float(k)]]), "Z": Trace(n)}
+    variables = (PsdVariable("Z", n), VectorVariable("x", p), VectorVariable("t", 1))
+    sdp = SDP(variables, objective, (), (above,))
+    return sdp, sdpdr.solve(sdp, "clarabel", "gram")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_insides_are_inside_and_lead_to_the_same_proof(seed, monkeypatch):
+    """On the equations and in all cones; what is proved on the way there is no side beyond."""
+    sdp, answer = eigenvalue_sum(10, 4, 3, seed)
+    point = Point(answer.values, answer.duals)
+    program = written_out(sdp)
+    v, (y, z) = program.vector(point.values), program.multipliers(point.duals)
+    inside = inner_point(program, v)
+    assert depth(program, program.M @ inside + program.t, signed=True) < 0.0
+    slack = local._with_slack(program, y, z, program.c)
+    assert depth(program, inner_multipliers(program, slack, program.c), signed=True) < 0.0
+    sides = []
+    for wide in (0.0, np.inf):
+        monkeypatch.setattr(local, "_WIDE", wide)
+        sides.append(both_sides(sdp, point, 1e-6))
+    assert all(one.meet for one in sides)
+    lows, highs = [one.certificate.bound for one in sides], [one.attained.value for one in sides]
+    assert max(lows) <= min(highs)
+
+
+def test_without_an_inside_there_is_none_to_move_to():
+    """X with a zero on its diagonal lies on the boundary, wherever its equations hold."""
+    rows = Rows(
+        "diagonal", "==", {"X": Entries(3, [(0, 0), (1, 1), (2, 2)])}, np.array([0, 1, 1.0])
+    )
+    sdp = SDP((PsdVariable("X", 3),), {"X": Trace(3)}, (rows,))
+    program = written_out(sdp)
+    assert inner_point(program, program.vector({"X": np.diag([0.0, 1.0, 1.0])})) is None

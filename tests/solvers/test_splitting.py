@@ -10,10 +10,12 @@ from sdpdr.model.conic.cones import arrow
 from sdpdr.program.attain.metric import Metric, Turned, triangle
 from sdpdr.program.attain.written import written_out
 from sdpdr.program.point import PsdVariable, VectorVariable
-from sdpdr.program.run import Status
+from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.splitting import _order
+from sdpdr.solvers.cvxpy_solvers import Scs
+from sdpdr.solvers.splitting import Milestone, _order
+from sdpdr.solving.brief import splittings
 
 FEW = 1
 
@@ -84,7 +86,7 @@ def test_a_trial_is_certified_like_any_other_answer():
 
 
 def test_a_trial_in_vain_costs_no_answer(monkeypatch):
-    monkeypatch.setattr("sdpdr.solving.choice.most_splittings", lambda _: FEW)
+    monkeypatch.setattr("sdpdr.solving.choice.splittings", lambda _: (FEW, ()))
     chosen = sdpdr.plan(bounds())
     assert "tried first scs (gram), 1 iterations at most" in chosen.explain()
     found = chosen.run()
@@ -92,6 +94,31 @@ def test_a_trial_in_vain_costs_no_answer(monkeypatch):
     assert [run.solver for run in found.runs] == ["scs", chosen.solver.name]
     assert found.runs[0].value is None
     assert found.runs[0].bound is None
+
+
+def test_scs_ends_at_a_milestone_that_it_misses_and_goes_on_beyond_others():
+    """Nothing but how many iterations are made depends on them."""
+    missed = Scs(milestones=(Milestone(25, 0.0), Milestone(50, 1.0))).run(bounds(12))
+    assert missed.claim.iterations == 25
+    assert missed.verdict is not Verdict.SOLVED
+    through = Scs(milestones=(Milestone(25, 1e9), Milestone(50, 1e9))).run(bounds(12))
+    alone = Scs().run(bounds(12))
+    assert through.verdict is alone.verdict is Verdict.SOLVED
+    assert through.claim.value == pytest.approx(alone.claim.value, rel=1e-5)
+    assert through.claim.iterations > 50
+
+
+def test_milestones_do_not_lift_the_limit_of_iterations():
+    stopped = Scs(milestones=(Milestone(25, 1e9), Milestone(50, 1e9)), max_iter=40).run(bounds(12))
+    assert stopped.claim.iterations == 40
+    beyond = Scs(milestones=(Milestone(25, 0.0),), max_iter=10).run(bounds(12))
+    assert beyond.claim.iterations == 10
+
+
+def test_nobody_is_tried_where_there_is_little_to_gain():
+    most, milestones = splittings(bounds(32))
+    assert most > milestones[-1].iterations
+    assert splittings(bounds(6)) == (0, ())
 
 
 @pytest.mark.parametrize("limits", [{"time_limit": 60.0}, {"max_iter": 100}])

@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap, svec_size
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.block import relabel
@@ -254,7 +254,8 @@ class Pieces:
             before = np.concatenate([[0], np.cumsum(inside)])
             if before[-1]:
                 part = (data[inside], column[inside] - start, before[rows.indptr])
-                found.append((piece, sp.csr_array(part, shape=(rows.shape[0], stop - start))))
+                shape = (rows.shape[0], stop - start)
+                found.append((piece, rows_as_they_are(*part, shape)))
         return found
 
     def maps(self, rows: sp.csr_array) -> dict[str, LinearMap | VectorMap]:
@@ -267,12 +268,12 @@ class Pieces:
 
 def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
     """Rows of a matrix; those next to each other cost next to nothing."""
-    if not rows.size or np.any(np.diff(rows) != 1):
+    if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
         return matrix[rows]
     ends = matrix.indptr[rows[0] : rows[-1] + 2]
     part = slice(ends[0], ends[-1])
     entries = (matrix.data[part], matrix.indices[part], ends - ends[0])
-    return sp.csr_array(entries, shape=(rows.size, matrix.shape[1]))
+    return rows_as_they_are(*entries, (rows.size, matrix.shape[1]))
 
 
 def symmetric_rows(

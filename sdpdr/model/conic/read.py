@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
@@ -218,7 +218,7 @@ class _Reader:
     def _objective(self) -> Maps:
         costs = np.flatnonzero(self.program.cost)
         row = (self.program.cost[costs], costs, np.array([0, costs.size]))
-        return self.pieces.maps(sp.csr_array(row, shape=(1, self.program.cost.size)))
+        return self.pieces.maps(rows_as_they_are(*row, (1, self.program.cost.size)))
 
     def _squares(self, root: sp.csr_array) -> None:
         """A vector of scalars that equals R x, at half the price of its squares."""
@@ -286,7 +286,7 @@ class _Reader:
         column = np.concatenate([one.rows[one.weights.indices] for one in given])
         data = np.concatenate([one.weights.data for one in given])
         shape = (sum(sizes), self.program.rhs.size)
-        weights = sp.csr_array((data, column, np.cumsum(counts)), shape=shape)
+        weights = rows_as_they_are(data, column, np.cumsum(counts), shape)
         constant = weights @ self.rhs
         left = sp.csr_array(weights @ self.program.matrix)
         np.negative(left.data, out=left.data)

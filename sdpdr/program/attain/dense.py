@@ -224,27 +224,15 @@ class DenseProgram:
         return np.flatnonzero(self.own < 0)
 
     @cached_property
-    def others(self) -> Array:
-        """M with zeros in the rows of variables."""
-        found = self.M.copy()
-        found[self.own[self.own >= 0]] = 0.0
-        return found
-
-    @cached_property
-    def sizes(self) -> tuple[Array, Array, Array]:
-        """Sizes of the terms of E, M and `others`."""
-        E, M, _ = self.summands
-        others = M.copy()
-        others[self.own[self.own >= 0]] = 0.0
-        return E, M, others
-
-    @cached_property
     def terms(self) -> tuple[Array, Array]:
-        """Roundings of an entry of M v + t, and of one of c + E^T y - M^T z, at most."""
-        E, M, others = self.sizes
-        columns = np.count_nonzero(E, axis=0) + np.count_nonzero(others, axis=0)
+        """Roundings of an entry of M v + t, and of one of c + E^T y - M^T z, at most.
+
+        Where z is zero for variables, whose slack it is.
+        """
+        entries = self.M != 0.0
+        columns = np.count_nonzero(self.E, axis=0) + np.count_nonzero(entries, axis=0)
         more = 4.0 + self.behind
-        return np.count_nonzero(M, axis=1) + more, columns + more
+        return np.count_nonzero(entries, axis=1) + more, columns - (self.own >= 0) + more
 
     @cached_property
     def heights(self) -> Array:
@@ -298,6 +286,19 @@ class DenseProgram:
             "L", "T" if back else "N", *self._factor, columns, lwork=64 * columns.shape[1]
         )
         return np.asarray(found)
+
+    def without_prices(self, d: Array) -> Array:
+        """What is left of a vector at right angles to the rows of E."""
+        if not self.e.size:
+            return d
+        turned = self._turned(d[:, None], back=True)
+        turned[: self.e.size] = 0.0
+        return self._turned(turned)[:, 0]
+
+    @cached_property
+    def sparse(self) -> sp.csr_array:
+        """M without its zeros."""
+        return sp.csr_array(self.M)
 
     @cached_property
     def kernel(self) -> Array:

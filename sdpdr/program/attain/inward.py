@@ -7,11 +7,21 @@ small eigenvalues lifted, the step in y whose slack comes nearest to it in its l
            = A(\hat S^{-1} (C - A^*(y) - \hat S) \hat S^{-1}),
 
 among the changes that free scalars do not notice. It is the mirror image of `approach.nearest`.
+
+The other half of this file is for programs that are written out (`sdpdr.program.attain.dense`), and
+moves points as well as multipliers. Either what comes nearest to small eigenvalues lifted, by as
+little as a proof needs, is found from a triangle of all directions that are free. Or small
+eigenvalues are lifted to a share of the largest that is no small one: what comes nearest to that is
+found by conjugate gradients, which need few steps in a norm whose scales are that alike. A part of
+the way there lifts small eigenvalues by that part, and costs in value what that part of the way
+does. With P the projection onto the vectors with :math:`E d = 0`, and H the inverse of the norm's
+squares at a point, or the squares at multipliers, both sides solve equations with
+:math:`P M^T H M P`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
@@ -22,6 +32,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
 from sdpdr.program.attain.approach import finest_first, least_share, lifted
 from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.attain.dense import DenseProgram
+from sdpdr.program.attain.metric import Metric, Turned, depth, solved
 from sdpdr.program.attain.newton import (
     SHARE,
     Schur,
@@ -41,6 +53,20 @@ _NEAR = 10.0
 # Rounding of the equations of free scalars, relative to their terms; what is left is projected out.
 _ROUNDING = 1e-8
 _THINNER = 1e-2
+# Shares of the largest eigenvalues that small ones are lifted to, of points and of multipliers, and
+# how often points are lifted.
+LIFTED, _MORE_LIFTED = 1e-2, 1e-1
+_ROUNDS = 2
+# Steps at most, and how far they bring what is left: what is moved is put right afterwards. On
+# textbook programs points took 2 to 12 where there is an inside of that depth, multipliers 2 to 24.
+_OF_POINTS, _OF_MULTIPLIERS, _LEFT = 12, 30, 1e-2
+# How far inside a point has to lie beside its largest eigenvalues to be worth moving to.
+_DEPTH = 1e-4
+# Steps that are refined, and how often a point is moved.
+_REFINED, _TRIES = 2, 2
+# A part of a column at right angles to those before, beside its length, whose square is above what
+# rounding makes of products of some thousand entries, where steps are corrected.
+_ROUGHLY = 1e-6
 
 
 def inward_multipliers(
@@ -133,3 +159,149 @@ def _kernel(columns: sp.csr_array) -> Array | None:
     pivots = np.abs(np.diagonal(upper))
     rank = int(np.sum(pivots > 1e-12 * pivots[0])) if pivots.size else 0
     return np.asarray(upright[:, rank:])
+
+
+# -- of programs written out -------------------------------------------------------------
+
+
+@unless_lost
+def inner_point(program: DenseProgram, v: Array) -> Array | None:
+    """A point on the equations, well inside all cones; None where there is none so near.
+
+    Parameters
+    ----------
+    program : DenseProgram
+    v : array of shape (p,)
+        On the equations.
+    """
+    for _ in range(_ROUNDS):
+        s = program.M @ v + program.t
+        metric = Metric(program, s, LIFTED, inverse=True, squared=True)
+        right = program.sparse.T @ _measured(metric, metric.lifted - s)
+        v = v + _along(program, metric, right, _OF_POINTS)
+        if depth(program, program.M @ v + program.t, signed=True) <= -_DEPTH:
+            return v
+    return None
+
+
+@unless_lost
+def inner_multipliers(program: DenseProgram, slack: Array, cost: Array) -> Array | None:
+    """Multipliers of all cones, well inside of them, that nearly solve the equations; or None.
+
+    Parameters
+    ----------
+    program : DenseProgram
+    slack : array of shape (k,)
+        Multipliers near an optimum, with those of variables.
+    cost : array of shape (p,)
+    """
+    metric = Metric(program, slack, _MORE_LIFTED, squared=True)
+    step = _along(program, metric, cost - program.sparse.T @ metric.lifted, _OF_MULTIPLIERS)
+    z = metric.lifted + _measured(metric, program.sparse @ step)
+    return z if depth(program, z, signed=True) <= -_DEPTH else None
+
+
+def _measured(metric: Metric, s: Array) -> Array:
+    return metric.applied(s[:, None])[:, 0]
+
+
+def _along(program: DenseProgram, metric: Metric, right: Array, most: int) -> Array:
+    """The d with E d = 0 that nearly solves the equations, by conjugate gradients."""
+
+    def operator(d: Array) -> Array:
+        found = program.sparse.T @ _measured(metric, program.sparse @ d)
+        return program.without_prices(found)
+
+    return _conjugate(operator, program.without_prices(right), most)
+
+
+def _conjugate(operator: Callable[[Array], Array], right: Array, most: int) -> Array:
+    found, residual = np.zeros(right.size), right
+    direction, squared = right, float(right @ right)
+    enough = _LEFT**2 * squared
+    for _ in range(most):
+        if squared <= enough:
+            break
+        image = operator(direction)
+        length = squared / float(direction @ image)
+        found = found + length * direction
+        residual = residual - length * image
+        before, squared = squared, float(residual @ residual)
+        direction = residual + (squared / before) * direction
+    return found
+
+
+def onto_equations(program: DenseProgram, v: Array) -> Array:
+    """The nearest point that solves the equations up to rounding."""
+    for _ in range(_REFINED if program.e.size else 0):
+        v = v + program.shortest(program.e - program.E @ v)
+    return v
+
+
+def inwards(move: Callable[[Array], Array | None], at: Array) -> Iterator[Array]:
+    """Points, or multipliers, nearer and nearer to such with small eigenvalues lifted."""
+    for _ in range(_TRIES):
+        moved = move(at)
+        if moved is None:
+            return
+        yield moved
+        at = moved
+
+
+@unless_lost
+def towards_inside(program: DenseProgram, v: Array, share: float) -> Array | None:
+    """The point whose s comes nearest to one with its small eigenvalues lifted."""
+    s = program.M @ v + program.t
+    if program.is_narrow:
+        metric = Metric(program, s, share)
+        right = program.across @ (s - metric.lifted)
+        step = _least(_turned_across(program, metric), right)
+        moved = metric.lifted + metric.applied(step[:, None])[:, 0]
+        return onto_equations(program, moved[program.own])
+    inside = Metric(program, s, share, inverse=True)
+    right = inside.applied((inside.lifted - s)[:, None])[:, 0]
+    step = _nearest(_turned_within(program, inside), right)
+    return onto_equations(program, v + (program.kernel @ step if program.e.size else step))
+
+
+def _turned_across(program: DenseProgram, metric: Metric) -> Turned:
+    return Turned(metric, program.across.T, lambda: program.products_across)
+
+
+def _turned_within(program: DenseProgram, metric: Metric) -> Turned:
+    return Turned(metric, program.within, lambda: program.products_within)
+
+
+def _nearest(columns: Turned, right: Array) -> Array:
+    """The x for which A x comes nearest to what is given."""
+    upper = columns.triangle(_ROUGHLY)
+    found = np.zeros(upper.shape[1])
+    for _ in range(_REFINED):
+        found = found + solved(upper, columns.with_each(right - columns.at(found)))
+    return found
+
+
+def _least(columns: Turned, right: Array) -> Array:
+    """The shortest d with A^T d as given."""
+    upper = columns.triangle(_ROUGHLY)
+    found = columns.at(solved(upper, right))
+    # What is added mends what rounding makes of products with large coefficients.
+    for _ in range(_REFINED - 1):
+        found = found + columns.at(solved(upper, right - columns.with_each(found)))
+    return found
+
+
+@unless_lost
+def towards_equations(
+    program: DenseProgram, slack: Array, cost: Array, share: float
+) -> Array | None:
+    """The multipliers of cones nearest to some with small eigenvalues lifted."""
+    if program.is_narrow:
+        inside = Metric(program, slack, share, inverse=True)
+        right = inside.applied((inside.lifted - slack)[:, None])[:, 0]
+        return slack + program.across.T @ _nearest(_turned_across(program, inside), right)
+    metric = Metric(program, slack, share)
+    left = cost - program.M.T @ metric.lifted
+    left = program.kernel.T @ left if program.e.size else left
+    step = _least(_turned_within(program, metric), left)
+    return metric.lifted + metric.applied(step[:, None])[:, 0]

@@ -12,13 +12,14 @@ ellipsoid). What is left of the equations is made up for by a step of which the 
 The slack of variables is whatever the multipliers leave, and has to have eigenvalues beyond its
 own errors.
 
-Where that fails, small eigenvalues of all matrices are lifted by a share of the largest, and the
-point, or the multipliers, that comes nearest to them in the local norm is tried.
+Where that fails, either is moved a part of the way to an inside (`sdpdr.program.attain.inward`);
+or small eigenvalues of all matrices are lifted by a share of the largest, and the point, or the
+multipliers, that comes nearest to them in the local norm is tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
@@ -31,11 +32,20 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.attain.attain import Attained
 from sdpdr.program.attain.dense import DenseProgram
+from sdpdr.program.attain.inward import (
+    LIFTED,
+    inner_multipliers,
+    inner_point,
+    inwards,
+    onto_equations,
+    towards_equations,
+    towards_inside,
+)
 from sdpdr.program.attain.metric import (
     SHARES,
     Metric,
-    Turned,
     depth,
+    first_inside,
     is_inside,
     reflected,
     searched,
@@ -52,11 +62,13 @@ _ATTAINED = "a point inside all cones, next to which the equations have a soluti
 _BOUND = "multipliers inside all cones, next to which the equations have a solution"
 # Operations of a factorization that takes less than a second, as other arguments do at that size.
 _OPERATIONS = 2e9
-_STEPS, _TRIES = 2, 2
+# And of one that takes longer than to look for an inside: proofs of textbook programs above it took
+# 0.2 to 1.2 of the time, and of those below neither was the better.
+_WIDE = 4e7
+_STEPS = 2
 # A part of a column at right angles to those before, beside its length, whose square is far above
-# what rounding makes of products of some thousand entries; and where steps are corrected, which
-# what comes of them is proved by, above it.
-_APART, _ROUGHLY = 1e-3, 1e-6
+# what rounding makes of products of some thousand entries.
+_APART = 1e-3
 # A share of the products of columns that may be rounding where a bound follows from them.
 _LOST = 0.1
 # What points, and both sides together, may leave of the tolerance.
@@ -131,7 +143,7 @@ def both_sides(
         return Sides()
     # What is large is not kept.
     program = written_at_length(sdp) if large else sdp.remembered(written_out)
-    if program is None or (large and not _is_quick(program)):
+    if program is None or (large and not (_is_quick(program) or _is_wide(program))):
         return Sides()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         return _both_sides(program, point, tol, gap_scale, Effort(deadline))
@@ -178,32 +190,32 @@ def _points(
     program: DenseProgram, v: Array, tol: float, effort: Effort
 ) -> Iterator[tuple[float, Array]]:
     """Values that feasible points near v are proved to have, and such points, rounded."""
-    v = _onto_equations(program, v)
+    v = onto_equations(program, v)
     value = _value_near(program, v)
     if value is not None:
         yield value, v
-    if not _is_quick(program):
-        return
+    outside = depth(program, program.M @ v + program.t) / tol
+    goal = inner_point(program, v) if _is_wide(program) else None
+
+    def between(share: float) -> tuple[float, Array] | None:
+        effort.spend()
+        assert goal is not None
+        moved = onto_equations(program, v + min(1.0, share * tol / LIFTED) * (goal - v))
+        value = _value_near(program, moved)
+        return None if value is None else (value, moved)
 
     def lifted(share: float) -> tuple[float, Array] | None:
         effort.spend()
-        for moved in _inwards(lambda v: _towards_inside(program, v, share * tol), v):
+        for moved in inwards(lambda v: towards_inside(program, v, share * tol), v):
             value = _value_near(program, moved)
             if value is not None:
                 return value, moved
         return None
 
-    yield from searched(lifted, depth(program, program.M @ v + program.t) / tol)
-
-
-def _inwards(move: Callable[[Array], Array | None], at: Array) -> Iterator[Array]:
-    """Points, or multipliers, nearer and nearer to such with small eigenvalues lifted."""
-    for _ in range(_TRIES):
-        moved = move(at)
-        if moved is None:
-            return
-        yield moved
-        at = moved
+    if goal is not None:
+        yield from first_inside(between, outside)
+    if _is_quick(program):
+        yield from searched(lifted, outside)
 
 
 def _is_quick(program: DenseProgram) -> bool:
@@ -213,15 +225,15 @@ def _is_quick(program: DenseProgram) -> bool:
     return freedom > 0 and program.t.size * width**2 <= _OPERATIONS
 
 
-def _onto_equations(program: DenseProgram, v: Array) -> Array:
-    for _ in range(_STEPS if program.e.size else 0):
-        v = v + program.shortest(program.e - program.E @ v)
-    return v
+def _is_wide(program: DenseProgram) -> bool:
+    """Whether to measure all directions that are free takes longer than to look for an inside."""
+    freedom = program.c.size - program.e.size
+    return not program.is_narrow and program.t.size * freedom**2 > _WIDE
 
 
 def _value_near(program: DenseProgram, v: Array) -> float | None:
     """A value that some feasible point next to v is proved to have; None if none is."""
-    E, M, _ = program.sizes
+    E, M, _ = program.summands
     unit, size = float(gamma(v.size + program.behind + 8)), np.abs(v)
     missed = np.abs(program.e - program.E @ v) + unit * (E @ size + np.abs(program.e))
     reach = program.stretch * float(np.linalg.norm(missed)) if missed.size else 0.0
@@ -237,49 +249,6 @@ def _value_near(program: DenseProgram, v: Array) -> float | None:
     return value + 1.01 * (away + unit * float(rounding))
 
 
-@unless_lost
-def _towards_inside(program: DenseProgram, v: Array, share: float) -> Array | None:
-    """The point whose s comes nearest to one with its small eigenvalues lifted."""
-    s = program.M @ v + program.t
-    if program.is_narrow:
-        metric = Metric(program, s, share)
-        right = program.across @ (s - metric.lifted)
-        step = _least(_across(program, metric), right)
-        moved = metric.lifted + metric.applied(step[:, None])[:, 0]
-        return _onto_equations(program, moved[program.own])
-    inside = Metric(program, s, share, inverse=True)
-    right = inside.applied((inside.lifted - s)[:, None])[:, 0]
-    step = _nearest(_within(program, inside), right)
-    return _onto_equations(program, v + (program.kernel @ step if program.e.size else step))
-
-
-def _across(program: DenseProgram, metric: Metric) -> Turned:
-    return Turned(metric, program.across.T, lambda: program.products_across)
-
-
-def _within(program: DenseProgram, metric: Metric) -> Turned:
-    return Turned(metric, program.within, lambda: program.products_within)
-
-
-def _nearest(columns: Turned, right: Array) -> Array:
-    """The x for which A x comes nearest to what is given."""
-    upper = columns.triangle(_ROUGHLY)
-    found = np.zeros(upper.shape[1])
-    for _ in range(_STEPS):
-        found = found + solved(upper, columns.with_each(right - columns.at(found)))
-    return found
-
-
-def _least(columns: Turned, right: Array) -> Array:
-    """The shortest d with A^T d as given."""
-    upper = columns.triangle(_ROUGHLY)
-    found = columns.at(solved(upper, right))
-    # What is added mends what rounding makes of products with large coefficients.
-    for _ in range(_STEPS - 1):
-        found = found + columns.at(solved(upper, right - columns.with_each(found)))
-    return found
-
-
 # -- multipliers -------------------------------------------------------------------------
 
 
@@ -293,26 +262,37 @@ def _bounds(
     found = _bound_near(program, y, z, cost, constant, SHARES[0] * tol)
     if found is not None:
         yield found
-    if not _is_quick(program):
-        return
     slack = _with_slack(program, y, z, cost)
+    outside = depth(program, slack) / tol
+    goal = inner_multipliers(program, slack, cost) if _is_wide(program) else None
+
+    def proved(moved: Array) -> tuple[float, Multipliers] | None:
+        prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
+        return _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+
+    def between(share: float) -> tuple[float, Multipliers] | None:
+        effort.spend()
+        assert goal is not None
+        return proved(slack + min(1.0, share * tol / LIFTED) * (goal - slack))
 
     def lifted(share: float) -> tuple[float, Multipliers] | None:
         effort.spend()
-        for moved in _inwards(lambda z: _towards_equations(program, z, cost, share * tol), slack):
-            prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
-            found = _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+        for moved in inwards(lambda z: towards_equations(program, z, cost, share * tol), slack):
+            found = proved(moved)
             if found is not None:
                 return found
         return None
 
-    yield from searched(lifted, depth(program, slack) / tol)
+    if goal is not None:
+        yield from first_inside(between, outside)
+    if _is_quick(program):
+        yield from searched(lifted, outside)
 
 
 def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
-    """Multipliers of all cones, those of variables what the others leave."""
+    """Multipliers of all cones, those of variables what the others leave, who are zero in z."""
     found, held = z.copy(), program.own >= 0
-    left = cost + program.E.T @ y - program.others.T @ z
+    left = cost + program.E.T @ y - program.M.T @ z
     found[program.own[held]] = left[held]
     return found
 
@@ -333,7 +313,7 @@ def _bound_near(
     y, z, distance = _onto_free(program, metric, y, z, cost)
     # The step that is left changes y by no more than its unit, and z by no more than its largest.
     unit = _unit_of(y)
-    reach = 1.01 * distance * (unit * program.heights + program.sizes[2].T @ metric.largest)
+    reach = 1.01 * distance * (unit * program.heights + program.summands[1].T @ metric.largest)
     full = _with_slack(program, y, z, cost)
     error = np.zeros(z.size)
     error[own] = (reach + _rounding(program, y, z, cost))[held]
@@ -350,7 +330,7 @@ def _bound_near(
 
 def _is_worth_it(program: DenseProgram, y: Array, z: Array, cost: Array) -> bool:
     """Whether slack lies further inside than the equations of free scalars are missed by."""
-    slack = cost + program.E.T @ y - program.others.T @ z
+    slack = cost + program.E.T @ y - program.M.T @ z
     missed = float(np.max(np.abs(slack[program.free]), initial=0.0))
     full, error = z.copy(), np.zeros(z.size)
     held = program.own >= 0
@@ -368,13 +348,13 @@ def _onto_free(
     free, m, unit = program.free, y.size, _unit_of(y)
     if not free.size:
         return y, z, 0.0
-    columns = np.vstack([unit * program.E[:, free], -metric.applied(program.others[:, free])])
+    columns = np.vstack([unit * program.E[:, free], -metric.applied(program.M[:, free])])
     upper = triangle(columns, _APART)
     for _ in range(_STEPS):
-        left = (cost + program.E.T @ y - program.others.T @ z)[free]
+        left = (cost + program.E.T @ y - program.M.T @ z)[free]
         step = columns @ solved(upper, -left)
         y, z = y + unit * step[:m], z + metric.applied(step[m:, None])[:, 0]
-    left = (cost + program.E.T @ y - program.others.T @ z)[free]
+    left = (cost + program.E.T @ y - program.M.T @ z)[free]
     rounding = _rounding(program, y, z, cost)[free]
     inverse = _inverse(upper)
     # What rounding makes of products of columns must leave most of what is bounded by them.
@@ -391,26 +371,10 @@ def _inverse(upper: Array) -> Array:
 
 def _rounding(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:
     """Bounds on the rounding errors of the slack of variables."""
-    E, _, others = program.sizes
-    size = np.abs(cost) + program.summands[2] + E.T @ np.abs(y) + others.T @ np.abs(z)
+    E, M, _ = program.summands
+    size = np.abs(cost) + program.summands[2] + E.T @ np.abs(y) + M.T @ np.abs(z)
     return np.asarray(gamma(program.terms[1]) * size)
 
 
 def _unit_of(y: Array) -> float:
     return float(np.max(np.abs(y), initial=0.0)) or 1.0
-
-
-@unless_lost
-def _towards_equations(
-    program: DenseProgram, slack: Array, cost: Array, share: float
-) -> Array | None:
-    """The multipliers of cones nearest to some with small eigenvalues lifted."""
-    if program.is_narrow:
-        inside = Metric(program, slack, share, inverse=True)
-        right = inside.applied((inside.lifted - slack)[:, None])[:, 0]
-        return slack + program.across.T @ _nearest(_across(program, inside), right)
-    metric = Metric(program, slack, share)
-    left = cost - program.M.T @ metric.lifted
-    left = program.kernel.T @ left if program.e.size else left
-    step = _least(_within(program, metric), left)
-    return metric.lifted + metric.applied(step[:, None])[:, 0]

@@ -55,7 +55,9 @@ def is_worth_writing(sdp: SDP) -> bool:
     False
     """
     entries = _entries(sdp)
-    return _ENTRIES < entries <= _MORE_ENTRIES and sdp.n_rows**3 >= _WRITTEN * entries
+    # Newton steps have a row for every entry of a matrix inequality, arrow or not.
+    rows = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    return _ENTRIES < entries <= _MORE_ENTRIES and rows**3 >= _WRITTEN * entries
 
 
 def _entries(sdp: SDP) -> int:
