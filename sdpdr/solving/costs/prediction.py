@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from sdpdr.solving.costs import work as memory
 from sdpdr.solving.costs.structure import Structure
-from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, work
+from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, variant, work
 
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
@@ -126,10 +126,9 @@ def predict(
     if solver in UNLIKE:
         return None
     _, form = posed(solver, form)
-    # Which engine of the low-rank solver runs differs by the program.
-    variant = structure.engine if form == "factor" else form
-    measured = rates.get((solver, variant)) or rates.get((LIKE.get(solver, solver), variant))
-    rate = measured or rates.get((STAND_IN, variant))
+    ran = variant(solver, form, structure, least=least)
+    measured = rates.get((solver, ran)) or rates.get((LIKE.get(solver, solver), ran))
+    rate = measured or rates.get((STAND_IN, ran))
     if rate is None:
         return None
     done = (least_work if least else work)(solver, form, structure)

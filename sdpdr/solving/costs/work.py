@@ -30,8 +30,14 @@ from pathlib import Path
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
-from sdpdr.solving.costs.structure import KINDS, RANK, Shape, Structure
+from sdpdr.solving.costs.structure import KINDS, Shape, Structure
 
+# Columns of a factor for which the rows of the interior point are assembled.
+RANK = 6
+# What the edge engine spends on an edge and a column beside its factorizations, in multiplications:
+# of 30, 300, ..., 1e5 the one at which the library's runs are predicted best, and at which rolls of
+# 10,000 points, whose factors stay thin, are no longer predicted an eighth of their seconds.
+PER_EDGE = 3e4
 # Tolerances at which shares of success are kept.
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
 # Written by ``benchmarks/forms.py``.
@@ -174,14 +180,14 @@ ALGORITHMS: dict[str, Callable[[Shape], Work]] = {
 def has_detail(solver: str, form: str, structure: Structure) -> bool:
     """Whether the work depends on cliques or fill, which take time to find."""
     if form == "factor":
-        return structure.engine in ("edges", "interior")
+        return structure.is_edge_program or structure.engine == "interior"
     return form in ("chordal", "chordal-lmi") or (solver, form) == ("clarabel", "lmi")
 
 
 def least_work(solver: str, form: str, structure: Structure) -> Work:
     """A lower bound on the work, found from sizes alone."""
     if form == "factor":
-        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _engine(structure)
+        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _engine(solver, structure)
     whole = {"chordal-lmi": "lmi", "chordal": "gram"}
     shape = structure.shape(whole.get(form, form))
     if has_detail(solver, form, structure):
@@ -201,7 +207,7 @@ def work(solver: str, form: str, structure: Structure) -> Work:
         If there is no such form of the program.
     """
     if form == "factor":
-        return _engine(structure)
+        return _engine(solver, structure)
     shape = structure.shape(form)
     if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
         split = replace(shape, orders=structure.shape("chordal-lmi").orders, touching=())
@@ -210,17 +216,38 @@ def work(solver: str, form: str, structure: Structure) -> Work:
     return ALGORITHMS.get(solver, schur)(shape)
 
 
-def _engine(structure: Structure) -> Work:
+def variant(solver: str, form: str, structure: Structure, *, least: bool = False) -> str:
+    """Which constants a pair has: those of the engine that would run, where there are several.
+
+    With ``least``, those of the engine of edges for every program of edges, without its fill.
+    """
+    if form != "factor":
+        return form
+    alone = structure.is_edge_program and (least or solver != "lowrank")
+    return "edges" if alone else structure.engine
+
+
+def _engine(solver: str, structure: Structure) -> Work:
     """What the engine does that the low-rank solver would take."""
-    engines = {"edges": _sparse, "interior": _interior, "descent": _descending}
-    return engines.get(structure.engine, _factored)(structure)
+    engines = {
+        "edges": _sparse,
+        "products": _products,
+        "interior": _interior,
+        "descent": _descending,
+    }
+    return engines.get(variant(solver, "factor", structure), _factored)(structure)
 
 
 def _sparse(structure: Structure) -> Work:
     """Newton's method with sparse factorizations on the edges of a graph."""
-    n = sum(v.n for v in structure.sdp.psd_variables)
-    fill = float(structure.fill)
-    return Work(fill**2 / (RANK * n) + 30.0 * structure.rows * RANK**2, 3.0 * fill)
+    found = structure.effort
+    beside = PER_EDGE * structure.rows * found.columns
+    return Work(found.stages * (found.multiplications + beside), 3.0 * found.numbers)
+
+
+def _products(structure: Structure) -> Work:
+    """Conjugate gradients on an augmented Lagrangian of edge lengths."""
+    return Work(1000.0 * structure.effort.products, 30.0 * structure.effort.products)
 
 
 def _interior(structure: Structure) -> Work:

@@ -1,0 +1,160 @@
+r"""What an edge program will take: the rank of its answer, and which engine is the faster one.
+
+Points that neighbours hold on a sheet unfold into few dimensions; those of a table of many columns
+that are nearly noise into as many as there are columns, or as paths leave room for. The spectrum of
+a small landmark Isomap tells them apart: path lengths that are no distances give it eigenvalues
+below zero, and what is not well above the size of the lowest of these is noise of the paths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+
+from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram
+from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
+
+# Times the lowest eigenvalue from which a direction is one. Of 41 unfoldings (rolls, tables,
+# digits, noise of 3 to 30 columns) ranks from 8 on were at most a fifth off with 400 landmarks,
+# smaller ones by two or three; without the factor they are up to twice as high.
+_CLEAR = 1.5
+# Landmarks of a first look and of one that counts more than so many directions, of which few
+# landmarks miss some.
+_FEW, _FEW_TELL, _MANY = 50, 5, 400
+# Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
+# of a solve at 10,000.
+_LEAST, _WAYS = 20, 400_000
+# Rank from which conjugate gradients are faster where a factorization takes so many multiplications
+# (of twelve unfoldings all, by 1.3 to 10 times): the edge engine has to grow there, and no long
+# sheet makes the equations of conjugate gradients stiff.
+NOISY, NOISY_WORK = 8, 5e7
+# At all ranks, nonzeros in a column of the factor and multiplications beyond which they are (see
+# benchmarks/fill.py); and the rank at which both are counted.
+EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 800, 5e9, 6
+# Under limits from below the engine took four times as long, of rolls and of noise.
+STAGES = 4
+# Points of low rank take about as many products as if they had this one.
+_PRODUCTS_AS_AT = 8
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What the two engines for an edge program have before them.
+
+    Attributes
+    ----------
+    rank, columns : int
+        Of the answer, as far as the graph tells, and of the factor that the edge engine would have.
+    factored : bool
+        Whether factorizations are the faster way.
+    reason : str
+        Why not, where they are not.
+    multiplications, numbers : float
+        Of one factorization at the columns that will be needed, and numbers in its factor.
+    products : float
+        Multiplications of one product with the second derivative.
+    stages : int
+        Programs that the edge engine solves in turn: several where lengths have limits from below.
+    """
+
+    rank: int
+    columns: int
+    factored: bool
+    reason: str
+    multiplications: float
+    numbers: float
+    products: float
+    stages: int
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """A program that is the same as another with the same edges, lengths and limits from below."""
+
+    digest: bytes
+    program: EdgeProgram = field(compare=False)
+
+    @classmethod
+    def of(cls, program: EdgeProgram) -> _Lengths:
+        parts = (program.edges, program.sqdist, program.lower, program.objective.pull)
+        side = program.objective.side
+        joined = b"".join(part.tobytes() for part in parts)
+        return cls(blake2b(joined + (b"" if side is None else side.tobytes())).digest(), program)
+
+
+def effort(program: EdgeProgram) -> Effort:
+    """What a program will take; found once for the plan and for the solver after it.
+
+    Examples
+    --------
+    >>> chain = EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0)
+    >>> found = effort(chain)
+    >>> found.rank, found.factored
+    (1, True)
+    """
+    return _effort(_Lengths.of(program))
+
+
+def expected_rank(program: EdgeProgram) -> int:
+    """Rank of the answer, as far as the graph tells.
+
+    Examples
+    --------
+    >>> expected_rank(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
+    1
+    """
+    return _ranks(_Lengths.of(program))[0]
+
+
+@lru_cache(maxsize=2)
+def _effort(lengths: _Lengths) -> Effort:
+    program = lengths.program
+    n, (rank, columns) = program.n, _ranks(lengths)
+    typical = min(_TYPICAL_RANK, n - 1)
+    reason = ""
+    if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
+        reason = (
+            f"The graph looks {rank}-dimensional; at ranks of {NOISY} and more conjugate gradients "
+            "are faster than factorizations."
+        )
+    else:
+        multiplications, fill = _work(program, typical)
+        column = fill / (typical * n)
+        if column > EDGE_COLUMN and multiplications > EDGE_WORK:
+            reason = (
+                f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at "
+                f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
+            )
+    products = float(program.m * max(rank, _PRODUCTS_AS_AT))
+    stages = STAGES if np.isfinite(program.lower).any() else 1
+    return Effort(rank, columns, not reason, reason, *_work(program, columns), products, stages)
+
+
+def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
+    """Multiplications of a factorization at a rank, and numbers in the factor."""
+    fill = float(estimated_fill(program.edges, program.n, rank, program.objective))
+    return fill**2 / (rank * program.n), fill
+
+
+@lru_cache(maxsize=2)
+def _ranks(lengths: _Lengths) -> tuple[int, int]:
+    """The rank of the answer, and the columns that the edge engine will have."""
+    program = lengths.program
+    few = max(_LEAST, min(_FEW, _WAYS // program.n))
+    spectrum = landmark_spectrum(program, few)
+    rank = _directions(spectrum)
+    many = min(_MANY, _WAYS // program.n)
+    if rank > _FEW_TELL and many > few:
+        rank = _directions(landmark_spectrum(program, many))
+    rank = min(max(rank, 1), program.n - 1)
+    first = first_rank(program, None if np.isfinite(program.lower).any() else spectrum)
+    return rank, max(first, rank) if rank >= NOISY else first
+
+
+def _directions(spectrum: np.ndarray) -> int:
+    """Eigenvalues, in descending order, that are clearly no noise."""
+    return int((spectrum > max(-_CLEAR * spectrum[-1], 1e-8 * spectrum[0])).sum())
