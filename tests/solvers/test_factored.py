@@ -17,8 +17,8 @@ from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, certify, d
 from sdpdr.program.point import VectorVariable
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import LowRank
-from sdpdr.solvers.lowrank.frame import Journal, Options
 from sdpdr.solvers.lowrank.edge import effort
+from sdpdr.solvers.lowrank.frame import Journal, Options
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.engine import _first_point, solve_factored
 from sdpdr.solvers.lowrank.general.inner import Inner

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TypeAlias
 
+from sdpdr.solvers.dense.solver import PAIR
 from sdpdr.solving.costs import work as memory
 from sdpdr.solving.costs.structure import Structure
 from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, variant, work
@@ -138,6 +139,9 @@ def predict(
     if least and form != "factor" and has_detail(solver, form, structure):
         seconds += SEARCH * max(structure.shape("gram").orders, default=0)
     doubt = DOUBT.get(solver, 1.0)
+    if solver == "dense":
+        # Its matrices are known by number, whatever the solver that it is like keeps of them.
+        rate = replace(rate, each=float(PAIR))
     return Cost(seconds, rate.memory(done.numbers), share, doubt, solver in KEEP_POINTS)
 
 

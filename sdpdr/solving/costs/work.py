@@ -22,7 +22,6 @@ Semidefinite Optimization, Found. Trends Optim. 1(4), 2015, chapter 7.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
+from sdpdr.solvers.processes.ends import available as available
 from sdpdr.solving.costs.structure import KINDS, Shape, Structure
 
 # Columns of a factor for which the rows of the interior point are assembled.
@@ -103,19 +103,6 @@ def write_rates(rates: Mapping[tuple[str, str], Rate], path: Path = TABLE) -> No
 
 
 RATES = read_rates()
-
-
-def available() -> float:
-    """Bytes that a process may have: those of the machine, or its own limit if that is less."""
-    limits = [float("inf")]
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:  # Only POSIX has it.
-        return min(limits)
-    soft = getrlimit(RLIMIT_AS)[0]
-    return min([*limits, *([] if soft == RLIM_INFINITY else [float(soft)])])
 
 
 def in_words(memory: float) -> str:

@@ -22,9 +22,10 @@ from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
 # digits, noise of 3 to 30 columns) ranks from 8 on were at most a fifth off with 400 landmarks,
 # smaller ones by two or three; without the factor they are up to twice as high.
 _CLEAR = 1.5
-# Landmarks of a first look and of one that counts more than so many directions, of which few
-# landmarks miss some.
-_FEW, _FEW_TELL, _MANY = 50, 5, 400
+# Landmarks of a first look, and of a second where the spectrum is spread over more than so many
+# eigenvalues, since few landmarks miss directions. Of 59 unfoldings it was at least 8.1 where the
+# rank was 8 or more; below, of noise in five dimensions alone was it as much.
+_FEW, _MANY, _SPREAD = 50, 400, 8.0
 # Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
 # of a solve at 10,000.
 _LEAST, _WAYS = 20, 400_000
@@ -148,8 +149,9 @@ def _ranks(lengths: _Lengths) -> tuple[int, int]:
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)
     many = min(_MANY, _WAYS // program.n)
-    if rank > _FEW_TELL and many > few:
-        rank = _directions(landmark_spectrum(program, many))
+    if _spread(spectrum) > _SPREAD and many > few:
+        # Of far outliers, few landmarks meet fewer.
+        rank = max(rank, _directions(landmark_spectrum(program, many)))
     rank = min(max(rank, 1), program.n - 1)
     first = first_rank(program, None if np.isfinite(program.lower).any() else spectrum)
     return rank, max(first, rank) if rank >= NOISY else first
@@ -158,3 +160,9 @@ def _ranks(lengths: _Lengths) -> tuple[int, int]:
 def _directions(spectrum: np.ndarray) -> int:
     """Eigenvalues, in descending order, that are clearly no noise."""
     return int((spectrum > max(-_CLEAR * spectrum[-1], 1e-8 * spectrum[0])).sum())
+
+
+def _spread(spectrum: np.ndarray) -> float:
+    """Over how many positive eigenvalues it is spread: squared sum over sum of squares."""
+    above = spectrum[spectrum > 0.0]
+    return float(above.sum() ** 2 / np.square(above).sum())

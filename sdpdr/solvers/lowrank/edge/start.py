@@ -109,7 +109,7 @@ def landmark_spectrum(program: EdgeProgram, n_landmarks: int = 100, seed: int = 
     --------
     >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
     >>> spectrum = landmark_spectrum(path)
-    >>> round(spectrum[0], 12), bool(abs(spectrum[1:]).max() < 1e-12)
+    >>> round(float(spectrum[0]), 12), bool(abs(spectrum[1:]).max() < 1e-12)
     (2.0, True)
     """
     return _landmark_scaling(program, n_landmarks, np.random.default_rng(seed))[0]
