@@ -55,7 +55,7 @@ PATIENCE = 8
 # Gaussian clouds that are unfolded as well, by points and columns: no card has a graph that fills.
 CLOUDS = (
     (200, 4), (200, 12), (300, 20), (400, 4), (400, 8), (500, 12), (500, 25), (800, 4), (800, 15),
-    (1500, 3), (1500, 8), (3000, 3),
+    (1500, 3), (1500, 8), (2500, 10), (3000, 3),
 )  # fmt: skip
 Run = dict[str, Any]
 

@@ -19,7 +19,7 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
 
 # Times the lowest eigenvalue from which a direction is one. Of 41 unfoldings (rolls, tables,
-# digits, noise of 3 to 30 columns) ranks from 8 on were at most a fifth off with 400 landmarks,
+# digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400 landmarks,
 # smaller ones by two or three; without the factor they are up to twice as high.
 _CLEAR = 1.5
 # Landmarks of a first look, and of a second where the spectrum is spread over more than so many
@@ -30,13 +30,14 @@ _FEW, _MANY, _SPREAD = 50, 400, 8.0
 # of a solve at 10,000.
 _LEAST, _WAYS = 20, 400_000
 # Rank from which conjugate gradients are faster where a factorization takes so many multiplications
-# (of twelve unfoldings all, by 1.3 to 10 times): the edge engine has to grow there, and no long
+# (of 17 unfoldings all, by 1.1 to 10 times): the edge engine has to grow there, and no long
 # sheet makes the equations of conjugate gradients stiff.
 NOISY, NOISY_WORK = 8, 5e7
 # At all ranks, nonzeros in a column of the factor and multiplications beyond which they are (see
 # benchmarks/fill.py); and the rank at which both are counted.
 EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 800, 5e9, 6
-# Under limits from below the engine took four times as long, of rolls and of noise.
+# Under limits from below the engine took at least four times as long, of rolls and of noise, and
+# fifteen times of digits.
 STAGES = 4
 # Points of low rank take about as many products as if they had this one.
 _PRODUCTS_AS_AT = 8
@@ -56,8 +57,9 @@ class Effort:
         Why not, where they are not.
     multiplications, numbers : float
         Of one factorization at the columns that will be needed, and numbers in its factor.
-    products : float
-        Multiplications of one product with the second derivative.
+    products, proof : float
+        Multiplications of one product with the second derivative, and of a factorization of a
+        weighted Laplacian of the graph, of which verdicts need several.
     stages : int
         Programs that the edge engine solves in turn: several where lengths have limits from below.
     """
@@ -69,6 +71,7 @@ class Effort:
     multiplications: float
     numbers: float
     products: float
+    proof: float
     stages: int
 
 
@@ -131,8 +134,17 @@ def _effort(lengths: _Lengths) -> Effort:
                 f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
             )
     products = float(program.m * max(rank, _PRODUCTS_AS_AT))
-    stages = STAGES if np.isfinite(program.lower).any() else 1
-    return Effort(rank, columns, not reason, reason, *_work(program, columns), products, stages)
+    return Effort(
+        rank=rank,
+        columns=columns,
+        factored=not reason,
+        reason=reason,
+        multiplications=_work(program, columns)[0],
+        numbers=_work(program, columns)[1],
+        products=products,
+        proof=_work(program, 1)[0],
+        stages=STAGES if np.isfinite(program.lower).any() else 1,
+    )
 
 
 def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
