@@ -5,7 +5,8 @@
 
 Gaussian clouds in many dimensions have neighbour graphs that no ordering keeps sparse, so the
 factorizations of the interior-point engine grow dense, and conjugate gradients overtake it. The
-column of the Newton factor at which they do is `EDGE_COLUMN` in `sdpdr.solvers.lowrank.solver`.
+column of the Newton factor at which they do is `EDGE_COLUMN` in
+`sdpdr.solvers.lowrank.edge.effort`; from rank 8 on they are faster much sooner, see `NOISY` there.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ from sdpdr.solving.forms import CHORDAL, configure, reductions_for
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
 _NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
+_DENSE = "goes to conjugate gradients, as factorizations would fill in"
 _BRIEF = "the program is so small that comparing ways would take longer"
 # Candidates that take turns, at most.
 LONGEST = 6
@@ -417,22 +418,25 @@ def _reason(found: Candidate, structure: Structure | None) -> str:
     least = "no other is possible and fits into memory"
     if found.cost is not None:
         least = f"predicted to cost least, {found.cost}"
-    why = _why_form(found.form, structure)
+    why = _why_form(found, structure)
     return f"{why} ({least})" if why else least
 
 
-def _why_form(form: str, structure: Structure) -> str:
+def _why_form(found: Candidate, structure: Structure) -> str:
+    form = found.form
     if form == "factor":
+        if structure.is_edge_program:
+            # Where the cost is not known, nothing but these words would ask for the fill.
+            words = _DENSE if found.cost and structure.engine == "products" else "is sparse"
+            return (
+                "the program is variance under limits on edge lengths; its low-rank form "
+                f"{words}, and the multipliers certify the answer"
+            )
         if structure.engine == "interior":
             return "its rows are sparse, and so is what a low-rank interior point factors for them"
         if structure.engine == "descent":
             return "its rows are equations, for which a descent over factors factors nothing"
-        if not structure.is_edge_program:
-            return "as factors of low rank the matrices stay small"
-        return (
-            "the program is variance under limits on edge lengths; its low-rank form is sparse, "
-            "and the multipliers certify the answer"
-        )
+        return "as factors of low rank the matrices stay small"
     shape = structure.shape(form)
     if form in CHORDAL:
         return f"the pattern has {len(shape.orders)} cliques of order up to {max(shape.orders)}"

@@ -14,8 +14,11 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.dense.method import Follow, minimized
+from sdpdr.solvers.processes.ends import available
 
 _ITERATIONS = 60
+# Bytes for every pair of unknowns: the matrix of a step, a product that is added to it, its factor.
+PAIR = 24
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Dense(Solver):
         if unknown:
             raise DataError(f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol'.")
         tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
+        _require_memory(sdp)
         form = ConicForm(sdp, fold=False)
         data = form.data()
         compiled = deadline.spent
@@ -75,3 +79,14 @@ class Dense(Solver):
                 progress(record)
 
         return follow
+
+
+def _require_memory(sdp: SDP) -> None:
+    """Raise an error where the matrices of a step do not fit: many systems kill who tries."""
+    unknowns = sum(v.size for v in sdp.variables)
+    needed, here = PAIR * unknowns**2 / 2**30, available() / 2**30
+    if needed > here:
+        raise MemoryError(
+            f"its dense matrices of {unknowns} unknowns need {needed:.3g} GiB, and there are "
+            f"{here:.3g} GiB"
+        )

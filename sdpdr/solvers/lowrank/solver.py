@@ -22,9 +22,9 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.lowrank.edge import form as edges
+from sdpdr.solvers.lowrank.edge.effort import effort, expected_rank
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
-from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.edge.start import isomap_start
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.compile import why_not
@@ -43,13 +43,9 @@ _VERDICTS = {
     "out_of_memory": Verdict.FAILED,
 }
 ENGINES = ("auto", "edges", "interior", "descent", "general")
-# Nonzeros in a column of the edge engine's Newton factor beyond which conjugate gradients are
-# faster (see benchmarks/fill.py), where a factorization takes more than so many multiplications,
-# a second or so; and the rank at which both are counted.
-EDGE_COLUMN, EDGE_WORK = 800, 5e9
-_TYPICAL_RANK = 6
 # Isomap's lengths are a little too long almost everywhere.
 _SHRINK = 0.9
+_LEAST_COLUMNS = 3
 _ASKED = "The engine was asked for."
 # Order up to which the general engine is given a try where that of edges stalls, how many times
 # as long, and how many seconds beyond that.
@@ -107,9 +103,8 @@ class LowRank(Solver):
         compiled, solver = deadline.spent, replace(self, time_limit=deadline.left())
         if form is None or not sparse:
             if form is not None and start is None:
-                first = isomap_start(form.program, seed=self.seed)
-                start = Point({sdp.psd_variables[0].name: Factor(_SHRINK * first)})
-            return solver._run_general(sdp, progress, start, reason, compiled)
+                start = Point({sdp.psd_variables[0].name: Factor(self._first_shape(form))})
+            return solver._run_general(sdp, progress, start, reason, compiled, form is not None)
         outcome = solver._run_edges(sdp, form, progress, start, reason, compiled)
         order = sdp.psd_variables[0].n
         if (
@@ -137,6 +132,12 @@ class LowRank(Solver):
         seconds = {**second.seconds, "solve": deadline.spent}
         return replace(second, seconds=seconds)
 
+    def _first_shape(self, form: EdgeForm) -> Array:
+        """Isomap in as many columns as will be needed, unless numbers of columns were asked for."""
+        rank = self.options.get("rank") or expected_rank(form.program)
+        rank = min(max(rank, _LEAST_COLUMNS), self.options.get("max_rank") or form.program.n)
+        return _SHRINK * isomap_start(form.program, rank, seed=self.seed)
+
     def _engine(self) -> str:
         engine = self.options.get("engine", "auto")
         if engine not in ENGINES:
@@ -155,16 +156,8 @@ class LowRank(Solver):
             return None, False, _ASKED if asked else f"It is not an edge program: {refusal}"
         if engine != "auto":
             return form, engine == "edges", _ASKED
-        program = form.program
-        fill = estimated_fill(program.edges, program.n, _TYPICAL_RANK, program.objective)
-        column = fill / (_TYPICAL_RANK * program.n)
-        if column <= EDGE_COLUMN or fill * column <= EDGE_WORK:
-            return form, True, ""
-        words = (
-            f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at rank "
-            f"{_TYPICAL_RANK}; beyond {EDGE_COLUMN} conjugate gradients are faster."
-        )
-        return form, False, words
+        found = effort(form.program)
+        return form, found.factored, found.reason
 
     def _run_edges(
         self,
@@ -211,11 +204,16 @@ class LowRank(Solver):
         start: Point | None,
         reason: str,
         compiled: float,
+        on_edges: bool = False,
     ) -> Outcome:
         watch = Deadline()
         options = self._options(progress)
-        interior = {"interior": True, "general": False}.get(self._engine())
-        descent = {"descent": True, "general": False, "interior": False}.get(self._engine())
+        # What factorizations are too dear for needs no other engine that factors.
+        without = False if on_edges and self._engine() == "auto" else None
+        interior = {"interior": True, "general": False}.get(self._engine(), without)
+        descent = {"descent": True, "general": False, "interior": False}.get(
+            self._engine(), without
+        )
         result = solve_factored(sdp, options, start, interior, descent)
         return Outcome(
             point=result.point,

@@ -6,6 +6,7 @@ A solver runs either in the process that asked, where nobody listens here, or in
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -187,3 +188,22 @@ def starved_words(name: str, detail: str = "") -> str:
         'landmarks (form="landmark"), or more memory.'
     )
     return f"{words} ({detail})" if detail else words
+
+
+def available() -> float:
+    """Bytes that a process may have: those of the machine, or its own limit if that is less.
+
+    Examples
+    --------
+    >>> available() > 0.0
+    True
+    """
+    limits = [float("inf")]
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:  # Only POSIX has it.
+        return min(limits)
+    soft = getrlimit(RLIMIT_AS)[0]
+    return min([*limits, *([] if soft == RLIM_INFINITY else [float(soft)])])

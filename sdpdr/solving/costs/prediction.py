@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TypeAlias
 
+from sdpdr.solvers.dense.solver import PAIR
 from sdpdr.solving.costs import work as memory
 from sdpdr.solving.costs.structure import Structure
-from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, work
+from sdpdr.solving.costs.work import RATES, Rate, has_detail, least_work, variant, work
 
 # The solver whose constants are taken for those of one that was never measured, such as MOSEK.
 STAND_IN = "sdpa"
@@ -126,10 +127,9 @@ def predict(
     if solver in UNLIKE:
         return None
     _, form = posed(solver, form)
-    # Which engine of the low-rank solver runs differs by the program.
-    variant = structure.engine if form == "factor" else form
-    measured = rates.get((solver, variant)) or rates.get((LIKE.get(solver, solver), variant))
-    rate = measured or rates.get((STAND_IN, variant))
+    ran = variant(solver, form, structure, least=least)
+    measured = rates.get((solver, ran)) or rates.get((LIKE.get(solver, solver), ran))
+    rate = measured or rates.get((STAND_IN, ran))
     if rate is None:
         return None
     done = (least_work if least else work)(solver, form, structure)
@@ -139,6 +139,9 @@ def predict(
     if least and form != "factor" and has_detail(solver, form, structure):
         seconds += SEARCH * max(structure.shape("gram").orders, default=0)
     doubt = DOUBT.get(solver, 1.0)
+    if solver == "dense":
+        # Its matrices are known by number, whatever the solver that it is like keeps of them.
+        rate = replace(rate, each=float(PAIR))
     return Cost(seconds, rate.memory(done.numbers), share, doubt, solver in KEEP_POINTS)
 
 

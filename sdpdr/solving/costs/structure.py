@@ -19,7 +19,7 @@ from sdpdr.reduce.chordal_pattern import Trees, find_trees
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.lowrank.descent.spheres import reason
 from sdpdr.solvers.lowrank.edge import form as edges
-from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.effort import Effort, effort
 from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.matrix import (
@@ -30,8 +30,6 @@ from sdpdr.solvers.lowrank.interior.matrix import (
     work_at,
 )
 
-# Columns of a factor at which the fill of the edge engine is counted.
-RANK = 6
 # Numbers in the data beyond which no pattern of the interior point is looked for.
 LARGEST_DATA = 20_000_000
 # Order of the matrices beyond which cliques take longer to find than they may save here.
@@ -154,10 +152,9 @@ class Structure:
         return (*counts, *(svec_size(lmi.order) for lmi in self.sdp.lmis))
 
     @cached_property
-    def fill(self) -> int:
-        """Numbers in the Newton factor of the edge engine; of an edge program only."""
-        program = edges.edge_form(self.sdp).program
-        return estimated_fill(program.edges, program.n, min(RANK, program.n - 1), program.objective)
+    def effort(self) -> Effort:
+        """What an edge program has before it at the rank of its answer; of no other program."""
+        return effort(edges.edge_form(self.sdp).program)
 
     @cached_property
     def is_edge_program(self) -> bool:
@@ -186,8 +183,13 @@ class Structure:
 
     @property
     def engine(self) -> str:
-        """Which engine of the low-rank solver it goes to, or its kind where that is the general."""
-        if self.kind != "edges" and self.interior is not None:
+        """Which engine of the low-rank solver it goes to, or its kind where that is the general.
+
+        An unfolding goes to that of edges, or to conjugate gradients ("products").
+        """
+        if self.kind == "edges":
+            return "edges" if self.effort.factored else "products"
+        if self.interior is not None:
             return "interior"
         return "descent" if self.descends else self.kind
 

@@ -22,7 +22,6 @@ Semidefinite Optimization, Found. Trends Optim. 1(4), 2015, chapter 7.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,8 +29,18 @@ from pathlib import Path
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
-from sdpdr.solving.costs.structure import KINDS, RANK, Shape, Structure
+from sdpdr.solvers.processes.ends import available as available
+from sdpdr.solving.costs.structure import KINDS, Shape, Structure
 
+# Columns of a factor for which the rows of the interior point are assembled.
+RANK = 6
+# What the edge engine spends on an edge and a column beside its factorizations, in multiplications:
+# of 30, 300, ..., 1e5 the one at which the library's runs are predicted best, and at which rolls of
+# 10,000 points, whose factors stay thin, are no longer predicted an eighth of their seconds.
+PER_EDGE = 3e4
+# Factorizations of the graph, beside products that run at a hundredth of their speed: of 0, 1, 3,
+# 10, 30, 100 the one at which clouds of 200 to 2,500 points are predicted best.
+PROOFS = 3.0
 # Tolerances at which shares of success are kept.
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
 # Written by ``benchmarks/forms.py``.
@@ -99,19 +108,6 @@ def write_rates(rates: Mapping[tuple[str, str], Rate], path: Path = TABLE) -> No
 RATES = read_rates()
 
 
-def available() -> float:
-    """Bytes that a process may have: those of the machine, or its own limit if that is less."""
-    limits = [float("inf")]
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:  # Only POSIX has it.
-        return min(limits)
-    soft = getrlimit(RLIMIT_AS)[0]
-    return min([*limits, *([] if soft == RLIM_INFINITY else [float(soft)])])
-
-
 def in_words(memory: float) -> str:
     """Bytes in words."""
     for unit, size in (("MiB", 2**20), ("GiB", 2**30), ("TiB", 2**40)):
@@ -174,14 +170,14 @@ ALGORITHMS: dict[str, Callable[[Shape], Work]] = {
 def has_detail(solver: str, form: str, structure: Structure) -> bool:
     """Whether the work depends on cliques or fill, which take time to find."""
     if form == "factor":
-        return structure.engine in ("edges", "interior")
+        return structure.is_edge_program or structure.engine == "interior"
     return form in ("chordal", "chordal-lmi") or (solver, form) == ("clarabel", "lmi")
 
 
 def least_work(solver: str, form: str, structure: Structure) -> Work:
     """A lower bound on the work, found from sizes alone."""
     if form == "factor":
-        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _engine(structure)
+        return Work(0.0, 0.0) if has_detail(solver, form, structure) else _engine(solver, structure)
     whole = {"chordal-lmi": "lmi", "chordal": "gram"}
     shape = structure.shape(whole.get(form, form))
     if has_detail(solver, form, structure):
@@ -201,7 +197,7 @@ def work(solver: str, form: str, structure: Structure) -> Work:
         If there is no such form of the program.
     """
     if form == "factor":
-        return _engine(structure)
+        return _engine(solver, structure)
     shape = structure.shape(form)
     if (solver, form) == ("clarabel", "lmi") and not structure.trees.refusal():
         split = replace(shape, orders=structure.shape("chordal-lmi").orders, touching=())
@@ -210,17 +206,39 @@ def work(solver: str, form: str, structure: Structure) -> Work:
     return ALGORITHMS.get(solver, schur)(shape)
 
 
-def _engine(structure: Structure) -> Work:
+def variant(solver: str, form: str, structure: Structure, *, least: bool = False) -> str:
+    """Which constants a pair has: those of the engine that would run, where there are several.
+
+    With ``least``, those of the engine of edges for every program of edges, without its fill.
+    """
+    if form != "factor":
+        return form
+    alone = structure.is_edge_program and (least or solver != "lowrank")
+    return "edges" if alone else structure.engine
+
+
+def _engine(solver: str, structure: Structure) -> Work:
     """What the engine does that the low-rank solver would take."""
-    engines = {"edges": _sparse, "interior": _interior, "descent": _descending}
-    return engines.get(structure.engine, _factored)(structure)
+    engines = {
+        "edges": _sparse,
+        "products": _products,
+        "interior": _interior,
+        "descent": _descending,
+    }
+    return engines.get(variant(solver, "factor", structure), _factored)(structure)
 
 
 def _sparse(structure: Structure) -> Work:
     """Newton's method with sparse factorizations on the edges of a graph."""
-    n = sum(v.n for v in structure.sdp.psd_variables)
-    fill = float(structure.fill)
-    return Work(fill**2 / (RANK * n) + 30.0 * structure.rows * RANK**2, 3.0 * fill)
+    found = structure.effort
+    beside = PER_EDGE * structure.rows * found.columns
+    return Work(found.stages * (found.multiplications + beside), 3.0 * found.numbers)
+
+
+def _products(structure: Structure) -> Work:
+    """Conjugate gradients on an augmented Lagrangian of edge lengths."""
+    found = structure.effort
+    return Work(1000.0 * found.products + PROOFS * found.proof, 30.0 * found.products)
 
 
 def _interior(structure: Structure) -> Work:

@@ -13,7 +13,12 @@ from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.edge.interior_point import centred
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.search import Search
-from sdpdr.solvers.lowrank.edge.start import isomap_start, relaxed, require_bounded
+from sdpdr.solvers.lowrank.edge.start import (
+    first_rank,
+    isomap_start,
+    relaxed,
+    require_bounded,
+)
 from sdpdr.solvers.lowrank.frame import Journal, Options, ending
 
 _FIRST_STIFFNESS = 1e3  # relative to the typical weight of an edge
@@ -96,8 +101,6 @@ def _soft(
 
 
 _SHRINK = 0.9  # of an Isomap start, which is a little too long almost everywhere
-_RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
-_SMALL = 25  # up to this size lower limits get every column there is
 _CONTRADICTION = 1e-3  # violation that no longer looks like a matter of accuracy
 _NOISE = 1e-2  # size of the columns added to a start of too low rank
 
@@ -204,7 +207,7 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
     rank = options.rank
     if start is None:
         if rank is None and np.isfinite(program.lower).any():
-            rank = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
+            rank = first_rank(program)
         return relaxed(program, _SHRINK * isomap_start(program, rank, seed=options.seed))
     if start.ndim != 2 or len(start) != program.n:
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")

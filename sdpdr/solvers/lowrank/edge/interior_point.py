@@ -93,6 +93,11 @@ class InteriorPoint:
         self._signed = bool((self.rows.low < 0).any())
         self._any_box = bool((self._has_low | self._has_high).any())
 
+    @property
+    def rank(self) -> int:
+        """Columns of the factor."""
+        return self._newton.rank
+
     def begin(self, R: Matrix) -> Iterate:
         """Slacks and multipliers for a first point: equal weights that sum to the variance.
 

@@ -160,11 +160,24 @@ class Search:
         given = self.options.max_fill
         most = _MAX_FILL if given is None else given
         if fill <= most:
-            return True
+            return self._fits_in_time(rank)
         self.message = (
             f"At rank {rank} the Newton factor would hold about {fill:.1e} nonzeros, more than "
             f"max_fill = {most:.1e}: the graph is too well connected for a "
             "sparse factorization. Use fewer neighbours or landmarks, or raise max_fill."
+        )
+        return False
+
+    def _fits_in_time(self, rank: int) -> bool:
+        """Whether a step at this rank ends in the time left, by those so far; if not, say so."""
+        if self._at is None or not self.journal.factorizations:
+            return True
+        each = self.journal.seconds / self.journal.factorizations
+        needed, left = each * (rank / self._at.rank) ** 3, self.journal.deadline.ahead
+        if needed <= left:
+            return True
+        self.message = (
+            f"At rank {rank} a step would take about {needed:.1g} seconds, more than are left."
         )
         return False
 

@@ -15,6 +15,8 @@ from sdpdr.solvers.lowrank.edge.certificate import heavy_weights
 from sdpdr.solvers.lowrank.edge.interior_point import centred
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
+_RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
+_SMALL = 25  # up to this size lower limits get every column there is
 _SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 
 
@@ -89,23 +91,61 @@ def isomap_start(
     [1.0, 0.0, 1.0]
     """
     rng = np.random.default_rng(seed)
-    landmarks = rng.choice(program.n, min(n_landmarks, program.n), replace=False)
-    i, j = program.edges.T
-    graph = csr_matrix((np.sqrt(program.sqdist), (i, j)), shape=(program.n, program.n))
-    sqdist = dijkstra(graph, indices=landmarks) ** 2
-    mean = sqdist[:, landmarks].mean(axis=0)
-    block = -0.5 * (sqdist[:, landmarks] - mean - mean[:, None] + mean.mean())
-    spectrum, basis = np.linalg.eigh(block)
-    spectrum, basis = spectrum[::-1], basis[:, ::-1]
-    significant = int((spectrum > _SIGNIFICANT * spectrum[0]).sum())
+    spectrum, basis, sqdist, mean = _landmark_scaling(program, n_landmarks, rng)
     if rank is None:
-        rank = min(max(significant + 1, 3), 6)
+        rank = first_rank(program, spectrum)
     rank = min(rank, program.n - 1)
     used = min(rank, int((spectrum > 1e-8 * spectrum[0]).sum()))
     R = np.empty((program.n, rank))
     R[:, :used] = -0.5 * (sqdist.T - mean) @ (basis[:, :used] / np.sqrt(spectrum[:used]))
     R[:, used:] = 1e-3 * R[:, :used].std() * rng.standard_normal((program.n, rank - used))
     return np.asarray(R - program.mass @ R / program.mass.sum())
+
+
+def landmark_spectrum(program: EdgeProgram, n_landmarks: int = 100, seed: int = 0) -> Vector:
+    """Eigenvalues of the landmark Isomap in descending order; noise of paths makes some negative.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    >>> spectrum = landmark_spectrum(path)
+    >>> round(float(spectrum[0]), 12), bool(abs(spectrum[1:]).max() < 1e-12)
+    (2.0, True)
+    """
+    return _landmark_scaling(program, n_landmarks, np.random.default_rng(seed))[0]
+
+
+def first_rank(program: EdgeProgram, spectrum: Vector | None = None) -> int:
+    """Columns that the engine begins with: by the spectrum, or more under limits from below.
+
+    Examples
+    --------
+    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    >>> first_rank(path, np.array([2.0, 0.0, 0.0]))
+    2
+    """
+    if spectrum is None:
+        wanted = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
+    else:
+        significant = int((spectrum > _SIGNIFICANT * spectrum[0]).sum())
+        wanted = min(max(significant + 1, 3), 6)
+    return min(wanted, program.n - 1)
+
+
+def _landmark_scaling(
+    program: EdgeProgram, n_landmarks: int, rng: np.random.Generator
+) -> tuple[Vector, Matrix, Matrix, Vector]:
+    """Spectrum and basis of the centred block, squared paths to all points, and their means."""
+    landmarks = rng.choice(program.n, min(n_landmarks, program.n), replace=False)
+    i, j = program.edges.T
+    graph = csr_matrix((np.sqrt(program.sqdist), (i, j)), shape=(program.n, program.n))
+    sqdist = dijkstra(graph, indices=landmarks) ** 2
+    apart = np.isinf(sqdist)  # The program is unbounded, which others say in words.
+    sqdist[apart] = np.max(sqdist[~apart])
+    mean = sqdist[:, landmarks].mean(axis=0)
+    block = -0.5 * (sqdist[:, landmarks] - mean - mean[:, None] + mean.mean())
+    spectrum, basis = np.linalg.eigh(block)
+    return spectrum[::-1], basis[:, ::-1], sqdist, mean
 
 
 _SWEEPS = 40

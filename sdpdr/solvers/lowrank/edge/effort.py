@@ -1,0 +1,180 @@
+r"""What an edge program will take: the rank of its answer, and which engine is the faster one.
+
+Points that neighbours hold on a sheet unfold into few dimensions; those of a table of many columns
+that are nearly noise into as many as there are columns, or as paths leave room for. The spectrum of
+a small landmark Isomap tells them apart: path lengths that are no distances give it eigenvalues
+below zero, and what is not well above the size of the lowest of these is noise of the paths.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+
+from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram
+from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
+
+# Times the lowest eigenvalue from which a direction is one. Of 41 unfoldings (rolls, tables,
+# digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400 landmarks,
+# smaller ones by two or three; without the factor they are up to twice as high.
+_CLEAR = 1.5
+# Landmarks of a first look, and of a second where the spectrum is spread over more than so many
+# eigenvalues, since few landmarks miss directions. Of 59 unfoldings it was at least 8.1 where the
+# rank was 8 or more; below, of noise in five dimensions alone was it as much.
+_FEW, _MANY, _SPREAD = 50, 400, 8.0
+# Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
+# of a solve at 10,000.
+_LEAST, _WAYS = 20, 400_000
+# Rank from which conjugate gradients are faster where a factorization takes so many multiplications
+# (of 17 unfoldings all, by 1.1 to 10 times): the edge engine has to grow there, and no long
+# sheet makes the equations of conjugate gradients stiff.
+NOISY, NOISY_WORK = 8, 5e7
+# At all ranks, nonzeros in a column of the factor and multiplications beyond which they are (see
+# benchmarks/fill.py); and the rank at which both are counted.
+EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 800, 5e9, 6
+# Under limits from below the engine took at least four times as long, of rolls and of noise, and
+# fifteen times of digits.
+STAGES = 4
+# Points of low rank take about as many products as if they had this one.
+_PRODUCTS_AS_AT = 8
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What the two engines for an edge program have before them.
+
+    Attributes
+    ----------
+    rank, columns : int
+        Of the answer, as far as the graph tells, and of the factor that the edge engine would have.
+    factored : bool
+        Whether factorizations are the faster way.
+    reason : str
+        Why not, where they are not.
+    multiplications, numbers : float
+        Of one factorization at the columns that will be needed, and numbers in its factor.
+    products, proof : float
+        Multiplications of one product with the second derivative, and of a factorization of a
+        weighted Laplacian of the graph, of which verdicts need several.
+    stages : int
+        Programs that the edge engine solves in turn: several where lengths have limits from below.
+    """
+
+    rank: int
+    columns: int
+    factored: bool
+    reason: str
+    multiplications: float
+    numbers: float
+    products: float
+    proof: float
+    stages: int
+
+
+@dataclass(frozen=True)
+class _Lengths:
+    """A program that is the same as another with the same edges, lengths and limits from below."""
+
+    digest: bytes
+    program: EdgeProgram = field(compare=False)
+
+    @classmethod
+    def of(cls, program: EdgeProgram) -> _Lengths:
+        parts = (program.edges, program.sqdist, program.lower, program.objective.pull)
+        side = program.objective.side
+        joined = b"".join(part.tobytes() for part in parts)
+        return cls(blake2b(joined + (b"" if side is None else side.tobytes())).digest(), program)
+
+
+def effort(program: EdgeProgram) -> Effort:
+    """What a program will take; found once for the plan and for the solver after it.
+
+    Examples
+    --------
+    >>> chain = EdgeProgram(edges=[[0, 1], [1, 2], [2, 3]], n=4, sqdist=1.0)
+    >>> found = effort(chain)
+    >>> found.rank, found.factored
+    (1, True)
+    """
+    return _effort(_Lengths.of(program))
+
+
+def expected_rank(program: EdgeProgram) -> int:
+    """Rank of the answer, as far as the graph tells.
+
+    Examples
+    --------
+    >>> expected_rank(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
+    1
+    """
+    return _ranks(_Lengths.of(program))[0]
+
+
+@lru_cache(maxsize=2)
+def _effort(lengths: _Lengths) -> Effort:
+    program = lengths.program
+    n, (rank, columns) = program.n, _ranks(lengths)
+    typical = min(_TYPICAL_RANK, n - 1)
+    reason = ""
+    if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
+        reason = (
+            f"The graph looks {rank}-dimensional; at ranks of {NOISY} and more conjugate gradients "
+            "are faster than factorizations."
+        )
+    else:
+        multiplications, fill = _work(program, typical)
+        column = fill / (typical * n)
+        if column > EDGE_COLUMN and multiplications > EDGE_WORK:
+            reason = (
+                f"The edge engine's Newton factor would hold {column:.0f} nonzeros in a column at "
+                f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
+            )
+    products = float(program.m * max(rank, _PRODUCTS_AS_AT))
+    return Effort(
+        rank=rank,
+        columns=columns,
+        factored=not reason,
+        reason=reason,
+        multiplications=_work(program, columns)[0],
+        numbers=_work(program, columns)[1],
+        products=products,
+        proof=_work(program, 1)[0],
+        stages=STAGES if np.isfinite(program.lower).any() else 1,
+    )
+
+
+def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
+    """Multiplications of a factorization at a rank, and numbers in the factor."""
+    fill = float(estimated_fill(program.edges, program.n, rank, program.objective))
+    return fill**2 / (rank * program.n), fill
+
+
+@lru_cache(maxsize=2)
+def _ranks(lengths: _Lengths) -> tuple[int, int]:
+    """The rank of the answer, and the columns that the edge engine will have."""
+    program = lengths.program
+    few = max(_LEAST, min(_FEW, _WAYS // program.n))
+    spectrum = landmark_spectrum(program, few)
+    rank = _directions(spectrum)
+    many = min(_MANY, _WAYS // program.n)
+    if _spread(spectrum) > _SPREAD and many > few:
+        # Of far outliers, few landmarks meet fewer.
+        rank = max(rank, _directions(landmark_spectrum(program, many)))
+    rank = min(max(rank, 1), program.n - 1)
+    first = first_rank(program, None if np.isfinite(program.lower).any() else spectrum)
+    return rank, max(first, rank) if rank >= NOISY else first
+
+
+def _directions(spectrum: np.ndarray) -> int:
+    """Eigenvalues, in descending order, that are clearly no noise."""
+    return int((spectrum > max(-_CLEAR * spectrum[-1], 1e-8 * spectrum[0])).sum())
+
+
+def _spread(spectrum: np.ndarray) -> float:
+    """Over how many positive eigenvalues it is spread: squared sum over sum of squares."""
+    above = spectrum[spectrum > 0.0]
+    return float(above.sum() ** 2 / np.square(above).sum())

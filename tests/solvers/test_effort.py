@@ -1,0 +1,134 @@
+"""What an unfolding will take: the rank that its graph tells, the engine, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import datasets, graphs, methods
+from sdpdr.solvers import LowRank
+from sdpdr.solvers.lowrank import EdgeProgram, Options
+from sdpdr.solvers.lowrank.edge.effort import NOISY, STAGES, effort, expected_rank
+from sdpdr.solvers.lowrank.edge.form import edge_form
+from sdpdr.solvers.lowrank.edge.search import Search
+from sdpdr.solvers.lowrank.frame import Journal
+from sdpdr.solving.costs import Structure, predict
+
+
+def noise(n, dimensions, isometry="inequality"):
+    points = np.random.default_rng(3).standard_normal((n, dimensions))
+    return methods.mvu(graphs.knn(points, n_neighbors=6, connect="bridges"), isometry)
+
+
+def roll(n):
+    return methods.mvu(graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=6))
+
+
+def program_of(model):
+    return edge_form(model.to_sdp()).program
+
+
+# -- the rank that a graph tells ----------------------------------------------------------------
+
+
+def test_a_sheet_has_the_rank_of_a_sheet():
+    assert expected_rank(program_of(methods.mvu(graphs.path([1.0] * 30)))) == 1
+    assert expected_rank(program_of(roll(300))) <= 3
+
+
+@pytest.mark.parametrize(("dimensions", "least", "most"), [(3, 3, 4), (5, 4, 7), (12, 9, 14)])
+def test_noise_has_about_as_many_directions_as_columns(dimensions, least, most):
+    assert least <= expected_rank(program_of(noise(250, dimensions))) <= most
+
+
+def test_the_unit_of_length_and_the_order_of_planning_change_nothing():
+    program = program_of(noise(150, 12))
+    longer = replace(program, sqdist=program.sqdist * 1e6, upper=program.upper * 1e6)
+    assert effort(program) == effort(longer) == effort(replace(program))
+
+
+def test_points_that_no_path_joins_are_predicted_too():
+    apart = EdgeProgram(edges=[[0, 1], [1, 2], [3, 4]], n=5, sqdist=1.0)
+    assert 1 <= expected_rank(apart) <= 4
+
+
+def test_limits_from_below_are_solved_in_stages():
+    exact, loose = (effort(program_of(noise(60, 3, how))) for how in ("equality", "inequality"))
+    assert (exact.stages, loose.stages) == (STAGES, 1)
+    assert exact.rank == loose.rank
+    assert exact.columns > loose.columns
+
+
+# -- what follows from it -----------------------------------------------------------------------
+
+
+def test_predictions_grow_with_the_dimension_of_noise():
+    costs = [
+        predict("lowrank", "factor", Structure(noise(250, d).to_sdp())) for d in (3, 5, 8, 12, 20)
+    ]
+    seconds, memory = ([getattr(one, name) for one in costs] for name in ("seconds", "memory"))
+    assert seconds == sorted(seconds)
+    assert memory[0] < memory[-1]
+
+
+def test_noise_goes_to_conjugate_gradients_and_sheets_do_not():
+    noisy, sheet = Structure(noise(250, 12).to_sdp()), Structure(roll(250).to_sdp())
+    assert noisy.effort.rank >= NOISY
+    assert (noisy.engine, sheet.engine) == ("products", "edges")
+    assert "conjugate gradients" in sdpdr.plan(noise(250, 12)).reason
+    assert "is sparse" in sdpdr.plan(roll(250)).reason
+
+
+def test_noise_is_certified_by_the_engine_that_was_predicted():
+    solution = sdpdr.solve(noise(250, 12), "lowrank")
+    assert solution.certified(1e-6)
+    assert "augmented Lagrangian" in solution.claimed.message
+    assert "-dimensional" in solution.claimed.message
+
+
+@pytest.mark.parametrize("isometry", ["inequality", "equality"])
+def test_the_answer_does_not_depend_on_engine_and_first_rank(isometry):
+    model = noise(80, 12, isometry)
+    options = [{"engine": "general", "rank": r} for r in (3, 9, 16)] + [{"engine": "edges"}]
+    found = [sdpdr.solve(model, LowRank(options=one)) for one in options]
+    best = max(one.bound for one in found)
+    for one in found:
+        assert one.certified(1e-6)
+        assert one.value == pytest.approx(best, rel=3e-6)
+        assert one.bound >= (1.0 - 1e-9) * max(other.attained or -np.inf for other in found)
+
+
+def test_the_largest_rank_asked_for_holds_where_more_are_expected():
+    form = edge_form(noise(150, 12).to_sdp())
+    assert LowRank(options={"max_rank": 4})._first_shape(form).shape == (150, 4)
+    assert LowRank(options={"rank": 5})._first_shape(form).shape == (150, 5)
+    assert LowRank()._first_shape(form).shape[1] >= NOISY
+
+
+# -- what is refused ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ahead", "fits"), [(7.9, False), (8.1, True), (np.inf, True)])
+def test_a_rank_whose_step_would_be_late_is_refused(monkeypatch, ahead, fits):
+    program = program_of(noise(60, 3))
+    journal = Journal(Options())
+    search = Search(program, Options(), journal)
+    assert search.fits(8)  # nothing is known yet
+    search.approach(program, np.random.default_rng(0).standard_normal((60, 4)), 0.5, -np.inf)
+    journal.factorizations = 10
+    monkeypatch.setattr(type(journal), "seconds", 10.0)
+    monkeypatch.setattr(type(journal.deadline), "ahead", ahead)
+    assert search.fits(8) is fits
+    assert ("more than are left" in search.message) is not fits
+
+
+def test_dense_matrices_that_do_not_fit_are_refused_before_they_are_tried(monkeypatch):
+    monkeypatch.setattr("sdpdr.solvers.dense.solver.available", lambda: 1e6)
+    solution = sdpdr.solve(methods.mvu(graphs.path([1.0] * 30)), "dense", "gram")
+    assert solution.claimed.status == "out of memory"
+    assert "GiB" in solution.claimed.message
+    cost = predict("dense", "gram", Structure(noise(300, 3).to_sdp()))
+    assert cost.memory > 24 * (299 * 300 / 2) ** 2
