@@ -344,7 +344,8 @@ def _inverted(
 ) -> tuple[Array, Array]:
     """Lanczos iteration with a given inverse of ``matrix - shift mass`` on the complement.
 
-    The shift itself, which is a lower bound, where a tight cluster at the low end defeats it.
+    The shift itself, which is a lower bound, where rounding or a tight cluster at
+    the low end defeats it.
     """
     n = matrix.shape[0]
     q = np.linalg.qr(null)[0]
@@ -360,7 +361,7 @@ def _inverted(
     start = inverse(np.random.default_rng(0).standard_normal(n))
     count = min(count, n - null.shape[1] - 1)
     for tol in tolerances:
-        with suppress(spl.ArpackNoConvergence):
+        with suppress(spl.ArpackError):
             values, vectors = spl.eigsh(
                 spl.aslinearoperator(matrix),
                 k=max(count, 1),

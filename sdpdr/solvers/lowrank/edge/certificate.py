@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix, diags, triu
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.linalg.smallest import lowest_eigenpairs
@@ -165,7 +165,7 @@ def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> 
     v0 = np.random.default_rng(seed).standard_normal(n)
     try:
         spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
-    except ArpackNoConvergence:
+    except ArpackError:
         return Connectivity.unknown(sigma, n)
     other = _not_constant(vectors, root)
     value = float(spectrum[other].min()) if other.any() else sigma

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
@@ -71,7 +71,7 @@ class Pencil:
             k = min(_MOST_VECTORS, n - 1)
             try:
                 values, vectors = eigsh(scaled, k=k, sigma=level, OPinv=inverse, v0=v0, tol=1e-3)
-            except ArpackNoConvergence:
+            except ArpackError:
                 return np.empty(0), np.empty((n, 0))
         constant = abs(root @ vectors) > 0.5 * np.linalg.norm(root)
         return values[~constant], vectors[:, ~constant] / root[:, None]
