@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
 
 _SHRINK = 0.5  # of a shape: rows that break at full length hold at a smaller one
@@ -33,8 +34,7 @@ _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed
 _FIRST_MOVE = 1e-2  # what a new column changes a row by
 _OF_GAP = 0.1  # complementarity to go on with in more columns, as a share of the gap
 _NOISE = 1e3  # of multipliers, over the complementarity left, that negative eigenvalues may be
-_REINFORCEMENTS = 8
-_SURPLUS = 1.05
+_OF_CONTENT = 0.1  # share of the gap to end at that eigenvalues left negative may cost
 
 
 def approach(
@@ -105,7 +105,7 @@ class _Approach:
         point, accuracy = at.begin(smaller, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
-                point, errors = at.run(point, accuracy)
+                point, errors = at.run(point, accuracy, partial(self._looks_good, at), self.content)
             except KeyboardInterrupt:
                 if at.point is not None:
                     self._settles(self._verdict(at, at.point))
@@ -113,7 +113,7 @@ class _Approach:
             if at.runs_away(point):
                 return False
             verdict = self._verdict(at, point)
-            if self._settles(verdict) or self._reinforced(verdict):
+            if self._good(verdict):
                 return True
             missed = errors.worst > _MISSED * accuracy
             if self.search.journal.exhausted or (missed and _spent(self.search)):
@@ -199,6 +199,14 @@ class _Approach:
             layout, layout.join(parts, free), np.where(problem.equal, y, np.maximum(y, 0.0))
         )
 
+    def _looks_good(self, at: Interior, point: Iterate) -> bool:
+        return self._good(self._verdict(at, point))
+
+    def _good(self, verdict: Verdict) -> bool:
+        return (
+            self.search.ending == "converged" or self._settles(verdict) or self._reinforced(verdict)
+        )
+
     def _settles(self, verdict: Verdict) -> bool:
         return self.search.settles(verdict, always=True, gap=self.content)
 
@@ -207,43 +215,15 @@ class _Approach:
         return judge_as_it_is(layout, vector, multipliers, self.options.seed, quick=quick)
 
     def _reinforced(self, verdict: Verdict) -> bool:
-        """Whether other multipliers of the same point give a proof.
-
-        Multipliers of rows that say nearly the same are not unique, and those found may leave
-        a slack with an eigenvalue a little below zero. Raising those of inequalities by
-        :math:`t a`, with a their value at the eigenvector, lifts it by :math:`t |a|^2`; those of
-        exact rows change as `Lift` says.
-        """
-        if verdict.infeasibility > self.options.tol:
+        """Whether other multipliers of the same point give a proof."""
+        if verdict.infeasibility > self.options.tol or self.search.journal.exhausted:
             return False
-        exact = Lift.of(self.problem, verdict.layout, verdict.vector)
-        for _ in range(_REINFORCEMENTS):
-            if self.search.journal.exhausted:
-                return False
-            change = np.zeros(self.problem.m)
-            for block, (values, vectors) in zip(self.problem.blocks, verdict.lows, strict=True):
-                if block.scalar or not np.min(values, initial=0.0) < 0.0:
-                    continue
-                found = None if exact is None else exact(values, vectors)
-                change += self._lift(block, values, vectors) if found is None else found
-            if not change.any():
-                return False
-            raised = verdict.multipliers + change
-            verdict = self._judge(verdict.layout, verdict.vector, raised)
-            if self._settles(verdict):
-                return True
-        return False
-
-    def _lift(self, block: Block, values: Array, vectors: Array) -> Array:
-        """What inequalities are raised by for the negative ones of some eigenvalues."""
-        change = np.zeros(self.problem.m)
-        for value, vector in zip(values, vectors.T, strict=True):
-            rows = block.forms.values(vector[:, None])[1:]
-            a = np.where(self.problem.equal, 0.0, np.maximum(rows, 0.0))
-            square = float(a @ a)
-            if value < 0.0 < square:
-                change += _SURPLUS * -value / square * a
-        return change
+        layout, vector = verdict.layout, verdict.vector
+        reinforce = Reinforcement(self.problem, layout, vector, self.options.seed)
+        raised = reinforce(verdict.multipliers, _OF_CONTENT * self.content * verdict.scale)
+        if raised is verdict.multipliers:
+            return False
+        return self._settles(self._judge(layout, vector, raised))
 
     def _grown(
         self, at: Interior, point: Iterate, verdict: Verdict
