@@ -23,7 +23,6 @@ from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
 
-_SHRINK = 0.5  # of a shape: rows that break at full length hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
 _STEPS = 400  # in all, after which no further run begins
@@ -94,15 +93,11 @@ class _Approach:
 
     def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Solve, and go on in more columns, or more exactly, while that helps."""
-        factors, shares = self._first(start, layout, vector)
+        factors = self._first(start, layout, vector)
         size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
         at = self._open(factors, size)
         given = multipliers if multipliers.any() else None
-        smaller = [
-            points.met(share * f)
-            for share, (points, f) in zip(shares, self._pairs(factors), strict=True)
-        ]
-        point, accuracy = at.begin(smaller, given), self.options.tol
+        point, accuracy = at.begin(factors, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
                 point, errors = at.run(point, accuracy, partial(self._looks_good, at), self.content)
@@ -142,34 +137,25 @@ class _Approach:
     def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)
 
-    def _first(
-        self, start: Point | None, layout: Layout, vector: Array
-    ) -> tuple[list[Array], list[float]]:
-        """The first factors, given, shaped or random, and the shares of them to begin with."""
+    def _first(self, start: Point | None, layout: Layout, vector: Array) -> list[Array]:
+        """The first factors, given, shaped or random."""
         given, _ = layout.split(vector)
-        factors, shares = [], []
+        factors = []
         known = {v.name for v in self.problem.sdp.psd_variables}
         for block, factor in zip(self.problem.blocks, given, strict=True):
             if block.scalar:
                 continue
             told = start is not None and block.name in start.values
-            shape, share = None, _SHRINK if start is None else 1.0
-            if not told and block.name in known:
-                shape, among_known = self._shape(block)
-                # Among known points a shape has its size.
-                share = 1.0 if among_known else share
+            shape = None if told or block.name not in known else self._shape(block)
             columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
             factors.append(factor if shape is None else self._filled(block, shape, columns))
-            shares.append(share)
-        return [points.met(f) for points, f in self._pairs(factors)], shares
+        return [points.met(f) for points, f in self._pairs(factors)]
 
-    def _shape(self, block: Block) -> tuple[Array | None, bool]:
-        """The shape that lengths tell, and whether known points give it its place."""
+    def _shape(self, block: Block) -> Array | None:
+        """The shape that lengths tell, turned onto known points where there are some."""
         held, seed = self.boxed.held, self.options.seed
         found = None if held is None else shape_among_known(self.problem, block, held, seed)
-        if found is not None:
-            return found, True
-        return shape_from_lengths(self.problem, block, seed), False
+        return shape_from_lengths(self.problem, block, seed) if found is None else found
 
     def _filled(self, block: Block, shape: Array, columns: int) -> Array:
         """A first factor from a shape, with a few more columns.
