@@ -23,6 +23,7 @@ from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
 
+_SHRINK = 0.5  # of random factors: rows that break at full size hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
 _STEPS = 400  # in all, after which no further run begins
@@ -148,7 +149,8 @@ class _Approach:
             told = start is not None and block.name in start.values
             shape = None if told or block.name not in known else self._shape(block)
             columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
-            factors.append(factor if shape is None else self._filled(block, shape, columns))
+            plain = factor if start is not None else _SHRINK * factor
+            factors.append(plain if shape is None else self._filled(block, shape, columns))
         return [points.met(f) for points, f in self._pairs(factors)]
 
     def _shape(self, block: Block) -> Array | None:

@@ -83,7 +83,7 @@ class Interior:
         self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
         self.matrix = NewtonMatrix(boxed, ranks)
         self.ranks = ranks
-        self.typical = _typical(boxed, size)
+        self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
         self.point: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
@@ -238,7 +238,7 @@ class Interior:
     def _begun_anew(self, point: Iterate) -> Iterate:
         """A first point again, where the objective is far larger than was expected."""
         self.size = abs(self._values(point.x)[0])
-        self.typical = _typical(self.boxed, self.size)
+        self.typical = self.boxed.typical(self.size)
         self.use_price(max(self.price, _PRICE * self.typical))
         return self.begin(self.factors(point))
 
@@ -389,16 +389,6 @@ class Interior:
             regularization=point.reg,
             rank=max(self.ranks, default=0),
         )
-
-
-def _typical(boxed: Boxed, size: float) -> float:
-    """What multipliers are expected to be: those that pay for the objective, or the prices."""
-    paying = max(size, 1e-3) / max(float(np.abs(boxed.rhs).sum()), 1.0)
-    ends = np.concatenate([boxed.high, -boxed.low])
-    prices = ends[np.isfinite(ends) & (ends > 0.0)]
-    if not prices.size:
-        prices = boxed.cost[boxed.cost > 0.0]
-    return max(paying, 0.1 * float(np.median(prices))) if prices.size else paying
 
 
 def _mean_size(entries: list[Array]) -> float:

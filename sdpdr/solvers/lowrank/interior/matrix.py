@@ -62,11 +62,20 @@ class _Cliques:
     first: Index
     second: Index
 
-    def products(self, slopes: Array, stiffness: Array) -> Array:
-        """Of J^T D J, the numbers of all pairs, row by row."""
+    def fill(self, out: Array, slopes: Array, stiffness: Array) -> int:
+        """Write the numbers of all pairs of J^T D J, row by row; how many.
+
+        Column by column, since copies of all pairs would take longer than their sums.
+        """
         own = slopes[self.at]
         stiff = stiffness[self.rows][:, None] * own
-        return np.asarray((own[:, self.first] * stiff[:, self.second]).ravel())
+        (m, width), count = own.shape, self.first.size
+        pairs, start = out[: m * count].reshape(m, count), 0
+        for k in range(width):
+            end = start + width - k
+            np.multiply(own[:, k, None], stiff[:, k:], out=pairs[:, start:end])
+            start = end
+        return m * count
 
 
 class NewtonMatrix:
@@ -145,13 +154,15 @@ class NewtonMatrix:
         """
         triples = zip(entries, self._curved, self.shapes, strict=True)
         curved = [np.repeat(2.0 * e[kept], r) for e, kept, (_, r) in triples]
-        cliques = [c.products(self._slopes, stiffness) for c in self._cliques]
-        others = [*cliques, *curved, self._slopes[self._beside], *self._equations]
         below = -1.0 / np.maximum(stiffness[self._long], np.finfo(float).tiny)
-        diagonal = np.zeros(self.size)
-        diagonal[self.ends[-1] :] = self.boxed.curvature
-        diagonal[self._fixed] = 1.0
-        numbers = np.concatenate([diagonal, *others, below, np.full(self._exact, -_EXACT)])
+        numbers = np.zeros(self._to.size)
+        numbers[self.ends[-1] : self.size] = self.boxed.curvature
+        numbers[self._fixed] = 1.0
+        end = self.size
+        for clique in self._cliques:
+            end += clique.fill(numbers[end:], self._slopes, stiffness)
+        others = [*curved, self._slopes[self._beside], *self._equations, below]
+        numbers[end:] = np.concatenate([*others, np.full(self._exact, -_EXACT)])
         self._data = self._summed(numbers)
 
     def factorize(self, shift: float) -> int:
