@@ -8,6 +8,8 @@ costs :math:`t\,b^T a` of the bound; those of exact rows change as `Lift` says.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -70,7 +72,8 @@ class Reinforcement:
     def _low_end(self, block: Block, slack: Slack) -> tuple[Array, Array]:
         count = _MANY if self._exact is None else _FEW
         if slack.n > _DENSE and slack.weights.size == 0 and sp.issparse(slack.sparse):
-            return smallest_eigenvalues(slack.sparse, sp.csr_array(block.face), count)
+            with suppress(ArithmeticError):
+                return smallest_eigenvalues(slack.sparse, sp.csr_array(block.face), count)
         return lowest(slack, block.face, count, self._seed)
 
     def _raised(self, block: Block, values: Array, vectors: Array) -> Array:
