@@ -51,6 +51,7 @@ class Verdict:
     stationarity: float
     negativity: float
     lows: list[tuple[Array, Array]]
+    scale: float = 1.0
 
     @property
     def error(self) -> float:
@@ -215,6 +216,7 @@ def judge_as_it_is(
         stationarity=size / scale,
         negativity=negativity,
         lows=lows,
+        scale=scale,
     )
 
 

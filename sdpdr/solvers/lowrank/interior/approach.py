@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 
@@ -17,12 +18,12 @@ from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
 
-_SHRINK = 0.5  # of a shape: rows that break at full length hold at a smaller one
+_SHRINK = 0.5  # of random factors: rows that break at full size hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
 _STEPS = 400  # in all, after which no further run begins
@@ -33,8 +34,7 @@ _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed
 _FIRST_MOVE = 1e-2  # what a new column changes a row by
 _OF_GAP = 0.1  # complementarity to go on with in more columns, as a share of the gap
 _NOISE = 1e3  # of multipliers, over the complementarity left, that negative eigenvalues may be
-_REINFORCEMENTS = 8
-_SURPLUS = 1.05
+_OF_CONTENT = 0.1  # share of the gap to end at that eigenvalues left negative may cost
 
 
 def approach(
@@ -94,18 +94,14 @@ class _Approach:
 
     def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Solve, and go on in more columns, or more exactly, while that helps."""
-        factors, shares = self._first(start, layout, vector)
+        factors = self._first(start, layout, vector)
         size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
         at = self._open(factors, size)
         given = multipliers if multipliers.any() else None
-        smaller = [
-            points.met(share * f)
-            for share, (points, f) in zip(shares, self._pairs(factors), strict=True)
-        ]
-        point, accuracy = at.begin(smaller, given), self.options.tol
+        point, accuracy = at.begin(factors, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
-                point, errors = at.run(point, accuracy)
+                point, errors = at.run(point, accuracy, partial(self._looks_good, at), self.content)
             except KeyboardInterrupt:
                 if at.point is not None:
                     self._settles(self._verdict(at, at.point))
@@ -113,7 +109,7 @@ class _Approach:
             if at.runs_away(point):
                 return False
             verdict = self._verdict(at, point)
-            if self._settles(verdict) or self._reinforced(verdict):
+            if self._good(verdict):
                 return True
             missed = errors.worst > _MISSED * accuracy
             if self.search.journal.exhausted or (missed and _spent(self.search)):
@@ -142,34 +138,26 @@ class _Approach:
     def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)
 
-    def _first(
-        self, start: Point | None, layout: Layout, vector: Array
-    ) -> tuple[list[Array], list[float]]:
-        """The first factors, given, shaped or random, and the shares of them to begin with."""
+    def _first(self, start: Point | None, layout: Layout, vector: Array) -> list[Array]:
+        """The first factors, given, shaped or random."""
         given, _ = layout.split(vector)
-        factors, shares = [], []
+        factors = []
         known = {v.name for v in self.problem.sdp.psd_variables}
         for block, factor in zip(self.problem.blocks, given, strict=True):
             if block.scalar:
                 continue
             told = start is not None and block.name in start.values
-            shape, share = None, _SHRINK if start is None else 1.0
-            if not told and block.name in known:
-                shape, among_known = self._shape(block)
-                # Among known points a shape has its size.
-                share = 1.0 if among_known else share
+            shape = None if told or block.name not in known else self._shape(block)
             columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
-            factors.append(factor if shape is None else self._filled(block, shape, columns))
-            shares.append(share)
-        return [points.met(f) for points, f in self._pairs(factors)], shares
+            plain = factor if start is not None else _SHRINK * factor
+            factors.append(plain if shape is None else self._filled(block, shape, columns))
+        return [points.met(f) for points, f in self._pairs(factors)]
 
-    def _shape(self, block: Block) -> tuple[Array | None, bool]:
-        """The shape that lengths tell, and whether known points give it its place."""
+    def _shape(self, block: Block) -> Array | None:
+        """The shape that lengths tell, turned onto known points where there are some."""
         held, seed = self.boxed.held, self.options.seed
         found = None if held is None else shape_among_known(self.problem, block, held, seed)
-        if found is not None:
-            return found, True
-        return shape_from_lengths(self.problem, block, seed), False
+        return shape_from_lengths(self.problem, block, seed) if found is None else found
 
     def _filled(self, block: Block, shape: Array, columns: int) -> Array:
         """A first factor from a shape, with a few more columns.
@@ -199,6 +187,14 @@ class _Approach:
             layout, layout.join(parts, free), np.where(problem.equal, y, np.maximum(y, 0.0))
         )
 
+    def _looks_good(self, at: Interior, point: Iterate) -> bool:
+        return self._good(self._verdict(at, point))
+
+    def _good(self, verdict: Verdict) -> bool:
+        return (
+            self.search.ending == "converged" or self._settles(verdict) or self._reinforced(verdict)
+        )
+
     def _settles(self, verdict: Verdict) -> bool:
         return self.search.settles(verdict, always=True, gap=self.content)
 
@@ -207,43 +203,15 @@ class _Approach:
         return judge_as_it_is(layout, vector, multipliers, self.options.seed, quick=quick)
 
     def _reinforced(self, verdict: Verdict) -> bool:
-        """Whether other multipliers of the same point give a proof.
-
-        Multipliers of rows that say nearly the same are not unique, and those found may leave
-        a slack with an eigenvalue a little below zero. Raising those of inequalities by
-        :math:`t a`, with a their value at the eigenvector, lifts it by :math:`t |a|^2`; those of
-        exact rows change as `Lift` says.
-        """
-        if verdict.infeasibility > self.options.tol:
+        """Whether other multipliers of the same point give a proof."""
+        if verdict.infeasibility > self.options.tol or self.search.journal.exhausted:
             return False
-        exact = Lift.of(self.problem, verdict.layout, verdict.vector)
-        for _ in range(_REINFORCEMENTS):
-            if self.search.journal.exhausted:
-                return False
-            change = np.zeros(self.problem.m)
-            for block, (values, vectors) in zip(self.problem.blocks, verdict.lows, strict=True):
-                if block.scalar or not np.min(values, initial=0.0) < 0.0:
-                    continue
-                found = None if exact is None else exact(values, vectors)
-                change += self._lift(block, values, vectors) if found is None else found
-            if not change.any():
-                return False
-            raised = verdict.multipliers + change
-            verdict = self._judge(verdict.layout, verdict.vector, raised)
-            if self._settles(verdict):
-                return True
-        return False
-
-    def _lift(self, block: Block, values: Array, vectors: Array) -> Array:
-        """What inequalities are raised by for the negative ones of some eigenvalues."""
-        change = np.zeros(self.problem.m)
-        for value, vector in zip(values, vectors.T, strict=True):
-            rows = block.forms.values(vector[:, None])[1:]
-            a = np.where(self.problem.equal, 0.0, np.maximum(rows, 0.0))
-            square = float(a @ a)
-            if value < 0.0 < square:
-                change += _SURPLUS * -value / square * a
-        return change
+        layout, vector = verdict.layout, verdict.vector
+        reinforce = Reinforcement(self.problem, layout, vector, self.options.seed)
+        raised = reinforce(verdict.multipliers, _OF_CONTENT * self.content * verdict.scale)
+        if raised is verdict.multipliers:
+            return False
+        return self._settles(self._judge(layout, vector, raised))
 
     def _grown(
         self, at: Interior, point: Iterate, verdict: Verdict

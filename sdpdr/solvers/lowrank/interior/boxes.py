@@ -155,6 +155,15 @@ class Boxed:
         """The rows that are signs of scalars."""
         return slice(self.problem.m, self.m)
 
+    def typical(self, size: float) -> float:
+        """What multipliers are expected to be: those that pay for the objective, or the prices."""
+        paying = max(size, 1e-3) / max(float(np.abs(self.rhs).sum()), 1.0)
+        ends = np.concatenate([self.high, -self.low])
+        prices = ends[np.isfinite(ends) & (ends > 0.0)]
+        if not prices.size:
+            prices = self.cost[self.cost > 0.0]
+        return max(paying, 0.1 * float(np.median(prices))) if prices.size else paying
+
     def at_price(self, price: float) -> Boxed:
         """With a price in place of the infinite ends of rows that do not give way."""
         stiff = self.compliance == 0.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,6 +13,7 @@ from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, s
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
+from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
 _PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
@@ -20,39 +21,24 @@ _LARGEST_PRICE = 1e8  # beyond which rows are taken to contradict each other, ov
 _DEARER = 10.0
 _HELD = 0.1  # the other errors, as a share of the violation, at which the price rises
 _INSIDE = 0.1  # first complementarity, over the typical multiplier
-_PACE = 0.03  # complementarity kept, as a share of the worse of the other two measures
+# Complementarity kept, as a share of the worse of the other two measures; and as a share of
+# stationarity where that complementarity is small.
+_PACE, _LAST_PACE, _SMALL = 0.03, 0.003, 1e-4
 # Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
 # much it grows.
 _LATE, _FAR, _BACK = 1e-6, 1e3, 10.0
 _CURVED = 0.3  # share of the largest violation that the curvature of rows may add
 _FLOOR = 0.005  # complementarity aimed at, as a share of the tolerance
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
-_PATIENCE = 60
+# Over the mean entry of the dual slacks: the first shift that is tried of a shape that still has to
+# unfold, and one under which a shape that has done so stays while its rows come to hold.
+_GUESS, _STEADY = 0.03, 1e-3
 _RISE, _FALL = 3.0, 2.0  # of a shift that does not do, and of one that did
-_MOVED = 0.01  # share of the objective that counts as progress
-# Complementarity and errors of rows from which a point whose stationarity is not halved in so many
-# iterations, with a shift in each, is at a saddle.
-_FORMED, _KEPT, _SADDLE_PATIENCE = 1e-2, 1e-4, 25
 _OUTGROWN = 5.0  # objective, over what was expected, at which multipliers are far too small
 _ENDLESS = 1e30  # objective, in scaled units, of what has no limit
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Relative measures of how far an iterate is from optimality at its ranks.
-
-    ``violation`` is that of rows whose price is the method's own.
-    """
-
-    gap: float
-    residual: float
-    stationarity: float
-    violation: float
-
-    @property
-    def worst(self) -> float:
-        """The largest; stationarity, which matters to second order, counts a tenth."""
-        return max(self.gap, self.residual, 0.1 * self.stationarity)
+Look = Callable[[Iterate], bool]
 
 
 class Interior:
@@ -97,10 +83,11 @@ class Interior:
         self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
         self.matrix = NewtonMatrix(boxed, ranks)
         self.ranks = ranks
-        self.typical = _typical(boxed, size)
+        self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
         self.point: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
+        self._fresh = False  # whether it is before the first step from a shape
         self.use_price(_PRICE * self.typical)
 
     def use_price(self, price: float) -> None:
@@ -136,8 +123,11 @@ class Interior:
         low, high = mu / (y - boxes.low), mu / (boxes.high - y)
         away = self._away(x, y)
         low = np.where(self._has_low, np.maximum(low, high - away), 0.0)
-        high = np.where(self._has_high, np.maximum(high, low + away), 0.0)
+        # What limits are broken by is left to the steps: at their price it would be all there is.
+        wide = np.where(self._limits, high, np.maximum(high, low + away))
+        high = np.where(self._has_high, wide, 0.0)
         low = np.where(self._has_low, np.maximum(low, high - away), 0.0)
+        self._fresh = True
         return Iterate(x, y, low, high, mu=mu)
 
     def resumed(self, point: Iterate, product: float) -> Iterate:
@@ -184,9 +174,21 @@ class Interior:
 
     # -- iteration ------------------------------------------------------------------------------
 
-    def run(self, point: Iterate, tol: float) -> tuple[Iterate, Errors]:
-        """Iterate until optimal at these ranks, out of time, or no longer getting anywhere."""
-        best, since, value, at_saddle, steep = np.inf, 0, np.inf, 0, np.inf
+    def run(
+        self, point: Iterate, tol: float, look: Look | None = None, content: float = 0.0
+    ) -> tuple[Iterate, Errors]:
+        """Iterate until optimal at these ranks, out of time, or no longer getting anywhere.
+
+        Parameters
+        ----------
+        point : Iterate
+        tol : float
+            Accuracy to stop at.
+        look : callable, optional
+            Whether a point is good enough; asked where it may prove a gap of ``content``.
+        content : float, default 0.0
+        """
+        progress = Progress(tol, 0.0 if look is None else content)
         while True:
             self.point = point
             away = self._away(point.x, point.y)
@@ -194,38 +196,39 @@ class Interior:
             entries, gradient, reduced = self._gradients(point)
             errors = self._errors(point, away, residual, reduced)
             self._note(point, errors)
-            moved = abs(self._values(point.x)[0] - value) > _MOVED * self._scale(point)
-            if moved or errors.worst < 0.99 * best:
-                since, value = 0, self._values(point.x)[0]
-            best, since = min(best, errors.worst), since + 1
+            value = self._values(point.x)[0]
+            progress.note(errors, value, self._scale(point), point.reg > 0.0)
             if self.runs_away(point):
                 return point, errors
-            if abs(self._values(point.x)[0]) > _OUTGROWN * self.size:
+            if abs(value) > _OUTGROWN * self.size:
                 point = self._begun_anew(point)
                 continue
-            missed = float(np.max(away[self._limits], initial=0.0))
             done = errors.worst < tol
             # Limits that are missed by more than their margin are broken: where the conditions
             # hold far better than that, because it pays at their price.
-            if done and missed < MARGIN * tol and errors.violation <= 10.0 * tol:
+            if done and errors.missed < MARGIN * tol and errors.violation <= 10.0 * tol:
                 return point, errors
-            if self._is_cheap(errors, done, tol) or (done and errors.residual < 0.5 * missed):
+            if look is not None and not done and progress.is_worth_a_proof(errors) and look(point):
+                return point, errors
+            if self._is_cheap(errors, done, tol) or (
+                done and errors.residual < 0.5 * errors.missed
+            ):
                 if self.price > _LARGEST_PRICE * self.typical:
                     return point, errors
-                point, best = self._raised(point, errors), np.inf
-            near = errors.gap < _FORMED and max(errors.residual, errors.violation) < _KEPT
-            stuck = near and point.reg > 0.0 and errors.stationarity > max(errors.gap, 0.5 * steep)
-            at_saddle = at_saddle + 1 if stuck else 0
-            steep = steep if at_saddle > 1 else errors.stationarity
-            if self.journal.exhausted or since > _PATIENCE or at_saddle > _SADDLE_PATIENCE:
+                point = self._raised(point, errors)
+                progress.begin_anew()
+            if self.journal.exhausted or progress.is_stuck:
                 return point, errors
+            settling = not done and progress.is_to_settle(errors)
+            if settling:
+                point = replace(point, reg=max(point.reg, _STEADY * _mean_size(entries)))
             # What is not finite any more ends the run below.
             with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
                 new = self._step(point, away, residual, entries, gradient, errors)
             if new is None or not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
                 return point, errors
             least = _FLOOR * tol * self._scale(new) / self._products
-            point = replace(new, mu=max(new.mu, least))
+            point = replace(new, mu=point.mu if settling else max(new.mu, least))
 
     def _is_cheap(self, errors: Errors, done: bool, tol: float) -> bool:
         """Whether it pays to break exact rows at their price."""
@@ -235,7 +238,7 @@ class Interior:
     def _begun_anew(self, point: Iterate) -> Iterate:
         """A first point again, where the objective is far larger than was expected."""
         self.size = abs(self._values(point.x)[0])
-        self.typical = _typical(self.boxed, self.size)
+        self.typical = self.boxed.typical(self.size)
         self.use_price(max(self.price, _PRICE * self.typical))
         return self.begin(self.factors(point))
 
@@ -259,7 +262,7 @@ class Interior:
         allowed = max(1.0, _CURVED * float(np.max(np.abs(away), initial=0.0)))
         linear = Linearization(self.boxes, point, residual, allowed)
         self.matrix.assemble(entries, linear.sigma)
-        shift = self._prepare(point.reg)
+        shift = self._prepare(point.reg, entries)
         if shift is None:
             return None
         ahead = linear.best(partial(self._direction, gradient))
@@ -281,7 +284,7 @@ class Interior:
             curve[: self.boxed.problem.m] += block.forms.values(p)[1:]
         return linear.direction(dx, matrix.slope @ dx, curve)
 
-    def _prepare(self, shift: float) -> float | None:
+    def _prepare(self, shift: float, entries: list[Array]) -> float | None:
         """Factor with the smallest shift tried that has the inertia of a minimum.
 
         Returns the shift to begin with in the next iteration; None where no shift helped.
@@ -291,8 +294,10 @@ class Interior:
             negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
             self.journal.factorizations += 1
             if negative == self.matrix.negative:
+                self._fresh = False
                 return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
-            shift, corrected = max(_RISE * shift, _FIRST_SHIFT), True
+            least = _GUESS * _mean_size(entries) if self._fresh else _FIRST_SHIFT
+            shift, corrected = max(_RISE * shift, least), True
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:
@@ -348,6 +353,7 @@ class Interior:
             residual=float(np.max(np.abs(residual), initial=0.0)),
             stationarity=0.5 * size / scale,
             violation=float(max(above, below)),
+            missed=float(np.max(away[self._limits], initial=0.0)),
         )
 
     def _scale(self, point: Iterate) -> float:
@@ -358,8 +364,9 @@ class Interior:
     def _pace(self, point: Iterate, errors: Errors) -> float:
         """Complementarity below which it must not run ahead of the other conditions."""
         residual = self._away(point.x, point.y) + point.slack_low - point.slack_high
-        ahead = max(errors.stationarity, float(np.max(np.abs(residual), initial=0.0)))
-        return _PACE * min(1.0, ahead) * self._scale(point) / self._products
+        slope = _LAST_PACE if errors.gap < _SMALL else _PACE
+        behind = slope * errors.stationarity, _PACE * float(np.max(np.abs(residual), initial=0.0))
+        return min(_PACE, max(behind)) * self._scale(point) / self._products
 
     def _early(self, point: Iterate) -> bool:
         """Whether shapes are still being found."""
@@ -384,11 +391,5 @@ class Interior:
         )
 
 
-def _typical(boxed: Boxed, size: float) -> float:
-    """What multipliers are expected to be: those that pay for the objective, or the prices."""
-    paying = max(size, 1e-3) / max(float(np.abs(boxed.rhs).sum()), 1.0)
-    ends = np.concatenate([boxed.high, -boxed.low])
-    prices = ends[np.isfinite(ends) & (ends > 0.0)]
-    if not prices.size:
-        prices = boxed.cost[boxed.cost > 0.0]
-    return max(paying, 0.1 * float(np.median(prices))) if prices.size else paying
+def _mean_size(entries: list[Array]) -> float:
+    return max((float(np.mean(np.abs(e))) for e in entries if e.size), default=0.0)

@@ -62,11 +62,20 @@ class _Cliques:
     first: Index
     second: Index
 
-    def products(self, slopes: Array, stiffness: Array) -> Array:
-        """Of J^T D J, the numbers of all pairs, row by row."""
+    def fill(self, out: Array, slopes: Array, stiffness: Array) -> int:
+        """Write the numbers of all pairs of J^T D J, row by row; how many.
+
+        Column by column, since copies of all pairs would take longer than their sums.
+        """
         own = slopes[self.at]
         stiff = stiffness[self.rows][:, None] * own
-        return np.asarray((own[:, self.first] * stiff[:, self.second]).ravel())
+        (m, width), count = own.shape, self.first.size
+        pairs, start = out[: m * count].reshape(m, count), 0
+        for k in range(width):
+            end = start + width - k
+            np.multiply(own[:, k, None], stiff[:, k:], out=pairs[:, start:end])
+            start = end
+        return m * count
 
 
 class NewtonMatrix:
@@ -135,7 +144,7 @@ class NewtonMatrix:
         self.adjoint = sp.csr_array(self.slope.T)
 
     def assemble(self, entries: list[Array], stiffness: Array) -> None:
-        """Compute all numbers but the diagonal, where rows and slacks do not reach it.
+        """Compute the matrix without a shift.
 
         Parameters
         ----------
@@ -145,19 +154,24 @@ class NewtonMatrix:
         """
         triples = zip(entries, self._curved, self.shapes, strict=True)
         curved = [np.repeat(2.0 * e[kept], r) for e, kept, (_, r) in triples]
-        cliques = [c.products(self._slopes, stiffness) for c in self._cliques]
-        others = [*cliques, *curved, self._slopes[self._beside], *self._equations]
         below = -1.0 / np.maximum(stiffness[self._long], np.finfo(float).tiny)
-        self._numbers = np.concatenate([*others, below, np.full(self._exact, -_EXACT)])
+        numbers = np.zeros(self._to.size)
+        numbers[self.ends[-1] : self.size] = self.boxed.curvature
+        numbers[self._fixed] = 1.0
+        end = self.size
+        for clique in self._cliques:
+            end += clique.fill(numbers[end:], self._slopes, stiffness)
+        others = [*curved, self._slopes[self._beside], *self._equations, below]
+        numbers[end:] = np.concatenate([*others, np.full(self._exact, -_EXACT)])
+        self._data = self._summed(numbers)
 
     def factorize(self, shift: float) -> int:
         """Factor with a multiple of B added; the number of negative eigenvalues."""
-        diagonal = np.zeros(self.size)
-        diagonal[self.ends[-1] :] = self.boxed.curvature
-        diagonal[self._fixed] = 1.0
-        numbers = shift * self._metric + np.concatenate([diagonal, self._numbers])
-        data: Array = np.bincount(self._to, numbers, minlength=self._count).astype(float)
-        return self._factor.factorize(data)
+        return self._factor.factorize(self._data + shift * self._metric)
+
+    def _summed(self, numbers: Array) -> Array:
+        """Entries of the pattern, from all numbers that belong there."""
+        return np.bincount(self._to, numbers, minlength=self._count).astype(float, copy=False)
 
     def solve(self, right: Array) -> Array:
         """Solve with the last factors."""
@@ -231,14 +245,29 @@ class NewtonMatrix:
         last = np.arange(self.size, self._total)
         places.append((last, last))
         one, other = (np.concatenate(part) for part in zip(*places, strict=True))
-        low, high = np.minimum(one, other), np.maximum(one, other)
-        keys, self._to = np.unique(high * self._total + low, return_inverse=True)
-        self._count = int(keys.size)
-        self._metric = self._shifts(before, one.size)
-        starts = np.searchsorted(keys // self._total, np.arange(self._total + 1))
-        parts = (np.ones(keys.size), keys % self._total, starts)
+        self._to, starts, lower = _gathered(one, other, self._total)
+        self._count = int(lower.size)
+        self._metric = self._summed(self._shifts(before, one.size))
+        parts = (np.ones(self._count), lower, starts)
         upper = sp.csc_array(parts, shape=(self._total, self._total))
         self._factor = symmetric_factor(upper)
+
+
+def _gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]:
+    """Where pairs stand in the upper triangle that they fill, its columns' starts, and its rows.
+
+    Sorted by two passes of counting: comparisons would take as long as ten factorizations.
+    """
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    pairs = sp.coo_array((np.arange(one.size), (low, high)), shape=(order, order))
+    pairs.has_canonical_format = True  # pairs that are the same stay apart
+    columns = sp.csc_array(pairs.tocsr())
+    high = np.repeat(np.arange(order), np.diff(columns.indptr))
+    new = np.ones(one.size, dtype=bool)
+    new[1:] = (np.diff(high) != 0) | (np.diff(columns.indices) != 0)
+    to = np.empty(one.size, dtype=np.int64)
+    to[columns.data] = np.cumsum(new) - 1
+    return to, np.searchsorted(high[new], np.arange(order + 1)), columns.indices[new]
 
 
 def _laplacian(forms: Forms) -> tuple[Array, Array]:

@@ -9,17 +9,22 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.walks import connected_components
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
-from sdpdr.solvers.lowrank.edge.start import isomap_start
+from sdpdr.solvers.lowrank.edge.start import isomap_start, relaxed
 from sdpdr.solvers.lowrank.general.problem import Block, Problem
 from sdpdr.solvers.lowrank.interior.held import Held
 
-_NOISE = 1e-2  # of a shape, in all columns
+# Of a shape, in all columns; and at most, in units in which lengths are about one, so that noise
+# breaks no lengths of large shapes.
+_NOISE, _MOST_NOISE = 1e-2, 0.3
+_SHRINK = 0.9  # Isomap's shape is a little too long almost everywhere
 _AGREE, _DIGITS = 1e-9, 9  # of entries that belong to one vector, and of places of known points
 _FEW, _SOME = 100, 20  # known points all of whose distances are used; of more, how many each
 
 
 def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | None:
     """Isomap of the squared lengths that rows limit from above; None where they do not join all.
+
+    Lengths that come out too long are relaxed.
 
     Parameters
     ----------
@@ -40,25 +45,32 @@ def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | Non
     >>> problem = compile_problem(methods.mvu(graphs.path([1.0, 1.0])).to_sdp())
     >>> shape = shape_from_lengths(problem, problem.blocks[0], seed=0)
     >>> (np.abs(shape[:, 0]) * np.sqrt(problem.units.unknown)).round(6).tolist()
-    [1.0, 0.0, 1.0]
+    [0.9, 0.0, 0.9]
     """
+    program = _lengths(problem, block)
+    if program is None:
+        return None
+    return relaxed(program, _SHRINK * isomap_start(program, seed=seed))
+
+
+def _lengths(problem: Problem, block: Block) -> EdgeProgram | None:
     vectors, square = _squares(problem, block)
     lengths = _is_difference(vectors)
     if not lengths.any() or block.n < 3:
         return None
     edges, size = vectors[lengths].indices.reshape(-1, 2), _largest(vectors[lengths])
-    return _isomap(edges, square[lengths] / size, block.n, seed)
+    return _joined(edges, square[lengths] / size, block.n)
 
 
-def _isomap(edges: Index, square: Array, n: int, seed: int) -> Array | None:
-    """A shape of n points with such lengths; None where they do not join all."""
+def _joined(edges: Index, square: Array, n: int) -> EdgeProgram | None:
+    """Limits on the lengths of edges between n points; None where they do not join all."""
     edges = np.sort(edges, axis=1)
     _, first = np.unique(edges[:, 0] * n + edges[:, 1], return_index=True)
     edges, square = edges[first], square[first]
     graph = sp.csr_matrix((np.ones(len(edges)), tuple(edges.T)), shape=(n, n))
     if connected_components(graph)[0] > 1:
         return None
-    return isomap_start(EdgeProgram(edges=edges, n=n, sqdist=square), seed=seed)
+    return EdgeProgram(edges=edges, n=n, sqdist=square)
 
 
 def shape_among_known(problem: Problem, block: Block, held: Held, seed: int) -> Array | None:
@@ -118,9 +130,10 @@ def shape_among_known(problem: Problem, block: Block, held: Held, seed: int) -> 
     )
     apart = np.square(places[among[:, 0]] - places[among[:, 1]]).sum(axis=1)
     between, away = square[lengths] / _largest(others[lengths]), square[to_known] / scale**2
-    shape = _isomap(edges, np.concatenate([between, away, apart]), free.size + len(places), seed)
-    if shape is None:
+    program = _joined(edges, np.concatenate([between, away, apart]), free.size + len(places))
+    if program is None:
         return None
+    shape = isomap_start(program, seed=seed)
     whole = np.zeros((n, base.shape[1]))
     whole[points], whole[free] = base, _turned(shape, places)[: free.size]
     return whole
@@ -209,7 +222,8 @@ def _largest(vectors: sp.csr_array) -> Array:
 def noisy(shape: Array, rank: int, seed: int) -> Array:
     """A shape in the first columns of a factor, and a little noise in all."""
     rng = np.random.default_rng(seed)
-    factor = _NOISE * float(np.abs(shape).max()) * rng.standard_normal((len(shape), rank))
+    noise = min(_NOISE * float(np.abs(shape).max()), _MOST_NOISE)
+    factor = noise * rng.standard_normal((len(shape), rank))
     used = min(rank, shape.shape[1])
     factor[:, :used] += shape[:, :used]
     return factor
