@@ -49,6 +49,14 @@ def test_popularity_is_found_where_there_is_nothing_else():
     assert not below.U_.any()
 
 
+def test_offsets_that_tell_all_are_told_of():
+    rng = np.random.default_rng(0)
+    alone = np.where(rng.random((150, 30)) < np.resize(LIKED, 30), 1.0, -1.0)
+    with pytest.warns(WeakSeparationWarning, match="only offsets predict. No higher price"):
+        model = MMMF(tol=1e-3).fit(alone)
+    assert not model.U_.any()
+
+
 def test_without_offsets_the_warning_speaks_of_none():
     noise = np.random.default_rng(3).choice([-1.0, 1.0], (30, 12))
     with pytest.warns(

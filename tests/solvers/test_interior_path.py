@@ -90,25 +90,25 @@ def test_shapes_from_lengths_are_relaxed_into_their_limits():
 
 def test_a_proof_is_looked_for_where_rows_hold_and_again_when_more_is_promised():
     progress = Progress(1e-7, content=1e-6)
-    assert not progress.is_worth_a_proof(errors(gap=6e-7))
-    assert not progress.is_worth_a_proof(errors(gap=4e-7, missed=MARGIN * 1e-7))
-    assert progress.is_worth_a_proof(errors(gap=4e-7))
-    assert not progress.is_worth_a_proof(errors(gap=3e-7))
-    assert not progress.is_worth_a_proof(errors(gap=1e-9, stationarity=2e-5))
-    assert progress.is_worth_a_proof(errors(gap=1e-7))
+    assert not progress.take_a_proof(errors(gap=6e-7))
+    assert not progress.take_a_proof(errors(gap=4e-7, missed=MARGIN * 1e-7))
+    assert progress.take_a_proof(errors(gap=4e-7))
+    assert not progress.take_a_proof(errors(gap=3e-7))
+    assert not progress.take_a_proof(errors(gap=1e-9, stationarity=2e-5))
+    assert progress.take_a_proof(errors(gap=1e-7))
 
 
 def test_rows_are_waited_for_a_few_steps_only():
     progress = Progress(1e-7, content=1e-6)
-    waits = [progress.is_to_settle(errors(gap=4e-7, missed=1e-3)) for _ in range(20)]
+    waits = [progress.settle(errors(gap=4e-7, missed=1e-3)) for _ in range(20)]
     assert waits[0]
     assert 2 < sum(waits) < 10
 
 
 def test_without_a_gap_to_prove_nothing_is_looked_for():
     progress = Progress(1e-7, content=0.0)
-    assert not progress.is_worth_a_proof(errors(gap=0.0, stationarity=0.0))
-    assert not progress.is_to_settle(errors(gap=0.0, stationarity=0.0))
+    assert not progress.take_a_proof(errors(gap=0.0, stationarity=0.0))
+    assert not progress.settle(errors(gap=0.0, stationarity=0.0))
 
 
 @pytest.mark.parametrize("less", [1e-4, 1e-2])

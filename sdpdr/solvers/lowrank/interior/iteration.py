@@ -208,7 +208,7 @@ class Interior:
             # hold far better than that, because it pays at their price.
             if done and errors.missed < MARGIN * tol and errors.violation <= 10.0 * tol:
                 return point, errors
-            if look is not None and not done and progress.is_worth_a_proof(errors) and look(point):
+            if look is not None and not done and progress.take_a_proof(errors) and look(point):
                 return point, errors
             if self._is_cheap(errors, done, tol) or (
                 done and errors.residual < 0.5 * errors.missed
@@ -219,7 +219,7 @@ class Interior:
                 progress.begin_anew()
             if self.journal.exhausted or progress.is_stuck:
                 return point, errors
-            settling = not done and progress.is_to_settle(errors)
+            settling = not done and progress.settle(errors)
             if settling:
                 point = replace(point, reg=max(point.reg, _STEADY * _mean_size(entries)))
             # What is not finite any more ends the run below.

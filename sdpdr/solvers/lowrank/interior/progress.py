@@ -81,8 +81,8 @@ class Progress:
         """Whether it gets nowhere."""
         return self._since > _PATIENCE or self._at_saddle > _SADDLE_PATIENCE
 
-    def is_worth_a_proof(self, errors: Errors) -> bool:
-        """Whether to look for one now, after which the next has to wait."""
+    def take_a_proof(self, errors: Errors) -> bool:
+        """Whether a proof is due, and if so, have the next one wait."""
         if (
             errors.promise >= self._due
             or max(errors.missed, errors.violation) >= MARGIN * self._tol
@@ -91,8 +91,8 @@ class Progress:
         self._wait(errors)
         return True
 
-    def is_to_settle(self, errors: Errors) -> bool:
-        """Whether all that keeps it from a proof is that rows do not hold yet."""
+    def settle(self, errors: Errors) -> bool:
+        """Whether to give rows a step to hold, which are all that keeps it from a proof."""
         if errors.promise >= self._due:
             return False
         self._settling += 1
