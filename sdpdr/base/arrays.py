@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from copy import copy
+from copy import copy as shallow_copy
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -95,7 +95,7 @@ def own_rows(matrix: Any) -> sp.csr_array:
     if given.ndim != 2:
         raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
     if sp.issparse(given) and given.format == "csr":
-        # SciPy takes five times as long over a matrix as over its arrays.
+        # Arrays of a matrix need not be checked anew.
         parts = (given.data.copy(), given.indices.copy(), given.indptr.copy())
         own = rows_as_they_are(*parts, given.shape)
     else:
@@ -124,7 +124,7 @@ def rows_as_they_are(
     array([[0., 0., 0.],
            [0., 1., 0.]])
     """
-    found = copy(_NOTHING)
+    found = shallow_copy(_NOTHING)
     kind = np.int32 if max(*shape, data.size) <= _LARGEST_INDEX else np.int64
     found._shape = shape
     found.data, found.indices = data, indices.astype(kind, copy=False)

@@ -217,7 +217,8 @@ class Scs(CvxpySolver):
     Parameters
     ----------
     milestones : tuple of Milestone, optional
-        Where it gives up unless it has come so far, of programs in the standard form.
+        Where it gives up unless it has come so far, of programs in the standard form; what "auto"
+        sets where it tries SCS before others, and nobody else has to.
     """
 
     name: ClassVar[str] = "scs"

@@ -33,12 +33,10 @@ _SAID = {
     -6: (Verdict.UNBOUNDED, "unbounded_inaccurate"),
     -7: (Verdict.INFEASIBLE, "infeasible_inaccurate"),
 }
+# That it was cut short.
+_UNFINISHED = tuple(k for k, (_, words) in _SAID.items() if words.endswith("_inaccurate"))
 # What cvxpy asks SCS for where nobody asks for anything.
 _OWN = {"eps_abs": 1e-5, "eps_rel": 1e-5}
-
-
-# That it was cut short.
-_UNFINISHED = (2, -3, -6, -7)
 
 
 @dataclass(frozen=True)
@@ -69,11 +67,12 @@ def split(
     ----------
     sdp : SDP
     options : callable without arguments
-        Of SCS, by its own names; asked when the program is compiled, which takes time.
+        Of SCS, by its own names; asked when the program is compiled, which takes time, and anew at
+        each milestone, since a limit of seconds is for all of them together.
     verbose : bool
     milestones : sequence of Milestone, optional
-        SCS ends at the first that it misses, and begins anew from its point at those that it
-        reaches: it can be stopped nowhere else.
+        In the order of their iterations. SCS ends at the first that it misses, and begins anew from
+        its point at those that it reaches: it can be stopped nowhere else.
     """
     import scs  # a tenth of a second, which a solve by others need not pay
 
@@ -84,10 +83,12 @@ def split(
     data = {"A": matrix[order], "b": right[order], "c": cost}
     if curvature.nnz:
         data["P"] = curvature
-    given = {**_OWN, **options()}
+    most = options().get("max_iters")
 
     def run(most: int | None, before: Mapping[str, Any] | None) -> Mapping[str, Any]:
-        limited = given if most is None else {**given, "max_iters": most}
+        limited = {**_OWN, **options()}
+        if most is not None:
+            limited["max_iters"] = most
         if before is None:
             return dict(scs.SCS(data, cones, **limited, verbose=verbose).solve())
         # With the scale that it has learnt, it loses next to nothing by beginning anew.
@@ -96,7 +97,7 @@ def split(
         return dict(scs.SCS(data, cones, **limited, verbose=verbose).solve(True, **start))
 
     compiling = watch.spent
-    found, iterations = _by_milestones(run, data, milestones, given.get("max_iters"))
+    found, iterations = _by_milestones(run, data, milestones, most)
     seconds = {"compile": compiling, "solve": watch.spent - compiling}
     info = found["info"]
     verdict, words = _SAID.get(info["status_val"], (Verdict.FAILED, "solver_error"))
@@ -116,6 +117,8 @@ def _by_milestones(
     for one in milestones:
         if most is not None and one.iterations >= most:
             break
+        if one.iterations <= done:
+            continue
         found = run(one.iterations - done, found)
         done += int(found["info"]["iter"])
         if found["info"]["status_val"] not in _UNFINISHED or not _error(data, found) <= one.error:

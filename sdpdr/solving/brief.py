@@ -48,9 +48,9 @@ _INSIDE = 0.8
 # Seconds of an iteration of SCS: for every matrix, for a cube of an order, and for a number in its
 # triangular systems.
 _MATRIX, _SPECTRUM, _NUMBER = 1e-5, 4e-9, 1e-9
-# Steps of the other methods, the share of their seconds that SCS is given once it has come so far,
-# but for few iterations, which lead nowhere, and where there is little to gain.
-_STEPS, _GIVEN_TO_SCS, _FEWEST, _LITTLE = 12, 1.0, 150, 0.035
+# Steps of the other methods, whose seconds SCS is given once it has come so far, but for few
+# iterations, which lead nowhere, and where there is little to gain.
+_STEPS, _FEWEST, _LITTLE = 12, 150, 0.035
 _FAR = (Milestone(100, 1e-2),)
 # Seconds that it takes to write the program in a form, over the number of steps.
 _WRITTEN = {"gram": 0.0, "lmi": 5e-5}
@@ -263,7 +263,7 @@ def splittings(sdp: SDP) -> tuple[int, tuple[Milestone, ...]]:
     """
     gram, lmi = sdp.remembered(gram_sizes), sdp.remembered(lmi_sizes)
     others = _STEPS * min(f() for one in (gram, lmi) for f in (one.of_clarabel, one.of_dense))
-    most = int(_GIVEN_TO_SCS * others / gram.of_scs())
+    most = int(others / gram.of_scs())
     return (most, _FAR) if others >= _LITTLE and most >= _FEWEST else (0, ())
 
 

@@ -21,6 +21,7 @@ from sdpdr.program.attain.inward import inner_multipliers, inner_point
 from sdpdr.program.attain.local import both_sides
 from sdpdr.program.attain.metric import depth
 from sdpdr.program.attain.written import is_worth_writing, written_out
+from sdpdr.solvers.cvxpy_solvers import Scs
 from sdpdr.solving.brief import brief_ways
 
 ORDER = 4
@@ -318,7 +319,7 @@ def test_a_constant_that_cancels_costs_what_rounding_may_make_of_it(seed):
 
 
 def eigenvalue_sum(n, p, k, seed):
-    """The least sum of the k largest eigenvalues of a combination of matrices, with its answer."""
+    """The least sum of the k largest eigenvalues of a combination of matrices."""
     rng = np.random.default_rng(seed)
     units = np.array([sdpdr.linalg.svec(m + m.T) for m in rng.standard_normal((p + 1, n, n))])
     identity = sdpdr.linalg.svec(np.eye(n))[:, None]
@@ -334,28 +335,51 @@ def eigenvalue_sum(n, p, k, seed):
     )
     objective = {"t": VectorMap([[float(k)]]), "Z": Trace(n)}
     variables = (PsdVariable("Z", n), VectorVariable("x", p), VectorVariable("t", 1))
-    sdp = SDP(variables, objective, (), (above,))
-    return sdp, sdpdr.solve(sdp, "clarabel", "gram")
+    return SDP(variables, objective, (), (above,))
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_insides_are_inside_and_lead_to_the_same_proof(seed, monkeypatch):
-    """On the equations and in all cones; what is proved on the way there is no side beyond."""
-    sdp, answer = eigenvalue_sum(10, 4, 3, seed)
-    point = Point(answer.values, answer.duals)
+    """On the equations and in all cones; what is proved on the way there is no side beyond.
+
+    SCS ends on the boundary, where nothing is proved before it is moved.
+    """
+    sdp = eigenvalue_sum(10, 4, 3, seed)
+    point = Scs(tol=1e-7).run(sdp).point
     program = written_out(sdp)
     v, (y, z) = program.vector(point.values), program.multipliers(point.duals)
     inside = inner_point(program, v)
     assert depth(program, program.M @ inside + program.t, signed=True) < 0.0
     slack = local._with_slack(program, y, z, program.c)
     assert depth(program, inner_multipliers(program, slack, program.c), signed=True) < 0.0
-    sides = []
-    for wide in (0.0, np.inf):
-        monkeypatch.setattr(local, "_WIDE", wide)
-        sides.append(both_sides(sdp, point, 1e-6))
+
+    def proved(**changed):
+        with monkeypatch.context() as here:
+            for name, value in changed.items():
+                here.setattr(local, name, value)
+            return both_sides(sdp, point, 1e-6)
+
+    by_an_inside = {"_WIDE": 0.0, "_OPERATIONS": 0.0}
+    assert not proved(**by_an_inside, first_inside=lambda prove, outside: iter(())).meet
+    sides = [proved(**by_an_inside), proved(_WIDE=np.inf)]
     assert all(one.meet for one in sides)
     lows, highs = [one.certificate.bound for one in sides], [one.attained.value for one in sides]
     assert max(lows) <= min(highs)
+
+
+def test_long_second_order_cones_are_written_out_also_where_they_are_not_small():
+    """A completion with noise of 26 x 22 entries, whose one norm has some 340."""
+    rng, m, n = np.random.default_rng(3), 26, 22
+    X = cp.Variable((m, n))
+    truth = rng.standard_normal((m, 2)) @ rng.standard_normal((2, n))
+    i, j = np.nonzero(rng.random((m, n)) < 0.6)
+    seen = truth[i, j] + 0.1 * rng.standard_normal(i.size)
+    near = cp.norm(X[i, j] - seen) <= 0.5
+    sdp = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.normNuc(X)), [near]))
+    assert written_out(sdp) is None
+    found = sdpdr.solve(sdp, "clarabel", "lmi")
+    assert found.certified(1e-6)
+    assert found.argument.startswith("multipliers inside all cones")
 
 
 def test_without_an_inside_there_is_none_to_move_to():

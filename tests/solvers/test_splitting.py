@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scs
 
 import sdpdr
 from sdpdr.linalg import Entries, SvecMap, Trace, VectorMap
@@ -14,7 +15,7 @@ from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP, Lmi, Rows
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.cvxpy_solvers import Scs
-from sdpdr.solvers.splitting import Milestone, _order
+from sdpdr.solvers.splitting import Milestone, _order, split
 from sdpdr.solving.brief import splittings
 
 FEW = 1
@@ -113,6 +114,33 @@ def test_milestones_do_not_lift_the_limit_of_iterations():
     assert stopped.claim.iterations == 40
     beyond = Scs(milestones=(Milestone(25, 0.0),), max_iter=10).run(bounds(12))
     assert beyond.claim.iterations == 10
+
+
+@pytest.mark.parametrize("places", [(0, 25), (25, 25), (50, 25)])
+def test_milestones_that_lie_behind_are_passed_by(places):
+    found = Scs(milestones=tuple(Milestone(k, 1e9) for k in places)).run(bounds(12))
+    assert found.verdict is Verdict.SOLVED
+
+
+def test_what_is_left_of_the_time_is_asked_for_at_each_milestone(monkeypatch):
+    """The clock counts what is asked, and the limits that SCS is given follow it."""
+    limits, clock = [], iter(range(1000, 0, -1))
+
+    class Watched(scs.SCS):
+        def __init__(self, data, cones, **options):
+            limits.append(options["time_limit_secs"])
+            super().__init__(data, cones, **options)
+
+    monkeypatch.setattr(scs, "SCS", Watched)
+    milestones = (Milestone(25, 1e9), Milestone(50, 1e9))
+    split(
+        bounds(12),
+        lambda: {"time_limit_secs": float(next(clock))},
+        verbose=False,
+        milestones=milestones,
+    )
+    assert len(limits) == 3
+    assert limits == sorted(set(limits), reverse=True)
 
 
 def test_nobody_is_tried_where_there_is_little_to_gain():

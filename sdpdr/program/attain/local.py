@@ -273,6 +273,9 @@ def _bounds(
     def between(share: float) -> tuple[float, Multipliers] | None:
         effort.spend()
         assert goal is not None
+        # So they are lifted by ten times what points are, whose goal is lifted ten times less. With
+        # as little, 12 of 24 sums of eigenvalues that SCS had solved were proved, in place of 18;
+        # of 16 textbook programs, 1.6 times their size, the same ones were proved either way.
         return proved(slack + min(1.0, share * tol / LIFTED) * (goal - slack))
 
     def lifted(share: float) -> tuple[float, Multipliers] | None:
