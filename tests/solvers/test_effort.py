@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from gc import collect
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import EdgeProgram, Options
 from sdpdr.solvers.lowrank.edge.effort import NOISY, STAGES, effort, expected_rank
 from sdpdr.solvers.lowrank.edge.form import edge_form
+from sdpdr.solvers.lowrank.edge.program import Objective
 from sdpdr.solvers.lowrank.edge.search import Search
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solving.costs import Structure, predict
@@ -48,6 +51,38 @@ def test_the_unit_of_length_and_the_order_of_planning_change_nothing():
     program = program_of(noise(150, 12))
     longer = replace(program, sqdist=program.sqdist * 1e6, upper=program.upper * 1e6)
     assert effort(program) == effort(longer) == effort(replace(program))
+
+
+def _grid(side):
+    place = np.arange(side * side).reshape(side, side)
+    across = np.column_stack([place[:, :-1].ravel(), place[:, 1:].ravel()])
+    down = np.column_stack([place[:-1].ravel(), place[1:].ravel()])
+    return np.vstack([across, down])
+
+
+def test_other_objectives_and_points_on_the_same_edges_are_told_apart():
+    n, edges = 144, _grid(12)
+    far = np.column_stack([np.arange(72), np.arange(72) + 72])
+    near = np.column_stack([np.arange(72), np.arange(72) + 2])
+    work = []
+    for variance, pairs in ((1.0, far[:0]), (0.0, far), (0.0, near)):
+        objective = Objective(np.ones(n), variance, pairs, np.ones(len(pairs)))
+        program = EdgeProgram(edges=edges, n=n, sqdist=1.0, objective=objective)
+        work.append(effort(program).numbers)
+        assert effort(program) is effort(program)
+    assert len(set(work)) == 3
+    path = [[0, 1], [1, 2]]
+    three, four = (EdgeProgram(edges=path, n=n, sqdist=1.0) for n in (3, 4))
+    assert effort(three) != effort(four)
+
+
+def test_a_program_is_forgotten_with_its_last_user():
+    program = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    effort(program)
+    alive = ref(program)
+    del program
+    collect()
+    assert alive() is None
 
 
 def test_points_that_no_path_joins_are_predicted_too():

@@ -173,7 +173,7 @@ class LowRank(Solver):
         if is_worker():
             options = replace(options, keep=partial(_post, sdp, form))
         told = self.defaults or "tol" in self.options
-        if not told and not np.isfinite(form.program.lower).any():
+        if not told and not form.program.has_lower_limits:
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
             tol = translate("lowrank without lower limits", self.tol)["tol"]
             options = replace(options, tol=tol)

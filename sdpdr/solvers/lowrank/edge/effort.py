@@ -8,9 +8,8 @@ below zero, and what is not well above the size of the lowest of these is noise 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -75,23 +74,13 @@ class Effort:
     stages: int
 
 
-@dataclass(frozen=True)
-class _Lengths:
-    """A program that is the same as another with the same edges, lengths and limits from below."""
-
-    digest: bytes
-    program: EdgeProgram = field(compare=False)
-
-    @classmethod
-    def of(cls, program: EdgeProgram) -> _Lengths:
-        parts = (program.edges, program.sqdist, program.lower, program.objective.pull)
-        side = program.objective.side
-        joined = b"".join(part.tobytes() for part in parts)
-        return cls(blake2b(joined + (b"" if side is None else side.tobytes())).digest(), program)
+# Planning asks, and the solver after it.
+_EFFORTS: WeakKeyDictionary[EdgeProgram, Effort] = WeakKeyDictionary()
+_RANKS: WeakKeyDictionary[EdgeProgram, tuple[int, int]] = WeakKeyDictionary()
 
 
 def effort(program: EdgeProgram) -> Effort:
-    """What a program will take; found once for the plan and for the solver after it.
+    """What a program will take; found once for each program.
 
     Examples
     --------
@@ -100,7 +89,9 @@ def effort(program: EdgeProgram) -> Effort:
     >>> found.rank, found.factored
     (1, True)
     """
-    return _effort(_Lengths.of(program))
+    if program not in _EFFORTS:
+        _EFFORTS[program] = _effort(program)
+    return _EFFORTS[program]
 
 
 def expected_rank(program: EdgeProgram) -> int:
@@ -111,13 +102,11 @@ def expected_rank(program: EdgeProgram) -> int:
     >>> expected_rank(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
     1
     """
-    return _ranks(_Lengths.of(program))[0]
+    return _ranks(program)[0]
 
 
-@lru_cache(maxsize=2)
-def _effort(lengths: _Lengths) -> Effort:
-    program = lengths.program
-    n, (rank, columns) = program.n, _ranks(lengths)
+def _effort(program: EdgeProgram) -> Effort:
+    n, (rank, columns) = program.n, _ranks(program)
     typical = min(_TYPICAL_RANK, n - 1)
     reason = ""
     if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
@@ -143,7 +132,7 @@ def _effort(lengths: _Lengths) -> Effort:
         numbers=_work(program, columns)[1],
         products=products,
         proof=_work(program, 1)[0],
-        stages=STAGES if np.isfinite(program.lower).any() else 1,
+        stages=STAGES if program.has_lower_limits else 1,
     )
 
 
@@ -153,10 +142,14 @@ def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
     return fill**2 / (rank * program.n), fill
 
 
-@lru_cache(maxsize=2)
-def _ranks(lengths: _Lengths) -> tuple[int, int]:
+def _ranks(program: EdgeProgram) -> tuple[int, int]:
     """The rank of the answer, and the columns that the edge engine will have."""
-    program = lengths.program
+    if program not in _RANKS:
+        _RANKS[program] = _look(program)
+    return _RANKS[program]
+
+
+def _look(program: EdgeProgram) -> tuple[int, int]:
     few = max(_LEAST, min(_FEW, _WAYS // program.n))
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)
@@ -165,7 +158,7 @@ def _ranks(lengths: _Lengths) -> tuple[int, int]:
         # Of far outliers, few landmarks meet fewer.
         rank = max(rank, _directions(landmark_spectrum(program, many)))
     rank = min(max(rank, 1), program.n - 1)
-    first = first_rank(program, None if np.isfinite(program.lower).any() else spectrum)
+    first = first_rank(program, None if program.has_lower_limits else spectrum)
     return rank, max(first, rank) if rank >= NOISY else first
 
 
