@@ -17,12 +17,13 @@ from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
 
-# Times the lowest eigenvalue from which a direction is one. Of 41 unfoldings (rolls, tables,
-# digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400 landmarks,
-# smaller ones by two or three; without the factor they are up to twice as high.
+# Times the lowest eigenvalue from which a direction is one. Of some forty unfoldings (rolls,
+# tables, digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400
+# landmarks, smaller ones by two or three; without the factor they are up to twice as high. Columns
+# of unlike variances, heavy tails and sparse counts are told too low.
 _CLEAR = 1.5
 # Landmarks of a first look, and of a second where the spectrum is spread over more than so many
-# eigenvalues, since few landmarks miss directions. Of 59 unfoldings it was at least 8.1 where the
+# eigenvalues, since few landmarks miss directions. Of some sixty it was at least 8.1 where the
 # rank was 8 or more; below, of noise in five dimensions alone was it as much.
 _FEW, _MANY, _SPREAD = 50, 400, 8.0
 # Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
