@@ -17,6 +17,7 @@ from sdpdr.solvers.lowrank.edge.effort import NOISY, STAGES, effort, expected_ra
 from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solvers.lowrank.edge.program import Objective
 from sdpdr.solvers.lowrank.edge.search import Search
+from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solving.costs import Structure, predict
 
@@ -141,6 +142,19 @@ def test_the_largest_rank_asked_for_holds_where_more_are_expected():
     assert LowRank(options={"max_rank": 4})._first_shape(form).shape == (150, 4)
     assert LowRank(options={"rank": 5})._first_shape(form).shape == (150, 5)
     assert LowRank()._first_shape(form).shape[1] >= NOISY
+
+
+def test_few_columns_come_first_where_time_does_not_suffice_for_all():
+    form = edge_form(noise(250, 12).to_sdp())
+    least = effort(form.program).by_products / 7e7
+    columns = [
+        LowRank(time_limit=limit)._first_shape(form).shape[1]
+        for limit in (None, 2.0 * least, 0.5 * least)
+    ]
+    assert columns[0] == columns[1] >= NOISY
+    assert columns[2] == FEW_COLUMNS
+    asked = LowRank(time_limit=0.5 * least, options={"rank": 9})
+    assert asked._first_shape(form).shape[1] == 9
 
 
 # -- what is refused ----------------------------------------------------------------------------

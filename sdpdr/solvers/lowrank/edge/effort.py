@@ -39,6 +39,11 @@ EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 800, 5e9, 6
 # Under limits from below the engine took at least four times as long, of rolls and of noise, and
 # fifteen times of digits.
 STAGES = 4
+# Products of a solve, and factorizations of the graph for its proofs, which run a hundred times as
+# fast: of 0, 1, 3, 10, 30, 100 the ones at which clouds of 200 to 2,500 points are predicted best.
+_PRODUCTS, _PROOFS = 1000.0, 3.0
+# Multiplications of these in a second: 2e7 to 7e7 of eight clouds in benchmarks/forms.json.
+_FASTEST = 7e7
 # Points of low rank take about as many products as if they had this one.
 _PRODUCTS_AS_AT = 8
 
@@ -73,6 +78,15 @@ class Effort:
     products: float
     proof: float
     stages: int
+
+    @property
+    def by_products(self) -> float:
+        """Multiplications of a solve by conjugate gradients, proofs included."""
+        return _PRODUCTS * self.products + _PROOFS * self.proof
+
+    def suffices(self, seconds: float) -> bool:
+        """Whether conjugate gradients may end in time, at the rank that the graph tells."""
+        return self.by_products <= _FASTEST * seconds
 
 
 # Planning asks, and the solver after it.
