@@ -116,6 +116,9 @@ def test_noise_goes_to_conjugate_gradients_and_sheets_do_not():
     assert (noisy.engine, sheet.engine) == ("products", "edges")
     assert "conjugate gradients" in sdpdr.plan(noise(250, 12)).reason
     assert "is sparse" in sdpdr.plan(roll(250)).reason
+    late = sdpdr.plan(roll(250), time_limit=0.0).reason
+    assert "sparse" not in late
+    assert "limits on edge lengths; the multipliers" in late
 
 
 def test_noise_is_certified_by_the_engine_that_was_predicted():
