@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from forms_fit import TABLE, fit, report
+from forms_fit import CLOUD, TABLE, dated, fit, report
 from journal import processor_seconds
 
 import sdpdr
@@ -72,7 +72,7 @@ def problems(sdplib: Path | None = None) -> dict[str, tuple[Model | SDP, SDP]]:
     for n, columns in CLOUDS:
         points = np.random.default_rng(1).standard_normal((n, columns))
         model = methods.mvu(graphs.knn(points, n_neighbors=7))
-        found[f"cloud-{n}-{columns}"] = model, model.to_sdp()
+        found[f"{CLOUD}{n}-{columns}"] = model, model.to_sdp()
     for path in sorted(sdplib.glob("*.dat-s.gz")) if sdplib else ():
         sdp = read_sdpa(path)
         found[path.name.removesuffix(".dat-s.gz")] = sdp, sdp
@@ -265,6 +265,7 @@ def main() -> None:
     if arguments.rows:
         fitted = fit(runs, structures)
         write_rates({**RATES, **{pair: fitted[pair] for pair in map(_pair, arguments.rows)}})
+        TABLE.write_text(dated(TABLE.read_text("utf-8"), arguments.rows), encoding="utf-8")
         return
     write_rates(fit(runs, structures))
     TABLE.write_text(report(runs, structures, set(library())), encoding="utf-8")

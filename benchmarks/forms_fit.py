@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
@@ -20,6 +21,8 @@ from sdpdr.solving.costs.work import TOLERANCES, Rate, Work, work
 from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 
 TABLE = Path(__file__).with_name("FORMS.md")
+CLOUD = "cloud-"
+REFITTED = "Refitted since, with `--rows`: "
 Run = dict[str, Any]
 Rates = Mapping[tuple[str, str], Rate]
 Pair = tuple[str, str]
@@ -206,6 +209,18 @@ def report(runs: list[Run], structures: Mapping[str, Structure], cards: set[str]
         *shifted_means(runs, structures, cards),
     ]
     return "\n".join(lines) + "\n"
+
+
+def dated(table: str, rows: list[str]) -> str:
+    """A report that says which constants were refitted after it was written."""
+    paragraphs = table.split("\n\n")
+    parts = [part for part in paragraphs if not part.startswith(REFITTED)]
+    before = [part for part in paragraphs if part.startswith(REFITTED)]
+    earlier = re.findall(r"`([\w-]+,[\w-]+)`", "".join(before))
+    clouds = "" if CLOUD in table else ", and unfoldings of noise (clouds) are not in it"
+    names = ", ".join(f"`{row}`" for row in sorted({*rows, *earlier}))
+    note = f"{REFITTED}{names}. `rates.csv` is newer there than this report{clouds}."
+    return "\n\n".join([*parts[:2], note, *parts[2:]])
 
 
 def shifted_means(

@@ -227,9 +227,8 @@ def write(known: dict[str, Runs]) -> None:
             "second or a fifth.",
             f"Of those measured twice {were} were late by that, by {by:.0f} s together, and {are} "
             f"are, by {still:.0f} s. Of noise in 60 dimensions the version before was measured at "
-            "the least limit alone. Two cores were shared by seven to nine busy processes "
-            "meanwhile: a step that has begun when time is up takes some four times as long as "
-            "alone.",
+            "the least limit alone. The machine was busy meanwhile, by as much as comes and goes: "
+            "a step that has begun when time is up takes some four times as long as alone.",
         ),
     )
 

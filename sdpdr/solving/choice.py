@@ -41,7 +41,7 @@ from sdpdr.solving.forms import CHORDAL, configure, reductions_for
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"
 _NAMED = {**FORMS, "landmark": "a narrower program", BY_HAND: "the steps written there"}
-_DENSE = "goes to conjugate gradients, as factorizations would fill in"
+_FILLS_IN = "goes to conjugate gradients, as factorizations would fill in"
 _BRIEF = "the program is so small that comparing ways would take longer"
 # Candidates that take turns, at most.
 LONGEST = 6
@@ -427,10 +427,13 @@ def _why_form(found: Candidate, structure: Structure) -> str:
     if form == "factor":
         if structure.is_edge_program:
             # Where the cost is not known, nothing but these words would ask for the fill.
-            words = _DENSE if found.cost and structure.engine == "products" else "is sparse"
+            words = ""
+            if found.cost:
+                words = _FILLS_IN if structure.engine == "products" else "is sparse"
+                words = f"its low-rank form {words}, and "
             return (
-                "the program is variance under limits on edge lengths; its low-rank form "
-                f"{words}, and the multipliers certify the answer"
+                "the program is variance under limits on edge lengths; "
+                f"{words}the multipliers certify the answer"
             )
         if structure.engine == "interior":
             return "its rows are sparse, and so is what a low-rank interior point factors for them"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from gc import collect
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import EdgeProgram, Options
 from sdpdr.solvers.lowrank.edge.effort import NOISY, STAGES, effort, expected_rank
 from sdpdr.solvers.lowrank.edge.form import edge_form
+from sdpdr.solvers.lowrank.edge.program import Objective
 from sdpdr.solvers.lowrank.edge.search import Search
+from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solving.costs import Structure, predict
 
@@ -50,6 +54,38 @@ def test_the_unit_of_length_and_the_order_of_planning_change_nothing():
     assert effort(program) == effort(longer) == effort(replace(program))
 
 
+def _grid(side):
+    place = np.arange(side * side).reshape(side, side)
+    across = np.column_stack([place[:, :-1].ravel(), place[:, 1:].ravel()])
+    down = np.column_stack([place[:-1].ravel(), place[1:].ravel()])
+    return np.vstack([across, down])
+
+
+def test_other_objectives_and_points_on_the_same_edges_are_told_apart():
+    n, edges = 144, _grid(12)
+    far = np.column_stack([np.arange(72), np.arange(72) + 72])
+    near = np.column_stack([np.arange(72), np.arange(72) + 2])
+    work = []
+    for variance, pairs in ((1.0, far[:0]), (0.0, far), (0.0, near)):
+        objective = Objective(np.ones(n), variance, pairs, np.ones(len(pairs)))
+        program = EdgeProgram(edges=edges, n=n, sqdist=1.0, objective=objective)
+        work.append(effort(program).numbers)
+        assert effort(program) is effort(program)
+    assert len(set(work)) == 3
+    path = [[0, 1], [1, 2]]
+    three, four = (EdgeProgram(edges=path, n=n, sqdist=1.0) for n in (3, 4))
+    assert effort(three) != effort(four)
+
+
+def test_a_program_is_forgotten_with_its_last_user():
+    program = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
+    effort(program)
+    alive = ref(program)
+    del program
+    collect()
+    assert alive() is None
+
+
 def test_points_that_no_path_joins_are_predicted_too():
     apart = EdgeProgram(edges=[[0, 1], [1, 2], [3, 4]], n=5, sqdist=1.0)
     assert 1 <= expected_rank(apart) <= 4
@@ -80,6 +116,9 @@ def test_noise_goes_to_conjugate_gradients_and_sheets_do_not():
     assert (noisy.engine, sheet.engine) == ("products", "edges")
     assert "conjugate gradients" in sdpdr.plan(noise(250, 12)).reason
     assert "is sparse" in sdpdr.plan(roll(250)).reason
+    late = sdpdr.plan(roll(250), time_limit=0.0).reason
+    assert "sparse" not in late
+    assert "limits on edge lengths; the multipliers" in late
 
 
 def test_noise_is_certified_by_the_engine_that_was_predicted():
@@ -106,6 +145,19 @@ def test_the_largest_rank_asked_for_holds_where_more_are_expected():
     assert LowRank(options={"max_rank": 4})._first_shape(form).shape == (150, 4)
     assert LowRank(options={"rank": 5})._first_shape(form).shape == (150, 5)
     assert LowRank()._first_shape(form).shape[1] >= NOISY
+
+
+def test_few_columns_come_first_where_time_does_not_suffice_for_all():
+    form = edge_form(noise(250, 12).to_sdp())
+    least = effort(form.program).by_products / 7e7
+    columns = [
+        LowRank(time_limit=limit)._first_shape(form).shape[1]
+        for limit in (None, 2.0 * least, 0.5 * least)
+    ]
+    assert columns[0] == columns[1] >= NOISY
+    assert columns[2] == FEW_COLUMNS
+    asked = LowRank(time_limit=0.5 * least, options={"rank": 9})
+    assert asked._first_shape(form).shape[1] == 9
 
 
 # -- what is refused ----------------------------------------------------------------------------

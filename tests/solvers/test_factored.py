@@ -17,7 +17,6 @@ from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, certify, d
 from sdpdr.program.point import VectorVariable
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import LowRank
-from sdpdr.solvers.lowrank.edge import effort
 from sdpdr.solvers.lowrank.frame import Journal, Options
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.engine import _first_point, solve_factored
@@ -306,15 +305,12 @@ def test_the_choice_of_engine_and_its_reason_are_visible():
 
 def test_too_much_fill_sends_edges_to_conjugate_gradients(monkeypatch):
     monkeypatch.setattr("sdpdr.solvers.lowrank.edge.effort.EDGE_COLUMN", 1)
-    effort._effort.cache_clear()
     small = sdpdr.solve(methods.mvu(graphs.grid(3, 4)), "lowrank")
     assert "conjugate gradients" not in small.claimed.message
     monkeypatch.setattr("sdpdr.solvers.lowrank.edge.effort.EDGE_WORK", 1.0)
-    effort._effort.cache_clear()
     solution = sdpdr.solve(methods.mvu(graphs.grid(3, 4)), "lowrank")
     assert solution.certified(1e-6)
     assert "conjugate gradients are faster" in solution.claimed.message
-    effort._effort.cache_clear()
 
 
 def test_what_stalls_on_edges_is_tried_in_general():

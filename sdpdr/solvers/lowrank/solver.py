@@ -25,7 +25,7 @@ from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.effort import effort, expected_rank
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
-from sdpdr.solvers.lowrank.edge.start import isomap_start
+from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS, isomap_start
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.compile import why_not
 from sdpdr.solvers.lowrank.general.engine import solve_factored
@@ -133,8 +133,14 @@ class LowRank(Solver):
         return replace(second, seconds=seconds)
 
     def _first_shape(self, form: EdgeForm) -> Array:
-        """Isomap in as many columns as will be needed, unless numbers of columns were asked for."""
+        """Isomap in as many columns as will be needed, unless numbers of columns were asked for.
+
+        In few where time would be up before the answer: more points are then tried.
+        """
         rank = self.options.get("rank") or expected_rank(form.program)
+        if self.time_limit is not None and not self.options.get("rank"):
+            enough = effort(form.program).suffices(self.time_limit)
+            rank = rank if enough else min(rank, FEW_COLUMNS)
         rank = min(max(rank, _LEAST_COLUMNS), self.options.get("max_rank") or form.program.n)
         return _SHRINK * isomap_start(form.program, rank, seed=self.seed)
 
@@ -173,7 +179,7 @@ class LowRank(Solver):
         if is_worker():
             options = replace(options, keep=partial(_post, sdp, form))
         told = self.defaults or "tol" in self.options
-        if not told and not np.isfinite(form.program.lower).any():
+        if not told and not form.program.has_lower_limits:
             # Shrinking makes the point feasible, so that the gap is the engine's own to the digit.
             tol = translate("lowrank without lower limits", self.tol)["tol"]
             options = replace(options, tol=tol)

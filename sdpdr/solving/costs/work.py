@@ -38,9 +38,6 @@ RANK = 6
 # of 30, 300, ..., 1e5 the one at which the library's runs are predicted best, and at which rolls of
 # 10,000 points, whose factors stay thin, are no longer predicted an eighth of their seconds.
 PER_EDGE = 3e4
-# Factorizations of the graph, beside products that run at a hundredth of their speed: of 0, 1, 3,
-# 10, 30, 100 the one at which clouds of 200 to 2,500 points are predicted best.
-PROOFS = 3.0
 # Tolerances at which shares of success are kept.
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
 # Written by ``benchmarks/forms.py``.
@@ -238,7 +235,7 @@ def _sparse(structure: Structure) -> Work:
 def _products(structure: Structure) -> Work:
     """Conjugate gradients on an augmented Lagrangian of edge lengths."""
     found = structure.effort
-    return Work(1000.0 * found.products + PROOFS * found.proof, 30.0 * found.products)
+    return Work(found.by_products, 30.0 * found.products)
 
 
 def _interior(structure: Structure) -> Work:

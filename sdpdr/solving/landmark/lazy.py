@@ -31,7 +31,7 @@ def is_settleable(form: EdgeForm | None) -> bool:
         return False
     program = form.program
     priced = np.isfinite(program.price).any() or np.isfinite(program.stiffness).any()
-    return not priced and not np.isfinite(program.lower).any()
+    return not priced and not program.has_lower_limits
 
 
 def short_edges(form: EdgeForm) -> dict[str, np.ndarray]:

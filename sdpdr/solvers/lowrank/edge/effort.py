@@ -8,9 +8,8 @@ below zero, and what is not well above the size of the lowest of these is noise 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,12 +17,13 @@ from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
 
-# Times the lowest eigenvalue from which a direction is one. Of 41 unfoldings (rolls, tables,
-# digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400 landmarks,
-# smaller ones by two or three; without the factor they are up to twice as high.
+# Times the lowest eigenvalue from which a direction is one. Of some forty unfoldings (rolls,
+# tables, digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400
+# landmarks, smaller ones by two or three; without the factor they are up to twice as high. Columns
+# of unlike variances, heavy tails and sparse counts are told too low.
 _CLEAR = 1.5
 # Landmarks of a first look, and of a second where the spectrum is spread over more than so many
-# eigenvalues, since few landmarks miss directions. Of 59 unfoldings it was at least 8.1 where the
+# eigenvalues, since few landmarks miss directions. Of some sixty it was at least 8.1 where the
 # rank was 8 or more; below, of noise in five dimensions alone was it as much.
 _FEW, _MANY, _SPREAD = 50, 400, 8.0
 # Landmarks times points: ways to all points take a second for the first at 100,000 points, and 3 %
@@ -39,6 +39,11 @@ EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 800, 5e9, 6
 # Under limits from below the engine took at least four times as long, of rolls and of noise, and
 # fifteen times of digits.
 STAGES = 4
+# Products of a solve, and factorizations of the graph for its proofs, which run a hundred times as
+# fast: of 0, 1, 3, 10, 30, 100 the ones at which clouds of 200 to 2,500 points are predicted best.
+_PRODUCTS, _PROOFS = 1000.0, 3.0
+# Multiplications of these in a second: 2e7 to 7e7 of eight clouds in benchmarks/forms.json.
+_FASTEST = 7e7
 # Points of low rank take about as many products as if they had this one.
 _PRODUCTS_AS_AT = 8
 
@@ -74,24 +79,23 @@ class Effort:
     proof: float
     stages: int
 
+    @property
+    def by_products(self) -> float:
+        """Multiplications of a solve by conjugate gradients, proofs included."""
+        return _PRODUCTS * self.products + _PROOFS * self.proof
 
-@dataclass(frozen=True)
-class _Lengths:
-    """A program that is the same as another with the same edges, lengths and limits from below."""
+    def suffices(self, seconds: float) -> bool:
+        """Whether conjugate gradients may end in time, at the rank that the graph tells."""
+        return self.by_products <= _FASTEST * seconds
 
-    digest: bytes
-    program: EdgeProgram = field(compare=False)
 
-    @classmethod
-    def of(cls, program: EdgeProgram) -> _Lengths:
-        parts = (program.edges, program.sqdist, program.lower, program.objective.pull)
-        side = program.objective.side
-        joined = b"".join(part.tobytes() for part in parts)
-        return cls(blake2b(joined + (b"" if side is None else side.tobytes())).digest(), program)
+# Planning asks, and the solver after it.
+_EFFORTS: WeakKeyDictionary[EdgeProgram, Effort] = WeakKeyDictionary()
+_RANKS: WeakKeyDictionary[EdgeProgram, tuple[int, int]] = WeakKeyDictionary()
 
 
 def effort(program: EdgeProgram) -> Effort:
-    """What a program will take; found once for the plan and for the solver after it.
+    """What a program will take; found once for each program.
 
     Examples
     --------
@@ -100,7 +104,9 @@ def effort(program: EdgeProgram) -> Effort:
     >>> found.rank, found.factored
     (1, True)
     """
-    return _effort(_Lengths.of(program))
+    if program not in _EFFORTS:
+        _EFFORTS[program] = _effort(program)
+    return _EFFORTS[program]
 
 
 def expected_rank(program: EdgeProgram) -> int:
@@ -111,13 +117,11 @@ def expected_rank(program: EdgeProgram) -> int:
     >>> expected_rank(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
     1
     """
-    return _ranks(_Lengths.of(program))[0]
+    return _ranks(program)[0]
 
 
-@lru_cache(maxsize=2)
-def _effort(lengths: _Lengths) -> Effort:
-    program = lengths.program
-    n, (rank, columns) = program.n, _ranks(lengths)
+def _effort(program: EdgeProgram) -> Effort:
+    n, (rank, columns) = program.n, _ranks(program)
     typical = min(_TYPICAL_RANK, n - 1)
     reason = ""
     if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
@@ -143,7 +147,7 @@ def _effort(lengths: _Lengths) -> Effort:
         numbers=_work(program, columns)[1],
         products=products,
         proof=_work(program, 1)[0],
-        stages=STAGES if np.isfinite(program.lower).any() else 1,
+        stages=STAGES if program.has_lower_limits else 1,
     )
 
 
@@ -153,10 +157,14 @@ def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
     return fill**2 / (rank * program.n), fill
 
 
-@lru_cache(maxsize=2)
-def _ranks(lengths: _Lengths) -> tuple[int, int]:
+def _ranks(program: EdgeProgram) -> tuple[int, int]:
     """The rank of the answer, and the columns that the edge engine will have."""
-    program = lengths.program
+    if program not in _RANKS:
+        _RANKS[program] = _look(program)
+    return _RANKS[program]
+
+
+def _look(program: EdgeProgram) -> tuple[int, int]:
     few = max(_LEAST, min(_FEW, _WAYS // program.n))
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)
@@ -165,7 +173,7 @@ def _ranks(lengths: _Lengths) -> tuple[int, int]:
         # Of far outliers, few landmarks meet fewer.
         rank = max(rank, _directions(landmark_spectrum(program, many)))
     rank = min(max(rank, 1), program.n - 1)
-    first = first_rank(program, None if np.isfinite(program.lower).any() else spectrum)
+    first = first_rank(program, None if program.has_lower_limits else spectrum)
     return rank, max(first, rank) if rank >= NOISY else first
 
 

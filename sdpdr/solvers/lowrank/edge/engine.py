@@ -206,7 +206,7 @@ def _solve(search: Search, R: Matrix, weights: Vector | None) -> None:
 def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) -> Matrix:
     rank = options.rank
     if start is None:
-        if rank is None and np.isfinite(program.lower).any():
+        if rank is None and program.has_lower_limits:
             rank = first_rank(program)
         return relaxed(program, _SHRINK * isomap_start(program, rank, seed=options.seed))
     if start.ndim != 2 or len(start) != program.n:

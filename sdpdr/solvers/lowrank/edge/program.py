@@ -216,6 +216,11 @@ class EdgeProgram:
         """Number of edges."""
         return len(self.edges)
 
+    @property
+    def has_lower_limits(self) -> bool:
+        """Whether the length of any edge is limited from below."""
+        return bool(np.isfinite(self.lower).any())
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EdgeResult(Result):

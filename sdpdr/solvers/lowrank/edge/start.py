@@ -17,6 +17,7 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
 _RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
 _SMALL = 25  # up to this size lower limits get every column there is
+FEW_COLUMNS = 6  # at most so many at first, whatever the answer will need
 _SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 
 
@@ -128,7 +129,7 @@ def first_rank(program: EdgeProgram, spectrum: Vector | None = None) -> int:
         wanted = program.n - 1 if program.n <= _SMALL else _RANK_WITH_LOWER_LIMITS
     else:
         significant = int((spectrum > _SIGNIFICANT * spectrum[0]).sum())
-        wanted = min(max(significant + 1, 3), 6)
+        wanted = min(max(significant + 1, 3), FEW_COLUMNS)
     return min(wanted, program.n - 1)
 
 
