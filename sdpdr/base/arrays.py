@@ -95,9 +95,9 @@ def own_rows(matrix: Any) -> sp.csr_array:
     if given.ndim != 2:
         raise ShapeError(f"a matrix has two dimensions; this one has shape {given.shape}.")
     if sp.issparse(given) and given.format == "csr":
-        # Arrays of a matrix need not be checked anew.
+        # SciPy takes five times as long over a matrix as over its arrays.
         parts = (given.data.copy(), given.indices.copy(), given.indptr.copy())
-        own = rows_as_they_are(*parts, given.shape)
+        own = sp.csr_array(parts, shape=given.shape)
     else:
         own = sp.csr_array(given, copy=True)
     own.sum_duplicates()

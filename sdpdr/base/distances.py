@@ -114,11 +114,13 @@ def require_one_order(D: Any) -> None:
     rows, columns = getattr(D, "index", None), getattr(D, "columns", None)
     if rows is None or columns is None or len(rows) != len(columns) or rows.equals(columns):
         return
-    if rows.is_unique and set(rows) == set(columns):
-        k = int(np.flatnonzero(rows != columns)[0])
+    # Words for names, since not all that names something can be compared.
+    row_names, column_names = ([repr(name) for name in names.tolist()] for names in (rows, columns))
+    if row_names != column_names and sorted(row_names) == sorted(column_names):
+        k = next(k for k, name in enumerate(row_names) if name != column_names[k])
         raise DataError(
-            f"row {k} of the distances is called {rows[k]!r} and column {k} {columns[k]!r}, so "
-            "that names are in two orders. Pass D[D.index], whose columns are as the rows; or "
+            f"row {k} of the distances is called {row_names[k]} and column {k} {column_names[k]}, "
+            "so that names are in two orders. Pass D[D.index], whose columns are as the rows; or "
             "D.to_numpy() if the order of the rows is right for both."
         )
 

@@ -464,6 +464,16 @@ def test_names_of_rows_and_of_columns_are_in_one_order(estimator):
 
 
 @pytest.mark.parametrize(
+    ("rows", "columns"),
+    [(["a", None, "c"], ["a", "c", None]), ([[1], [2], [3]], [[2], [1], [3]]), ("aab", "aba")],
+)
+def test_names_of_any_kind_are_compared(rows, columns):
+    index, turned = (pd.Index(list(names), dtype=object) for names in (rows, columns))
+    with pytest.raises(DataError, match="names are in two orders"):
+        sdpdr.DistanceCompletion(1).fit(pd.DataFrame(LINE[:3, :3], index, turned))
+
+
+@pytest.mark.parametrize(
     ("change", "error", "words"),
     [
         (lambda f: f.assign(km="far"), DataTypeError, "'far'"),

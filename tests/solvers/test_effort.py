@@ -48,6 +48,25 @@ def test_noise_has_about_as_many_directions_as_columns(dimensions, least, most):
     assert least <= expected_rank(program_of(noise(250, dimensions))) <= most
 
 
+def test_a_star_is_no_cloud_of_many_dimensions():
+    """All leaves are equally far from each other; two dimensions hold them as well."""
+    n = 150
+    edges = np.column_stack([np.zeros(n - 1, dtype=int), np.arange(1, n)])
+    star = methods.mvu(graphs.from_edges(n, edges, np.ones(n - 1)))
+    assert expected_rank(program_of(star)) < NOISY
+    assert effort(program_of(star)).factored
+    assert sdpdr.solve(star, solver="lowrank").value == pytest.approx(n - 1, rel=1e-6)
+
+
+def test_no_rank_is_expected_beyond_that_of_some_answer():
+    n = 60
+    spokes = np.column_stack([np.zeros(n - 1, dtype=int), np.arange(1, n)])
+    edges = np.vstack([spokes, np.sort(np.column_stack([np.arange(1, n - 1), np.arange(2, n)]))])
+    wheel = methods.mvu(graphs.from_edges(n, edges, np.ones(len(edges))))
+    r = expected_rank(program_of(wheel))
+    assert r * (r + 1) / 2 <= len(edges)
+
+
 def test_the_unit_of_length_and_the_order_of_planning_change_nothing():
     program = program_of(noise(150, 12))
     longer = replace(program, sqdist=program.sqdist * 1e6, upper=program.upper * 1e6)

@@ -223,7 +223,10 @@ def _conjugate(operator: Callable[[Array], Array], right: Array, most: int) -> A
         if squared <= enough:
             break
         image = operator(direction)
-        length = squared / float(direction @ image)
+        bend = float(direction @ image)
+        if not bend > 0.0:  # nothing resists this direction, or squares are below all doubles
+            break
+        length = squared / bend
         found = found + length * direction
         residual = residual - length * image
         before, squared = squared, float(residual @ residual)

@@ -172,8 +172,13 @@ def _look(program: EdgeProgram) -> tuple[int, int]:
     if _spread(spectrum) > _SPREAD and many > few:
         # Of far outliers, few landmarks meet fewer.
         rank = max(rank, _directions(landmark_spectrum(program, many)))
-    rank = min(max(rank, 1), program.n - 1)
+    # Some answer has no rank beyond r (r + 1) / 2 = m, whatever the graph looks like (Pataki).
+    most = int((np.sqrt(8.0 * program.m + 1.0) - 1.0) / 2.0)
+    rank = min(max(rank, 1), max(most, 1), program.n - 1)
     first = first_rank(program, None if program.has_lower_limits else spectrum)
+    if program.m < program.n:
+        # A tree has room for all its lengths in few dimensions, and fills nothing in.
+        return min(rank, first), first
     return rank, max(first, rank) if rank >= NOISY else first
 
 
