@@ -296,8 +296,8 @@ class Interior:
             if negative == self.matrix.negative:
                 self._fresh = False
                 return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
-            least = _GUESS * _mean_size(entries) if self._fresh else _FIRST_SHIFT
-            shift, corrected = max(_RISE * shift, least), True
+            guess = _GUESS * _mean_size(entries) if self._fresh else 0.0
+            shift, corrected = max(_RISE * shift, _FIRST_SHIFT, guess), True
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:
