@@ -25,7 +25,7 @@ from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.effort import effort, expected_rank
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
-from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS, isomap_start
+from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS, SHRINK, isomap_start
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.compile import why_not
 from sdpdr.solvers.lowrank.general.engine import solve_factored
@@ -43,8 +43,6 @@ _VERDICTS = {
     "out_of_memory": Verdict.FAILED,
 }
 ENGINES = ("auto", "edges", "interior", "descent", "general")
-# Isomap's lengths are a little too long almost everywhere.
-_SHRINK = 0.9
 _LEAST_COLUMNS = 3
 _ASKED = "The engine was asked for."
 # Order up to which the general engine is given a try where that of edges stalls, how many times
@@ -142,7 +140,7 @@ class LowRank(Solver):
             enough = effort(form.program).suffices(self.time_limit)
             rank = rank if enough else min(rank, FEW_COLUMNS)
         rank = min(max(rank, _LEAST_COLUMNS), self.options.get("max_rank") or form.program.n)
-        return _SHRINK * isomap_start(form.program, rank, seed=self.seed)
+        return SHRINK * isomap_start(form.program, rank, seed=self.seed)
 
     def _engine(self) -> str:
         engine = self.options.get("engine", "auto")

@@ -14,6 +14,7 @@ from sdpdr.solvers.lowrank.edge.interior_point import centred
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.search import Search
 from sdpdr.solvers.lowrank.edge.start import (
+    SHRINK,
     first_rank,
     isomap_start,
     relaxed,
@@ -100,7 +101,6 @@ def _soft(
     )
 
 
-_SHRINK = 0.9  # of an Isomap start, which is a little too long almost everywhere
 _CONTRADICTION = 1e-3  # violation that no longer looks like a matter of accuracy
 _NOISE = 1e-2  # size of the columns added to a start of too low rank
 
@@ -208,7 +208,7 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
     if start is None:
         if rank is None and program.has_lower_limits:
             rank = first_rank(program)
-        return relaxed(program, _SHRINK * isomap_start(program, rank, seed=options.seed))
+        return relaxed(program, SHRINK * isomap_start(program, rank, seed=options.seed))
     if start.ndim != 2 or len(start) != program.n:
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
     if not np.isfinite(start).all() or not start.any():

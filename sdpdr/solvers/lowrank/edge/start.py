@@ -18,6 +18,8 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 _RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
 _SMALL = 25  # up to this size lower limits get every column there is
 FEW_COLUMNS = 6  # at most so many at first, whatever the answer will need
+# Of a start by Isomap, whose lengths are a little too long almost everywhere.
+SHRINK = 0.9
 _SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 
 

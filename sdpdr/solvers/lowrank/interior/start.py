@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.walks import connected_components
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
-from sdpdr.solvers.lowrank.edge.start import isomap_start, relaxed
+from sdpdr.solvers.lowrank.edge.start import SHRINK, isomap_start, relaxed
 from sdpdr.solvers.lowrank.general.problem import Block, Problem
 from sdpdr.solvers.lowrank.interior.held import Held
 
 # Of a shape, in all columns; and at most, in units in which lengths are about one, so that noise
 # breaks no lengths of large shapes.
 _NOISE, _MOST_NOISE = 1e-2, 0.3
-_SHRINK = 0.9  # Isomap's shape is a little too long almost everywhere
 _AGREE, _DIGITS = 1e-9, 9  # of entries that belong to one vector, and of places of known points
 _FEW, _SOME = 100, 20  # known points all of whose distances are used; of more, how many each
 
@@ -50,7 +49,7 @@ def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | Non
     program = _lengths(problem, block)
     if program is None:
         return None
-    return relaxed(program, _SHRINK * isomap_start(program, seed=seed))
+    return relaxed(program, SHRINK * isomap_start(program, seed=seed))
 
 
 def _lengths(problem: Problem, block: Block) -> EdgeProgram | None:
