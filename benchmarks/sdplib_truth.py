@@ -32,8 +32,8 @@ from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.choice import CHORDAL
 from sdpdr.solving.costs.candidates import Candidates
+from sdpdr.solving.forms import CHORDAL
 
 TOL = 1e-6
 SHIFT = 1.0

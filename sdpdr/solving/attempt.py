@@ -27,9 +27,9 @@ from sdpdr.solvers.processes.isolate import PATIENCE
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.asked import Request
-from sdpdr.solving.choice import Way
 from sdpdr.solving.grade import STOPPED, Clock, grade, proved, unproved
 from sdpdr.solving.tangent import grade_by_tangent
+from sdpdr.solving.way import Way
 
 _NO_START = (
     "solver {!r} ({} form) cannot begin from a given start; leave it out, or use solver 'lowrank'."

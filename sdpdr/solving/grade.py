@@ -27,9 +27,9 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solving.asked import Request
-from sdpdr.solving.choice import Way
 from sdpdr.solving.proofs import Proofs, value_of
 from sdpdr.solving.refute import is_feasible, refute
+from sdpdr.solving.way import Way
 
 STOPPED = {
     Verdict.TIME_LIMIT: Status.TIME_LIMIT,

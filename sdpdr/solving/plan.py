@@ -39,7 +39,7 @@ from sdpdr.solving.asked import (
     require_solver,
 )
 from sdpdr.solving.attempt import attempt, check_start
-from sdpdr.solving.choice import BY_HAND, Way, choose
+from sdpdr.solving.choice import choose
 from sdpdr.solving.facing import (
     Prepared,
     contradicted_solution,
@@ -52,6 +52,7 @@ from sdpdr.solving.grade import Clock, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
+from sdpdr.solving.way import BY_HAND, Way
 
 _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "

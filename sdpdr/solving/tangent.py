@@ -17,9 +17,9 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.asked import Request
-from sdpdr.solving.choice import Way
 from sdpdr.solving.grade import Clock, unproved, with_both_sides, with_status
 from sdpdr.solving.proofs import Proofs, value_of
+from sdpdr.solving.way import Way
 
 
 def grade_by_tangent(

@@ -16,10 +16,10 @@ from sdpdr.program.run import Run, Status
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.choice import Way, shares_of
 from sdpdr.solving.costs import crowding, patience, shares
 from sdpdr.solving.grade import proved
 from sdpdr.solving.join import join
+from sdpdr.solving.way import Way, shares_of
 
 _MISTAKE = (
     "a mistake of sdpdr's own ended the turn of {} ({} form), and others went on: {}. Please "

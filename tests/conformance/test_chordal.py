@@ -16,7 +16,7 @@ from sdpdr.program import Factor, certify, read_sdpa
 from sdpdr.reduce import Composed
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.render import render
-from sdpdr.solving.choice import CHORDAL, reductions_for
+from sdpdr.solving.forms import CHORDAL, reductions_for
 
 from .limits import TOLERANCE
 

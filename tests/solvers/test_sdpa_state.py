@@ -15,7 +15,7 @@ from sdpdr.solvers import Outcome, Sdpa, cvxpy_solvers
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.render import render
-from sdpdr.solving.choice import reductions_for
+from sdpdr.solving.forms import reductions_for
 
 pytestmark = pytest.mark.skipif(
     not Sdpa.availability().usable, reason="sdpa-python is not installed"

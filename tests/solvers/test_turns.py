@@ -18,9 +18,9 @@ from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers import LowRank
 from sdpdr.solving import turns
-from sdpdr.solving.choice import Way
 from sdpdr.solving.costs import Cost
 from sdpdr.solving.turns import is_converging, take_turns
+from sdpdr.solving.way import Way
 
 LIMIT = 1000.0
 

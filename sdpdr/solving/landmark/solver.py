@@ -30,7 +30,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
-from sdpdr.solving.choice import Way, choose
+from sdpdr.solving.choice import choose
 from sdpdr.solving.forms import standard_form
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
@@ -41,6 +41,7 @@ from sdpdr.solving.landmark.lazy import (
     short_edges,
     solve_lazily,
 )
+from sdpdr.solving.way import Way
 
 BASES = ("reconstruction", "laplacian")
 # Number of points up to which the basis is made from the weights of all of them.
