@@ -17,6 +17,7 @@ from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.processes import workers
 from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import Task, run_isolated
+from sdpdr.solvers.processes.worker import WorkerLost
 from sdpdr.solvers.processes.workers import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen
 
@@ -51,7 +52,7 @@ def until_there_is_a_worker(solver: Solver) -> float:
     """
     watch = Deadline()
     if workers.POSSIBLE and runs_apart(solver, None):
-        with suppress(workers.WorkerLost):
+        with suppress(WorkerLost):
             workers.hire().close()
     return watch.spent
 

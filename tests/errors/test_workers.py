@@ -28,6 +28,7 @@ from sdpdr.solvers import Clarabel, LowRank, Scs
 from sdpdr.solvers.processes import alone, workers, zygote
 from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated
+from sdpdr.solvers.processes.worker import WorkerLost
 from sdpdr.solving.attempt import run_written
 
 pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
@@ -225,7 +226,7 @@ def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
 def test_without_descriptors_the_zygote_is_not_had(descriptors):
     workers._dismiss(workers._control)
     for room in range(6):
-        with descriptors(room), pytest.raises(workers.WorkerLost, match="Too many open files"):
+        with descriptors(room), pytest.raises(WorkerLost, match="Too many open files"):
             workers.hire()
 
 

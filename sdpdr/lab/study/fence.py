@@ -21,6 +21,7 @@ from sdpdr.base.errors import PackageMissingError, StudyError
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes import workers
 from sdpdr.solvers.processes.ends import crash_claim, listen
+from sdpdr.solvers.processes.worker import Worker, WorkerLost
 
 try:
     import psutil
@@ -134,7 +135,7 @@ def run_fenced(
     return Ended(how, answer, words, wall, worker.seconds, peak)
 
 
-def hire() -> workers.Worker:
+def hire() -> Worker:
     """A worker for a run; the first takes seconds, since everything is imported before.
 
     Raises
@@ -146,7 +147,7 @@ def hire() -> workers.Worker:
         raise StudyError("studies need a system that forks, such as Linux or macOS.")
     try:
         return workers.hire(_NEEDS)
-    except workers.WorkerLost as lost:
+    except WorkerLost as lost:
         raise StudyError(f"no process can be had for a run: {lost}") from None
 
 
@@ -175,7 +176,7 @@ def _surroundings(
     return around | ({"cores": cores} if cores else {})
 
 
-def _what_happened(worker: workers.Worker) -> tuple[str, Any, str]:
+def _what_happened(worker: Worker) -> tuple[str, Any, str]:
     """How a task ended that nobody here ended, its answer, and words."""
     assert worker.code is not None
     if worker.code == 0 and worker.answer is not None:
@@ -197,7 +198,7 @@ def _what_happened(worker: workers.Worker) -> tuple[str, Any, str]:
     return "hungry" if claim.status == "out of memory" else "crashed", None, claim.message
 
 
-def _last_said(worker: workers.Worker) -> str:
+def _last_said(worker: Worker) -> str:
     """The last line that it printed, as the end of a sentence."""
     lines = worker.said.decode(errors="replace").strip().splitlines()
     return f" (the last that it said: {lines[-1].strip()[:_LONGEST]})" if lines else ""

@@ -14,6 +14,7 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes import alone, workers
 from sdpdr.solvers.processes.ends import crash_claim, failed, stopped
+from sdpdr.solvers.processes.worker import Worker, WorkerLost
 
 Task: TypeAlias = Callable[[], Outcome]
 
@@ -71,7 +72,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     packing = watch.spent
     try:
         worker = workers.hire()
-    except workers.WorkerLost as lost:
+    except WorkerLost as lost:
         return failed(name, "no worker", f"was not run, since there is no worker for it: {lost}")
     with worker:
         worker.show = show
@@ -90,7 +91,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     return found
 
 
-def _wait(worker: workers.Worker, time_limit: float | None) -> str:
+def _wait(worker: Worker, time_limit: float | None) -> str:
     """Wait until a worker is done or has to be ended; who asked it to end, "clock" or "person"."""
     asked_by = ""
     deadline = Deadline(None if time_limit is None else max(0.0, time_limit + PATIENCE))
@@ -113,9 +114,7 @@ def _wait(worker: workers.Worker, time_limit: float | None) -> str:
     return asked_by
 
 
-def _unanswered(
-    worker: workers.Worker, name: str, time_limit: float | None, asked_by: str
-) -> Outcome:
+def _unanswered(worker: Worker, name: str, time_limit: float | None, asked_by: str) -> Outcome:
     """The outcome of a worker that was ended, or ended by itself, without an answer."""
     point = None if worker.posted is None else _read(worker.posted, name)
     if asked_by == "person":
@@ -133,7 +132,7 @@ def _unanswered(
     return ended if point is None else replace(ended, point=point)
 
 
-def _ended_by_itself(worker: workers.Worker, name: str) -> Outcome:
+def _ended_by_itself(worker: Worker, name: str) -> Outcome:
     if worker.is_lost:
         words = "did not come to an end: what starts workers was ended, and its worker with it."
         return failed(name, "lost", words)
