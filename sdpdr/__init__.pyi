@@ -87,12 +87,12 @@ from .model.parameters import parameter as parameter
 from .program import SDP as SDP
 from .program import Solution as Solution
 from .program import Status as Status
+from .solving.again.sensitivities import derivative as derivative
+from .solving.again.sensitivities import sensitivity as sensitivity
 from .solving.as_cvxpy import CVXPY as CVXPY
 from .solving.join import join as join
 from .solving.plan import Plan as Plan
 from .solving.plan import plan as plan
-from .solving.repeated import derivative as derivative
-from .solving.repeated import sensitivity as sensitivity
 from .solving.repeated import solve_many as solve_many
 from .solving.solve import solve as solve
 

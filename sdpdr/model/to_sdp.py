@@ -14,7 +14,8 @@ from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.program.point import Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
+from sdpdr.program.rows import Lmi, Relation, Rows
+from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
     from sdpdr.model.model import Model

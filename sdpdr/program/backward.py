@@ -24,7 +24,8 @@ from sdpdr.program.residuals import (
     multipliers_in_cones,
     variables_in_cones,
 )
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.program.point import Value
 from sdpdr.program.rescale import rescale
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # Lower and upper limits of multipliers, by label.
 Box: TypeAlias = Mapping[str, tuple[Array, Array]]

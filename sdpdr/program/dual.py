@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.rows import Lmi, Rows
+from sdpdr.program.sdp import SDP
 
 
 def dual_of(sdp: SDP) -> SDP:

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import Combined, LinearMap, Products, QuadraticForms, Stacked
 from sdpdr.program.echelon import Span, exact_columns
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 
 def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:

@@ -35,7 +35,8 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.program.face import exposing_rows, visible_rows
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # Lengths of paths are sums of as many rounded numbers as a path has edges.
 _ROUNDING = 4.0 * 2.0**-53

@@ -23,7 +23,8 @@ from sdpdr.linalg import BilinearForms, LinearMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.point import Factor, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 _Values = Mapping[str, Value]
 # Coefficients of which so much is left are sums of positive terms.
@@ -43,7 +44,7 @@ def rescale(sdp: SDP, values: _Values) -> _Values:
     >>> import numpy as np
     >>> from sdpdr.linalg import Diagonal, InnerProduct
     >>> from sdpdr.program.point import Factor, PsdVariable
-    >>> from sdpdr.program.sdp import Rows
+    >>> from sdpdr.program.rows import Rows
     >>> ones = Rows("ones", "==", {"X": Diagonal(2)}, np.ones(2))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.eye(2))}, (ones,))
     >>> rescale(sdp, {"X": Factor(np.array([[2.0], [-0.5]]))})["X"].factor.tolist()

@@ -42,7 +42,8 @@ from sdpdr.base.errors import FileFormatError, ModelError
 from sdpdr.base.files import write_file
 from sdpdr.program.entries import Entries, entries_of
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.rows import Expression, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import to_equality_form
 
 _PUNCTUATION = str.maketrans(",{}()", "     ")

@@ -29,7 +29,8 @@ from sdpdr.linalg import (
 )
 from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.linalg.outer import Outer
-from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.rows import Expression, Rows
+from sdpdr.program.sdp import SDP
 
 
 def gap_scale(sdp: SDP) -> float:

@@ -28,7 +28,8 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.rows import Expression, Rows
+from sdpdr.program.sdp import SDP
 
 Image = Callable[[VectorMap], "LinearMap | VectorMap"]
 

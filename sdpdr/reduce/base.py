@@ -17,8 +17,9 @@ from sdpdr.base.errors import DataTypeError, InfeasibleError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.program.dual import dual_of
 from sdpdr.program.point import Point, Value, as_dense, congruent
+from sdpdr.program.rows import Expression
 from sdpdr.program.run import Verdict
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.sdp import SDP
 
 _T = TypeVar("_T")
 

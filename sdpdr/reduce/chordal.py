@@ -45,7 +45,8 @@ from sdpdr.program.point import (
     VectorVariable,
     as_dense,
 )
-from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
 from sdpdr.reduce.chordal_basis import block_bases
 from sdpdr.reduce.chordal_blocks import Blocks, overlap, split_rows

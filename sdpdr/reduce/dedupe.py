@@ -18,7 +18,8 @@ from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import exposing_rows, visible_rows
 from sdpdr.program.point import Point
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction, among_zeros
 
 # Relative difference of two right sides that is a contradiction, not a matter of accuracy.

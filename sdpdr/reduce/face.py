@@ -22,7 +22,8 @@ from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, spanning_forest
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import Point, PsdVariable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.reduce.base import Reduced, Reduction, among_zeros, in_bases, out_of_bases
 from sdpdr.reduce.vanishing import remainders

@@ -28,7 +28,8 @@ from sdpdr.linalg import (
 )
 from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.reduce.base import Reduced, Reduction
 

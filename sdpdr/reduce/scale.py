@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable
-from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Right sides of inequalities beyond this many typical ones are out of reach.

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.exact_rows import Symmetric, add
 from sdpdr.program.echelon import Echelon, exact_columns
-from sdpdr.program.sdp import Expression
+from sdpdr.program.rows import Expression
 
 # Terms of all rows that may be looked at.
 _TERMS = 500_000

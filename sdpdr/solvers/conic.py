@@ -22,8 +22,9 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.linalg.svec import smat, svec_size
 from sdpdr.program.attain.arrows import arrow_labels, folded, is_seen_as_arrow, unfolded
 from sdpdr.program.point import Point, Variable
+from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.run import Claim, Verdict
-from sdpdr.program.sdp import SDP, Expression, Lmi
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.dense.normal import Data
 from sdpdr.solvers.dense.scaling import Cones

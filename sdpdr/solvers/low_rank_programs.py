@@ -15,8 +15,9 @@ import scipy.sparse as sp
 from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.program.point import PsdVariable, Variable
+from sdpdr.program.rows import Expression
 from sdpdr.program.run import Verdict
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Availability
 from sdpdr.solvers.external import (
     PROBLEM,

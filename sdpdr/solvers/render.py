@@ -13,7 +13,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import full_from_svec
 from sdpdr.program.point import PsdVariable, Variable
-from sdpdr.program.sdp import SDP, Lmi
+from sdpdr.program.rows import Lmi
+from sdpdr.program.sdp import SDP
 
 
 def declare(variable: Variable) -> cp.Variable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -94,6 +94,10 @@ def refuse_idle(asked: Asked) -> None:
         )
 
 
+@overload
+def as_model(model: Model | Block) -> Model: ...
+@overload
+def as_model(model: Model | SDP | Block) -> Model | SDP: ...
 def as_model(model: Model | SDP | Block) -> Model | SDP:
     """What is to be solved; a block alone, a goal for instance, is a model of its own."""
     return Model((model,)) if isinstance(model, Block) else model

@@ -17,7 +17,8 @@ from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import arrow_labels
 from sdpdr.program.face import stated_labels
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Dedupe, Dual, Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.splitting import Milestone

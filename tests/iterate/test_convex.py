@@ -12,7 +12,7 @@ from sdpdr.errors import DataError, ModelError, ShapeError, UnknownNameError
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
 from sdpdr.linalg import Diagonal, Entries
 from sdpdr.program import SDP, Factor, PsdVariable
-from sdpdr.program.sdp import Rows
+from sdpdr.program.rows import Rows
 
 PATH = graphs.path([1.0] * 4)
 STAR = graphs.from_edges(5, [[0, 1], [0, 2], [0, 3], [0, 4]], [1.0] * 4)

@@ -12,7 +12,7 @@ from sdpdr.linalg import InnerProduct, SquaredEdgeLengths
 from sdpdr.linalg.maps import SvecMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Factor, PsdVariable
-from sdpdr.program.sdp import Rows
+from sdpdr.program.rows import Rows
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,8 @@ from sdpdr.program.attain.box import Box
 from sdpdr.program.attain.cone import cone_program
 from sdpdr.program.attain.through import solve_through_factor
 from sdpdr.program.point import Factor, PsdVariable, VectorVariable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 
 def through(sdp, values):

@@ -11,8 +11,9 @@ from sdpdr.base.errors import DataError
 from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Status, Verdict
-from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers import Dense
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.dense.normal import Normal

@@ -11,8 +11,9 @@ from sdpdr.model.conic.cones import arrow
 from sdpdr.program.attain.metric import Metric, Turned, triangle
 from sdpdr.program.attain.written import written_out
 from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Status, Verdict
-from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.cvxpy_solvers import Scs
 from sdpdr.solvers.splitting import Milestone, _order, split

@@ -10,7 +10,8 @@ from sdpdr import blocks, datasets, graphs, library, methods
 from sdpdr.linalg import Diagonal, InnerProduct, mkl
 from sdpdr.model import AtMost, Block, Var
 from sdpdr.program.point import PsdVariable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from sdpdr.families.unfold.mvu import isometric, mvu
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model.blocks import Relation
 from sdpdr.program import SDP, Solution
-from sdpdr.program.sdp import Rows
+from sdpdr.program.rows import Rows
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Direction, LogDet, Trailing
 from sdpdr.solving.iterate.programs import Start

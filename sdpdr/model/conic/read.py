@@ -18,7 +18,8 @@ from sdpdr.model.conic.alike import Alike, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
-from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
+from sdpdr.program.rows import Lmi, Relation, Rows
+from sdpdr.program.sdp import SDP
 
 Maps: TypeAlias = "dict[str, LinearMap | VectorMap]"
 Multipliers: TypeAlias = Callable[[Mapping[str, Array]], Array]

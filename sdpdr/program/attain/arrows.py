@@ -27,7 +27,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
-from sdpdr.program.sdp import SDP, Lmi
+from sdpdr.program.rows import Lmi
+from sdpdr.program.sdp import SDP
 
 # Matrices of order 2 are as good as cones.
 _LEAST = 3

@@ -116,7 +116,7 @@ def attain(
     >>> import numpy as np
     >>> from sdpdr.linalg import InnerProduct, Trace
     >>> from sdpdr.program.point import PsdVariable
-    >>> from sdpdr.program.sdp import Rows
+    >>> from sdpdr.program.rows import Rows
     >>> cost = InnerProduct(np.diag([1.0, 2.0]))
     >>> rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": cost}, (rows,))

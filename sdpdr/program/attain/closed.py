@@ -44,7 +44,8 @@ from sdpdr.program.boxes import slack_columns
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rescale import rescaled_by
-from sdpdr.program.sdp import SDP, Expression, Rows
+from sdpdr.program.rows import Expression, Rows
+from sdpdr.program.sdp import SDP
 
 # Rounding of the one number fixed, relative to it, beyond which nothing is scaled to it.
 _CLEARLY = 1e-9
@@ -253,7 +254,7 @@ def mixed_with_diagonal(sdp: SDP, values: Values, factors: Mapping[str, Factor])
     --------
     >>> from sdpdr.linalg import Diagonal, Entries
     >>> from sdpdr.program.point import PsdVariable
-    >>> from sdpdr.program.sdp import Rows
+    >>> from sdpdr.program.rows import Rows
     >>> entry = Entries(2, [[0, 1]])
     >>> ones = Rows("ones", "==", {"X": Diagonal(2)}, np.ones(2))
     >>> limit = Rows("limit", "<=", {"X": -1.0 * entry}, np.array([0.5]))

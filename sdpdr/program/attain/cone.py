@@ -38,7 +38,8 @@ from sdpdr.program.attain.basis import (
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, PsdVariable, Value, as_dense
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import without_inequalities, without_lmis
 
 Basis: TypeAlias = Pivoted | Grounded

@@ -27,7 +27,8 @@ from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 WORDS = "entries corrected, and the diagonal raised by as much"
 # What the correction may be, beside the largest diagonal entry.

@@ -27,7 +27,8 @@ from sdpdr.program.attain.shrunk import Found, Values, as_given, holds_with_slac
 from sdpdr.program.boxes import SlackColumn, fill_slack, slack_columns
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 _WORDS = "moved to the entries that are fixed"
 # Largest block that is inverted, and how far from the block a point may be that is moved to it.

@@ -126,7 +126,7 @@ def both_sides(
     --------
     >>> from sdpdr.linalg import InnerProduct, Trace
     >>> from sdpdr.program.point import PsdVariable
-    >>> from sdpdr.program.sdp import Rows
+    >>> from sdpdr.program.rows import Rows
     >>> one = Rows("one", "==", {"X": Trace(2)}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([1.0, 2.0]))}, (one,))
     >>> near = Point({"X": np.diag([1.0 + 1e-8, -1e-9])}, {"one": -np.ones(1)})

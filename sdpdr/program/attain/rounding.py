@@ -14,7 +14,8 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.point import Factor, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # How many times the bound on its rounding a row may miss its limit by, before it is shrunk.
 ROUNDINGS = 16.0

@@ -36,7 +36,8 @@ from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.certificate.arithmetic import noticed_rounding
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 Values = Mapping[str, Value]
 # Value (of the minimisation), point, and words.

@@ -14,7 +14,8 @@ from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
 from sdpdr.program.attain.dense import DenseProgram, Group
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable
-from sdpdr.program.sdp import SDP, Expression, Lmi
+from sdpdr.program.rows import Expression, Lmi
+from sdpdr.program.sdp import SDP
 
 # Entries of M up to which a program counts as small, and up to which it is written out where
 # Newton steps would be next.
@@ -36,7 +37,7 @@ def written_out(sdp: SDP) -> DenseProgram | None:
     --------
     >>> from sdpdr import graphs, methods
     >>> from sdpdr.linalg import Trace
-    >>> from sdpdr.program.sdp import Rows
+    >>> from sdpdr.program.rows import Rows
     >>> one = Rows("one", "<=", {"X": Trace(2)}, np.ones(1))
     >>> program = written_out(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (one,)))
     >>> program.M.tolist()

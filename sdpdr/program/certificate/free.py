@@ -31,7 +31,8 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, gamma
 from sdpdr.program.face import visible_rows
 from sdpdr.program.point import Variable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 Duals = Mapping[str, Array]
 # Terms of an objective beyond which nobody looks whether they cancel exactly.

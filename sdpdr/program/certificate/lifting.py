@@ -21,7 +21,8 @@ from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.free import Certificate, Duals
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # A loss, relative to the dual value, that no other argument needs to improve on.
 _GOOD = 1e-9

@@ -39,7 +39,8 @@ from sdpdr.program.certificate.arithmetic import is_mass
 from sdpdr.program.certificate.free import Duals, columns_of, free_columns, project, unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Variable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # Least squares over all entries of all matrices: dense by nature, so only up to this many.
 LARGEST = 500_000

@@ -17,7 +17,8 @@ from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.exact import range_of
 from sdpdr.linalg.exact_rows import Mask, Symmetric, Vector, add, matrix_row, vector_row
 from sdpdr.program.certificate.free import Certificate, Duals
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP
 
 # Largest order and number of rows for which fractions take no time to speak of.
 _ORDER, _ROWS = 24, 200

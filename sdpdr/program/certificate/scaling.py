@@ -30,7 +30,8 @@ from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, is_mass, is_positive_matrix
 from sdpdr.program.certificate.free import Certificate, Duals
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # Within this of 1, scaling costs nothing, and no other argument can do better.
 _TIGHT = 1e-9

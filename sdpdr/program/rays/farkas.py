@@ -80,7 +80,8 @@ def prove_infeasible(
 
     >>> import numpy as np
     >>> from sdpdr.linalg import SquaredEdgeLengths
-    >>> from sdpdr.program.sdp import SDP, Rows
+    >>> from sdpdr.program.rows import Rows
+    >>> from sdpdr.program.sdp import SDP
     >>> from sdpdr.program.point import PsdVariable
     >>> lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2], [0, 2]])
     >>> rows = Rows("lengths", "==", {"K": lengths}, np.array([1.0, 1.0, 9.0]))

@@ -16,7 +16,8 @@ from sdpdr.linalg.exact import Number, exact_terms, range_of, sign
 from sdpdr.linalg.exact_rows import Symmetric
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.point import PsdVariable, Value, as_dense
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP
 
 # Numbers beyond which a record keeps words alone.
 LARGEST_RECORDED = 100_000

@@ -56,7 +56,8 @@ def prove_unbounded(
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import Entries, Trace
-    >>> from sdpdr.program.sdp import SDP, Rows
+    >>> from sdpdr.program.rows import Rows
+    >>> from sdpdr.program.sdp import SDP
     >>> from sdpdr.program.point import PsdVariable
     >>> fixed = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {"X": -1.0 * Trace(2)}, (fixed,))

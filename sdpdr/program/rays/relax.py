@@ -29,7 +29,8 @@ from sdpdr.program.certificate.free import Duals
 from sdpdr.program.face import exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rays.unseen import range_basis, unseen_vectors
-from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.rows import Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
 from sdpdr.program.standard import without_inequalities, without_lmis
 

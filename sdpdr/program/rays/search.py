@@ -46,7 +46,8 @@ from sdpdr.program.rays.farkas import complete, prove_infeasible
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.recession import prove_unbounded
 from sdpdr.program.rays.relax import relaxations, without_objective
-from sdpdr.program.sdp import SDP, Lmi, Rows
+from sdpdr.program.rows import Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms, row_sizes
 
 Solve = Callable[[SDP], Point]
@@ -79,7 +80,8 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
     --------
     >>> import numpy as np
     >>> from sdpdr.linalg import Trace
-    >>> from sdpdr.program.sdp import SDP, Rows
+    >>> from sdpdr.program.rows import Rows
+    >>> from sdpdr.program.sdp import SDP
     >>> from sdpdr.program.point import Point, PsdVariable
     >>> negative = Rows("trace", "==", {"X": Trace(2)}, -np.ones(1))
     >>> sdp = SDP((PsdVariable("X", 2),), {}, (negative,))

@@ -12,7 +12,8 @@ from sdpdr.linalg import Products, SvecMap, VectorMap
 from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.point import Point, PsdVariable, Value, Variable, as_dense
-from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import fresh_name
 from sdpdr.reduce.facial.basis import Selection
 from sdpdr.reduce.facial.coefficients import read, touched

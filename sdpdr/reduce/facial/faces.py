@@ -41,7 +41,8 @@ from sdpdr.linalg.exact_rows import (
 from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import PsdVariable, VectorVariable
-from sdpdr.program.sdp import SDP, Expression, Lmi, Rows
+from sdpdr.program.rows import Expression, Lmi, Rows
+from sdpdr.program.sdp import SDP
 
 # Label of a group, number of the row (of a matrix inequality: place in svec), multiplier.
 Multiplier: TypeAlias = "tuple[str, int, Fraction]"

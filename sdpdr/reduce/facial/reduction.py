@@ -32,7 +32,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
-from sdpdr.program.sdp import SDP, Lmi
+from sdpdr.program.rows import Lmi
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.build import build
 from sdpdr.reduce.facial.cliques import read_cliques
 from sdpdr.reduce.facial.exposure import Exposure, verify

@@ -13,7 +13,8 @@ from sdpdr.linalg import LinearMap, Products, VectorMap
 from sdpdr.linalg.exact import whole
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import Factor, PsdVariable, Value, congruent
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.basis import Combination, Selection, doubles
 
 AnyMap: TypeAlias = "LinearMap | VectorMap"

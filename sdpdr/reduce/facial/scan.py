@@ -14,7 +14,8 @@ from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import VectorVariable
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.coefficients import signs, touched
 from sdpdr.reduce.facial.faces import Consequences, Faces, Line, Multiplier
 

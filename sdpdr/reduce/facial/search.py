@@ -29,7 +29,8 @@ from sdpdr.linalg import VectorMap
 from sdpdr.linalg.exact_rows import Mask
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.program.point import Point, VectorVariable, as_dense
-from sdpdr.program.sdp import SDP, Lmi, Relation, Rows
+from sdpdr.program.rows import Lmi, Relation, Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.faces import Faces, Line
 from sdpdr.reduce.facial.scan import Place, left_to_face
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from sdpdr.linalg.svec import SQRT2, svec_pairs, unscaled
 from sdpdr.program.point import PsdVariable, Variable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 
 # Row 0 is the cost; rows 1, ..., m follow. Symmetric matrices are upper triangles.
 Symmetric = Mapping[tuple[int, int], fmpq]

@@ -25,7 +25,8 @@ from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.program.attain.box import Enclosure
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.point import Variable, VectorVariable
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP
 from sdpdr.solving.again.kkt import Equations
 
 WORDS = "slack verified whatever rounding did to it"

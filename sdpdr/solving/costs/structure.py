@@ -14,7 +14,8 @@ from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.svec import svec_size
 from sdpdr.linalg.walks import BROAD
 from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.chordal_pattern import Trees, find_trees
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.lowrank.descent.spheres import reason

@@ -23,7 +23,7 @@ from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program import SDP, Factor
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import PsdVariable, Value, leading_factor, spectrum_of
-from sdpdr.program.sdp import Rows
+from sdpdr.program.rows import Rows
 from sdpdr.program.sizes import row_norms
 
 # Of mending: most steps, a sum of squares that rounding leaves, and the least damping and the least

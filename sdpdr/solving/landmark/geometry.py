@@ -15,7 +15,8 @@ from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Block, Model
 from sdpdr.program.certificate import certify
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.form import EdgeForm, edge_form, to_point
 
 

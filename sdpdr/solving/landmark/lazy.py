@@ -11,7 +11,8 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SquaredEdgeLengths
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.reduce.landmark import Landmark
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
 

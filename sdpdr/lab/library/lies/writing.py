@@ -18,7 +18,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import InnerProduct, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
-from sdpdr.program.sdp import Relation
+from sdpdr.program.rows import Relation
 
 _NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?(?:\^-?\d+)?"
 _TERM = re.compile(rf"([+-]?)({_NUMBER})?(trX|X\d\d|[xyz]\d*)?")

@@ -19,7 +19,8 @@ from sdpdr.linalg import VectorMap, lengths_of
 from sdpdr.program.boxes import SlackColumn, slack_columns
 from sdpdr.program.face import complete_multipliers, exposing_rows
 from sdpdr.program.point import Factor, Point, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.edge.objective import read_objective
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 

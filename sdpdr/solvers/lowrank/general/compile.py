@@ -11,7 +11,8 @@ from sdpdr.linalg import Diagonal, LinearMap, SvecMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, VectorVariable
-from sdpdr.program.sdp import SDP, Expression
+from sdpdr.program.rows import Expression
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.parts import Part, part_of
 from sdpdr.solvers.lowrank.general.problem import Block, Problem, Units, free_vectors, hidden_rows

@@ -25,7 +25,8 @@ from sdpdr.base.errors import ShapeError
 from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.face import complete_multipliers, exposing_rows
 from sdpdr.program.point import Factor, Point, Value, VectorVariable
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.general.forms import Forms
 
 

@@ -12,7 +12,8 @@ from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import certify
 from sdpdr.program.point import Point, Value
-from sdpdr.program.sdp import SDP, Rows
+from sdpdr.program.rows import Rows
+from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
