@@ -23,7 +23,7 @@ LOST = {
     ("picture", "DensityMap"): ["moons", "iris"],
     ("picture", "LOOCVUnfolding"): ["S-curve", "moons", "iris", "wine", "cancer", "digits"],
     ("labelled picture", "ColoredMVU"): ["roll", "moons"],
-    ("densities", "DensityMap"): ["roll", "S-curve", "moons", "digits"],
+    ("densities", "DensityMap"): ["roll", "S-curve", "moons", "iris", "digits"],
     ("densities", "DensityMap, all its dimensions"): ["moons"],
     ("places of an agent", "ARE"): ["S-curve"],
     ("projection", "LDA"): ["moons"],
