@@ -230,12 +230,18 @@ def bounded_beside_zeros(folder: Path) -> str:
 
 
 def tied(folder: Path) -> str:
-    """Raters who have nothing in common, whose ratings leave all else open."""
-    R = np.full((6, 6), np.nan)
-    np.fill_diagonal(R, [1.0, 2.0, 3.0, 3.0, 2.0, 1.0])
-    learned = [sdpdr.RatingMMMF(loss="hinge").fit(order) for order in (R, R[::-1, ::-1])]
-    first, second = learned[0].predict(), learned[1].predict()[::-1, ::-1]
-    return f"{np.mean(first == second):.0%} of 36 the same in another order"
+    """Two groups of raters who have nothing in common, which leaves half of all scores at a tie."""
+    group = np.where(np.add.outer(np.arange(4), np.arange(4)) % 2, 5.0, 1.0)
+    R = np.full((8, 8), np.nan)
+    R[:4, :4] = R[4:, 4:] = group
+    same = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        order = np.ix_(rng.permutation(8), rng.permutation(8))
+        predicted = np.empty((8, 8))
+        predicted[order] = sdpdr.RatingMMMF(loss="hinge").fit(R[order]).predict()
+        same.append(predicted)
+    return f"{np.mean(np.all(same == same[0], axis=0)):.0%} of 64 the same in eight orders"
 
 
 def six_nearest_towns(folder: Path) -> str:

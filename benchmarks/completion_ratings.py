@@ -117,7 +117,7 @@ def ours(**parameters) -> Callable[[np.ndarray, np.ndarray], Predicted]:
 
     def run(seen: np.ndarray, held: np.ndarray) -> Predicted:
         model = sdpdr.RatingMMMF(**parameters).fit(seen)
-        said = f"{model.gap_:.0e}, rank {model.U_.shape[1]}"
+        said = f"{model.gap_:.0e}, {model.U_.shape[1]} columns"
         return model.predict(held[:, 0], held[:, 1]), said
 
     return run
@@ -126,7 +126,7 @@ def ours(**parameters) -> Callable[[np.ndarray, np.ndarray], Predicted]:
 def cross_validated(seen: np.ndarray, held: np.ndarray) -> Predicted:
     """The price by cross-validation in three parts."""
     model = sdpdr.MMMFCV(cv=3).fit(seen)
-    said = f"{model.estimator_.gap_:.0e}, rank {model.estimator_.U_.shape[1]}"
+    said = f"{model.estimator_.gap_:.0e}, {model.estimator_.U_.shape[1]} columns"
     return model.predict(held[:, 0], held[:, 1]), said
 
 

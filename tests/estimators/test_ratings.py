@@ -338,6 +338,24 @@ def test_a_score_on_a_threshold_does_not_pass_it():
         np.testing.assert_array_equal(loss.ratings(scores, thresholds), [1, 3, 4, 3])
 
 
+@pytest.mark.parametrize("c", [0.3, 1.0, None])
+def test_ties_are_decided_alike_in_every_order(c):
+    """Groups that tell nothing of each other: all scores between them lie on the threshold."""
+    R = np.full((8, 8), np.nan)
+    R[:4, :4] = R[4:, 4:] = np.where(np.add.outer(np.arange(4), np.arange(4)) % 2, 5.0, 1.0)
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        order = np.ix_(rng.permutation(8), rng.permutation(8))
+        predicted = np.empty((8, 8))
+        model = RatingMMMF(**({} if c is None else {"c": c}), loss="hinge")
+        predicted[order] = model.fit(R[order]).predict()
+        found.append(predicted)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
+    np.testing.assert_array_equal(found[0][np.isnan(R)], 1.0)
+
+
 def test_thresholds_lie_in_the_middle_of_their_best_places():
     """Below 2 and above 5 by a margin of one: anything from 3 to 4 is as good."""
     loss = Hinge(np.array([0, 0, 1, 1]), np.array([1.0, 2.0]))

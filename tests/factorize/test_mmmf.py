@@ -10,6 +10,7 @@ from sdpdr.blocks import ProductLift
 from sdpdr.errors import DataError, DataTypeError, ShapeError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import dual_norm, margin_bound, mmmf, mmmf_primal
 from sdpdr.families.factor.margin.bound import factor_norm
+from sdpdr.families.factor.margin.norms import principal
 from sdpdr.families.factor.margin.splitting import MaxSplitting, TraceSplitting
 from sdpdr.linalg.svec import SQRT2
 from sdpdr.model import AtMost, Block, Model
@@ -478,3 +479,21 @@ def test_progress_is_told():
 def test_prices_beyond_numbers_are_named(way, word, price):
     with pytest.raises(DataError, match=f"{word} = .* is a price"):
         way(Y3, **{word: price})
+
+
+@pytest.mark.parametrize("norm", ["trace", "max"])
+def test_factors_have_orthogonal_columns_and_none_too_many(norm):
+    """Of users and items together for the max-norm, whose value any turn of both sides keeps."""
+    rng = np.random.default_rng(31)
+    U, V = rng.standard_normal((14, 40)), rng.standard_normal((9, 40))
+    left, right, size = principal(U, V, norm)
+    np.testing.assert_allclose(left @ right.T, U @ V.T, atol=1e-12)
+    assert left.shape[1] == right.shape[1] <= 23
+    sides = (left, right) if norm == "trace" else (np.vstack([left, right]),)
+    for side in sides:
+        gram = side.T @ side
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12 * gram[0, 0])
+        assert np.all(np.diff(np.diag(gram)) <= 0.0)
+    if norm == "max":
+        longest = [np.max(np.sum(np.square(side), axis=1)) for side in (left, right)]
+        np.testing.assert_allclose(longest, size)

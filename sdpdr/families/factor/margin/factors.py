@@ -69,7 +69,8 @@ class Completion:
     Attributes
     ----------
     U, V : arrays of shape (p, k) and (q, k)
-        Factors, of orthogonal columns, the longest first.
+        Factors, the longest columns first, which are orthogonal; for the max-norm, those of U
+        above V are.
     rows, columns : arrays of shape (p,) and (q,)
         Offsets b and d.
     shared : array

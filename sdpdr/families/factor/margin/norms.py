@@ -95,7 +95,11 @@ def _unit_rows(F: Array) -> Array:
 
 
 def principal(U: Array, V: Array, norm: str) -> tuple[Array, Array, float]:
-    """Balanced factors of the same product with orthogonal columns, and the norm they prove."""
+    """Balanced factors of the same product, and the norm they prove.
+
+    Columns, the longest first, are orthogonal: on each side for the trace norm, of both sides
+    together for the max-norm.
+    """
     if not U.shape[1]:
         return U, V, 0.0
     (left, R), (right, S) = np.linalg.qr(U), np.linalg.qr(V)
@@ -109,7 +113,9 @@ def principal(U: Array, V: Array, norm: str) -> tuple[Array, Array, float]:
     if not all(longest):
         return U[:, :0], V[:, :0], 0.0
     ratio = np.sqrt(longest[1] / longest[0])
-    axes = np.linalg.eigh(R.T @ R)[1][:, ::-1]
+    # Turned together: a turn of both sides keeps the lengths of rows, which are all that counts.
+    squares, axes = np.linalg.eigh(ratio**2 * R.T @ R + S.T @ S / ratio**2)
+    axes = axes[:, squares > _ZERO * squares[-1]][:, ::-1]
     return ratio * U @ axes, V @ axes / ratio, float(longest[0] * longest[1])
 
 

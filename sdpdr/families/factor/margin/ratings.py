@@ -238,8 +238,10 @@ class RatingMMMF(Transformer):
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
         """Ratings predicted.
 
-        A score that lies on a threshold, within 1e-6 of the largest one, does not pass it, so the
-        lower of two levels is predicted wherever rounding would decide.
+        A score that lies on a threshold, within a thousandth of the margin (or of the largest
+        threshold), does not pass it: of two levels, the lower is predicted. So what lies on one
+        is predicted alike however users and items are ordered, as far as the program leaves
+        nothing free: with the max-norm it may leave free what was not observed.
 
         Parameters
         ----------
