@@ -300,6 +300,8 @@ def _grounded_at_hub(
     ArithmeticError
         Where the matrix is no such Laplacian.
     """
+    if not np.isfinite(matrix.data).all():
+        raise ArithmeticError("the matrix is not finite")
     n, p = columns.shape
     ones, total = np.ones(n), float(np.sum(columns))
     u = columns[:, 0] if p == 1 and total != 0.0 else np.zeros(n)
