@@ -2,6 +2,8 @@ r"""Inertia of sparse symmetric matrices by an L D L^T factorization (Sylvester'
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import qdldl
 import scipy.linalg as sl
@@ -118,10 +120,11 @@ def is_positive_on(matrix: Matrix, null: Matrix | None = None) -> bool:
         lowered, raised = matrix.lowered()
         columns, raised = lowered.padded(columns), lowered.padded(raised)
         matrix = lowered.bordered()
-    try:
-        return RestrictedFactor(*_grounded(sp.csr_array(matrix), columns, raised)).is_positive
-    except ArithmeticError:
-        return False
+    matrix = sp.csr_array(matrix)
+    for ground in (_grounded, _grounded_at_hub):
+        with suppress(ArithmeticError):
+            return RestrictedFactor(*ground(matrix, columns, raised)).is_positive
+    return False
 
 
 class RestrictedFactor:
@@ -166,6 +169,10 @@ class RestrictedFactor:
         if p == 0 or negative > p:
             return
         self._solved = np.column_stack([self._factor.solve(u) for u in columns.T])
+        grown = float(abs(matrix).max()) * np.abs(self._solved).max(axis=0)
+        # Turned around as well.
+        if not np.all(np.finfo(float).eps * grown <= np.abs(columns).max(axis=0)):
+            raise ArithmeticError("the matrix is singular to working precision: solutions are huge")
         schur = -columns.T @ self._solved - np.diag(corner)
         self._schur = (schur + schur.T) / 2.0
         missed = np.abs(self._solved).T @ np.abs(matrix @ self._solved - columns)
@@ -276,3 +283,34 @@ def _grounded_by_ones(
     u = columns @ sums / (sums @ sums)
     others = columns @ np.linalg.qr(sums[:, None], mode="complete")[0][:, 1:]
     return matrix[1:][:, 1:], others[1:], (raised - np.outer(u, ones @ raised))[1:]
+
+
+def _grounded_at_hub(
+    matrix: sp.csr_array, columns: Array, raised: Array
+) -> tuple[sp.csr_array, Array, Array]:
+    r"""The same of a Laplacian less a multiple of the one column u, without its largest point.
+
+    Where :math:`A 1 = -a u` with :math:`a > 0`, points that u centres are some whose hub is at the
+    origin, moved, and their form is theirs plus :math:`a (u^T y)^2 / u^T 1`. Centred, the leaves of
+    a hub are eliminated one by one, each by a pivot that almost vanishes, since each is almost an
+    eigenvector of its own, and all of them into the row of the hub.
+
+    Raises
+    ------
+    ArithmeticError
+        Where the matrix is no such Laplacian.
+    """
+    if not np.isfinite(matrix.data).all():
+        raise ArithmeticError("the matrix is not finite")
+    n, p = columns.shape
+    ones, total = np.ones(n), float(np.sum(columns))
+    u = columns[:, 0] if p == 1 and total != 0.0 else np.zeros(n)
+    image = matrix @ ones
+    share = float(u @ image) / float(u @ u or 1.0)
+    apart = np.abs(image - share * u) > 1e-13 * (abs(matrix) @ ones)
+    if n < 2 or share * total >= 0.0 or np.any(apart):
+        raise ArithmeticError("the matrix is no Laplacian of points that the column centres")
+    kept = np.delete(np.arange(n), np.argmax(matrix.diagonal()))
+    moved = raised - np.outer(u, ones @ raised) / total
+    moved = np.column_stack([np.sqrt(-share / total) * u, moved])
+    return matrix[kept][:, kept], np.zeros((n - 1, 0)), moved[kept]

@@ -316,7 +316,8 @@ def _inverse_on(
     along = np.linalg.norm(matrix @ columns, axis=0) / np.linalg.norm(columns, axis=0)
     # A matrix that nearly kills the columns would lose its digits along them.
     if np.all(along > _APART * np.max(np.abs(matrix.diagonal()))):
-        return RestrictedFactor(matrix, columns).solve, columns
+        with suppress(ArithmeticError):
+            return RestrictedFactor(matrix, columns).solve, columns
     return _corner_of_inverse([[matrix, null], [null.T, None]] if p else [[matrix]], n), columns
 
 

@@ -62,6 +62,27 @@ def dijkstra(lengths: Any, indices: ArrayLike, *, directed: bool = False, **opti
     return csgraph.dijkstra(short_indices(lengths), directed=directed, indices=indices, **options)
 
 
+def predecessors(graph: Any, root: int) -> NDArray[np.int32]:
+    """The node before each on a path of fewest edges from a root; negative where there is none.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+        An edge wherever an entry is stored, in one triangle at least.
+    root : int
+
+    Examples
+    --------
+    >>> found = predecessors(sp.csr_array(np.diag([1.0, 1.0], 1)), 1)
+    >>> [int(one) for one in found if one >= 0]
+    [1, 1]
+    """
+    rows = short_indices(sp.csr_array(graph))
+    found: NDArray[np.int32]
+    _, found = csgraph.breadth_first_order(rows, root, directed=False, return_predecessors=True)
+    return found
+
+
 def breadth(graph: sp.csr_array) -> int:
     """Most nodes at one distance from the node of most neighbours: what fill hardly falls below.
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
+from sdpdr.linalg import LinearMap
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.svec import svec_pairs, svec_size
@@ -20,6 +21,9 @@ from sdpdr.program.sdp import SDP
 DENSE = 0.5
 # Share of an undecomposed cone's cost that the decomposed ones may have to be worth it.
 WORTH = 0.5
+# Products of coefficients beyond which rows are not written out in search of cliques: each takes
+# 90 bytes and half a microsecond, and a row along a tree has some twenty.
+MOST_PRODUCTS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,7 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = 
     trees = Trees()
     cost = cost or CliqueCost()
     for v in sdp.psd_variables:
-        found = _tree(v.n, list(_readers(sdp, v.name)), cost, broadest)
+        found = _crowded(sdp, v.name) or _tree(v.n, list(_readers(sdp, v.name)), cost, broadest)
         if isinstance(found, CliqueTree):
             trees.variables[v.name] = found
         else:
@@ -78,14 +82,28 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = 
     return trees
 
 
-def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:
-    """Who reads which entries of a matrix variable, as positions in ``svec``."""
+def _expressions(sdp: SDP, name: str) -> Iterator[tuple[str, LinearMap]]:
+    """Who reads a matrix variable, by which map."""
     parts = [("the objective", sdp.objective)]
     parts += [(f"{r.label!r}", r.lhs) for r in sdp.rows]
     parts += [(f"{lmi.label!r}", lmi.lhs) for lmi in sdp.lmis]
     for who, expression in parts:
-        if name in expression:
-            yield who, _stored(expression[name].matrix())
+        if isinstance(read := expression.get(name), LinearMap):
+            yield who, read
+
+
+def _crowded(sdp: SDP, name: str) -> str:
+    """Who reads too many entries for their pattern to be written out; empty if nobody does."""
+    for who, read in _expressions(sdp, name):
+        if read.n_entries > MOST_PRODUCTS:
+            return f"{who} reads {read.n_entries:.1e} entries, too many to be searched for cliques"
+    return ""
+
+
+def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:
+    """Who reads which entries of a matrix variable, as positions in ``svec``."""
+    for who, read in _expressions(sdp, name):
+        yield who, _stored(read.matrix())
 
 
 def _stored(matrix: sp.csr_array | sp.csc_array) -> Index:

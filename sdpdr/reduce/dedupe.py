@@ -127,12 +127,13 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
     # Scaled in place: a product of sparse matrices would cost time in the n^2 columns.
     matrix.data /= np.repeat(scale, np.diff(matrix.indptr))
     sides = rhs / scale
-    if empty.size == 1:  # which is parallel to no other
-        return [keep]
+    ends = np.cumsum([r.m for r in groups])[:-1]
+    if empty.size == 1:  # which is parallel to no other; other groups may have no rows at all
+        return np.split(keep, ends)
     row, first = _clusters(matrix, ~empty)
     for cluster in _apart(row, first, sides, ROUNDING * size / np.abs(scale)) if equality else []:
-        ends = cluster[[np.argmin(sides[cluster]), np.argmax(sides[cluster])]]
-        weights = _contradicting(sdp, groups, *ends)
+        least, most = cluster[[np.argmin(sides[cluster]), np.argmax(sides[cluster])]]
+        weights = _contradicting(sdp, groups, least, most)
         if weights:
             owners = [owner[e] for e in cluster]
             words = _contradiction(sides[cluster] * scale[cluster[0]], owners)
@@ -142,7 +143,7 @@ def _independent(sdp: SDP, groups: list[Rows]) -> list[Mask]:
         row, first = row[others], first[others]
     keep[row] = False
     keep[first if equality else _tightest(row, first, sides)] = True
-    return np.split(keep, np.cumsum([r.m for r in groups])[:-1])
+    return np.split(keep, ends)
 
 
 def _contradicting(sdp: SDP, groups: list[Rows], one: int, other: int) -> dict[int, float]:

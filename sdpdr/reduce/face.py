@@ -3,7 +3,7 @@ r"""Facial reduction: where rows force K u = 0, write K = V M V^T with V orthogo
 Centring (K 1 = 0) leaves no strictly feasible point, and interior-point methods go wrong without
 one. On the face the program has interior points again. Two bases are offered: an orthonormal one,
 and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
-rows sparse (K = V M V^T with V^T K-rows few entries each).
+rows sparse (K = V M V^T with V^T K-rows few entries each); neighbours of a hub form a chain there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import InfeasibleError, UnknownNameError
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
-from sdpdr.linalg.walks import connected_components, spanning_forest
+from sdpdr.linalg.walks import connected_components, predecessors, spanning_forest
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import Point, PsdVariable
 from sdpdr.program.rows import Rows
@@ -32,6 +32,9 @@ from sdpdr.reduce.vanishing import remainders
 _VANISHED = 1e-12
 # What rounding may leave of a row in its own numbers, as they are stored.
 _ROUNDING = 64.0 * UNIT
+# Neighbours in a spanning tree from which on a point is a hub. Trees of 3 to 12 nearest neighbours
+# of points in 2 to 300 dimensions had at most 13, those of rows of 0 and 1 with hubs had up to 89.
+_HUB = 16
 Basis = Literal["auto", "sparse", "orthonormal"]
 
 
@@ -156,9 +159,30 @@ def _tree_basis(n: int, pattern: Index, u: Array) -> sp.csr_array:
     count, part = connected_components(graph)
     tree = spanning_forest(graph).tocoo()
     heads = np.array([np.flatnonzero(part == c)[0] for c in range(count)])
-    i = np.concatenate([tree.row, heads[:-1]])
-    j = np.concatenate([tree.col, heads[1:]])
+    i, j = _without_hubs(
+        n, np.concatenate([tree.row, heads[:-1]]), np.concatenate([tree.col, heads[1:]])
+    )
     column = np.arange(n - 1)
     values = np.concatenate([1.0 / u[i], -1.0 / u[j]])
     rows, columns = np.concatenate([i, j]), np.concatenate([column, column])
     return sp.csr_array((values, (rows, columns)), shape=(n, n - 1))
+
+
+def _without_hubs(n: int, i: Index, j: Index) -> tuple[Index, Index]:
+    """A tree in which the neighbours of every hub follow each other, rather than the hub.
+
+    All columns at a hub are in every row that reads it: of a star, each row would have the square
+    of its leaves.
+    """
+    if np.max(np.bincount(np.concatenate([i, j]), minlength=n), initial=0) <= _HUB:
+        return i, j
+    above = predecessors(sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n)), 0)
+    child = np.flatnonzero(above >= 0)
+    child = child[np.argsort(above[child], kind="stable")]
+    parent = above[child]
+    crowded = np.bincount(parent, minlength=n)[parent] >= _HUB
+    later = np.concatenate([[False], parent[1:] == parent[:-1]])
+    follows = np.flatnonzero(crowded & later)
+    linked = parent.copy()
+    linked[follows] = child[follows - 1]
+    return child, linked

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError, DataTypeError, ModelError, UnknownNameError
+from sdpdr.base.errors import DataError, DataTypeError, UnknownNameError
 from sdpdr.base.progress import Progress
 from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
@@ -110,9 +110,6 @@ def refuse_strange(model: object, solver: object) -> None:
             f"there is no program in {_shown(model)}: pass a Model, for instance of sdpdr.methods, "
             "or an SDP. What is written in cvxpy becomes one of them by from_cvxpy."
         )
-    if isinstance(model, SDP) and any(v.n == 0 for v in model.psd_variables):
-        empty = [v.name for v in model.psd_variables if v.n == 0]
-        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
     require_solver(solver)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sdpdr.base.errors import CompileError
+from sdpdr.base.errors import CompileError, ModelError
 from sdpdr.model import Model
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
@@ -20,12 +20,15 @@ CHORDAL = ("chordal", "chordal-lmi")
 
 def standard_form(model: Model | SDP) -> tuple[SDP | None, str]:
     """The program of a model; None, and why, where it has none."""
-    if isinstance(model, SDP):
-        return require_admissible(model), ""
     try:
-        return require_admissible(model.to_sdp()), ""
+        sdp = model if isinstance(model, SDP) else model.to_sdp()
     except CompileError as error:
         return None, str(error)
+    # Of order zero is what facial reduction leaves of a matrix, and nothing that is asked for.
+    empty = [v.name for v in sdp.psd_variables if v.n == 0]
+    if empty:
+        raise ModelError(f"variable {empty[0]!r} has no entries; its order must be 1 or more.")
+    return require_admissible(sdp), ""
 
 
 def configure(solver: str | Solver, options: Mapping[str, Any]) -> Solver:

@@ -15,7 +15,8 @@ from sdpdr.lab import cli
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.general.inner import Inner
-from sdpdr.solvers.processes.ends import is_starved
+from sdpdr.solvers.processes import ends
+from sdpdr.solvers.processes.ends import allowed_memory, is_starved
 
 OPTIMUM = 14.0 / 3.0
 
@@ -24,6 +25,31 @@ OPTIMUM = 14.0 / 3.0
 def model():
     """Three points in a row: K = diag(...) with trace 14 / 3."""
     return methods.mvu(graphs.path([1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("shares", "allowed"),
+    [(["max\n"], None), ([str(2**63 - 4096)], None), (["65536\n", "131072\n"], 65536), ([], None)],
+)
+def test_a_container_allows_what_it_says(tmp_path, monkeypatch, shares, allowed):
+    """A limit of the container counts, in either version of its groups; "max" is none."""
+    monkeypatch.setattr(ends, "_SHARES", ())
+    machine = allowed_memory()
+    files = [tmp_path / f"share{k}" for k in range(2)]
+    for file, words in zip(files, shares, strict=False):
+        file.write_text(words)
+    monkeypatch.setattr(ends, "_SHARES", tuple(files))
+    assert allowed_memory() == (allowed or machine)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
+def test_a_process_is_allowed_no_more_than_its_own_limit():
+    program = (
+        "import resource; from sdpdr.solvers.processes.ends import allowed_memory as allowed\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**30, -1)); print(allowed() <= 2**30)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert ran.stdout.split() == [b"True"]
 
 
 def assert_says_memory(solution):

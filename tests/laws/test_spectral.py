@@ -181,6 +181,7 @@ def test_the_second_eigenvalue_of_a_path_is_told_sharply(margin):
     assert not is_positive_on(path - (1 + margin) * second * identity, np.ones((n, 1)))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_not_finite_is_never_positive(bad):
     assert not is_positive_on(sp.csr_array(np.diag([1.0, bad, 1.0])))

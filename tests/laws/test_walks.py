@@ -27,6 +27,7 @@ def graph(request):
 def test_paths_components_and_trees_are_the_same_for_both_types_of_index(graph):
     assert walks.dijkstra(graph, 0).tolist() == [0.0, 1.0, 3.0, np.inf]
     assert walks.dijkstra(graph, 1, directed=True).tolist() == [np.inf, 0.0, 2.0, np.inf]
+    assert walks.predecessors(graph, 0)[1:3].tolist() == [0, 0]
     count, part = walks.connected_components(graph)
     assert count == 2
     assert part[0] == part[1] == part[2] != part[3]

@@ -51,6 +51,14 @@ def test_scaled_and_turned_copies_are_dropped(relation, scale):
     assert kept(sdp) == {"once": 4}
 
 
+@pytest.mark.parametrize("relation", ["==", "<="])
+@pytest.mark.parametrize("first", [True, False])
+def test_groups_without_rows_are_not_lost_beside_a_single_row(relation, first):
+    one = lengths("one", PATH[:1], LENGTHS[:1], relation)
+    none = lengths("none", np.zeros((0, 2), dtype=int), [], relation)
+    assert kept(program(*((none, one) if first else (one, none)))) == {"one": 1}
+
+
 def test_an_equality_times_a_negative_number_is_a_copy():
     sdp = program(lengths("once", PATH, LENGTHS**2), lengths("again", PATH, LENGTHS**2, scale=-3.0))
     assert kept(sdp) == {"once": 4}

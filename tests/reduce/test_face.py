@@ -136,6 +136,30 @@ def test_dense_graphs_get_the_orthonormal_basis():
     assert nonzeros(Face().apply(sdp).sdp) == nonzeros(Face("orthonormal").apply(sdp).sdp)
 
 
+def star(leaves, hub=0):
+    """Variance under limits on the distances from a hub, about the centre by unlike weights."""
+    n = leaves + 1
+    edges = np.column_stack([np.full(leaves, hub), np.delete(np.arange(n), hub)])
+    centred = Rows("centred", "==", {"K": Products(n, np.arange(1.0, n + 1.0))}, np.zeros(n))
+    limits = Rows("limits", "<=", {"K": SquaredEdgeLengths(n, edges)}, np.ones(leaves))
+    return SDP((PsdVariable("K", n),), {"K": -1.0 * Trace(n)}, (centred, limits))
+
+
+@pytest.mark.parametrize("leaves", [17, 200, 1500])
+def test_rows_of_a_hub_stay_sparse_on_the_face(leaves):
+    """They have the square of its neighbours each where all columns meet at the hub."""
+    reduced = Face("sparse").apply(star(leaves, hub=leaves // 2)).sdp
+    lengths = next(r.lhs["K"] for r in reduced.rows if r.label == "limits")
+    assert lengths.n_entries <= 36 * leaves
+
+
+@pytest.mark.parametrize("basis", BASES)
+def test_a_chain_of_neighbours_spans_the_same_face_as_their_star(basis):
+    K = Face(basis).apply(star(40)).lift(Point({"K": np.diag(np.arange(1.0, 41.0))})).values["K"]
+    np.testing.assert_allclose(K @ np.arange(1.0, 42.0), 0.0, atol=1e-10 * np.abs(K).max())
+    assert np.linalg.matrix_rank(K) == 40
+
+
 def test_the_sparse_basis_also_spans_when_the_pattern_falls_apart():
     # Two separate edges and a lonely node: the tree needs joints that no row asks for.
     edges = SquaredEdgeLengths(5, np.array([(0, 1), (2, 3)]))

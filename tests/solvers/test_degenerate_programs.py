@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status
-from sdpdr.errors import NotAcceptedError
+from sdpdr import Status, graphs, methods, minimize, psd
+from sdpdr.errors import ModelError, NotAcceptedError
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import LowRank
@@ -105,3 +108,44 @@ def test_parts_that_may_drift_apart_are_unbounded(solver):
 
 def test_a_program_without_variables_is_not_called_solved():
     assert sdpdr.solve(SDP((), {}), "clarabel", "gram").status is not Status.SOLVED
+
+
+NO_PAIRS = np.zeros((0, 2), dtype=int)
+K = psd("K", 1)
+ONE_POINT = {
+    "an equation": [K[0, 0] == 1.0],
+    "and no lengths": [K.distance2(NO_PAIRS) == np.zeros(0), K[0, 0] == 1.0],
+    "no lengths after it": [K[0, 0] == 1.0, K.distance2(NO_PAIRS) == np.zeros(0)],
+    "no limits": [-K.distance2(NO_PAIRS) <= np.zeros(0), -K[0, 0] <= -1.0],
+    "its distance from itself": [K.distance2([(0, 0)]) == 0.0, K[0, 0] == 1.0],
+    "a limit that is slack": [(K[0, 0] == 1.0), (K[0, 0] <= 2.0)],
+    "the same twice": [(K[0, 0] == 1.0), (K.sum(axis=1) == 1.0)],
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("statements", ONE_POINT.values(), ids=ONE_POINT)
+@pytest.mark.parametrize(("solver", "form"), [*ANY, *((name, "factor") for name in EDGE_SOLVERS)])
+def test_a_single_point_is_a_program_like_others(solver, form, statements):
+    named = (one.named(f"row {k}") for k, one in enumerate(statements))
+    model = reduce(add, named, minimize(K.trace()))
+    try:
+        solution = sdpdr.solve(model, solver, form)
+    except NotAcceptedError:
+        assert solver not in ("auto", "lowrank", "dense")
+        return
+    assert solution.status is Status.SOLVED
+    assert solution.value == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("solver", "form"), ANY)
+def test_a_matrix_of_no_points_is_refused(solver, form):
+    nothing = psd("K", 0)
+    with pytest.raises(ModelError, match="'K' has no entries; its order must be 1 or more"):
+        sdpdr.solve(minimize(nothing.trace()) + (nothing.sum(axis=1) == 0.0), solver, form)
+
+
+def test_a_program_without_unknowns_says_nothing_on_the_way(capfd):
+    """LAPACK complains of empty arrays on the standard error."""
+    sdpdr.solve(methods.mvu(graphs.path([])), "dense", "lmi")
+    assert capfd.readouterr() == ("", "")

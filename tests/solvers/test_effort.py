@@ -197,7 +197,7 @@ def test_a_rank_whose_step_would_be_late_is_refused(monkeypatch, ahead, fits):
 
 
 def test_dense_matrices_that_do_not_fit_are_refused_before_they_are_tried(monkeypatch):
-    monkeypatch.setattr("sdpdr.solvers.dense.solver.available", lambda: 1e6)
+    monkeypatch.setattr("sdpdr.solvers.dense.solver.allowed_memory", lambda: 1e6)
     solution = sdpdr.solve(methods.mvu(graphs.path([1.0] * 30)), "dense", "gram")
     assert solution.claimed.status == "out of memory"
     assert "GiB" in solution.claimed.message

@@ -91,6 +91,20 @@ def priced(n: int, square: bool = False, exact: bool = True) -> Model:
     return base + soften(blocks.Lengths(roll(n), exact), float(n * n), square=square)
 
 
+def star(n: int) -> Model:
+    hub = np.zeros(n - 1, dtype=int)
+    edges = np.column_stack([hub, np.arange(1, n)])
+    return methods.mvu(graphs.from_edges(n, edges, np.ones(n - 1)))
+
+
+def wheel(n: int) -> Model:
+    """A hub, spokes of one, and a rim of one that does not bind."""
+    rim = np.arange(1, n)
+    hub = np.column_stack([np.zeros(n - 1, dtype=int), rim])
+    edges = np.vstack([hub, np.column_stack([rim, np.roll(rim, -1)])])
+    return methods.mvu(graphs.from_edges(n, edges, np.ones(len(edges))))
+
+
 KINDS: dict[str, Callable[[int], Model]] = {
     "inequalities": lambda n: methods.mvu(roll(n)),
     "equalities": lambda n: methods.mvu(roll(n), "equality"),
@@ -104,35 +118,72 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "absolute": priced,
     "squared": lambda n: priced(n, square=True),
     "one-sided": lambda n: priced(n, exact=False),
+    "star": star,
     "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
 }
+
+
+HUBS: dict[str, tuple[Callable[[int], Model], int]] = {
+    "star": (star, 1501),
+    "large star": (star, FEW),
+    "wheel": (wheel, 401),
+    "large wheel": (wheel, 3001),
+}
+
+
+def limit_memory(room: float) -> None:
+    with open("/proc/self/statm") as numbers:
+        used = int(numbers.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
+
+
+def planned(kind: str, room: float) -> str:
+    """What is said of a program with a hub in little memory; runs in a process of its own."""
+    make, n = HUBS[kind]
+    model = make(n)
+    sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
+    limit_memory(room)
+    return sdpdr.plan(model).explain()
 
 
 def graded(kind: str, n: int, room: float) -> str:
     """What becomes of a program in little memory; runs in a process of its own."""
     model = KINDS[kind](n)
     sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
-    with open("/proc/self/statm") as numbers:
-        used = int(numbers.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
+    limit_memory(room)
     solution = sdpdr.solve(model, "lowrank", max_iter=2, progress=False)
     return f"{solution.status} {solution.claimed.message}"
 
 
-def in_little_memory(kind: str, n: int, room: float) -> str:
+def in_little_memory(run: Callable[..., str], *given: object) -> str:
     """In a process that a server starts, which has imported all once."""
     server = get_context("forkserver")
     server.set_forkserver_preload(["sdpdr.solving.plan", "sdpdr.families.methods", __name__])
     with server.Pool(1) as pool:
-        return pool.apply(graded, (kind, n, room))
+        return pool.apply(run, given)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_of_row_needs_a_dense_matrix(kind):
-    assert "memory" not in in_little_memory(kind, FEW, ROOM).lower()
+    assert "memory" not in in_little_memory(graded, kind, FEW, ROOM).lower()
+
+
+@pytest.mark.parametrize("kind", HUBS)
+def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
+    said = in_little_memory(planned, kind, ROOM)
+    assert "lowrank" in said
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_of_row_needs_much_at_200_000_points(kind):
-    assert "memory" not in in_little_memory(kind, MANY, ROOM_OF_MANY).lower()
+    assert "memory" not in in_little_memory(graded, kind, MANY, ROOM_OF_MANY).lower()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("kind", "leaves"), [("star", 1500), ("wheel", 200)])
+def test_what_hangs_on_a_hub_is_proved(kind, leaves):
+    """Each spoke of one holds a point of variance one, if they balance; a rim of one is no bar."""
+    solution = sdpdr.solve(HUBS[kind][0](leaves + 1), "lowrank")
+    assert solution.certified(1e-6)
+    assert solution.value == pytest.approx(leaves, rel=1e-6)

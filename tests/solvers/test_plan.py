@@ -289,7 +289,7 @@ def test_forms_that_refuse_are_never_chosen(theta):
 
 
 def test_what_does_not_fit_into_memory_comes_last_and_says_so(monkeypatch):
-    monkeypatch.setattr("sdpdr.solving.costs.work.available", lambda: 2.0**29)
+    monkeypatch.setattr("sdpdr.solving.costs.work.allowed_memory", lambda: 2.0**29)
     chosen = sdpdr.plan(max_cut(400, 400))
     beyond = [c for c in chosen.candidates if "of memory" in c.verdict]
     assert ("clarabel", "gram") in [(c.solver, c.form) for c in beyond]

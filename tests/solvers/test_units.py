@@ -10,6 +10,7 @@ import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, Trace
 from sdpdr.program import SDP, PsdVariable, Rows, certify
+from sdpdr.solvers import LowRank
 
 ROLL = methods.mvu(graphs.knn(datasets.swiss_roll(40, 0)[0], n_neighbors=5)).to_sdp()
 UNITS = [(30, 0), (-30, 0), (-90, 0), (0, 30), (0, -30), (-30, 30), (30, 30)]
@@ -65,3 +66,28 @@ def test_multipliers_are_moved_by_as_little_as_they_need_in_any_unit(k):
     sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(unit * cost)}, rows)
     bound = certify(sdp, {"trace": np.array([0.0])}).bound
     assert bound / unit == pytest.approx(np.linalg.eigvalsh(cost)[0], rel=1e-9)
+
+
+SPREAD = {
+    "two": np.array([1e-90, 1e90]),
+    "three": np.array([1e-90, 1.0, 1e90]),
+    "many": 10.0 ** np.random.default_rng(0).permutation(np.linspace(-90.0, 90.0, 13)),
+    "tiny": 1e-60 * np.arange(1.0, 7.0),
+    "huge": 1e60 * np.arange(1.0, 7.0),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("squares", SPREAD.values(), ids=SPREAD)
+@pytest.mark.parametrize("engine", ["auto", "edges", "general", "interior"])
+def test_lengths_that_have_no_unit_in_common_overflow_nowhere(squares, engine):
+    """What is found may be of little use, and says so: a path unfolds to a straight line."""
+    line = np.concatenate([[0.0], np.cumsum(np.sqrt(squares))])
+    optimum = float(np.sum(np.square(line - line.mean())))
+    model = methods.mvu(graphs.path(np.sqrt(squares)))
+    solution = sdpdr.solve(model, LowRank(options={"engine": engine}, max_iter=300))
+    assert solution.claimed.status != "error"
+    assert solution.value <= optimum * (1.0 + 1e-9)
+    assert solution.bound is None or solution.bound >= optimum * (1.0 - 1e-9)
+    if np.ptp(np.log10(squares)) < 1.0 and engine in ("auto", "edges"):
+        assert solution.certified(1e-6)

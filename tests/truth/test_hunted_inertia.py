@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr import blocks, graphs
 from sdpdr.errors import FileFormatError
 from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
-from sdpdr.linalg.inertia import is_positive_on
+from sdpdr.linalg.inertia import RestrictedFactor, _grounded_at_hub, is_positive_on
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
@@ -98,6 +99,49 @@ def test_a_small_pivot_swallows_no_negative_eigenvalue():
         beside = np.linalg.svd(u[:, None])[0][:, 1:]
         least = np.linalg.eigvalsh(beside.T @ A @ beside)[0]
         assert found.bound is None or found.bound <= least + 1e-9
+
+
+def star_less(leaves, spread, below):
+    """Laplacian of a star less a share of all weights' least, which lies that far below it."""
+    n = leaves + 1
+    edges = np.column_stack([np.zeros(leaves, dtype=int), np.arange(1, n)])
+    weights = 1.0 + spread * np.linspace(0.0, 1.0, leaves)
+    laplacian = SquaredEdgeLengths(n, edges).adjoint(weights)
+    return laplacian - (1.0 - below) * sp.eye_array(n), np.ones((n, 1))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("leaves", [30, 500, 1500, 25_000])
+@pytest.mark.parametrize("spread", [0.0, 1e-12])
+@pytest.mark.parametrize("below", [1e-6, 1e-9, -1e-9, -1e-6])
+def test_leaves_that_are_nearly_eigenvectors_hide_no_sign(leaves, spread, below):
+    """All of them lie at one eigenvalue; eliminated, each divides the hub by almost nothing."""
+    matrix, ones = star_less(leaves, spread, below)
+    assert is_positive_on(matrix, ones) == (below > 0.0)
+
+
+@pytest.mark.parametrize("below", [1e-6, -1e-6])
+def test_the_smallest_eigenvalue_of_a_star_is_that_of_its_leaves(below):
+    matrix, ones = star_less(3000, 0.0, below)
+    found, _ = smallest_eigenvalue(matrix, sp.csr_array(ones))
+    assert found == pytest.approx(below, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_forms_about_a_hub_agree_with_dense_eigenvalues(seed):
+    """Weighted centres too: L - a diag(u) on what u centres, below and above its eigenvalues."""
+    rng = np.random.default_rng(seed)
+    n = 30
+    edges = np.vstack([cycle(n - 1) + 1, np.column_stack([np.zeros(n - 1, int), np.arange(1, n)])])
+    laplacian = SquaredEdgeLengths(n, edges).adjoint(rng.exponential(1.0, len(edges)))
+    u = rng.uniform(0.5, 2.0, n)
+    basis = np.linalg.qr(np.column_stack([u, np.eye(n)[:, 1:]]))[0][:, 1:]
+    least = sl.eigh(basis.T @ laplacian @ basis, basis.T @ (u[:, None] * basis))[0][0]
+    for level in (0.9 * least, 1.1 * least):
+        ground = _grounded_at_hub(
+            sp.csr_array(laplacian - level * sp.diags_array(u)), u[:, None], np.zeros((n, 0))
+        )
+        assert RestrictedFactor(*ground).is_positive == (level < least)
 
 
 @pytest.mark.parametrize("seed", range(20))

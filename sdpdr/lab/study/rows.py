@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdpdr.lab.study.schema import COLUMNS
 from sdpdr.solvers.registry import table
-from sdpdr.solving.costs.work import available, in_words
+from sdpdr.solving.costs.work import allowed_memory, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +69,7 @@ def environment(threads: int) -> dict[str, Any]:
     return {
         "machine": _processor(),
         "processors": os.cpu_count(),
-        "memory": in_words(available()),
+        "memory": in_words(allowed_memory()),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "threads": threads,

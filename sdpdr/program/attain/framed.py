@@ -159,6 +159,8 @@ def _block_of(exact: list[Rows], name: str) -> tuple[Index, Array] | None:
         matrix = linear_map.matrix()
         if set(rows.lhs) != {name} or np.any(np.diff(matrix.indptr) != 1):
             return None
+        if not matrix.data.all():  # as of a point's distance from itself, which fixes nothing
+            return None
         i, j = svec_pairs(matrix.indices)
         scale = np.where(i == j, 1.0, np.sqrt(2.0)) * matrix.data
         first.append(i)

@@ -19,9 +19,10 @@ multipliers, that comes nearest to them in the local norm is tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -146,24 +147,56 @@ def both_sides(
     if program is None or (large and not (_is_quick(program) or _is_wide(program))):
         return Sides()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return _both_sides(program, point, tol, gap_scale, Effort(deadline))
+        return _both_sides(_Search(program, tol, Effort(deadline)), point, gap_scale)
 
 
-def _both_sides(
-    program: DenseProgram, point: Point, tol: float, gap_scale: float, effort: Effort
-) -> Sides:
-    sdp = program.sdp
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """What points, and multipliers, are moved inwards by, until they prove something."""
+
+    program: DenseProgram
+    tol: float
+    effort: Effort
+
+    def moved(
+        self,
+        at: Array,
+        goal: Array | None,
+        outside: float,
+        lift: Callable[[Array, float], Array | None],
+        prove: Callable[[Array], _Proof | None],
+    ) -> Iterator[_Proof]:
+        """What is proved on the way to an inside, if one is known, and with eigenvalues lifted."""
+
+        def between(share: float) -> _Proof | None:
+            self.effort.spend()
+            assert goal is not None
+            return prove(at + min(1.0, share * self.tol / LIFTED) * (goal - at))
+
+        def lifted(share: float) -> _Proof | None:
+            self.effort.spend()
+            found = map(prove, inwards(lambda at: lift(at, share * self.tol), at))
+            return next((one for one in found if one is not None), None)
+
+        if goal is not None:
+            yield from first_inside(between, outside / self.tol)
+        if _is_quick(self.program):
+            yield from searched(lifted, outside / self.tol)
+
+
+def _both_sides(search: _Search, point: Point, gap_scale: float) -> Sides:
+    program, sdp, tol = search.program, search.program.sdp, search.tol
     v, (y, z) = program.vector(point.values), program.multipliers(point.duals)
     if not all(np.isfinite(numbers).all() for numbers in (v, y, z)):
         return Sides()
     claimed = sdp.dual_value(point.duals)
     enough = _ENOUGH * tol * max(abs(claimed), gap_scale)
-    above = _first(_points(program, v, tol, effort), claimed + enough)
+    above = _first(_points(search, v), claimed + enough)
     if above is None:
         return Sides()
     value, v = above
     attained = Attained(sdp.report(value), _ATTAINED, program.values(v))
-    below = _first(_bounds(program, y, z, v, tol, effort), -value + 2.0 * enough)
+    below = _first(_bounds(search, y, z, v), -value + 2.0 * enough)
     if below is None:
         return Sides(attained=attained)
     certificate = Certificate(sdp.report(-below[0]), _BOUND, duals=program.duals(*below[1]))
@@ -186,36 +219,21 @@ def _first(found: Iterator[tuple[float, _Proof]], enough: float) -> tuple[float,
 # -- points ------------------------------------------------------------------------------
 
 
-def _points(
-    program: DenseProgram, v: Array, tol: float, effort: Effort
-) -> Iterator[tuple[float, Array]]:
+def _points(search: _Search, v: Array) -> Iterator[tuple[float, Array]]:
     """Values that feasible points near v are proved to have, and such points, rounded."""
+    program = search.program
     v = onto_equations(program, v)
-    value = _value_near(program, v)
-    if value is not None:
-        yield value, v
-    outside = depth(program, program.M @ v + program.t) / tol
-    goal = inner_point(program, v) if _is_wide(program) else None
 
-    def between(share: float) -> tuple[float, Array] | None:
-        effort.spend()
-        assert goal is not None
-        moved = onto_equations(program, v + min(1.0, share * tol / LIFTED) * (goal - v))
+    def proved(moved: Array) -> tuple[float, Array] | None:
+        moved = onto_equations(program, moved)
         value = _value_near(program, moved)
         return None if value is None else (value, moved)
 
-    def lifted(share: float) -> tuple[float, Array] | None:
-        effort.spend()
-        for moved in inwards(lambda v: towards_inside(program, v, share * tol), v):
-            value = _value_near(program, moved)
-            if value is not None:
-                return value, moved
-        return None
-
-    if goal is not None:
-        yield from first_inside(between, outside)
-    if _is_quick(program):
-        yield from searched(lifted, outside)
+    if (found := proved(v)) is not None:
+        yield found
+    outside = depth(program, program.M @ v + program.t)
+    goal = inner_point(program, v) if _is_wide(program) else None
+    yield from search.moved(v, goal, outside, partial(towards_inside, program), proved)
 
 
 def _is_quick(program: DenseProgram) -> bool:
@@ -252,44 +270,29 @@ def _value_near(program: DenseProgram, v: Array) -> float | None:
 # -- multipliers -------------------------------------------------------------------------
 
 
-def _bounds(
-    program: DenseProgram, y: Array, z: Array, v: Array, tol: float, effort: Effort
-) -> Iterator[tuple[float, Multipliers]]:
+def _bounds(search: _Search, y: Array, z: Array, v: Array) -> Iterator[tuple[float, Multipliers]]:
     """Negative bounds that multipliers near those given are proved to have, and these."""
+    program, share = search.program, SHARES[0] * search.tol
     # A convex cost lies above its tangent at v.
     cost = program.c + program.curvature * v
     constant = program.sdp.constant - 0.5 * float(program.curvature @ (v * v))
-    found = _bound_near(program, y, z, cost, constant, SHARES[0] * tol)
+    found = _bound_near(program, y, z, cost, constant, share)
     if found is not None:
         yield found
     slack = _with_slack(program, y, z, cost)
-    outside = depth(program, slack) / tol
     goal = inner_multipliers(program, slack, cost) if _is_wide(program) else None
+
+    def lift(slack: Array, share: float) -> Array | None:
+        return towards_equations(program, slack, cost, share)
 
     def proved(moved: Array) -> tuple[float, Multipliers] | None:
         prices = program.prices(program.M.T @ moved - cost) if program.e.size else y
-        return _bound_near(program, prices, moved, cost, constant, SHARES[0] * tol)
+        return _bound_near(program, prices, moved, cost, constant, share)
 
-    def between(share: float) -> tuple[float, Multipliers] | None:
-        effort.spend()
-        assert goal is not None
-        # So they are lifted by ten times what points are, whose goal is lifted ten times less. With
-        # as little, 12 of 24 sums of eigenvalues that SCS had solved were proved, in place of 18;
-        # of 16 textbook programs, 1.6 times their size, the same ones were proved either way.
-        return proved(slack + min(1.0, share * tol / LIFTED) * (goal - slack))
-
-    def lifted(share: float) -> tuple[float, Multipliers] | None:
-        effort.spend()
-        for moved in inwards(lambda z: towards_equations(program, z, cost, share * tol), slack):
-            found = proved(moved)
-            if found is not None:
-                return found
-        return None
-
-    if goal is not None:
-        yield from first_inside(between, outside)
-    if _is_quick(program):
-        yield from searched(lifted, outside)
+    # Multipliers are lifted by ten times what points are, whose goal is lifted ten times less. With
+    # as little, 12 of 24 sums of eigenvalues that SCS had solved were proved, in place of 18; of 16
+    # textbook programs, 1.6 times their size, the same ones were proved either way.
+    yield from search.moved(slack, goal, depth(program, slack), lift, proved)
 
 
 def _with_slack(program: DenseProgram, y: Array, z: Array, cost: Array) -> Array:

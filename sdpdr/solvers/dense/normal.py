@@ -146,7 +146,7 @@ class Factored:
         self._units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         self._matrix, self._E = matrix, E
         self._lower = _cholesky(matrix * self._units * self._units[:, None])
-        if len(E):
+        if E.size:
             scaled = (E * self._units).T
             self._halves = sl.lapack.dtrtrs(self._lower, scaled, lower=1)[0]
             products = self._halves.T @ self._halves
@@ -165,6 +165,8 @@ class Factored:
         return dv + more, dy + further
 
     def _solved(self, right: Array, missed: Array) -> tuple[Array, Array]:
+        if not right.size:  # of which LAPACK complains
+            return right, np.zeros(missed.size)
         half = sl.lapack.dtrtrs(self._lower, (self._units * right)[:, None], lower=1)[0][:, 0]
         dy = np.zeros(0)
         if missed.size:

@@ -14,7 +14,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.conic import ConicForm
 from sdpdr.solvers.dense.method import Follow, minimized
-from sdpdr.solvers.processes.ends import available
+from sdpdr.solvers.processes.ends import allowed_memory
 
 _ITERATIONS = 60
 # Bytes for every pair of unknowns: the matrix of a step, a product that is added to it, its factor.
@@ -84,7 +84,7 @@ class Dense(Solver):
 def _require_memory(sdp: SDP) -> None:
     """Raise an error where the matrices of a step do not fit: many systems kill who tries."""
     unknowns = sum(v.size for v in sdp.variables)
-    needed, here = PAIR * unknowns**2 / 2**30, available() / 2**30
+    needed, here = PAIR * unknowns**2 / 2**30, allowed_memory() / 2**30
     if needed > here:
         raise MemoryError(
             f"its dense matrices of {unknowns} unknowns need {needed:.3g} GiB, and there are "

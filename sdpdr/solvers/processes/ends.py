@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sdpdr.base.deadline import Deadline, in_seconds
@@ -190,17 +190,28 @@ def starved_words(name: str, detail: str = "") -> str:
     return f"{words} ({detail})" if detail else words
 
 
-def available() -> float:
-    """Bytes that a process may have: those of the machine, or its own limit if that is less.
+# What a container's share of memory is called by the second and the first version of its groups;
+# without a limit they say "max", and a number that no machine has.
+_SHARES = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+
+
+def allowed_memory() -> float:
+    """Bytes that a process may take at most, whoever else takes some of them now.
+
+    Those of the machine, of the container, or of its own limit, whichever are least. What is free
+    changes from one moment to the next, and a plan should not.
 
     Examples
     --------
-    >>> available() > 0.0
+    >>> allowed_memory() > 0.0
     True
     """
     limits = [float("inf")]
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
+    for share in _SHARES:
+        with suppress(OSError, ValueError):
+            limits.append(float(int(share.read_text())))
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
     except ImportError:  # Only POSIX has it.

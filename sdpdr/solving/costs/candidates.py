@@ -48,9 +48,10 @@ class Candidate:
         """``"possible"``, or why not."""
         if self.refusal:
             return self.refusal
-        if self.cost is not None and self.cost.memory > memory.available():
-            needed, here = memory.in_words(self.cost.memory), memory.in_words(memory.available())
-            return f"it would need {needed} of memory, and there are {here}"
+        here = memory.allowed_memory()
+        if self.cost is not None and self.cost.memory > here:
+            needed, given = memory.in_words(self.cost.memory), memory.in_words(here)
+            return f"it would need {needed} of memory, and there are {given}"
         return POSSIBLE
 
     def line(self) -> str:

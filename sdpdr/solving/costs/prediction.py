@@ -158,7 +158,7 @@ def priority(cost: Cost | None, time_limit: float = inf) -> Priority:
         return (False, False, True, float("inf"))
     late = not cost.keeps_point and cost.seconds > IN_TIME * time_limit
     seconds = max(cost.doubt * cost.seconds, NOTICEABLE) / max(cost.reach, 1e-3) ** 2
-    return (cost.memory > memory.available(), late, cost.reach < TRUSTED, seconds)
+    return (cost.memory > memory.allowed_memory(), late, cost.reach < TRUSTED, seconds)
 
 
 def method_of(solver: str) -> str:

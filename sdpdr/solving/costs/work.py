@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from sdpdr.linalg.svec import svec_size
-from sdpdr.solvers.processes.ends import available as available
+from sdpdr.solvers.processes.ends import allowed_memory as allowed_memory
 from sdpdr.solving.costs.structure import KINDS, Shape, Structure
 
 # Columns of a factor for which the rows of the interior point are assembled.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge
 from sdpdr.solvers.lowrank.edge.interior_point import centred
@@ -258,10 +259,13 @@ class _Units:
 
     def scale(self, program: EdgeProgram) -> EdgeProgram:
         square = self.length**2
+        sqdist = program.sqdist / square
         return EdgeProgram(
             edges=program.edges,
             n=program.n,
-            sqdist=program.sqdist / square,
+            # Beside the longest, shorter ones are rounding of coordinates; in units of their own,
+            # powers of what others are would overflow.
+            sqdist=np.maximum(sqdist, UNIT**2 * sqdist.max(initial=0.0)),
             lower=program.lower / square,
             upper=program.upper / square,
             price=program.price / self.weight,

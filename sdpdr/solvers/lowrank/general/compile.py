@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, placed
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg import Diagonal, LinearMap, SvecMap
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, VectorVariable
@@ -148,7 +149,9 @@ def _units(parts: list[Part], free: sp.csr_array, rhs: Array) -> Units:
     norms = np.sqrt(squares)
     size = np.where(norms[1:] > 0.0, norms[1:], 1.0)
     ratio = np.abs(rhs) / size
-    unknown = float(np.median(ratio[ratio > 0.0])) if np.any(ratio > 0.0) else 1.0
+    # In units in which the largest are beyond the square of all digits, their powers overflow.
+    least = UNIT**2 * float(np.max(ratio, initial=0.0))
+    unknown = max(float(np.median(ratio[ratio > 0.0])), least) if least > 0.0 else 1.0
     rows = np.maximum(size * unknown, np.abs(rhs))
     objective = float(norms[0]) * unknown if norms[0] > 0.0 else 1.0
     return Units(unknown, objective, rows)

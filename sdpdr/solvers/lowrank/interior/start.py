@@ -107,10 +107,10 @@ def shape_among_known(problem: Problem, block: Block, held: Held, seed: int) -> 
     """
     points, base = held.points, held.base
     vectors, square = _squares(problem, block)
-    if not square.size:
+    n, free = block.n, np.setdiff1d(np.arange(block.n), points)
+    if not square.size or not free.size:
         return None
     known = sp.csr_array(vectors[:, points])
-    n, free = block.n, np.setdiff1d(np.arange(block.n), points)
     others = sp.csr_array(vectors[:, free])
     lengths = (np.diff(known.indptr) == 0) & _is_difference(others)
     to_known = np.diff(others.indptr) == 1
