@@ -53,6 +53,19 @@ def is_named_as_id(name: str) -> bool:
     return bool(UNNAMED.fullmatch(name) or _NAMES_OF_IDS.fullmatch(name))
 
 
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, where several that have none are called as pandas calls them.
+
+    Examples
+    --------
+    >>> told_apart(["", "", "x"]), told_apart(["", "x"])
+    (['Unnamed: 0', 'Unnamed: 1', 'x'], ['', 'x'])
+    """
+    if list(names).count("") < 2:
+        return list(names)
+    return [name or f"Unnamed: {k}" for k, name in enumerate(names)]
+
+
 def counts_rows(name: object, column: ArrayLike) -> bool:
     """Whether a column of whole numbers is 0, ..., n - 1 or 1, ..., n, and not by chance.
 

@@ -162,3 +162,14 @@ def test_places_are_kept_where_the_time_is_over():
     assert model.n_iter_ <= 1
     assert np.isfinite(model.embedding_).all()
     assert model.noise_ > 0.0
+
+
+def test_places_have_the_precision_of_the_data_and_the_way_back_does_not():
+    data = CURVE.astype(np.float32)
+    single, double = GPLVM(1).fit(data), GPLVM(1).fit(data.astype(float))
+    assert single.embedding_.dtype == np.float32
+    assert double.embedding_.dtype == np.float64
+    places = double.embedding_
+    np.testing.assert_array_equal(
+        single.inverse_transform(places), double.inverse_transform(places)
+    )

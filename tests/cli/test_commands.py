@@ -389,5 +389,5 @@ def test_every_end_of_sdp_has_its_code_and_is_written(sdpdr, tmp_path, monkeypat
 
 def test_sdp_refuses_a_place_it_cannot_write_before_it_solves(sdpdr, tmp_path):
     (tmp_path / "tiny.dat-s").write_text(TINY)
-    assert "Choose one of .json" in sdpdr("sdp tiny.dat-s --out tiny.csv").err
+    assert "Choose .json" in sdpdr("sdp tiny.dat-s --out tiny.csv").err
     assert "Make it first" in sdpdr("sdp tiny.dat-s --out nowhere/tiny.json").err

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sdpdr import MMMF, MMMFCV
+from sdpdr import MMMF, MMMFCV, RatingMMMF
 from sdpdr.errors import (
     DataError,
     ShapeError,
@@ -203,6 +203,25 @@ def test_columns_of_a_frame_without_names_of_rows_are_compared():
     assert model.score(frame) == MMMF(c=0.5).fit(Y).score(Y)
     with pytest.raises(ShapeError, match="same order"):
         model.score(frame[frame.columns[::-1]])
+
+
+@pytest.mark.parametrize(
+    "learner", [MMMF(c=0.5), RatingMMMF(c=0.5), MMMFCV(RatingMMMF(), cs=[0.5], cv=2)]
+)
+def test_a_frame_without_names_of_rows_is_not_scored_in_another_order(learner):
+    """It was taken for another matrix without a word."""
+    Y, _ = planted(20, 12)
+    frame = pd.DataFrame(np.where(Y == 0, np.nan, Y), columns=[f"i{k}" for k in range(12)])
+    model = clone(learner).fit(frame)
+    known = model.score(frame)
+    for other in (frame.iloc[::-1], frame.sample(frac=1.0, random_state=0)):
+        with pytest.raises(ShapeError, match="stand in another order"):
+            model.score(other)
+        assert model.score(other.loc[frame.index]) == known
+    with pytest.raises(ShapeError, match="names"):
+        model.score(frame[frame.columns[::-1]])
+    # Other numbers than those of the fit say nothing of places.
+    assert model.score(frame.set_axis(np.arange(20, 40))) == known
 
 
 @pytest.mark.parametrize("norm", ["trace", "max"])

@@ -392,3 +392,14 @@ def test_labelled_samples_give_the_means_that_the_map_goes_through():
     slopes = np.linalg.solve(A.T @ A + 0.5 * np.eye(6), A.T @ B)
     np.testing.assert_allclose(found.components_, slopes.T, atol=1e-10)
     np.testing.assert_allclose(found.intercept_, level - centre @ slopes, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "learner", [sdpdr.LPP, sdpdr.NPE, sdpdr.LSDA, sdpdr.IsoProjection, sdpdr.SpectralRegression]
+)
+@pytest.mark.parametrize("option", ["metric", "connect"])
+def test_options_of_the_graph_are_refused_before_the_data(learner, option):
+    """Distances with gaps were told to have gaps, which no metric of these allows."""
+    gaps = np.full((6, 6), np.nan)
+    with pytest.raises(UnknownNameError, match="unknown .*'precomputed'"):
+        learner(**{option: "precomputed"}).fit(gaps, [0, 1] * 3)

@@ -153,6 +153,7 @@ class GraphProjection(Responding):
         self
         """
         validate.choice("way", self.way, WAYS)
+        self._check_graph()
         require_ridge(self.alpha)
         flag_or_word("orthonormal", self.orthonormal, ("auto",))
         near = self.kind != "classes" and self.metric == "euclidean"

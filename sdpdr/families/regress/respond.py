@@ -208,9 +208,11 @@ class Responding(Transformer):
             "are not made of weights of edges. Leave both out."
         )
 
-    def _graph(self, X: Any, classes: np.ndarray | None = None) -> NeighborGraph:
+    def _check_graph(self) -> None:
         validate.choice("connect", self.connect, CONNECT)
         validate.choice("metric", self.metric, METRICS)
+
+    def _graph(self, X: Any, classes: np.ndarray | None = None) -> NeighborGraph:
         if classes is not None:
             return knn_within_classes(X, classes, self._near(X), metric=self.metric)
         found = partial(knn, X, metric=self.metric, connect=self.connect)

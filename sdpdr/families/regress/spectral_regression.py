@@ -254,6 +254,7 @@ class SpectralRegression(Responding):
             raise DataError(
                 f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
             )
+        self._check_graph()
         require_ridge(self.alpha)
         if self.kernel is not None and self.penalty is not None:
             raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from sdpdr.base.columns import doubts, unlike
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
-from sdpdr.lab.cli.gaps import complete
+from sdpdr.lab.cli.gaps import complete, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, truths_of
 from sdpdr.lab.study.cells import SEPARATORS
 from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
@@ -29,6 +30,10 @@ SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
 # Classes that a legend can tell apart.
 _COLOURS = 10
+_NAMELESS = {
+    "it": ("column has no name, so it is", "it a name if it is a coordinate"),
+    "them": ("columns have no name, so they are", "them names if they are coordinates"),
+}
 # Stands for a file beside the table, whose name is not known before.
 BESIDE = Path()
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -155,6 +160,7 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             _tell_doubts(points)
         if doubt:
             complain("warning", f"{frame.file}: {doubt}")
+        tell_totals(frame, kept)
     colour, rows = _colour(args, found, kept), np.arange(frame.n)
     set_aside = {} if args.columns else found
     table = Table(points, kept, colour, frame, rows, set_aside, doubt)
@@ -218,10 +224,12 @@ def _as_kept(column: np.ndarray) -> np.ndarray:
 def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
     """Say which columns are no coordinates though nobody has asked for it."""
     if not set(frame.index) <= known:
+        them = "it" if len(frame.index) == 1 else "them"
+        first, given = _NAMELESS[them]
         note(
-            f"{frame.file}: the first column has no name, so it is taken for numbers or names of "
-            "rows: no coordinate, and kept beside the embedding. Give it a name if it is a "
-            "coordinate; --drop '' leaves it out without these words."
+            f"{frame.file}: the first {first} taken for numbers or names of rows: no coordinate, "
+            f"and kept beside the embedding. Give {given}; --drop "
+            f"{shlex.quote(','.join(frame.index))} leaves {them} out without these words."
         )
     kinds = [f"{name!r} ({kind})" for name, kind in found.items() if kind != EMPTY]
     if empty := [repr(name) for name, kind in found.items() if kind == EMPTY]:

@@ -181,7 +181,7 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
     if not path.name.lower().endswith(tuple(suffixes)):
         raise FileFormatError(
             f"{path}: cannot write files called {path.suffix or 'without a suffix'}. "
-            f"Choose one of {', '.join(suffixes)}."
+            f"Choose {'one of ' if len(suffixes) > 1 else ''}{', '.join(suffixes)}."
         )
     if path.is_dir():
         raise FileFormatError(f"{path} is a directory. Add the name of a file.")

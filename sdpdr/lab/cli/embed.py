@@ -128,7 +128,7 @@ def _add_method(add: Callable[..., None]) -> None:
 
 
 def _add_outputs(add: Callable[..., None]) -> None:
-    add("--out PATH", f"the embedding: {' '.join(WRITABLE)}", type=Path)
+    add("-o/--out PATH", f"the embedding: {' '.join(WRITABLE)}", type=Path)
     words = (
         f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
         "HTML tell what they are under the pointer (default: FILE-embedding.png)"

@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
         "sdpdr demo --out out/demo",
         with_json=False,
     )
-    add_argument(parser, "--out DIR", "default: out/demo", default="out/demo", type=_directory)
+    add_argument(parser, "-o/--out DIR", "default: out/demo", default="out/demo", type=_directory)
     add_argument(parser, "--quick", "smaller data, for a first look")
 
 

@@ -1,7 +1,9 @@
-"""Rows of a table whose coordinates are not all known: refused, or left out and told."""
+"""Rows of a table that are no points: some coordinates are not known, or it is a total."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,12 +11,19 @@ import numpy as np
 
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
-from sdpdr.lab.cli.console import note
+from sdpdr.lab.cli.console import complain, note
 
 if TYPE_CHECKING:
     from sdpdr.lab.cli.columns import Table
+    from sdpdr.lab.study.frame import Frame
 
-
+# How spreadsheets and statistical offices call rows of totals and means, in some languages.
+_TOTAL = re.compile(
+    r"(grand |sub-?)?(total|totals|totale|totaal|tot\.)|sum|sums|mean|means|average|avg\.?|median"
+    r"|summe|gesamt|insgesamt|gesamtsumme|mittelwert|mittel|durchschnitt|somme|moyenne|suma|media"
+    r"|promedio|somma|soma|m[eé]dia",
+    re.IGNORECASE,
+)
 COMPLETED = "--method distance_completion"
 """What serves distances with gaps."""
 
@@ -66,3 +75,20 @@ def _some_rows(table: Table, chosen: np.ndarray) -> Table:
         frame=table.frame.rows(chosen),
         rows=np.flatnonzero(chosen),
     )
+
+
+def tell_totals(frame: Frame, kept: Mapping[str, np.ndarray]) -> None:
+    """Say of a first or last row that it is called a total, as no other row is."""
+    for name, column in kept.items():
+        called = [_TOTAL.fullmatch(str(entry).strip(" :")) is not None for entry in column]
+        if sum(called) != 1 or not (called[0] or called[-1]):
+            continue
+        row = called.index(True)
+        line = None if frame.lines is None else frame.lines[row]
+        way = "Take it out of the file" if line is None else f"--drop-lines {line} leaves it out"
+        place = f"row {frame.number(row)}" if line is None else f"line {line}"
+        complain(
+            "warning",
+            f"{frame.file}, {place}: {str(column[row])!r} in column {name!r} says that it is made "
+            f"of the other rows, and it is taken for a point. {way}.",
+        )

@@ -144,7 +144,7 @@ def add_command(
 
 
 def add_argument(group: Any, usage: str, words: str, **settings: Any) -> None:
-    """Add an argument as its help writes it: ``--key NAME``, ``--json``, or ``FILE``.
+    """Add an argument as its help writes it: ``--key NAME``, ``-o/--out PATH``, or ``FILE``.
 
     Parameters
     ----------
@@ -157,13 +157,14 @@ def add_argument(group: Any, usage: str, words: str, **settings: Any) -> None:
         As for `argparse.ArgumentParser.add_argument`.
     """
     name, *values = usage.split(" ")
+    names = name.split("/")
     if not name.startswith("-"):
-        name, settings["metavar"] = name.lower(), name
+        names, settings["metavar"] = [name.lower()], name
     elif values:
         settings["metavar"] = values[0] if len(values) == 1 else tuple(values)
     elif not settings.keys() & {"choices", "action"}:
         settings["action"] = "store_true"
-    group.add_argument(name, help=words, **settings)
+    group.add_argument(*names, help=words, **settings)
 
 
 def add_card(parser: ArgumentParser) -> None:

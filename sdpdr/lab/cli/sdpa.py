@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
     )
     add_argument(parser, "FILE", ".dat-s, or .dat-s.gz", type=Path)
     words = "write the grade, the point and its multipliers: .json"
-    add_argument(parser, "--out PATH", words, type=Path)
+    add_argument(parser, "-o/--out PATH", words, type=Path)
     add_solver_options(parser)
 
 

@@ -53,7 +53,7 @@ def add(commands: Any) -> None:
     )
     add_card(parser)
     words = "write CARD.json (the record), CARD.csv (the embedding) and CARD.svg there"
-    add_argument(parser, "--out DIR", words, type=Path)
+    add_argument(parser, "-o/--out DIR", words, type=Path)
     add_solver_options(parser)
 
 

@@ -62,7 +62,7 @@ def _add_run(own: Any) -> None:
     )
     add = partial(add_argument, running)
     add("STUDY", _STUDY)
-    add("--out PATH", "results (default: STUDY.duckdb, here)", type=Path)
+    add("-o/--out PATH", "results (default: STUDY.duckdb, here)", type=Path)
     add("--jobs N", "runs at a time (default: the study's)", type=_count)
     add(
         "--again SOLVER",
@@ -95,7 +95,7 @@ def _add_report(own: Any) -> None:
     words = "two results: is B slower than A, beyond noise, or worse?"
     add("--compare A B", words, nargs=2, type=Path)
     words = ".html, .md or .rst; repeat it for several (default: STUDY.html, here)"
-    add("--out PATH", words, type=Path, action="append")
+    add("-o/--out PATH", words, type=Path, action="append")
 
 
 def run_list(args: Namespace) -> Exit:

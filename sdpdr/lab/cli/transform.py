@@ -57,7 +57,7 @@ def add(commands: Any) -> None:
     )
     columns.add_reading(partial(add_argument, parser.add_argument_group("reading")))
     add = partial(add_argument, parser.add_argument_group("writing"))
-    add("--out PATH", f"places and trust: {' '.join(WRITABLE)}", type=Path)
+    add("-o/--out PATH", f"places and trust: {' '.join(WRITABLE)}", type=Path)
     words = f"a picture of the places: {' '.join(FIGURES)}\n(default: FILE-embedding.png)"
     add("--figure PATH", words, type=Path, nargs="?", const=columns.BESIDE)
 

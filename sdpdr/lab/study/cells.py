@@ -20,6 +20,7 @@ _GROUPED = re.compile(
     r"[-+]?[$€£]?\d{1,3}(?P<mark>[.,' \u00a0\u2019\u202f])\d{3}(?:(?P=mark)\d{3})*"
     r"(?P<point>[.,])?(?(point)\d+)"
 )
+_MONEY = re.compile(r"[-+]?[$€£]\s?(?P<before>[\d.,]+)|(?P<after>[-+]?[\d.,]+)\s?[$€£]")
 _OPTIONS = {",": ",", ".": ".", "'": "\\'", "\u2019": "\\'"}
 _MARKS = {",": "commas", ".": "points", "'": "apostrophes", "\u2019": "apostrophes"}
 _BETWEEN = {"'": "'\u2019", "space": " \u00a0\u202f"}
@@ -149,6 +150,10 @@ def hint(text: str, expected: str | None, decimal: str = ".") -> str:
     number = text.rstrip("% \u00a0\u202f")
     if text.endswith("%") and (is_number(number, decimal) or has_comma(number)):
         return " Say with --percent that numbers have signs of percent."
+    if (amount := _MONEY.fullmatch(text)) and any(c.isdigit() for c in text):
+        number = amount["before"] or amount["after"]
+        if is_number(number, decimal) or has_comma(number):
+            return " Take the sign of money out."
     if decimal == ",":
         return ""
     if has_comma(text) and expected != ",":

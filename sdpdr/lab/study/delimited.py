@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sdpdr.base.columns import told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.progress import show_count
 from sdpdr.lab.study.cells import (
@@ -117,7 +118,8 @@ def read_text(
     if told is not None:
         separator, skip = separator or told["separator"], max(skip, 1)
     with opened(path, encoding) as (stream, _):
-        rest = islice(stream, skip, None)
+        numbered = islice(enumerate(stream, 1), skip, None)
+        rest = (line for number, line in numbered if number not in without)
         sample = list(islice((line for line in rest if line.strip(" \t\r\n,;|")), _SAMPLE))
     if not sample:
         below = f" below line {skip}" if skip else ""
@@ -180,18 +182,39 @@ def words_of(separator: str | None, decimal: str) -> str:
 
 
 def _separator(sample: Sequence[str], usual: str, quoted: bool) -> str:
-    """The separator of most numbers among those that give all lines the same number of cells."""
+    """The separator of most numbers among those that give all lines the same number of cells.
+
+    Where none does, notes below the table do not count.
+    """
+    split = {
+        other: [[cell.strip() for cell in row] for row in _split(sample, other, quoted)]
+        for other in (usual, *(known for known in SEPARATORS if known != usual))
+    }
+    even = {other: rows for other, rows in split.items() if _are_even(rows)}
+    if not even:
+        # Notes hold blanks of their own.
+        short = {other: _without_notes(rows) for other, rows in split.items() if other != " "}
+        even = {other: rows for other, rows in short.items() if _are_even(rows)}
     best, most = usual, -1.0
-    for other in (usual, *(known for known in SEPARATORS if known != usual)):
-        rows = [[cell.strip() for cell in row] for row in _split(sample, other, quoted)]
-        # The last line may have been cut where cells hold line breaks.
-        width = len(rows[0]) if rows else 0
-        if width > 1 and all(len(row) == width for row in rows[: _SAMPLE - 1]):
-            cells = [cell for row in rows[1:] or rows for cell in row]
-            share = sum(_reads_as_number(cell, other) for cell in cells) / len(cells)
-            if share > most:
-                best, most = other, share
+    for other, rows in even.items():
+        cells = [cell for row in rows[1:] or rows for cell in row]
+        share = sum(_reads_as_number(cell, other) for cell in cells) / len(cells)
+        if share > most:
+            best, most = other, share
     return best
+
+
+def _are_even(rows: list[list[str]]) -> bool:
+    """Whether lines have as many cells, several; the last may have been cut within quotes."""
+    width = len(rows[0]) if rows else 0
+    return width > 1 and all(len(row) == width for row in rows[: _SAMPLE - 1])
+
+
+def _without_notes(rows: list[list[str]]) -> list[list[str]]:
+    """Rows up to the last that has as many cells as the first, if these are most of them."""
+    as_first = [k for k, row in enumerate(rows) if len(row) == len(rows[0])]
+    upto = as_first[-1] + 1 if as_first else 0
+    return rows[:upto] if 2 * upto > len(rows) else rows
 
 
 def _reads_as_number(cell: str, separator: str) -> bool:
@@ -315,7 +338,7 @@ def _read(
             line = "column" if form.transpose else "line"
             question_header(f"{path.name}, {line} {first[0][0]}", cells[0], decimal)
         width = len(cells[0])
-        names = list(first[0][1]) if named else [str(k + 1) for k in range(width)]
+        names = told_apart(first[0][1]) if named else [str(k + 1) for k in range(width)]
         if len(set(names)) < width:
             repeated = next(name for name in names if names.count(name) > 1)
             raise FileFormatError(f"{path.name}: two columns are called {repeated!r}. Rename one.")

@@ -14,6 +14,9 @@ from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
 from sdpdr.lab.study.cells import hint, is_far, is_missing, is_number, plain
 from sdpdr.lab.study.delimited import words_of
 
+# Lines of units or totals that are worth a list; more are a column of another kind.
+_FEW = 4
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -121,12 +124,12 @@ class Frame:
         if entry == name:
             return " That row seems to repeat the names of the columns: delete the line."
         said = hint(entry, self.separator, self.decimal)
-        if not said and self.named and self.lines is not None and self._is_at_an_end(name, row):
-            line = self.lines[row]
-            return (
-                f" If line {line} is no point, but units or a total, --drop-lines {line} leaves it "
-                "out."
-            )
+        if not said and self.named and (lines := self._at_the_ends(name)):
+            listed = ",".join(map(str, lines))
+            one, them = f"line {listed} is no point", "it"
+            if len(lines) > 1:
+                one, them = f"lines {listed} are no points", "them"
+            return f" If {one}, but units or a total, --drop-lines {listed} leaves {them} out."
         if not said and not self.named and row == 0 and self.lines is not None:
             return (
                 " If it is a title, --skip N leaves out as many lines as stand above the names of "
@@ -134,11 +137,15 @@ class Frame:
             )
         return said
 
-    def _is_at_an_end(self, name: str, row: int) -> bool:
-        """Whether a row is the first or last one, and those between hold numbers."""
-        between = self.columns[name].tolist()[1:-1]
-        at_an_end = row in (0, self.n - 1) and bool(between)
-        return at_an_end and all(is_number(entry, self.decimal) for entry in between)
+    def _at_the_ends(self, name: str) -> list[int]:
+        """Lines of a column without a number, if they are few, first or last ones."""
+        numeric = [is_number(entry, self.decimal) for entry in self.columns[name].tolist()]
+        if self.lines is None or not any(numeric):
+            return []
+        first, last = numeric.index(True), self.n - numeric[::-1].index(True)
+        outside = [*range(first), *range(last, self.n)]
+        few = len(outside) <= _FEW and all(numeric[first:last])
+        return [self.lines[row] for row in outside] if few else []
 
     def rows(self, kept: np.ndarray) -> Frame:
         """The table of some rows, by a mask."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
-from sdpdr.base.columns import UNNAMED, is_named_as_id
+from sdpdr.base.columns import UNNAMED, is_named_as_id, told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.lab.study.delimited import read_text
@@ -150,9 +150,12 @@ def read_table(
 
 
 def suffix_of(path: Path) -> str:
-    """What tells the format: the suffix before the one of a compressed file, in small letters."""
+    """What tells the format: the suffix before the one of a compressed file, in small letters.
+
+    Without one before it a compressed file holds CSV, as pandas writes ``t.zip``.
+    """
     last = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if last in COMPRESSED else last
+    return Path(path.stem).suffix.lower() or ".csv" if last in COMPRESSED else last
 
 
 def names_beside(beside: Iterable[str], names: Sequence[str]) -> dict[str, str]:
@@ -272,7 +275,12 @@ def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
         ) from None
     if not isinstance(frame.index, pandas.RangeIndex):
         # An index of one's own, which a CSV file would hold in a column without a name.
-        frame.index.names = [name or "" for name in frame.index.names]
+        names = told_apart([str(name or "") for name in frame.index.names])
+        if twice := [name for name in names if name in frame.columns]:
+            raise FileFormatError(
+                f"{path.name}: a column and an index are called {twice[0]!r}. Rename one."
+            )
+        frame.index.names = names
         frame = frame.reset_index()
     return {str(name): _entries(frame[name]) for name in frame.columns}
 

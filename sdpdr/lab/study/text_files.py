@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import zipfile
 import zlib
@@ -28,7 +29,8 @@ _BLOCK = 2**20
 
 def _unzipped(raw: BinaryIO) -> Any:
     archive = zipfile.ZipFile(raw)
-    names = [name for name in archive.namelist() if not name.endswith("/")]
+    # Macs put a folder of their own beside what they compress.
+    names = [name for name in archive.namelist() if not re.search(r"/$|^__MACOSX/", name)]
     if len(names) != 1:
         raise zipfile.BadZipFile(f"it holds {len(names)} files, one is expected")
     return archive.open(names[0])

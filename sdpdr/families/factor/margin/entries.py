@@ -57,6 +57,12 @@ class Entries:
                 object.__setattr__(self, name, np.arange(n))
 
     @property
+    def is_numbered(self) -> bool:
+        """Whether rows and columns are called by their numbers, as in a matrix without names."""
+        sides = zip((self.users, self.items), self.shape, strict=True)
+        return not self.named and all(np.array_equal(names, np.arange(n)) for names, n in sides)
+
+    @property
     def empty_rows(self) -> Index:
         """Rows in which nothing was observed."""
         return np.setdiff1d(np.arange(self.shape[0]), self.places[:, 0])
@@ -236,6 +242,9 @@ def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
     DataTypeError
         Names of columns are of several kinds.
     """
+    if reset:
+        has_index = isinstance(X, pd.DataFrame) and not entries.named
+        estimator._index = X.index if has_index else pd.RangeIndex(entries.shape[0])
     if not entries.named and not isinstance(X, Entries):
         try:
             note_columns(estimator, X, reset=reset)
@@ -245,6 +254,27 @@ def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
             raise ShapeError(str(error)) from None
     elif reset:
         estimator.n_features_in_ = entries.shape[1]
+
+
+def refuse_other_order(estimator: Any, X: Any, entries: Entries) -> None:
+    """Refuse a matrix whose columns are called otherwise, or whose rows stand in another order.
+
+    Rows that are numbered are told by their places, whatever their numbers.
+
+    Raises
+    ------
+    ShapeError
+    """
+    note_entries(estimator, X, entries, reset=False)
+    known = estimator._index
+    if not isinstance(X, pd.DataFrame) or X.index.equals(known) or not X.index.is_unique:
+        return
+    if len(X) == len(known) and X.index.isin(known).all():
+        raise ShapeError(
+            "rows of X are numbered as those of the fit, and stand in another order; rows without "
+            "names are told by their places. Pass X.loc[index of the fit], or give rows names, "
+            "words that is, in both."
+        )
 
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:

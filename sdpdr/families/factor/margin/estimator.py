@@ -22,6 +22,7 @@ from sdpdr.families.factor.margin.entries import (
     names_of_pairs,
     note_entries,
     pairs_of,
+    refuse_other_order,
     values_of_pairs,
     with_ratings,
 )
@@ -230,7 +231,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             A row or column is called as none of the fit.
         ShapeError
             A matrix has another shape; or columns of a frame, whose rows have no names, are called
-            otherwise or stand in another order.
+            otherwise, or rows or columns stand in another order.
         """
         check_is_fitted(self, "X_")
         if are_pairs(X, y):
@@ -242,7 +243,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
         i, a = signs.places.T
         if not self._read.named and signs.is_numbered:
-            note_entries(self, X, signs, reset=False)
+            refuse_other_order(self, X, signs)
             return float(np.mean(self.predict()[i, a] == signs.values))
         return float(np.mean(self.predict(signs.users[i], signs.items[a]) == signs.values))
 

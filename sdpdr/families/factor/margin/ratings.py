@@ -27,6 +27,7 @@ from sdpdr.families.factor.margin.entries import (
     note_entries,
     pairs_of,
     read_entries,
+    refuse_other_order,
     values_of_pairs,
     varying,
     with_ratings,
@@ -263,9 +264,16 @@ class RatingMMMF(Transformer):
         Parameters
         ----------
         X
-            Ratings, as for `fit`; or, with ``y``, pairs of user and item, as for `predict`.
+            Ratings, as for `fit`; or, with ``y``, pairs of user and item, as for `predict`. Rows of
+            a frame are told by their names, those that are numbered by their places.
         y : array_like of shape (m,), optional
             The ratings of the pairs. Not used where X holds the ratings itself.
+
+        Raises
+        ------
+        ShapeError
+            A matrix has another shape; or rows or columns of a frame, whose rows have no names, are
+            called as those of the fit and stand in another order.
         """
         check_is_fitted(self, "completion_")
         if are_pairs(X, y):
@@ -275,6 +283,8 @@ class RatingMMMF(Transformer):
             raise ShapeError(
                 f"the matrix fitted has shape {self._read.shape}; this one has {entries.shape}."
             )
+        if self._read.is_numbered and entries.is_numbered:
+            refuse_other_order(self, X, entries)
         i, a = entries.places.T
         return _score(self.predict(entries.users[i], entries.items[a]), entries.values)
 

@@ -41,12 +41,6 @@ class Signs(Entries):
         values = np.broadcast_to(np.asarray(weights, dtype=float), self.values.shape) * self.values
         return self.spread(values)
 
-    @property
-    def is_numbered(self) -> bool:
-        """Whether rows and columns are called by their numbers, as in a matrix without names."""
-        sides = zip((self.users, self.items), self.shape, strict=True)
-        return not self.named and all(np.array_equal(names, np.arange(n)) for names, n in sides)
-
 
 def observed_signs(X: Any, name: str = "X") -> Signs:
     """Read a matrix of signs: 1 and -1 where one was observed, 0 or NaN where not.

@@ -18,7 +18,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
-from sdpdr.base.estimators import Embedding, checked
+from sdpdr.base.estimators import Embedding, as_precise, checked
 from sdpdr.linalg.spectral import on_principal_axes
 
 # The least noise, relative to the mean square of the data: below it K cannot be factored well.
@@ -223,7 +223,7 @@ class GPLVM(Embedding):
         """Find the places of the rows of X; y is not used."""
         deadline = Deadline(self.time_limit)
         validate.choice("kernel", self.kernel, KERNELS)
-        X = np.asarray(checked(self, X, by_distance=True, ensure_min_samples=2))
+        given, X = X, np.asarray(checked(self, X, by_distance=True, ensure_min_samples=2))
         q = validate.positive_integer(
             "n_components",
             self.n_components,
@@ -233,8 +233,9 @@ class GPLVM(Embedding):
         self.mean_ = X.mean(axis=0)
         centred = X - self.mean_
         self._unit = float(np.sqrt(np.mean(centred**2))) or 1.0
-        self.embedding_ = self._search(centred / self._unit, q, deadline)
-        covariance = self._kernel(self.embedding_, self.embedding_)
+        self._places = self._search(centred / self._unit, q, deadline)
+        self.embedding_ = as_precise(self._places, given)
+        covariance = self._kernel(self._places, self._places)
         covariance[np.diag_indices(len(X))] += self.noise_
         self._factor = sl.cho_factor(covariance, lower=True)
         self._weights = sl.cho_solve(self._factor, centred)
@@ -327,4 +328,4 @@ class GPLVM(Embedding):
         q = self.embedding_.shape[1]
         if places.ndim != 2 or places.shape[1] != q:
             raise ShapeError(f"places must have shape (m, {q}); they have {places.shape}.")
-        return self._kernel(self.embedding_, places)
+        return self._kernel(self._places, places)

@@ -1,0 +1,119 @@
+"""What stands around tables as people have them: units, totals, notes, archives, an index."""
+
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdpdr.lab.cli.options import Exit
+from sdpdr.lab.study.cells import hint
+from sdpdr.lab.study.tables import read_table
+
+HEAD = "a,b,c"
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).standard_normal((12, 3)).round(3)
+
+
+@pytest.fixture
+def lines(points):
+    return [",".join(f"{x:.3f}" for x in row) for row in points]
+
+
+def refused(ran, folder):
+    """The error, with no file left by it."""
+    assert ran.code == Exit.BAD_INPUT
+    assert not [path for path in folder.iterdir() if path.name.startswith((".sdpdr", "out"))]
+    return ran.err.splitlines()[-1]
+
+
+def test_lines_of_units_are_named_together_and_a_column_of_words_is_not(sdpdr, tmp_path, lines):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a,b,c", "cm,kg,s", "float,float,float", *lines]))
+    assert "no points, but units or a total, --drop-lines 2,3 leaves them " in refused(
+        sdpdr("embed t.csv"), tmp_path
+    )
+    path.write_text("\n".join(["a,b,c", *(["low,1,2"] * 5), *lines]))
+    assert "--drop-lines" not in refused(sdpdr("embed t.csv"), tmp_path)
+
+
+@pytest.mark.parametrize("note", ["Source: office; 2024", "Source: our own", "Made; by; hand"])
+def test_the_separator_is_found_above_notes_of_other_width(sdpdr, tmp_path, points, note):
+    rows = [";".join(f"{x:.3f}".replace(".", ",") for x in row) for row in points]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["a;b;c;d", *(f"{row};1" for row in rows), note]))
+    assert "--drop-lines 14 leaves it out" in refused(sdpdr("embed t.csv"), tmp_path)
+    frame = read_table(path, without=[14])
+    assert (frame.separator, frame.decimal) == (";", ",")
+    np.testing.assert_array_equal(frame.numbers()[:, :3], points)
+
+
+@pytest.mark.parametrize("word", ["Total", "Summe:", "mean"])
+@pytest.mark.parametrize("first", [False, True])
+def test_a_row_that_is_called_a_total_is_told(sdpdr, tmp_path, lines, word, first):
+    rows = [f"p{k},{row}" for k, row in enumerate(lines)]
+    rows = [f"{word},1,2,3", *rows] if first else [*rows, f"{word},1,2,3"]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["name,a,b,c", *rows]))
+    line = 2 if first else 14
+    told = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert not told.code
+    assert f"t.csv, line {line}: {word!r} in column 'name'" in told.err
+    assert f"--drop-lines {line} leaves it out" in told.err
+    assert "made" not in sdpdr(f"embed t.csv --drop-lines {line} --connect mst --out y.csv").err
+    # A name that other rows have as well is a class.
+    path.write_text("\n".join(["name,a,b,c", *rows, f"{word},4,5,6"]))
+    assert "made" not in sdpdr("embed t.csv --connect mst --out y.csv").err
+
+
+@pytest.mark.parametrize(
+    ("cell", "decimal"),
+    [("$0.50", "."), ("€ 12", "."), ("12.00 €", "."), ("-$3", "."), ("1,50 €", ",")],
+)
+def test_signs_of_money_are_to_be_taken_out(cell, decimal):
+    assert hint(cell, ";", decimal) == " Take the sign of money out."
+
+
+def test_several_columns_without_names_are_index_in_every_format(sdpdr, tmp_path, points):
+    index = pd.MultiIndex.from_arrays([list("xy") * 6, range(12)])
+    frame = pd.DataFrame(points, columns=list("abc"), index=index)
+    frame.to_csv(tmp_path / "t.csv")
+    frame.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        ran = sdpdr(f"embed {name} --connect mst --out y.csv")
+        assert not ran.code
+        assert "first columns have no name, so they are taken" in ran.err
+        assert "--drop 'Unnamed: 0,Unnamed: 1' leaves them out" in ran.err
+        found = pd.read_csv(tmp_path / "y.csv")
+        assert list(found) == ["Unnamed: 0", "Unnamed: 1", "y1", "y2"]
+        ran = sdpdr(f"embed {name} --drop 'Unnamed: 0,Unnamed: 1' --connect mst --out y.csv")
+        assert "no name" not in ran.err
+    (tmp_path / "ends.csv").write_text("\n".join(["a,b,c,,", *(f"{k},{k},1,," for k in range(9))]))
+    assert read_table(tmp_path / "ends.csv").n == 9
+    frame.index = pd.Index([k * k for k in range(12)], name="a")
+    frame.to_parquet(tmp_path / "twice.parquet")
+    assert "a column and an index are called 'a'" in refused(
+        sdpdr("embed twice.parquet --out out.csv"), tmp_path
+    )
+
+
+def test_an_archive_that_pandas_or_a_mac_made_is_csv(tmp_path, points):
+    frame = pd.DataFrame(points, columns=list("abc"))
+    frame.to_csv(tmp_path / "t.zip", index=False)
+    with zipfile.ZipFile(tmp_path / "mac.csv.zip", "w") as archive:
+        archive.writestr("t.csv", frame.to_csv(index=False))
+        archive.writestr("__MACOSX/._t.csv", b"\0\5")
+    for name in ("t.zip", "mac.csv.zip"):
+        np.testing.assert_array_equal(read_table(tmp_path / name).numbers(), points)
+
+
+def test_a_place_to_write_has_a_short_option(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *lines]))
+    assert not sdpdr("embed t.csv --connect mst -o y.csv --save m.npz").code
+    assert not sdpdr("transform m.npz t.csv -o z.csv").code
+    assert (tmp_path / "y.csv").exists()
+    assert (tmp_path / "z.csv").exists()
+    assert "Choose .npz." in sdpdr("embed t.csv --save m.pkl").err
