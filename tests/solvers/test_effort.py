@@ -67,6 +67,18 @@ def test_no_rank_is_expected_beyond_that_of_some_answer():
     assert r * (r + 1) / 2 <= len(edges)
 
 
+@pytest.mark.parametrize("spokes", [40, 400])
+def test_no_more_dimensions_are_expected_than_separators_leave_room_for(spokes):
+    """A wheel has tree-width three, and parts of its map can be turned about hub and two others."""
+    rim = np.arange(1, spokes + 1)
+    edges = np.vstack(
+        [np.column_stack([0 * rim, rim]), np.sort(np.column_stack([rim, np.roll(rim, -1)]))]
+    )
+    wheel = methods.mvu(graphs.from_edges(spokes + 1, edges, np.ones(len(edges))))
+    assert expected_rank(program_of(wheel)) <= 4
+    assert effort(program_of(wheel)).factored
+
+
 def test_the_unit_of_length_and_the_order_of_planning_change_nothing():
     program = program_of(noise(150, 12))
     longer = replace(program, sqdist=program.sqdist * 1e6, upper=program.upper * 1e6)

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from sdpdr.linalg.cliques import clique_tree
 from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
@@ -175,11 +176,23 @@ def _look(program: EdgeProgram) -> tuple[int, int]:
     # Some answer has no rank beyond r (r + 1) / 2 = m, whatever the graph looks like (Pataki).
     most = int((np.sqrt(8.0 * program.m + 1.0) - 1.0) / 2.0)
     rank = min(max(rank, 1), max(most, 1), program.n - 1)
+    if rank >= NOISY:
+        rank = min(rank, _room(program, rank))
     first = first_rank(program, None if program.has_lower_limits else spectrum)
     if program.m < program.n:
         # A tree has room for all its lengths in few dimensions, and fills nothing in.
         return min(rank, first), first
     return rank, max(first, rank) if rank >= NOISY else first
+
+
+def _room(program: EdgeProgram, rank: int) -> int:
+    """Dimensions that the separators of a thin graph leave room for; the rank given for others.
+
+    Some map of largest variance has no more than the tree-width and one (Göring, Helmberg and
+    Wappler, 2008), as parts can be turned about what separates them. So a wheel needs four.
+    """
+    thin = _work(program, 1)[1] < rank * program.n
+    return int(clique_tree(program.n, program.edges).sizes.max()) if thin else rank
 
 
 def _directions(spectrum: np.ndarray) -> int:
