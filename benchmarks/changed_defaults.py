@@ -128,7 +128,11 @@ def without_interior(folder: Path) -> str:
     """Exact lengths of sixty points of a roll."""
     X = swiss_roll(60, seed=0)[0]
     learned, _, words = fitted(sdpdr.MVU(isometry="equality", time_limit=20.0), X)
-    return f"{learned.solution_.status.name}, bound {learned.solution_.bound}; {words}"
+    found = learned.solution_
+    bound = "none" if found.bound is None else f"{found.bound:.6g}"
+    return (
+        f"{found.status.name}, value {found.value:.6g}, bound {bound}, gap {found.gap:.0e}; {words}"
+    )
 
 
 def tables(folder: Path) -> dict[str, Table]:
