@@ -19,9 +19,9 @@ from sdpdr import blocks, graphs, methods, soften
 from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
 from sdpdr.model import AtMost, Block, Model, Var
 
-FEW, MANY = 12_000, 200_000
-# A matrix of order FEW takes 1.15e9 bytes.
-ROOM = 1e9
+FEW, MANY = 9_000, 200_000
+# A matrix of order FEW takes 6.48e8 bytes.
+ROOM = 6e8
 ROOM_OF_MANY = 12e9
 
 
@@ -42,7 +42,7 @@ class Alike(Block):
 
     def terms(self):
         t = np.arange(self.n - 1)
-        yield AtMost(-1.0 * Entries(self.n, np.column_stack([t, t + 1])) @ Var("K"), 0.0)
+        yield AtMost(-1.0 * Entries(self.n, np.column_stack([t, t + 1])) @ Var("K"), float(self.n))
 
 
 @dataclass(frozen=True, eq=False)
