@@ -34,7 +34,7 @@ def max_cut(weights):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_laplacian_as_reward_is_no_error(seed):
-    n = 100 + 10 * seed
+    n = 40 + 10 * seed
     sdp = max_cut(laplacian(n, 0.08, np.random.default_rng(seed)))
     solution = sdpdr.solve(sdp)
     assert solution.certified(1e-6)
