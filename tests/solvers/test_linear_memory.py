@@ -19,9 +19,9 @@ from sdpdr import blocks, graphs, methods, soften
 from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
 from sdpdr.model import AtMost, Block, Model, Var
 
-FEW, MANY = 9_000, 200_000
-# A matrix of order FEW takes 6.48e8 bytes.
-ROOM = 6e8
+FEW, MANY = 12_000, 200_000
+# A matrix of order FEW takes 1.15e9 bytes.
+ROOM = 1e9
 ROOM_OF_MANY = 12e9
 
 
@@ -38,6 +38,8 @@ class Later(Block):
 
 @dataclass(frozen=True, eq=False)
 class Alike(Block):
+    """Neighbours in order have no product below a limit; a limit of zero is graded slowly."""
+
     n: int
 
     def terms(self):
