@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sdpdr.lab.cli import main
 from sdpdr.lab.cli.methods import METHODS
 
 README = Path(__file__).parents[1] / "README.md"
@@ -22,19 +23,13 @@ def test_the_programs_run():
     assert failures == 0
 
 
-def test_the_commands_run_in_order(tmp_path):
+def test_the_commands_run_in_order(tmp_path, monkeypatch, capsys):
+    """In this process, which has imported all once; the next test starts a process."""
+    monkeypatch.chdir(tmp_path)
     assert len(COMMANDS) >= 6
     for command in COMMANDS:
-        words = shlex.split(command)[1:]
-        done = subprocess.run(
-            [sys.executable, "-m", "sdpdr", *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        code = main(shlex.split(command)[1:])
+        assert code == 0, f"{command}: {capsys.readouterr().err}"
 
 
 def test_the_table_of_ones_own_can_be_embedded(tmp_path):

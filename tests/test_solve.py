@@ -171,7 +171,7 @@ def test_every_form_stands_the_unit_of_length(solver, form, size):
     assert solution.value == pytest.approx(size**2 * (LINE @ LINE), rel=2e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_more_freedom_means_more_variance(seed):
     points = datasets.swiss_roll(20, seed)[0]
     graph = graphs.knn(points, n_neighbors=4, connect="mst")
@@ -217,7 +217,7 @@ def certified():
 @pytest.mark.parametrize(("name", "form"), PAIRS)
 def test_solvers_agree_with_the_certified_optimum_or_are_found_out(name, form, certified):
     graph, best = certified
-    solution = sdpdr.solve(methods.mvu(graph), name, form, time_limit=5.0)
+    solution = sdpdr.solve(methods.mvu(graph), name, form, time_limit=2.0)
     if solution.status is Status.SOLVED:
         assert solution.value == pytest.approx(best.value, rel=2 * solution.tol)
         assert solution.bound >= best.value * (1.0 - 1e-9)

@@ -76,7 +76,7 @@ def is_gone(pid):
 def test_who_does_not_hear_is_ended(model, faulty):
     solution = sdpdr.solve(model, faulty.Stubborn(), time_limit=0.5, isolate=True)
     assert solution.status is Status.TIME_LIMIT
-    words = r"faulty was stopped after 0\.[45]\d* s; it had no point to offer"
+    words = r"faulty was stopped after [\d.]+ s; it had no point to offer"
     assert re.fullmatch(words, solution.claimed.message)
 
 
@@ -89,7 +89,7 @@ def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
 
 
 def test_what_was_posted_last_is_kept_when_time_is_up(model, faulty):
-    solution = sdpdr.solve(model, faulty.Posts(), time_limit=8.0, isolate=True)
+    solution = sdpdr.solve(model, faulty.Posts(), time_limit=2.0, isolate=True)
     assert solution.status is Status.TIME_LIMIT
     assert solution.claimed.message.endswith("its best point is kept")
     assert solution.value == pytest.approx(0.9 * VALUE, rel=1e-6)
@@ -176,7 +176,7 @@ def test_what_a_solver_prints_is_shown_on_request(model, faulty, capsys):
 def test_what_a_solver_starts_ends_with_it(model, faulty, tmp_path):
     pids = tmp_path / "pids"
     solver = faulty.LeavesAChild(options={"pids": str(pids)})
-    solution = sdpdr.solve(model, solver, time_limit=5.0, isolate=True)
+    solution = sdpdr.solve(model, solver, time_limit=2.0, isolate=True)
     assert solution.status is Status.TIME_LIMIT
     assert all(is_gone(int(pid)) for pid in pids.read_text().split())
 

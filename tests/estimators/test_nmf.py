@@ -21,7 +21,7 @@ EXACT, _ = random_nonnegative(8, 6, rank=2, seed=0)
 @parametrize_with_checks([
     sdpdr.NMF(solver="scikit-learn", starts=1),
     sdpdr.NMF(starts=2),
-    sdpdr.NMF(solver="lift", starts=1, options={"max_iter": 2}),
+    sdpdr.NMF(solver="lift", starts=1, options={"max_iter": 1}),
 ])  # fmt: skip
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

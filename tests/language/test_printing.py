@@ -231,7 +231,7 @@ EXPRESSIONS = {
 }
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     names=st.lists(st.sampled_from(sorted(EXPRESSIONS)), min_size=1, max_size=3),
     seed=st.integers(0, 10**6),
@@ -295,7 +295,7 @@ def point_of(rng):
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     left=st.lists(st.sampled_from(sorted(SQUARES)), min_size=1, max_size=2),
     right=st.sampled_from(sorted(SQUARES)),

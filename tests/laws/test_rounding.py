@@ -155,7 +155,7 @@ def test_a_factorization_knows_its_own_error(seed):
 
 
 @settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -16,17 +16,22 @@ BUILT = {name: card for name, card in CARDS.items() if card.expect.error is None
 LARGE = 400
 DENSE = pytest.mark.skip(reason="its objective is dense: a file of gigabytes")
 SLOW = pytest.mark.slow(reason="dense: a file of a hundred megabytes")
+SECONDS = pytest.mark.slow(reason="seconds; smaller ones of its kind say the same")
 MARKS = {
     "colored-swiss-roll-10000": DENSE,
     "colored-swiss-roll-2000": SLOW,
     "swiss-roll-1000-slack": SLOW,
+    "swiss-roll-10000": SECONDS,
+    "mfnu-swiss-roll-10000": SECONDS,
+    "noisy-swiss-roll": SECONDS,
+    "spiral-150-slack": SECONDS,
 }
-SMALL_ONES = [name for name, card in BUILT.items() if card.size.n <= LARGE]
-LARGE_ONES = [
-    pytest.param(name, id=name, marks=MARKS.get(name, []))
+MARKED = [
+    (card.size.n > LARGE, pytest.param(name, id=name, marks=MARKS.get(name, [])))
     for name, card in BUILT.items()
-    if card.size.n > LARGE
 ]
+SMALL_ONES = [case for large, case in MARKED if not large]
+LARGE_ONES = [case for large, case in MARKED if large]
 # Of each method the smallest problem that has a value.
 SMALLEST = {}
 for card in sorted(BUILT.values(), key=lambda card: -card.size.n):

@@ -16,9 +16,15 @@ EVERY_CARD = [
     pytest.param(card, id=name, marks=[pytest.mark.slow] if card.run.slow else [])
     for name, card in CARDS.items()
 ]
+# Half a minute; smaller ones keep lengths exactly as well.
+SECONDS = ("swiss-roll-100-equality",)
+SOLVED = [
+    pytest.param(*case.values, id=case.id, marks=pytest.mark.slow) if case.id in SECONDS else case
+    for case in EVERY_CARD
+]
 
 
-@pytest.mark.parametrize("card", EVERY_CARD)
+@pytest.mark.parametrize("card", SOLVED)
 def test_a_card_meets_its_expectation(card):
     try:
         outcome = card.solve()

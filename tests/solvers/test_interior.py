@@ -492,7 +492,7 @@ def test_a_lift_is_none_where_no_multipliers_are_left_to_choose():
 
 def test_exact_lengths_among_known_points_get_a_bound_however_many_there_are():
     """The least trace, at the point itself; in rows of entries, as a file has them."""
-    _, _, coordinates, lengths = sensors(150, exact=True)
+    _, _, coordinates, lengths = sensors(80, exact=True)
     sdp = (coordinates + lengths).to_sdp()
     sdp = replace(on_entries(sdp), objective={"Z": Trace(sdp.variable("Z").n)})
     found = sdpdr.solve(sdp, "lowrank")

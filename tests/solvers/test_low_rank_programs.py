@@ -333,7 +333,7 @@ def test_a_point_without_numbers_is_dropped(cls, ring, fake):
 @pytest.mark.parametrize("cls", PROGRAMS)
 def test_what_was_written_before_the_end_is_used(cls, ring, fake):
     fake(LIAR.format(scale=0.1, x=1.0, after="time.sleep(600)"), shell=sys.executable)
-    outcome = replace(cls(), time_limit=5.0).run(ring.to_sdp())
+    outcome = replace(cls(), time_limit=2.0).run(ring.to_sdp())
     assert outcome.verdict is Verdict.TIME_LIMIT
     assert "had written a point" in outcome.claim.message
     assert isinstance(outcome.point.values["K"], Factor)

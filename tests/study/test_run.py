@@ -74,11 +74,6 @@ name = "doubles:Liar"
 forms = ["gram"]
 
 [[solvers]]
-name = "doubles:Hanger"
-forms = ["gram"]
-options = { where = "c" }
-
-[[solvers]]
 name = "doubles:Glutton"
 forms = ["gram"]
 
@@ -107,10 +102,27 @@ name = "clarabel"
 forms = ["lmi"]
 
 [run]
-time_limit = 2
-patience = 8
+time_limit = 20
+patience = 20
 memory_limit = "300 MB"
 jobs = 2
+"""
+
+HANGER = """
+[about]
+title = "A solver that hangs"
+
+[problems]
+cards = ["path-graph"]
+
+[[solvers]]
+name = "doubles:Hanger"
+forms = ["gram"]
+options = { where = "c" }
+
+[run]
+time_limit = 1
+patience = 1
 """
 
 
@@ -231,12 +243,11 @@ def test_bad_solvers_give_honest_rows(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(HERE))
     path = run_study(Study.read(DOUBLES, "doubles"), tmp_path / "doubles.duckdb")
     frame = read_results(path).frame.set_index("solver")
-    assert len(frame) == 8
+    assert len(frame) == 7
     assert frame["solved"].to_dict() == {name: name == "clarabel" for name in frame.index}
     told = {name: (row["outcome"], row["honesty"]) for name, row in frame.iterrows()}
     assert told == {
         "liar": ("INACCURATE", "overstated"),
-        "hanger": ("TIME_LIMIT", ""),
         "glutton": ("OUT_OF_MEMORY", ""),
         "crasher": ("CRASHED", ""),
         "broken": ("FAILED", "silent"),
@@ -244,13 +255,19 @@ def test_bad_solvers_give_honest_rows(tmp_path, monkeypatch):
         "babbler": ("FAILED", "silent"),
         "clarabel": ("SOLVED", "true"),
     }
-    assert "ended by us after 10 s" in frame.loc["hanger", "words"]
     assert "286 MiB" in frame.loc["glutton", "words"]
     assert "SIGSEGV" in frame.loc["crasher", "words"]
     assert "the pivot is zero" in frame.loc["broken", "words"]
     assert "instead of an outcome" in frame.loc["babbler", "words"]
     assert frame.loc["suicide", "attempts"] == 4
-    assert frame.loc["hanger", "attempts"] == 1
+
+
+def test_a_solver_that_hangs_is_ended_and_not_tried_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(HERE))
+    path = run_study(Study.read(HANGER, "hanger"), tmp_path / "hanger.duckdb")
+    (row,) = read_results(path).frame.to_dict("records")
+    assert (row["outcome"], row["honesty"], row["attempts"]) == ("TIME_LIMIT", "", 1)
+    assert "ended by us after 2 s" in row["words"]
 
 
 # -- whatever happens meanwhile -----------------------------------------------------------------
