@@ -108,7 +108,7 @@ def step(data, rng, pair, arrays):
     return getattr(one, kind)(), getattr(array, kind)()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 10**6))
 def test_expressions_agree_with_numpy(data, seed):
     rng = np.random.default_rng(seed)
