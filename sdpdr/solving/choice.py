@@ -131,7 +131,7 @@ def _chosen(
         wanted.require()
         classes[wanted.name] = type(wanted)
     tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
-    known = Candidates(sdp, refusal, classes, tol, deadline.seconds)
+    known = Candidates(sdp, refusal, classes, tol, deadline.ahead)
     choice = _Choice(known, form, options, wanted, skip, without)
     brief = choice.brief() if form == "auto" and not named else None
     return choice.best(deadline) if brief is None else brief
