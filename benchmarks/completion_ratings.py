@@ -148,6 +148,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     path = options.data / "u.data.gz" if options.data.is_dir() else options.data
+    if options.data != DATA and not path.exists():
+        parser.error(f"there is no {path}; without --data, ratings made by a seed will do.")
     triples, source = triples_of(path)
     # Numbers from zero on, so that all ways know the same users and items.
     for column in (0, 1):
