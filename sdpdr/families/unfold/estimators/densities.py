@@ -68,7 +68,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: then so many as
+        default all, unless that is predicted to take over a third of ``time_limit``: so many as
         will not, 300 at least. Distances, and solvers and forms chosen by name, are not sampled
         unless asked.
     metric, angles, connect, extension, solver, form, tol, random_state

@@ -56,7 +56,7 @@ class MVU(SampledEmbedding):
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: then so many as
+        default all, unless that is predicted to take over a third of ``time_limit``: so many as
         will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
         unless asked.
     tol : float, optional
@@ -174,7 +174,7 @@ class MFNU(SampledEmbedding):
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: then so many as
+        default all, unless that is predicted to take over a third of ``time_limit``: so many as
         will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
         unless asked.
     tol : float, optional
@@ -248,7 +248,7 @@ class MVE(SampledInTime):
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: then so many as
+        default all, unless that is predicted to take over a third of ``time_limit``: so many as
         will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
         unless asked.
     time_limit : float, "auto" or None, default "auto"

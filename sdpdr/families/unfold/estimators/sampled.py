@@ -144,8 +144,8 @@ class SampledInTime(Sampling):
                 warn(
                     f"{m} of {n} points, drawn at random, are unfolded, and the others placed "
                     f"among them: {more} are predicted to take {seconds:.0f} s, more than a third "
-                    f"of {limit:g}. Nothing is proved of points that were placed. sample=None unfolds "
-                    "all, a number so many; a larger time_limit allows for more.",
+                    f"of {limit:g}. Nothing is proved of points that were placed. sample=None "
+                    "unfolds all, a number so many; a larger time_limit allows for more.",
                     SampledWarning,
                 )
                 return m
