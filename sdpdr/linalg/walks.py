@@ -108,7 +108,8 @@ def envelope(graph: sp.csr_array) -> NDArray[np.int64]:
     """
     edges = short_indices(sp.csr_array(graph))
     place = np.empty(edges.shape[0], dtype=np.int64)
-    place[csgraph.reverse_cuthill_mckee(edges, symmetric_mode=True)] = np.arange(place.size)
+    if place.size:  # SciPy's routine fails without nodes
+        place[csgraph.reverse_cuthill_mckee(edges, symmetric_mode=True)] = np.arange(place.size)
     entries = edges.tocoo()
     first = np.arange(place.size)
     np.minimum.at(first, place[entries.row], place[entries.col])

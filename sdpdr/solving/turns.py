@@ -285,9 +285,11 @@ class Turns:
 
     def joined(self, proofs: Deadline | None = None) -> Solution:
         """What was found so far; proofs of who was interrupted are over."""
-        if any(one.status is Status.INTERRUPTED for one in self.found):
-            proofs = _AT_ONCE
-        solution = join(self.found, self.chosen.sdp, proofs or of_proofs(self.deadline))
+        ended = any(one.status is Status.INTERRUPTED for one in self.found)
+        proofs = _AT_ONCE if ended else proofs or of_proofs(self.deadline)
+        solution = join(self.found, self.chosen.sdp, proofs)
+        if ended and solution.status not in SETTLED:
+            solution = replace(solution, status=Status.INTERRUPTED)
         return replace(solution, runs=(*solution.runs, *self.failed))
 
     def _proved(self) -> Solution:

@@ -162,7 +162,7 @@ class _Factored:
         """Newton's shortest steps, until rounding ends them; why they lead nowhere, or None."""
         A, b = self.scaled.A[self.rows], self.scaled.b[self.rows]
         last = np.inf
-        for _ in range(_STEPS):
+        for _ in range(_STEPS if b.size else 0):
             missed = b - A @ self._vector()
             J = self._slopes(A)
             norms = _norms(J)
