@@ -141,6 +141,14 @@ def test_shrinking_proves_a_point_whatever_the_time(hurry):
     assert "shrunk" in far.argument
 
 
+def test_nothing_is_looked_for_next_to_a_point_that_is_proved_itself(monkeypatch):
+    for name in ("solve_through_factor", "nearest"):
+        monkeypatch.setattr(room, name, forbidden)
+    for rigorous in (False, True):
+        found = attain(complete(), at(POINTS), goal=1e3, rigorous=rigorous)
+        assert found.value == pytest.approx(np.sum((POINTS - POINTS.mean(axis=0)) ** 2))
+
+
 # -- interrupted --------------------------------------------------------------------------------
 
 

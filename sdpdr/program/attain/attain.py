@@ -159,8 +159,10 @@ def attain(
     why = _why_hopeless(sdp, point)
     if why is not None:
         return Attained(None, why, point.values)
-    aim = _Aim(sdp.report(goal), max(tol, _FINEST), rigorous)
     closed, found = closed_form(sdp, point.values, rigorous), None
+    aim = _Aim(
+        sdp.report(goal), max(tol, _FINEST), rigorous, np.inf if closed is None else closed[0]
+    )
     if closed is not None and np.isfinite(closed[0]):
         lowest, values, words = closed
         found = Attained(sdp.report(lowest), words, values, rigorous=rigorous)
@@ -195,15 +197,23 @@ class _UnprovedError(Exception):
 
 @dataclass(frozen=True)
 class _Aim:
-    """A value of the minimisation, how near to it is near enough, and whether rounding counts."""
+    """A value of the minimisation, how near to it is near enough, and whether rounding counts.
+
+    With the value that is proved already, infinite where none is.
+    """
 
     goal: float
     tol: float
     exact: bool
+    known: float
 
     def is_far(self, value: float) -> bool:
         """Whether a value leaves more than half of the tolerance to the bound."""
         return value - self.goal > 0.5 * self.tol * abs(value)
+
+    def gains(self, value: float) -> bool:
+        """Whether a value is better, by as much, than the one that is proved already."""
+        return not self.known < np.inf or self.known - value > 0.5 * self.tol * abs(value)
 
 
 def _why_hopeless(sdp: SDP, point: Point) -> str | None:
@@ -282,16 +292,19 @@ def _boxes(
     """Boxes around points of the interior that nearly satisfy the equations, or why there is none.
 
     The most promising points come first; what leads further from the optimum is tried only where
-    what is nearer was in vain.
+    what is nearer was in vain. Nothing next to a point is, where it is itself no better than what
+    is proved already.
     """
-    if any(isinstance(given, Factor) for given in point.values.values()):
+    gains = aim.gains(program.value(x))
+    if gains and any(isinstance(given, Factor) for given in point.values.values()):
         box = solve_through_factor(program, x, program.factors(point.values))
         yield box, "a factor next to which all equations have a solution", {}
     require_dense_factors(program.sdp)
     shares = finest_first(aim.tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
     own = own_share(program, x)
     # A point that lies inside and satisfies the rows need not be moved.
-    for share in shares if own is None or own >= shares[0] else (own, *shares):
+    shares = shares if own is None or own >= shares[0] else (own, *shares)
+    for share in shares if gains else ():
         found = nearest(program, x, share)
         if found is not None:
             box = enclose(program, found, exact=aim.exact)

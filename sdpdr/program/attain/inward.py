@@ -104,6 +104,7 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     cost = units * program.c
     schur = Schur(program, A)
     free = program.free
+    program.effort.spend(float(schur.m) ** 2 * free.size)
     kernel = _kernel(schur.free)
     y = project(schur.free, cost[free], y)
     slack = lifted(program, cost - A.T @ y, share, np.ones(cost.size))
