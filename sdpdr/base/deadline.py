@@ -14,6 +14,10 @@ from sdpdr.base.errors import DataError, DataTypeError
 LONGEST = 3e8
 # Operations of all steps of a proof: a minute of them or less.
 MOST_OPERATIONS = 6e10
+# Operations in a second, to foresee what does not fit into the time left. Factorizations of J J^T
+# of 120 to 1500 points made 3e9 to 4e9 where they fill in, and less where they are over at once;
+# dense ones of order 300 to 2500 made 7e9 to 2e10.
+PACE = 3e9
 
 
 class EffortSpentError(ArithmeticError):
@@ -171,7 +175,7 @@ class Effort:
         Raises
         ------
         EffortSpentError
-            If all steps together take too long, or nothing is left of the time.
+            If all steps together take too long, or this one longer than is left of the time.
         """
         self.steps += 1
         self.operations += operations
@@ -179,8 +183,36 @@ class Effort:
             raise EffortSpentError(
                 f"{self.steps} steps of some {operations:.0e} operations were not enough"
             )
-        if self.deadline.is_over():
-            raise EffortSpentError(f"the time was up after {self.steps - 1} steps")
+        self.foresee(operations)
+
+    def foresee(self, operations: float) -> None:
+        """Refuse a step that does not fit into the time left, without counting it.
+
+        Parameters
+        ----------
+        operations : float
+            Of those that go on as fast as in a sparse factorization that fills in.
+
+        Raises
+        ------
+        EffortSpentError
+
+        Examples
+        --------
+        >>> Effort(Deadline(60.0)).foresee(1e9)
+        >>> Effort(Deadline(0.0)).foresee(1e9)
+        Traceback (most recent call last):
+            ...
+        sdpdr.base.deadline.EffortSpentError: the time was up after 0 steps
+        """
+        ahead = self.deadline.ahead
+        if ahead == 0.0:
+            raise EffortSpentError(f"the time was up after {max(self.steps - 1, 0)} steps")
+        if operations > PACE * ahead:
+            raise EffortSpentError(
+                f"a step of some {operations:.0e} operations does not fit into the "
+                f"{in_seconds(ahead)} s that were left"
+            )
 
 
 def in_seconds(seconds: float | None) -> str:

@@ -98,6 +98,8 @@ class Log:
 
 
 _LOG: ContextVar[Log | None] = ContextVar("the log of a command", default=None)
+# What shows the words of the solve that is being carried out, if anything does.
+_SHOW: ContextVar[Callable[[str], None] | None] = ContextVar("what shows words", default=None)
 
 
 def working(words: str) -> None:
@@ -136,6 +138,33 @@ def _display(progress: bool | None, words: str) -> Iterator[Callable[[str], None
 
 
 @contextmanager
+def _shown_by(show: Callable[[str], None] | None) -> Iterator[None]:
+    """Let further phases of a solve be told to whoever shows its progress."""
+    token = _SHOW.set(show)
+    try:
+        yield
+    finally:
+        _SHOW.reset(token)
+
+
+def enter_phase(words: str) -> None:
+    """Tell whoever shows the progress of the solve at hand what is done from here on.
+
+    Examples
+    --------
+    >>> with Log() as log, show_progress(None, "lowrank"):
+    ...     print(log.doing)
+    ...     enter_phase("proving: what lowrank found")
+    ...     print(log.doing)
+    solving: lowrank
+    proving: what lowrank found
+    """
+    show = _SHOW.get()
+    if show is not None:
+        show(words)
+
+
+@contextmanager
 def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progress | None]:
     """Yield a function to report iterations to.
 
@@ -148,9 +177,10 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
         What is being done.
     """
     if callable(progress):
-        yield progress
+        with _shown_by(None):
+            yield progress
         return
-    with _display(progress, f"solving: {what}") as show:
+    with _display(progress, f"solving: {what}") as show, _shown_by(show):
         if show is None:
             yield None
             return

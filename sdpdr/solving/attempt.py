@@ -74,12 +74,22 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
         solution = _carried_out(chosen, clock, request, report)
     if request.rigorous and chosen.sdp is not None:
         with clock("certify"):
-            solution = proved(chosen.sdp, solution, request.proofs)
+            solution = _rigorously(chosen.sdp, solution, request.proofs)
         solution = replace(solution, timings=dict(clock.seconds))
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
     return replace(solution, runs=(_run_of(solution, watch.spent),))
+
+
+def _rigorously(sdp: SDP, solution: Solution, proofs: Deadline) -> Solution:
+    """The solution proved with all rounding accounted for, in no steps where it was interrupted."""
+    ended = solution.status is Status.INTERRUPTED
+    try:
+        again = proved(sdp, solution, Deadline(0.0) if ended else proofs)
+    except KeyboardInterrupt:
+        return replace(solution, status=Status.INTERRUPTED)
+    return replace(again, status=Status.INTERRUPTED) if ended else again
 
 
 def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:

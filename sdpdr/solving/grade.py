@@ -13,9 +13,11 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import ENDLESS, Deadline
+from sdpdr.base.progress import enter_phase
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.program.attain import Attained, attain, made_psd
+from sdpdr.program.attain import Attained, InterruptedProofError, attain, made_psd
+from sdpdr.program.attain.attain import INTERRUPTED
 from sdpdr.program.backward import Measured, dual_backward_error
 from sdpdr.program.boxes import repair
 from sdpdr.program.certificate import Certificate
@@ -67,44 +69,69 @@ def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Reques
     Without ``attainable`` the point is measured where it is, and not proved feasible. No step
     towards a feasible point, and no solver for a ray, begins after the deadline.
     """
-    point, verdict, solver = outcome.point, outcome.verdict, chosen.solver
-    deadline = request.proofs
+    enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
+    with clock("certify"):
+        try:
+            solution = _graded(sdp, outcome, chosen, clock, request)
+        except KeyboardInterrupt as error:
+            if not outcome.point.values:
+                raise
+            claim = replace(outcome.claim, verdict=outcome.verdict.value)
+            solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+            solution = replace(solution, gap_scale=request.gap_scale)
+            solution = interrupted(sdp, solution, _given(sdp, outcome), error)
+    return replace(solution, timings=dict(clock.seconds), history=outcome.history)
+
+
+def _given(sdp: SDP, outcome: Outcome) -> Point:
+    """The point of a solver, repaired as far as that takes no proof."""
+    point = outcome.point
+    values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
+    return Point(values, complete_multipliers(sdp, point.duals))
+
+
+def _graded(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
+    verdict, solver, deadline = outcome.verdict, chosen.solver, request.proofs
     proofs = Proofs(sdp, solver.tol, deadline, gap_scale=request.gap_scale)
     claim = replace(outcome.claim, verdict=verdict.value)
-    with clock("certify"):
-        values = repair(sdp, made_psd(sdp, point.values)) if point.values else {}
-        given = Point(values, complete_multipliers(sdp, point.duals))
-        goal = _good_enough(sdp, given, solver.tol)
-        if chosen.tentative:
-            both = proofs.at_once(given) if verdict is Verdict.SOLVED else None
-            if both is None:
-                return unproved(_TENTATIVE, claim, chosen, clock, maximize=sdp.maximize)
-            certificate, attained, point = both
-        elif request.attainable:
-            certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
-        else:
-            certificate, point = proofs.certified(given, goal)
-            attained = Attained(None, "no proof was asked for", values)
-        solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
-        solution = with_both_sides(sdp, solution, certificate, attained, point.duals)
-        point = Point(solution.values, solution.duals)
-        refutation = _refutation(sdp, verdict, certificate, attained, deadline)
-        ray = None
-        if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
-            ray, words = _ray(sdp, verdict, point, attained, deadline)
-            claim = replace(claim, message=f"{claim.message} {words}".strip())
+    given = _given(sdp, outcome)
+    goal = _good_enough(sdp, given, solver.tol)
+    if chosen.tentative:
+        both = proofs.at_once(given) if verdict is Verdict.SOLVED else None
+        if both is None:
+            return unproved(_TENTATIVE, claim, chosen, clock, maximize=sdp.maximize)
+        certificate, attained, point = both
+    elif request.attainable:
+        certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
+    else:
+        certificate, point = proofs.certified(given, goal)
+        attained = Attained(None, "no proof was asked for", given.values)
+    solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+    solution = with_both_sides(sdp, solution, certificate, attained, point.duals)
+    point = Point(solution.values, solution.duals)
+    refutation = _refutation(sdp, verdict, certificate, attained, deadline)
+    ray = None
+    if not refutation and verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
+        ray, words = _ray(sdp, verdict, point, attained, deadline)
+        claim = replace(claim, message=f"{claim.message} {words}".strip())
     if refutation:
         verdict = Verdict.INACCURATE if point.values else Verdict.FAILED
         claim = replace(claim, message=f"{claim.message} {refutation}".strip())
-    solution = replace(
-        solution,
-        claimed=claim,
-        timings=dict(clock.seconds),
-        history=outcome.history,
-        gap_scale=request.gap_scale,
-        ray=ray,
-    )
+    solution = replace(solution, claimed=claim, gap_scale=request.gap_scale, ray=ray)
     return with_status(sdp, solution, verdict)
+
+
+def interrupted(sdp: SDP, solution: Solution, given: Point, error: KeyboardInterrupt) -> Solution:
+    """The solution with what was proved of a point before somebody interrupted the proofs.
+
+    Whoever asked to end is told so, even where both sides are proved.
+    """
+    if not isinstance(error, InterruptedProofError):
+        error = InterruptedProofError(Attained(None, INTERRUPTED, given.values))
+    duals = error.duals or given.duals
+    solution = with_both_sides(sdp, solution, error.certificate, error.attained, duals)
+    graded = with_status(sdp, solution, Verdict.INTERRUPTED)
+    return replace(graded, status=Status.INTERRUPTED)
 
 
 def _ray(

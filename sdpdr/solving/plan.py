@@ -217,7 +217,11 @@ class Plan(Way):
         if request.rigorous and self.sdp is None:
             why = standard_form(request.model)[1].rstrip(".")
             raise NotAcceptedError(_NOT_RIGOROUS.format(why))
-        solution = tightened(request.model, self._answered(request), request.deadline)
+        solution = self._answered(request)
+        try:
+            solution = tightened(request.model, solution, request.deadline)
+        except KeyboardInterrupt:
+            solution = replace(solution, status=Status.INTERRUPTED)
         if request.attainable:
             solution = without_what_misses(solution)
         return replace(solution, of_model=isinstance(request.model, Model))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.program.attain import Attained, attain, inward_multipliers
+from sdpdr.program.attain import Attained, InterruptedProofError, attain, inward_multipliers
+from sdpdr.program.attain.attain import INTERRUPTED, better_value
 from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.attain.written import is_worth_writing
 from sdpdr.program.backward import dual_backward_error
@@ -50,18 +53,39 @@ class Proofs:
 
         Who is hurried does not wait for a tighter bound. Of small programs both sides are first
         tried by dense linear algebra, which takes a tenth of the time where it leads anywhere.
+
+        Raises
+        ------
+        InterruptedProofError
+            In place of a KeyboardInterrupt, with what was proved by then.
         """
+        known = _Known(Attained(None, INTERRUPTED, given.values), Certificate(None, INTERRUPTED))
+        try:
+            return self._proved(given, goal, known, hurried=hurried)
+        except KeyboardInterrupt as error:
+            attained = known.attained
+            if isinstance(error, InterruptedProofError):
+                attained = better_value(self.sdp, attained, error.attained)
+            raise InterruptedProofError(attained, known.certificate, known.duals) from None
+
+    def _proved(
+        self, given: Point, goal: float | None, known: _Known, *, hurried: bool
+    ) -> tuple[Certificate, Attained, Point]:
+        """The same, which says on the way what is known by then."""
         sides = Sides() if self.rigorous else self._sides(given)
         met = _met(sides, given)
         if met is not None:
             return met
+        known.attained = sides.attained or known.attained
         certificate, point = self.certified(given, goal)
         if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
             certificate, point = sides.certificate, _proving(sides.certificate, given)
+        known.certificate, known.duals = certificate, point.duals
         met = self._met_before_path(certificate, point, given)
         if met is not None:
             return met
         attained = self._also_attained(sides.attained, certificate, given)
+        known.attained = attained
         if not hurried:
             certificate, point = self._tightened(certificate, attained, point, given)
         return certificate, attained, point
@@ -97,10 +121,7 @@ class Proofs:
             return self.attained(given, certificate.bound)
         if self._is_tight(certificate, known.value):
             return known
-        found = self.attained(given, certificate.bound)
-        if found.value is None:
-            return known
-        return found if (found.value > known.value) == self.sdp.maximize else known
+        return better_value(self.sdp, self.attained(given, certificate.bound), known)
 
     def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
         """A bound, and the point with the multipliers that prove it."""
@@ -178,6 +199,15 @@ class Proofs:
             return False
         away = self.sdp.report(goal) - self.sdp.report(certificate.bound)
         return away <= 0.5 * self.tol * abs(goal)
+
+
+@dataclass(eq=False)
+class _Known:
+    """What is proved so far."""
+
+    attained: Attained
+    certificate: Certificate
+    duals: Mapping[str, Array] = field(default_factory=dict)
 
 
 def _met(sides: Sides, given: Point) -> tuple[Certificate, Attained, Point] | None:

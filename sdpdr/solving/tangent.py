@@ -6,18 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from sdpdr.base.progress import enter_phase
 from sdpdr.model import Model
 from sdpdr.model.tangent import tangent_of
 from sdpdr.program.attain import made_psd
 from sdpdr.program.boxes import repair
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
+from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.screen import screen
 from sdpdr.solving.asked import Request
-from sdpdr.solving.grade import Clock, unproved, with_both_sides, with_status
+from sdpdr.solving.grade import Clock, interrupted, unproved, with_both_sides, with_status
 from sdpdr.solving.proofs import Proofs, value_of
 from sdpdr.solving.way import Way
 
@@ -55,12 +57,18 @@ def grade_by_tangent(
     solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
     if not outcome.point.values:
         return solution
+    enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
+    proofs = Proofs(sdp, chosen.solver.tol, request.proofs)
     with clock("certify"):
-        solution = _proved(
-            sdp, outcome.point, Proofs(sdp, chosen.solver.tol, request.proofs), solution
-        )
+        try:
+            solution = _proved(sdp, outcome.point, proofs, solution)
+        except KeyboardInterrupt as error:
+            solution = interrupted(sdp, solution, outcome.point, error)
+            outcome = replace(outcome, verdict=Verdict.INTERRUPTED)
+    was_interrupted = solution.status is Status.INTERRUPTED
     solution = replace(solution, timings=dict(clock.seconds), gap_scale=request.gap_scale)
-    return _with_true_value(model, sdp, solution, outcome)
+    solution = _with_true_value(model, sdp, solution, outcome)
+    return replace(solution, status=Status.INTERRUPTED) if was_interrupted else solution
 
 
 def _proved(sdp: SDP, found: Point, proofs: Proofs, solution: Solution) -> Solution:

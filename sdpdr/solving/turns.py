@@ -52,6 +52,8 @@ _MOMENT = 0.05
 # What may become of reductions and proofs on data that nobody has tried. What solvers raise is an
 # outcome already.
 _MISSED = (SdpdrError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
+# Of proofs that take no steps: whoever interrupted something is not kept waiting.
+_AT_ONCE = Deadline(0.0)
 SETTLED = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED)
 
 
@@ -103,13 +105,13 @@ def take_turns(
     turns = Turns(chosen, attempt, deadline, rigorous=rigorous)
     try:
         turns.take_all()
+        if not turns.found:
+            raise turns.errors[0]
+        return turns.graded()
     except KeyboardInterrupt:
         if not turns.found:
             raise
-        return replace(turns.joined(), status=Status.INTERRUPTED)
-    if not turns.found:
-        raise turns.errors[0]
-    return turns.graded()
+        return replace(turns.joined(_AT_ONCE), status=Status.INTERRUPTED)
 
 
 @dataclass(eq=False)
@@ -281,9 +283,13 @@ class Turns:
         words = ", ".join(part for part in (turn, left) if part)
         return f" ({words})" if words else ""
 
-    def joined(self) -> Solution:
-        """What was found so far."""
-        solution = join(self.found, self.chosen.sdp, of_proofs(self.deadline))
+    def joined(self, proofs: Deadline | None = None) -> Solution:
+        """What was found so far; proofs of who was interrupted are over."""
+        ended = any(one.status is Status.INTERRUPTED for one in self.found)
+        proofs = _AT_ONCE if ended else proofs or of_proofs(self.deadline)
+        solution = join(self.found, self.chosen.sdp, proofs)
+        if ended and solution.status not in SETTLED:
+            solution = replace(solution, status=Status.INTERRUPTED)
         return replace(solution, runs=(*solution.runs, *self.failed))
 
     def _proved(self) -> Solution:

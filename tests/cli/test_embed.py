@@ -481,6 +481,20 @@ def test_an_interruption_writes_nothing_and_is_130(sdpdr, tmp_path, roll_csv, mo
     assert not (tmp_path / "y.csv").exists()
 
 
+def test_an_interruption_of_the_proofs_writes_the_best_point(
+    sdpdr, tmp_path, roll_csv, monkeypatch
+):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdpdr.solving.proofs.certify", interrupt)
+    ran = sdpdr("embed roll.csv --drop t,kind --out y.csv --record y.json")
+    assert ran.code == Exit.INTERRUPTED
+    assert "INTERRUPTED" in ran.err
+    assert (tmp_path / "y.csv").exists()
+    assert (tmp_path / "y.json").exists()
+
+
 def test_debug_shows_where_an_error_comes_from(sdpdr):
     with pytest.raises(package.errors.FileFormatError):
         sdpdr("embed nowhere.csv --debug")

@@ -197,9 +197,11 @@ def test_the_display_shows_value_bound_and_gap(roll, monkeypatch):
     shown = []
     monkeypatch.setattr("rich.status.Status.update", lambda self, words: shown.append(words))
     sdpdr.solve(methods.mvu(roll), "lowrank", progress=True)
-    assert all("value" in words for words in shown)
-    assert "bound" in shown[-1]
-    assert "gap" in shown[-1]
+    *solving, proving = shown
+    assert all("value" in words for words in solving)
+    assert "bound" in solving[-1]
+    assert "gap" in solving[-1]
+    assert proving == "proving: what lowrank found, factor form"
 
 
 def test_an_interruption_of_the_second_try_is_an_interruption(spiral, monkeypatch):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import minimize, norm, scalar, square
+from sdpdr.base.deadline import Effort
 from sdpdr.program.attain.bordered import Bordered, Pattern
 from sdpdr.program.attain.box import _System
 from sdpdr.program.attain.cone import Scaled
@@ -46,7 +47,7 @@ def test_a_bordered_system_has_the_solution_of_the_whole(seed, n_free):
     whole[own, own] += diagonal[own]
     joint = np.block([[whole, free.toarray()], [free.toarray().T, corner]])
     right = rng.normal(size=m + n_free)
-    w, v = Bordered(pattern, ordered, diagonal, rest, free, corner).solve(right)
+    w, v = Bordered(pattern, ordered, diagonal, rest, free, corner).solve(right, Effort())
     assert np.allclose(joint @ np.concatenate([w, v]), right, atol=1e-7)
 
 

@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status, graphs, methods
+from sdpdr.base.deadline import ENDLESS
 from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
 from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
@@ -25,6 +26,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.costs import Cost, shares
 from sdpdr.solving.join import join
+from sdpdr.solving.proofs import Proofs, Sides
 
 LENGTHS = [1.0, 2.0]
 OPTIMUM = 14.0 / 3.0
@@ -153,6 +155,31 @@ def test_an_interrupt_keeps_what_was_found(only, model):
     only("interrupted", "honest")
     with pytest.raises(KeyboardInterrupt):
         sdpdr.solve(model)
+
+
+def test_an_interrupt_of_the_proofs_of_a_turn_ends_all(only, model, monkeypatch):
+    """The point of the turn before is the answer, and is joined without further steps."""
+    only("finder", "prover", "honest")
+    certified, seen, given = Proofs.certified, [], []
+
+    def certify(proofs, point, goal=None):
+        seen.append(point)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return certified(proofs, point, goal)
+
+    def joined(found, sdp=None, deadline=ENDLESS):
+        given.append(deadline)
+        return join(found, sdp, deadline)
+
+    monkeypatch.setattr(Proofs, "certified", certify)
+    monkeypatch.setattr("sdpdr.solving.proofs.both_sides", lambda *given, **how: Sides())
+    monkeypatch.setattr("sdpdr.solving.turns.join", joined)
+    solution = sdpdr.solve(model)
+    assert order_of(solution) == ["finder", "prover"]
+    assert solution.status is Status.INTERRUPTED
+    assert solution.value == pytest.approx(OPTIMUM, rel=1e-5)
+    assert given[-1].is_over()
 
 
 def test_progress_tells_whose_turn_it_is_and_what_is_left(only, model, monkeypatch):

@@ -5,8 +5,8 @@ point that is feasible, not nearly so: where a program is ill-posed, points that
 by rounding alone can be better by half.
 """
 
-from sdpdr.program.attain.attain import Attained, attain
+from sdpdr.program.attain.attain import Attained, InterruptedProofError, attain
 from sdpdr.program.attain.closed import made_psd
 from sdpdr.program.attain.inward import inward_multipliers
 
-__all__ = ["Attained", "attain", "inward_multipliers", "made_psd"]
+__all__ = ["Attained", "InterruptedProofError", "attain", "inward_multipliers", "made_psd"]

@@ -21,6 +21,7 @@ from sdpdr.program.attain.cone import (
 )
 from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.attain.through import solve_through_factor
+from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import is_face_known
 from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.sdp import SDP
@@ -38,6 +39,7 @@ _POLISHED = 1e-3
 _SMALL_ORDER = 150
 _ENCLOSED = "a box around it contains a feasible point and lies in the cone"
 _UNPROVED = "no point was proved feasible"
+INTERRUPTED = "the proof was interrupted"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +66,31 @@ class Attained:
     values: Mapping[str, Value]
     duals: Mapping[str, Array] = field(default_factory=dict)
     rigorous: bool = False
+
+
+class InterruptedProofError(KeyboardInterrupt):
+    """Somebody interrupted a proof; what was proved by then is kept.
+
+    Parameters
+    ----------
+    attained : Attained
+        The best value so far.
+    certificate : Certificate, optional
+        A bound.
+    duals : mapping from label to array, optional
+        The multipliers that prove it.
+    """
+
+    def __init__(
+        self,
+        attained: Attained,
+        certificate: Certificate | None = None,
+        duals: Mapping[str, Array] | None = None,
+    ) -> None:
+        super().__init__(INTERRUPTED)
+        self.attained = attained
+        self.certificate = certificate or Certificate(None, INTERRUPTED)
+        self.duals = duals or {}
 
 
 def attain(
@@ -105,6 +132,11 @@ def attain(
     -------
     Attained
 
+    Raises
+    ------
+    InterruptedProofError
+        In place of a KeyboardInterrupt where a value was proved by then.
+
     References
     ----------
     Jansson, Chaykin, Keil, "Rigorous error bounds for the optimal value in semidefinite
@@ -127,8 +159,10 @@ def attain(
     why = _why_hopeless(sdp, point)
     if why is not None:
         return Attained(None, why, point.values)
-    aim = _Aim(sdp.report(goal), max(tol, _FINEST), rigorous)
     closed, found = closed_form(sdp, point.values, rigorous), None
+    aim = _Aim(
+        sdp.report(goal), max(tol, _FINEST), rigorous, np.inf if closed is None else closed[0]
+    )
     if closed is not None and np.isfinite(closed[0]):
         lowest, values, words = closed
         found = Attained(sdp.report(lowest), words, values, rigorous=rigorous)
@@ -139,7 +173,22 @@ def attain(
         value, searched = _searched(sdp, point, aim, deadline, path=path)
     except _UnprovedError as error:
         return found or Attained(None, str(error), point.values)
+    except InterruptedProofError as error:
+        raise InterruptedProofError(better_value(sdp, error.attained, found)) from None
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+        raise InterruptedProofError(found) from None
     return searched if closed is None or found is None or value < closed[0] else found
+
+
+def better_value(sdp: SDP, one: Attained, other: Attained | None) -> Attained:
+    """Of two the one with the better value that is proved; the first where neither has one."""
+    if other is None or other.value is None:
+        return one
+    if one.value is None:
+        return other
+    return one if (one.value > other.value) == sdp.maximize else other
 
 
 class _UnprovedError(Exception):
@@ -148,15 +197,23 @@ class _UnprovedError(Exception):
 
 @dataclass(frozen=True)
 class _Aim:
-    """A value of the minimisation, how near to it is near enough, and whether rounding counts."""
+    """A value of the minimisation, how near to it is near enough, and whether rounding counts.
+
+    With the value that is proved already, infinite where none is.
+    """
 
     goal: float
     tol: float
     exact: bool
+    known: float
 
     def is_far(self, value: float) -> bool:
         """Whether a value leaves more than half of the tolerance to the bound."""
         return value - self.goal > 0.5 * self.tol * abs(value)
+
+    def gains(self, value: float) -> bool:
+        """Whether a value is better, by as much, than the one that is proved already."""
+        return not self.known < np.inf or self.known - value > 0.5 * self.tol * abs(value)
 
 
 def _why_hopeless(sdp: SDP, point: Point) -> str | None:
@@ -179,7 +236,10 @@ def _searched(
     Raises
     ------
     _UnprovedError
+    InterruptedProofError
+        Where a point was proved by then.
     """
+    stopped = False
     best: tuple[Box, str, Mapping[str, Array]] | None = None
     trouble = "no interior point of the feasible set was found"
     try:
@@ -200,11 +260,18 @@ def _searched(
                 break
     except EffortSpentError as error:
         trouble = str(error)
+    except KeyboardInterrupt:
+        if best is None:
+            raise
+        stopped = True
     if best is None:
         raise _UnprovedError(f"{_UNPROVED}: {trouble}")
     box, words, duals = best
     values = _values(program, box, point)
-    return box.value, Attained(sdp.report(box.value), words, values, duals, aim.exact)
+    found = Attained(sdp.report(box.value), words, values, duals, aim.exact)
+    if stopped:
+        raise InterruptedProofError(found)
+    return box.value, found
 
 
 def _values(program: ConeProgram, box: Box, point: Point) -> dict[str, Value]:
@@ -225,16 +292,19 @@ def _boxes(
     """Boxes around points of the interior that nearly satisfy the equations, or why there is none.
 
     The most promising points come first; what leads further from the optimum is tried only where
-    what is nearer was in vain.
+    what is nearer was in vain. Nothing next to a point is, where it is itself no better than what
+    is proved already.
     """
-    if any(isinstance(given, Factor) for given in point.values.values()):
+    gains = aim.gains(program.value(x))
+    if gains and any(isinstance(given, Factor) for given in point.values.values()):
         box = solve_through_factor(program, x, program.factors(point.values))
         yield box, "a factor next to which all equations have a solution", {}
     require_dense_factors(program.sdp)
     shares = finest_first(aim.tol, SHARES if program.b.size <= _MANY_ROWS else _FEWER_SHARES)
     own = own_share(program, x)
     # A point that lies inside and satisfies the rows need not be moved.
-    for share in shares if own is None or own >= shares[0] else (own, *shares):
+    shares = shares if own is None or own >= shares[0] else (own, *shares)
+    for share in shares if gains else ():
         found = nearest(program, x, share)
         if found is not None:
             box = enclose(program, found, exact=aim.exact)

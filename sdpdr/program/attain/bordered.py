@@ -24,6 +24,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import Effort
 
 # What is added to a block of unit diagonal whose rows may depend on each other.
 _SHIFT = 1e-15
@@ -206,12 +207,14 @@ class Bordered:
             core[np.ix_(block.at, block.at)] -= block.complement
         self._core = core
 
-    def solve(self, right: Array) -> tuple[Array, Array]:
+    def solve(self, right: Array, effort: Effort) -> tuple[Array, Array]:
         """Solve for the rows' unknowns and for the free scalars.
 
         Parameters
         ----------
         right : array of shape (m + f,)
+        effort : Effort
+            That may be spent where rows depend on each other.
         """
         reduced = np.concatenate([right[: self._m][self._pattern.rest], right[self._m :]])
         halves = []
@@ -219,7 +222,7 @@ class Bordered:
             half = block.half(right[block.own])
             reduced[block.at] -= block.border.T @ half
             halves.append(half)
-        found = least_squares(self._core, reduced)
+        found = least_squares(self._core, reduced, effort)
         w = np.zeros(self._m)
         w[self._pattern.rest] = found[: self._pattern.rest.size]
         for block, half in zip(self._blocks, halves, strict=True):
@@ -271,10 +274,15 @@ def _single(rows: Index, q: int, diagonal: Array, free: sp.csr_array) -> _Block:
     return _Block(rows, q + touched, None, scale, border)
 
 
-def least_squares(core: Array, right: Array) -> Array:
+def least_squares(core: Array, right: Array, effort: Effort) -> Array:
     """The solution of an indefinite system; the shortest where rows depend on each other.
 
     That takes several times as long, and is left to systems that a factorization fails on.
+
+    Raises
+    ------
+    EffortSpentError
+        If it takes too long.
     """
     if not right.size:
         return right
@@ -284,6 +292,7 @@ def least_squares(core: Array, right: Array) -> Array:
     factor, pivots, singular = sl.lapack.dgetrf(scaled)
     norm = float(np.max(np.sum(np.abs(scaled), axis=0)))
     if singular or sl.lapack.dgecon(factor, norm)[0] < np.finfo(float).eps:
+        effort.spend(float(right.size) ** 3)
         return np.asarray(scale * np.linalg.lstsq(scaled, aim, rcond=1e-15)[0])
     found = sl.lapack.dgetrs(factor, pivots, aim)[0]
     found += sl.lapack.dgetrs(factor, pivots, aim - scaled @ found)[0]

@@ -80,8 +80,10 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
         Demand that dependent rows are shown to follow from the others in rational arithmetic;
         modulo a prime will do otherwise.
     """
-    program.effort.spend(0.0)  # of time: rows for which it is too large are refused
-    return Enclosure(program.rescaled(x)).around(program, x, exact)
+    enclosure = Enclosure(program.rescaled(x))
+    # Of time alone: rows for which it is too large are refused.
+    program.effort.foresee(enclosure.operations)
+    return enclosure.around(program, x, exact)
 
 
 class Enclosure:
@@ -95,6 +97,11 @@ class Enclosure:
 
     def __init__(self, scaled: Scaled) -> None:
         self._scaled, self._own = scaled, own_columns(scaled)
+
+    @property
+    def operations(self) -> float:
+        """Of an inverse and some products, which go on several times as fast as others do."""
+        return float(self._scaled.b.size - self._own[0].size) ** 3
 
     def prepare(self) -> None:
         """Do now what does not depend on right sides."""

@@ -29,7 +29,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.program.attain.approach import finest_first, least_share, lifted
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.attain.dense import DenseProgram
@@ -104,6 +104,7 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     cost = units * program.c
     schur = Schur(program, A)
     free = program.free
+    program.effort.spend(float(schur.m) ** 2 * free.size)
     kernel = _kernel(schur.free)
     y = project(schur.free, cost[free], y)
     slack = lifted(program, cost - A.T @ y, share, np.ones(cost.size))
@@ -115,7 +116,7 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
             return y
         z = inverse(program, slack)
         right = schur.A @ schur.apply(z, z, missed)
-        step = _within(kernel, schur.matrix(z, z), right)
+        step = _within(kernel, schur.matrix(z, z), right, program.effort)
         if step is None:
             return None
         change = missed - A.T @ step
@@ -140,11 +141,11 @@ def _is_met(
     return longest_step(program, slack, missed) > _NEAR
 
 
-def _within(kernel: Array | None, matrix: Array, right: Array) -> Array | None:
+def _within(kernel: Array | None, matrix: Array, right: Array, effort: Effort) -> Array | None:
     """The solution among the changes that free scalars do not notice."""
     if kernel is None:
-        return solve_symmetric(matrix, right)
-    found = solve_symmetric(kernel.T @ matrix @ kernel, kernel.T @ right)
+        return solve_symmetric(matrix, right, effort)
+    found = solve_symmetric(kernel.T @ matrix @ kernel, kernel.T @ right, effort)
     return None if found is None else np.asarray(kernel @ found)
 
 

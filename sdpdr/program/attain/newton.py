@@ -150,14 +150,16 @@ class Schur:
         columns = self.free.toarray()
         held = np.diag(corner - _HELD * np.max(np.diagonal(matrix), initial=0.0))
         joint = finite(np.block([[matrix, columns], [columns.T, held]]))
-        found = least_squares(joint, right)
+        found = least_squares(joint, right, self.program.effort)
         return found[: self.m], found[self.m :]
 
     def _eliminated(self, matrix: Array, corner: Array, right: Array) -> tuple[Array, Array] | None:
         """The solution where free scalars cost enough to be solved for first, or there are none."""
         lowered = self.free @ sp.diags_array(1.0 / corner)
         w = solve_symmetric(
-            matrix - (lowered @ self.free.T).toarray(), right[: self.m] - lowered @ right[self.m :]
+            matrix - (lowered @ self.free.T).toarray(),
+            right[: self.m] - lowered @ right[self.m :],
+            self.program.effort,
         )
         return None if w is None else (w, (right[self.m :] - self.free.T @ w) / corner)
 
@@ -189,7 +191,7 @@ class Schur:
         )
         rows, of_free = right[: self.m], right[self.m :]
         found = np.concatenate([of_free[shared], np.zeros(border.shared.size)])
-        w, last = system.solve(np.concatenate([rows - lowered @ of_free[own], found]))
+        w, last = system.solve(np.concatenate([rows - lowered @ of_free[own], found]), effort)
         v = np.zeros(corner.size)
         v[shared] = last[: shared.size]
         v[own] = (of_free[own] - self.free[:, own].T @ w) / corner[own]
@@ -225,8 +227,14 @@ class Schur:
         return image
 
 
-def solve_symmetric(matrix: Array, right: Array) -> Array | None:
-    """Least squares where rows depend on each other; None where numbers are lost."""
+def solve_symmetric(matrix: Array, right: Array, effort: Effort) -> Array | None:
+    """Least squares where rows depend on each other; None where numbers are lost.
+
+    Raises
+    ------
+    EffortSpentError
+        If least squares, which take some ten times as long, take too long.
+    """
     if not right.size:
         return np.zeros(0)  # which older versions of SciPy refuse
     diagonal = np.diagonal(matrix)
@@ -237,6 +245,7 @@ def solve_symmetric(matrix: Array, right: Array) -> Array | None:
     try:
         root = sl.cho_factor(scaled + 1e-15 * np.eye(right.size), lower=True)
     except np.linalg.LinAlgError:
+        effort.spend(float(right.size) ** 3)
         values, vectors = np.linalg.eigh(scaled)
         known = values > 1e-14 * values[-1]
         part = vectors[:, known]

@@ -49,19 +49,26 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Effort
+from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs
 from sdpdr.linalg.verified import is_verified_positive
+from sdpdr.linalg.walks import envelope
 from sdpdr.program.attain.box import Box, own_columns
 from sdpdr.program.attain.cone import Block, ConeProgram, Scaled
 
 # Slack, in units of its row, from which on a row holds by it.
 _LOOSE = 1e-6
 _STEPS = 8
-# Share of the entries up to which a matrix is factored as a sparse one.
-_SPARSE = 0.1
+# Operations of a dense factorization that take as long as one of a sparse one that fills in, of
+# graphs with 120 to 1500 points, were 4 to 8; and the order up to which there are any: 500 MB.
+_FASTER, _DENSEST = 5.0, 8000
+# Times what a factorization takes that a bound on singular values did: 0.7 to 4.
+_BOUNDED = 4.0
+# Operations of a factorization that a product of two entries takes as long as, and most of these.
+_PRODUCT, _MOST_PRODUCTS = 20.0, 2e8
+_DEPENDENT = "the equations depend on each other in terms of the factor"
 
 
 def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, Array]) -> Box | str:
@@ -83,9 +90,7 @@ def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, A
     program.effort.spend(0.0)
     scaled = program.rescaled(x)
     system = _Factored(program, scaled, x / scaled.units, factors)
-    trouble = system.polish()
-    program.effort.spend()
-    return trouble or system.proved()
+    return system.polish() or system.proved()
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +162,14 @@ class _Factored:
         """Newton's shortest steps, until rounding ends them; why they lead nowhere, or None."""
         A, b = self.scaled.A[self.rows], self.scaled.b[self.rows]
         last = np.inf
-        for _ in range(_STEPS):
+        for _ in range(_STEPS if b.size else 0):
             missed = b - A @ self._vector()
             J = self._slopes(A)
             norms = _norms(J)
             if np.any(norms == 0.0):
                 return "an equation does not notice moves of the factor"
+            if J.shape[0] > np.count_nonzero(_heights(J) > _LOOSE):
+                return _DEPENDENT
             unit = sp.diags_array(1.0 / norms) @ J
             size = float(np.linalg.norm(missed / norms))
             if not size < 0.5 * last:
@@ -170,7 +177,7 @@ class _Factored:
             last = size
             step = _shortest(unit, missed / norms, self.program.effort)
             if step is None or not np.isfinite(step).all():
-                return "the equations depend on each other in terms of the factor"
+                return _DEPENDENT
             if not self._move(step):
                 return "a scalar that is to be non-negative would be negative"
         return None
@@ -203,11 +210,11 @@ class _Factored:
         rows = sp.diags_array(1.0 / units)
         inner = sp.csr_array(rows @ J[self.rows])
         error = self._errors_of_slopes()
-        sigma = _least_singular(inner) - 1.01 * float(
+        sigma = _least_singular(inner, self.program.effort) - 1.01 * float(
             np.linalg.norm((rows @ error[self.rows]).data)
         )
         if not sigma > 0.0:
-            return "the equations depend on each other in terms of the factor"
+            return _DEPENDENT
         missed = self._missed(y)
         rho = 1.01 * float(np.linalg.norm(missed[self.rows] / units))
         sizes = _norms(sp.csr_array(self._on_matrices(abs(scaled.A) + scaled.radius)))
@@ -306,21 +313,51 @@ def _powers(sizes: Array) -> Array:
     return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
+def _heights(rows: sp.csr_array) -> Array:
+    """Lengths of the columns."""
+    return np.sqrt(np.bincount(rows.indices, np.square(rows.data), rows.shape[1]))
+
+
+def _product(J: sp.csr_array, effort: Effort) -> sp.csr_array:
+    """J J^T, where it is not too large.
+
+    Raises
+    ------
+    EffortSpentError
+    """
+    products = float(np.sum(np.square(np.bincount(J.indices, minlength=J.shape[1]), dtype=float)))
+    if products > _MOST_PRODUCTS:
+        raise EffortSpentError(f"{J.shape[0]} equations meet in too many points of the factor")
+    effort.spend(_PRODUCT * products)
+    return sp.csr_array(J @ J.T)
+
+
+def _operations(product: sp.csr_array) -> tuple[float, bool]:
+    """What a factorization takes, about, and whether a dense one takes less."""
+    sparse = float(np.sum(np.square(envelope(product), dtype=float)))
+    dense = product.shape[0] ** 3 / (3.0 * _FASTER)
+    is_dense = product.shape[0] <= _DENSEST and dense < sparse
+    return dense if is_dense else sparse, is_dense
+
+
 def _shortest(J: sp.csr_array, missed: Array, effort: Effort) -> Array | None:
     """The shortest solution of J d = r; None where there is none."""
-    product = sp.csc_array(J @ J.T)
-    effort.spend(float(product.nnz) ** 1.5)
+    product = _product(J, effort)
+    operations, is_dense = _operations(product)
+    effort.spend(operations)
     try:
-        if product.nnz < _SPARSE * product.shape[0] ** 2:
-            return np.asarray(J.T @ lu(product).solve(missed))
-        return np.asarray(J.T @ sl.cho_solve(sl.cho_factor(product.toarray()), missed))
+        if is_dense:
+            root = sl.cho_factor(product.toarray(), overwrite_a=True)
+            return np.asarray(J.T @ sl.cho_solve(root, missed))
+        return np.asarray(J.T @ lu(sp.csc_array(product)).solve(missed))
     except (ArithmeticError, np.linalg.LinAlgError):
         return None
 
 
-def _least_singular(J: sp.csr_array) -> float:
+def _least_singular(J: sp.csr_array, effort: Effort) -> float:
     """A proven lower bound on the smallest singular value; zero where none is found."""
-    product = sp.csr_array(J @ J.T)
+    product = _product(J, effort)
+    effort.spend(_BOUNDED * _operations(product)[0])
     terms = int(np.max(np.diff(J.indptr), initial=0)) + 2
     radius = float(gamma(terms)) * (abs(J) @ abs(J).T)
     least = 0.5 * smallest_eigenvalue(product)[0]
