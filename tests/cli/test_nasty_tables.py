@@ -374,12 +374,13 @@ def test_other_cells_have_no_thousands(cell):
         (f'{HEAD}1,2,3\n"4,5,6\n7,8,9\n', "A quote may have been opened in line 3 and never"),
         (f"{HEAD}1,2,\0\n3,4,5\n", "t.csv, line 2: expected text, found a byte of zero."),
         (f"{HEAD}1,2,3\n4,,6\n7,8,9\n1,1,1\n", "t.csv: rows with coordinates that are not "
-         "known: 2. Their columns: 'b'. --missing drop leaves those rows out"),
-        (f"{HEAD}1,2,3\ninf,5,6\n7,8,9\n1,1,1\n", "t.csv: Input X contains infinity"),
+         "known: 2. Their columns: 'b'. Lines of the file: 3. --missing drop leaves"),
+        (f"{HEAD}1,2,3\ninf,5,6\n7,8,9\n1,1,1\n", "t.csv: rows with coordinates that are "
+         "infinite: 2. Their columns: 'a'. Lines of the file: 3. --missing drop leaves"),
         (f"{HEAD}0,1,\n1,0,2\n,2,0\n", "If it holds distances, --metric precomputed says so"),
         (f"A title,,\n,,\n{HEAD}1,2,3\n", "If it is a title, --skip 2 leaves out the lines"),
         ("sep=;\n", "t.csv is empty below line 1."),
-        (f"{HEAD}1,2,3\n", "t.csv: Found array with 1 sample(s)"),
+        (f"{HEAD}1,2,3\n", "t.csv: there is 1 row, and at least 3 are needed."),
         (f"{HEAD}1,2,3\n1,2,3\n1,2,3\n", "t.csv: all 3 points are equal"),
         (f"{HEAD}1,2,3\nn/k,2,3\n1,2,4\n", "column 'a' holds 'n/k' (row 2), which is not a number"),
         (HEAD, "t.csv names columns (a, b, c) and has no row below them."),

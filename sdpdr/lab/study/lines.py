@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 from sdpdr.base.errors import DoubtfulColumnWarning, FileFormatError, VacuousWarning, warn
-from sdpdr.lab.study.cells import TRUTHS, has_comma, is_missing, is_number
+from sdpdr.lab.study.cells import TRUTHS, has_comma, hint, is_missing, is_number
 
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
@@ -194,6 +194,9 @@ def require_no_title(
         return
     separator = max(widths, key=lambda other: widths[other])
     k, width = begins[separator], widths[separator]
+    row = split[separator][k]
+    if torn(row, len(split[separator][0]), numbers[k]) or hint(separator.join(row), separator):
+        return  # What is said of the line is said where it is read.
     cells = [len(row) for row in split[separator][:k]]
     found = "one cell" if set(cells) == {1} else f"{', '.join(map(str, cells))} cells"
     place, them = f"line {numbers[0]}", "it is a title, --skip {} leaves it out"
