@@ -88,6 +88,76 @@ def test_a_header_without_a_name_for_names_of_rows_is_read_as_r_means_it(
     np.testing.assert_array_equal(frame.select().numbers(), points)
 
 
+@pytest.mark.parametrize("mark", [" ", ",", ";", "\t"])
+@pytest.mark.parametrize("counted", [True, False])
+def test_so_it_is_without_quotes(sdpdr, tmp_path, points, mark, counted):
+    names = [f"{k + 1}" if counted else f"row{k}" for k in range(12)]
+    body = [mark.join([name, *map(str, row)]) for name, row in zip(names, points, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([mark.join("abc"), *body]))
+    frame = read_table(tmp_path / "t.csv")
+    assert (list(frame.columns), list(frame.index)) == (["", "a", "b", "c"], [""])
+    np.testing.assert_array_equal(frame.select().numbers(), points)
+    ran = sdpdr("embed t.csv --n-neighbors 4 --out y.csv")
+    assert "the first column has no name, so it is taken for numbers or names of rows" in ran.err
+
+
+def test_names_of_chosen_rows_are_numbers_in_any_order(tmp_path):
+    (tmp_path / "t.csv").write_text("mass speed\n7 3.30 1.23\n2 3.84 1.06\n13 4.1 1.0\n")
+    assert list(read_table(tmp_path / "t.csv").columns) == ["", "mass", "speed"]
+
+
+@pytest.mark.parametrize(
+    ("above", "words"),
+    [
+        ("My table\n", "line 1: found one cell, and 3 in line 2. If it is a title, --skip 1 "),
+        ("My table, and such\nof 2024\n\n", "lines 1 to 2: found 2, 1 cells, and 3 in line 4. If "
+         "they are a title, --skip 3 leaves them out"),
+        ("My table, and such\n", "line 1: found 2 cells, and 3 in line 2. If it is a title, --sk"),
+        ("Report,,\n,,\n", "If it is a title, --skip 2 leaves out the lines above"),
+    ],
+)  # fmt: skip
+def test_lines_above_a_table_are_counted(sdpdr, tmp_path, lines, above, words):
+    (tmp_path / "t.csv").write_text(above + HEAD + "\n".join(lines))
+    said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+    assert words in said
+    skip = said.partition("--skip ")[2].partition(" ")[0]
+    assert sdpdr(f"embed t.csv --n-neighbors 4 --skip {skip} --out y.csv").code == Exit.OK
+
+
+def test_a_total_below_names_is_told(sdpdr, tmp_path, points, lines):
+    body = [f"P{k},{line}" for k, line in enumerate(lines)]
+    total = ",".join(map(str, points.sum(axis=0)))
+    (tmp_path / "t.csv").write_text("\n".join([f"name,{HEAD.strip()}", *body, f"Total,{total}"]))
+    ran = sdpdr("embed t.csv --n-neighbors 4 --out y.csv")
+    assert "line 14: 'Total' in column 'name' says that it is made of the other rows" in ran.err
+    assert "--drop-lines 14 leaves it out" in ran.err
+
+
+@pytest.mark.parametrize("mark", ["-", "--", ".", "*", "n.a.", "#N/A", "missing"])
+def test_marks_of_what_is_not_known_are_asked_about(sdpdr, tmp_path, lines, mark):
+    (tmp_path / "t.csv").write_text(HEAD + "\n".join([*lines, f"1,{mark},2"]))
+    said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+    assert f"If {mark!r} stands for what is not known, leave such cells empty" in said
+
+
+@pytest.mark.parametrize(("sep", "point"), [(",", "."), (";", ",")])
+def test_a_typographic_minus_is_a_minus(tmp_path, points, sep, point):
+    body = [sep.join(str(x).replace(".", point).replace("-", "\u2212") for x in row)
+            for row in points]  # fmt: skip
+    (tmp_path / "t.csv").write_text("\n".join([sep.join("abc"), *body]), encoding="utf-8")
+    np.testing.assert_array_equal(read_table(tmp_path / "t.csv").numbers(), points)
+
+
+def test_shares_beside_percents_are_told(sdpdr, tmp_path, lines):
+    body = [f"{line} %" if k != 2 else f"{line}" for k, line in enumerate(lines)]
+    (tmp_path / "t.csv").write_text(HEAD + "\n".join(body))
+    ran = sdpdr("embed t.csv --percent --n-neighbors 4 --out y.csv")
+    told = "t.csv, line 4: the number in column 'c' has no sign of percent, and that in line 2 has"
+    assert ran.err.count(told) == 1
+    (tmp_path / "t.csv").write_text(HEAD + "".join(f"{line}%\n" for line in lines))
+    assert "sign of percent" not in sdpdr("embed t.csv --percent --n-neighbors 4 --out y.csv").err
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -108,7 +178,6 @@ def test_decimal_commas_are_not_taken_for_separators(tmp_path, text):
     [
         "name,income\nP0,52,000\nP1,53,137\nP2,54,000\n",
         "x\n1,00\n2,37\n3,74\n",
-        "mass,speed\n1,3.30,1.23\n2,3.84,1.06\n3,4.1,1.0\n",
         "city,pop\nTown 0, ST,1\nTown 1, ST,2\nTown 2, ST,3\n",
         "city pop\nNew York 8\nLos Angeles 4\nSan Diego 1\n",
     ],
@@ -305,12 +374,13 @@ def test_other_cells_have_no_thousands(cell):
         (f'{HEAD}1,2,3\n"4,5,6\n7,8,9\n', "A quote may have been opened in line 3 and never"),
         (f"{HEAD}1,2,\0\n3,4,5\n", "t.csv, line 2: expected text, found a byte of zero."),
         (f"{HEAD}1,2,3\n4,,6\n7,8,9\n1,1,1\n", "t.csv: rows with coordinates that are not "
-         "known: 2. Their columns: 'b'. --missing drop leaves those rows out"),
-        (f"{HEAD}1,2,3\ninf,5,6\n7,8,9\n1,1,1\n", "t.csv: Input X contains infinity"),
+         "known: 2. Their columns: 'b'. Lines of the file: 3. --missing drop leaves"),
+        (f"{HEAD}1,2,3\ninf,5,6\n7,8,9\n1,1,1\n", "t.csv: rows with coordinates that are "
+         "infinite: 2. Their columns: 'a'. Lines of the file: 3. --missing drop leaves"),
         (f"{HEAD}0,1,\n1,0,2\n,2,0\n", "If it holds distances, --metric precomputed says so"),
-        (f"A title,,\n,,\n{HEAD}1,2,3\n", "If it is a title, --skip N leaves out as many lines"),
+        (f"A title,,\n,,\n{HEAD}1,2,3\n", "If it is a title, --skip 2 leaves out the lines"),
         ("sep=;\n", "t.csv is empty below line 1."),
-        (f"{HEAD}1,2,3\n", "t.csv: Found array with 1 sample(s)"),
+        (f"{HEAD}1,2,3\n", "t.csv: there is 1 row, and at least 3 are needed."),
         (f"{HEAD}1,2,3\n1,2,3\n1,2,3\n", "t.csv: all 3 points are equal"),
         (f"{HEAD}1,2,3\nn/k,2,3\n1,2,4\n", "column 'a' holds 'n/k' (row 2), which is not a number"),
         (HEAD, "t.csv names columns (a, b, c) and has no row below them."),

@@ -167,4 +167,4 @@ def test_jobs_are_at_least_one(jobs, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["study", "run", "tiny.toml", "--jobs", jobs])
     assert ended.value.code == Exit.USAGE
-    assert "a whole number of at least 1" in capsys.readouterr().err
+    assert "a whole number from 1 on" in capsys.readouterr().err

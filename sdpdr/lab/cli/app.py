@@ -16,6 +16,7 @@ from sdpdr import __version__
 from sdpdr.base.errors import PackageMissingError, SdpdrError
 from sdpdr.base.files import occupy_standard
 from sdpdr.base.progress import Log, has_terminal
+from sdpdr.lab.cli import EARLY, nothing_begun
 from sdpdr.lab.cli.console import (
     complain,
     errors_forgiven,
@@ -118,14 +119,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(words: Sequence[str], *, owns_process: bool) -> int:
     command = next((word for word in words if word in SUMMARIES), None)
     try:
-        args = parser(command).parse_args(words)
+        with nothing_begun():
+            args = parser(command).parse_args(words)
     except OSError as error:  # help that cannot be printed
         return _unheard(error)
     if owns_process:
-        from sdpdr.solvers.processes.workers import prepare_by_fork
-
-        # This process has imported what the command needs and computed nothing: the time to fork.
-        prepare_by_fork()
+        with nothing_begun():
+            from sdpdr.solvers.processes.workers import prepare_by_fork
+        try:
+            # This process has imported what the command needs and computed nothing: the time to
+            # fork, to children that answer Ctrl-C in their own way.
+            prepare_by_fork()
+        except KeyboardInterrupt:
+            complain("error", EARLY)
+            return int(Exit.INTERRUPTED)
     with like_ctrl_c() as heard:
         code = _run(args)
     # As a shell reports a process that a signal has ended.

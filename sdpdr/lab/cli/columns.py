@@ -58,7 +58,10 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
     words = "lines of text that are no points: units below the names, a total"
     add("--drop-lines N,...", words, type=_lines, default=[])
-    words = "rows with coordinates that are not known: refuse them, or drop them\n(default: refuse)"
+    words = (
+        "rows with coordinates that are not known or infinite: refuse them, or drop them\n"
+        "(default: refuse)"
+    )
     add("--missing", words, choices=MISSING, default="refuse")
     add("--columns A,B,...", "only these columns are coordinates", **names)
     add("--drop A,B,...", "all columns but these", **names)
@@ -170,11 +173,6 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             args.missing,
             in_time=bool(getattr(args, "actions", None)),
             may_be_distances=hasattr(args, "metric"),
-        )
-    if args.missing == "drop":
-        raise DataError(
-            "--missing drop is about coordinates, and these are distances, of which what is "
-            "missing is not known. Leave it out."
         )
     return table
 
@@ -300,8 +298,14 @@ def scaling(how: str | None, X: Array, names: Sequence[str]) -> Scaling:
     return Scaling(fitted.center_, fitted.scale_)
 
 
-def refuse_scale(how: str | None) -> None:
-    """Refuse ``--scale`` of distances."""
+def refuse_coordinates(args: Namespace) -> None:
+    """Refuse options about coordinates where there are distances."""
+    how = args.scale
+    if args.missing == "drop":
+        raise DataError(
+            "--missing drop is about coordinates, and these are distances, of which what is "
+            "missing is not known. Leave it out."
+        )
     if how not in (None, "none"):
         raise DataError(f"--scale {how} is about coordinates; these are distances: leave it out.")
 

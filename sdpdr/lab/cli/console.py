@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
@@ -193,6 +194,20 @@ def check_target(path: Path, suffixes: Sequence[str]) -> None:
     changed = place.parent if replaced else place
     if not os.access(changed, os.W_OK):
         raise FileFormatError(f"{path}: you may not write to {changed}. Choose another place.")
+    if replaced:
+        _try_to_write(path, changed)
+
+
+def _try_to_write(path: Path, folder: Path) -> None:
+    """Write beside a place, since permission is not all: a disk is full, or holds no files."""
+    try:
+        with NamedTemporaryFile(prefix=".sdpdr-", dir=folder) as file:
+            file.write(b"\0")
+    except OSError as error:
+        raise FileFormatError(
+            f"{path}: nothing can be written in the directory {folder} ({error.strerror}). Choose "
+            "another place."
+        ) from None
 
 
 def check_targets(targets: Iterable[Path | None], sources: Iterable[Path]) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ModelError, UnknownNameError
+from sdpdr.base.errors import DataError, ModelError, NotAcceptedError, UnknownNameError
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
-from sdpdr.base.rows import rows_from, rows_of
+from sdpdr.base.rows import listed, rows_from, rows_of
+from sdpdr.graphs.space import METRICS
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.console import (
@@ -40,10 +41,12 @@ from sdpdr.lab.cli.options import (
     add_command,
     add_solver_options,
     solver_options,
+    whole,
 )
+from sdpdr.lab.cli.pairs import squared_up
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
-from sdpdr.lab.study.tables import WRITABLE, write_table
+from sdpdr.lab.study.tables import WRITABLE, require_writer, write_table
 from sdpdr.model.blocks import Relation
 
 
@@ -81,8 +84,9 @@ def _add_reading(add: Callable[..., None]) -> None:
     names = {"type": columns.listed, "default": []}
     add(
         "--metric",
-        "precomputed: the table is a square matrix of distances\n(default: euclidean)",
-        choices=("euclidean", "precomputed"),
+        "cosine: of directions; precomputed: the table is a square matrix of distances,\n"
+        "or has two points and their distance in each line (default: euclidean)",
+        choices=METRICS,
     )
     add("--squared", "precomputed distances are squared")
     words = (
@@ -105,7 +109,7 @@ def _add_reading(add: Callable[..., None]) -> None:
 
 def _add_method(add: Callable[..., None]) -> None:
     add("--method NAME", f"{_listed()}\n(default: mvu)", default="mvu")
-    add("--n-components D", "dimensions (default: 2)", type=int)
+    add("--n-components D", "dimensions (default: 2)", type=whole)
     add(
         "--n-neighbors K",
         "a number, or auto: see `sdpdr.graphs.choose_k`\n(default: 6, of a sample auto)",
@@ -151,9 +155,14 @@ def run(args: Namespace) -> Exit:
     ):
         if path is not None:
             check_target(path, suffixes)
+    if args.out is not None:
+        require_writer(args.out)
+    _check_options(args)
     check_targets((args.out, args.figure, args.record, args.save), [args.file])
     estimator = made(args, _given(args))
     frame = columns.read(args, side_columns(args))
+    if args.metric == "precomputed":
+        frame = squared_up(frame, args)
     working(f"preparing {frame.n} rows")
     table = columns.divided(frame, args, side_columns(args))
     X = table.points.numbers()
@@ -183,6 +192,19 @@ def run(args: Namespace) -> Exit:
     return answers.exit_of(found.learned)
 
 
+def _check_options(args: Namespace) -> None:
+    """Refuse options that do not go together, before a table is read and spoken of."""
+    if args.metric == "precomputed":
+        columns.refuse_coordinates(args)
+    elif args.squared:
+        raise DataError("--squared is about distances. Add --metric precomputed, or leave it out.")
+    if args.metric == "cosine" and args.save is not None:
+        raise NotAcceptedError(
+            "--save keeps maps of coordinates, and --metric cosine compares directions. Leave one "
+            "out; --sample places rows by a map also of directions."
+        )
+
+
 def _given(args: Namespace) -> dict[str, Any]:
     """Hyperparameters that have options of their own, where these were used."""
     told = vars(args) | {"random_state": args.seed}
@@ -196,14 +218,8 @@ def _given(args: Namespace) -> dict[str, Any]:
 
 
 def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.Scaling:
-    if args.metric != "precomputed":
-        if args.squared:
-            raise DataError(
-                "--squared is about distances. Add --metric precomputed, or leave it out."
-            )
-        return columns.scaling(args.scale, X, names)
-    columns.refuse_scale(args.scale)
-    return columns.scaling("none", X, names)
+    how = "none" if args.metric == "precomputed" else args.scale
+    return columns.scaling(how, X, names)
 
 
 def _can_sample(args: Namespace) -> bool:
@@ -270,6 +286,12 @@ def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
 def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
     if not (args.out or args.figure or args.record or args.save):
         note("nothing is written: --out, --figure, --record and --save say where to.")
+    zero = [name for name, y in zip(_names(found, args), found.Y.T, strict=True)
+            if not np.nan_to_num(y).any()]  # fmt: skip
+    if zero:
+        left = found.Y.shape[1] - len(zero)
+        many = "1 dimension" if left == 1 else f"{left} dimensions"
+        note(f"the embedding has {many}: zero at all points: {listed(zero)}.")
     if args.json:
         say_json(record)
         return
@@ -292,7 +314,12 @@ def _listed() -> str:
 
 
 def _k(text: str) -> int | str:
-    return text if text == "auto" else int(text)
+    if text == "auto":
+        return text
+    try:
+        return whole(text)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{str(error).partition(',')[0]}, or auto, got {text!r}") from None
 
 
 def _rows(text: str) -> int:

@@ -29,18 +29,21 @@ COMPLETED = "--method distance_completion"
 
 
 def complete(table: Table, missing: str, *, in_time: bool, may_be_distances: bool) -> Table:
-    """The rows whose coordinates are all known, by ``--missing``."""
+    """The rows whose coordinates are all known and finite, by ``--missing``."""
     X = table.points.numbers()
-    gone = np.isnan(X)
+    gone = ~np.isfinite(X)
     if not gone.any():
         return table
     whole, file = np.asarray(~gone.any(axis=1)), table.points.file
-    rows = listed(np.flatnonzero(~whole) + 1)
+    left = np.flatnonzero(~whole)
+    rows, lines = listed(left + 1), table.frame.lines
+    kinds = (np.isnan(X).any(), np.isinf(X).any())
+    what = " or ".join(w for w, has in zip(("not known", "infinite"), kinds, strict=True) if has)
     called = list(table.points.columns)
     names = [repr(called[k]) for k in np.unique(np.nonzero(gone)[1])]
-    said = (
-        f"{file}: rows with coordinates that are not known: {rows}. Their columns: {listed(names)}."
-    )
+    said = f"{file}: rows with coordinates that are {what}: {rows}. Their columns: {listed(names)}."
+    if lines is not None:
+        said += f" Lines of the file: {listed([lines[row] for row in left.tolist()])}."
     if missing == "drop" and in_time:
         raise DataError(
             f"{said} --actions says what was done from each row to the next, so that none can be "
@@ -55,7 +58,7 @@ def complete(table: Table, missing: str, *, in_time: bool, may_be_distances: boo
     if not whole.any():
         raise DataError(f"{said} No row is without one: {others}")
     if missing == "drop":
-        note(f"{file}: coordinates of these rows are not known, and they are left out: {rows}.")
+        note(f"{file}: coordinates of these rows are {what}, and they are left out: {rows}.")
         return _some_rows(table, whole)
     raise DataError(f"{said} --missing drop leaves those rows out, {others}")
 

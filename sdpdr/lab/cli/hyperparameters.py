@@ -28,6 +28,9 @@ _OURS = ("sample", "squared", "progress")
 _HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
 # What a graph knows, and the call that made it, nobody at a command line can look up.
 _OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
+_TOO_FEW = re.compile(
+    r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required"
+)
 _CALL = re.compile(r" made by \w+\([^)]*\)")
 
 
@@ -44,12 +47,15 @@ def as_options(words: object, *, can_sample: bool = False) -> str:
     --------
     >>> as_options("take more neighbours, or connect='mst' or n_neighbors=7.")
     'take more neighbours, or --connect mst or --n-neighbors 7.'
+    >>> as_options("Found array with 1 sample(s) (shape=(1, 3)) while a minimum of 3 is required.")
+    'there is 1 row, and at least 3 are needed.'
     >>> as_options("Some repeat. They were merged; graph.counts says how often each occurs.")
     'Some repeat. They were merged.'
     >>> as_options("TIME_LIMIT: It was reached. (gap 1)", can_sample=True)
     'TIME_LIMIT: It was reached. --sample N embeds N rows and places the others. (gap 1)'
     """
     text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
+    text = _TOO_FEW.sub(_of_rows, text)
     text = text.replace("squared=True", "--squared")
     text = text.replace("isometry=Band(0.05)", "--isometry band:0.05")
     text = text.replace(
@@ -63,6 +69,11 @@ def as_options(words: object, *, can_sample: bool = False) -> str:
         said, gap, rest = text.partition(" (gap")
         text = f"{said} --sample N embeds N rows and places the others.{gap}{rest}"
     return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2].strip(chr(39))}", text)
+
+
+def _of_rows(found: re.Match[str]) -> str:
+    n, least = found.groups()
+    return f"there {'is 1 row' if n == '1' else f'are {n} rows'}, and at least {least} are needed"
 
 
 def assignment(text: str) -> tuple[str, str]:

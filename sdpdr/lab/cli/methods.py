@@ -164,7 +164,8 @@ def made(args: Namespace, given: Mapping[str, Any]) -> Any:
     Raises
     ------
     UnknownNameError, DataError
-        A hyperparameter is unknown, of another type, or not one of this method.
+        A hyperparameter is unknown, of another type, or not one of this method; or columns are
+        named that it has no use for.
     """
     method = find_method(args.method)
     estimator = method.estimator
@@ -172,13 +173,15 @@ def made(args: Namespace, given: Mapping[str, Any]) -> Any:
         if args.metric != "precomputed":
             raise DataError(
                 f"method {args.method} is about distances: add --metric precomputed if the table "
-                "is a square matrix of them."
+                "is a square matrix of them, or has two points and their distance in each line."
             )
         given = {name: value for name, value in given.items() if name != "metric"}
     if given.get("form") == "landmark" and "landmarks" not in signature(estimator).parameters:
         raise DataError(f"method {args.method} has no landmark form; choose another --form.")
     require_taken(args.method, estimator, given)
-    return estimator(**given, **parsed(args.method, estimator, args.set))
+    others = parsed(args.method, estimator, args.set)
+    _check_asked(args, method)
+    return estimator(**given, **others)
 
 
 def side_inputs(frame: Frame, args: Namespace) -> dict[str, Any]:
@@ -187,20 +190,11 @@ def side_inputs(frame: Frame, args: Namespace) -> dict[str, Any]:
     Raises
     ------
     DataError, UnknownNameError
-        A column is missing, unknown, unfit, or of no use to the method.
+        A column is missing, unknown, or unfit.
     """
     method = find_method(args.method)
-    _check_asked(args, method)
     if method.labels is not None:
-        if method.labels.sets_dimension and args.n_components not in (None, len(args.labels)):
-            raise DataError(
-                f"--n-components {args.n_components}, but --labels names coordinates in "
-                f"{len(args.labels)} dimensions. Leave --n-components out."
-            )
         return {"y": method.labels.read(frame, args.labels, args.labels_as or "auto")}
-    if args.set and args.actions is None and method.steps:
-        keys = ", ".join(key for key, _ in args.set)
-        raise DataError(f"--set {keys} is about actions: add --actions COLUMN.")
     found: dict[str, Any] = {}
     if args.sequences is not None:
         found["lengths"] = side.lengths(frame, args.sequences)
@@ -229,3 +223,12 @@ def _check_asked(args: Namespace, method: Method) -> None:
             )
     if method.labels is not None and not args.labels:
         raise DataError(f"method {args.method} needs --labels: {method.labels.words}.")
+    sets = method.labels is not None and method.labels.sets_dimension
+    if sets and args.n_components not in (None, len(args.labels)):
+        raise DataError(
+            f"--n-components {args.n_components}, but --labels names coordinates in "
+            f"{len(args.labels)} dimensions. Leave --n-components out."
+        )
+    if args.set and args.actions is None and method.steps:
+        keys = ", ".join(key for key, _ in args.set)
+        raise DataError(f"--set {keys} is about actions: add --actions COLUMN.")

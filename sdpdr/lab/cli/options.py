@@ -180,7 +180,7 @@ def add_solver_options(parser: ArgumentParser) -> None:
     add("--solver NAME", "see `sdpdr doctor` (default: auto)")
     add("--form FORM", f"{', '.join(('auto', *FORMS, LANDMARK))}\n(default: auto)")
     many = "of the landmark form: how many; more lose less and take longer"
-    add("--landmarks M", many, type=int)
+    add("--landmarks M", many, type=whole)
     add("--tol T", "relative gap aimed at (default: 1e-6)", type=positive)
     add("--time-limit S", "seconds; the best point so far is graded", type=positive)
     add("--seed N", "for random choices (default: 0)", type=_seed)
@@ -211,6 +211,13 @@ def positive(text: str) -> float:
     if not 0.0 < number < math.inf:
         raise ArgumentTypeError(f"expected a number above 0, got {text!r}")
     return number
+
+
+def whole(text: str) -> int:
+    """A whole number from one on, for argparse."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
+    return int(text)
 
 
 def _seed(text: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from typing import Any
 
 from sdpdr.base.errors import PackageMissingError, StudyError
 from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
-from sdpdr.lab.cli.options import Exit, add_argument, add_command
+from sdpdr.lab.cli.options import Exit, add_argument, add_command, whole
 
 REPORTS = (".html", ".md", ".rst")
 
@@ -63,7 +63,7 @@ def _add_run(own: Any) -> None:
     add = partial(add_argument, running)
     add("STUDY", _STUDY)
     add("-o/--out PATH", "results (default: STUDY.duckdb, here)", type=Path)
-    add("--jobs N", "runs at a time (default: the study's)", type=_count)
+    add("--jobs N", "runs at a time (default: the study's)", type=whole)
     add(
         "--again SOLVER",
         "carry out the runs of this solver again, after an upgrade\n"
@@ -240,9 +240,3 @@ def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> l
 
 def _counted(names: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in names.items())
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
-    return int(text)

@@ -32,7 +32,7 @@ from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import Exit, add_argument, add_command
 from sdpdr.lab.cli.saved import Model, read_model
 from sdpdr.lab.study.frame import Frame
-from sdpdr.lab.study.tables import WRITABLE, write_table
+from sdpdr.lab.study.tables import WRITABLE, require_writer, write_table
 
 # One point in twenty of those that the model was learned from has less.
 _STRANGE = 0.05
@@ -68,6 +68,8 @@ def run(args: Namespace) -> Exit:
     for path, suffixes in ((args.out, WRITABLE), (args.figure, FIGURES)):
         if path is not None:
             check_target(path, suffixes)
+    if args.out is not None:
+        require_writer(args.out)
     check_targets((args.out, args.figure), [args.model, args.file])
     model = read_model(args.model)
     frame = columns.read(args)
@@ -145,4 +147,8 @@ def _tell(model: Model, trust: Array, rows: Index, file: str, args: Namespace) -
     else:
         say(f"{file}: {len(rows)} points placed by the {model.extension.name} map")
         say(f"it misses points left out of it by {model.extension.error:.1%} of the spread")
-        say(f"median trust {np.median(trust):.2f}, 0.5 of points like those it was learned from")
+        say(
+            "trust, the share of the points of the fit that lie at least as far from their nearest "
+            f"other one, is {np.median(trust):.2f} for the median of these rows, and 0.5 for rows "
+            "like those of the fit"
+        )

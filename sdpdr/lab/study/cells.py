@@ -15,7 +15,13 @@ TRUTHS: Mapping[str, float] = MappingProxyType({"true": 1.0, "false": 0.0})
 """Words for one and zero, in small letters."""
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
-_WITH_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+# The minus of typographers.
+_MINUS = "\u2212"
+# Words and marks that people write for what is not known, and that may mean something else.
+_UNKNOWN = re.compile(
+    r"[^\w\s]{1,3}|n\.?[ad]\.?|k\.?a\.?|#[a-z/0]+[!?]?|missing|unknown", re.IGNORECASE
+)
+_WITH_COMMA = re.compile(r"[-+\u2212]?\d*,\d+(?:[eE][-+]?\d+)?")
 _GROUPED = re.compile(
     r"[-+]?[$€£]?\d{1,3}(?P<mark>[.,' \u00a0\u2019\u202f])\d{3}(?:(?P=mark)\d{3})*"
     r"(?P<point>[.,])?(?(point)\d+)"
@@ -33,13 +39,16 @@ def has_comma(cell: str) -> bool:
 
 
 def plain(entry: str, decimal: str) -> str:
-    """A cell with the point as its decimal mark; what was a point there is then no number.
+    r"""A cell with the point as its decimal mark, and a plain minus.
+
+    Where the mark was a comma, what was a point is no number.
 
     Examples
     --------
-    >>> plain("1,5", ","), plain("1.500", ","), plain("1.5", ".")
-    ('1.5', '1,500', '1.5')
+    >>> plain("1,5", ","), plain("1.500", ","), plain("\u22121.5", ".")
+    ('1.5', '1,500', '-1.5')
     """
+    entry = entry.replace(_MINUS, "-")
     return entry.translate(_SWAPPED) if decimal == "," else entry
 
 
@@ -62,7 +71,7 @@ def ungrouped(cell: str, mark: str, points: str) -> str:
     '9250'
     """
     marks = _BETWEEN.get(mark, re.escape(mark))
-    number = rf"[-+]?\d{{1,3}}(?:[{marks}]\d{{3}})+(?:[{re.escape(points)}]\d*)?"
+    number = rf"[-+{_MINUS}]?\d{{1,3}}(?:[{marks}]\d{{3}})+(?:[{re.escape(points)}]\d*)?"
     return re.sub(f"[{marks}]", "", cell) if re.fullmatch(number, cell) else cell
 
 
@@ -97,7 +106,7 @@ def numbers_of(cells: Sequence[str], decimal: str = ".") -> Array | None:
     >>> numbers_of(["1", "2.5", "NA"]), numbers_of(["1", "1e-400"]), numbers_of(["1", "1_5"])
     (array([1. , 2.5, nan]), None, None)
     """
-    if decimal == ",":
+    if decimal == "," or any(_MINUS in cell for cell in cells):
         cells = [plain(cell, decimal) for cell in cells]
     if any("_" in cell for cell in cells):
         return None
@@ -113,6 +122,22 @@ def numbers_of(cells: Sequence[str], decimal: str = ".") -> Array | None:
     if any(map(is_far, {cells[row] for row in odd.tolist()})):
         return None
     return numbers
+
+
+def doubt_of_unknown(entry: str) -> str:
+    """What to do if an entry stands for what is not known; empty if it does not look so.
+
+    Examples
+    --------
+    >>> doubt_of_unknown("-").partition(",")[0], doubt_of_unknown("green")
+    (" If '-' stands for what is not known", '')
+    """
+    if _UNKNOWN.fullmatch(entry) is None:
+        return ""
+    return (
+        f" If {entry!r} stands for what is not known, leave such cells empty; --missing drop then "
+        "leaves out their rows."
+    )
 
 
 def hint(text: str, expected: str | None, decimal: str = ".") -> str:

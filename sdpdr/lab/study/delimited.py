@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from pathlib import Path
@@ -23,7 +23,17 @@ from sdpdr.lab.study.cells import (
     numbers_of,
     ungrouped,
 )
-from sdpdr.lab.study.lines import has_header, is_pandas_array, question_header, torn
+from sdpdr.lab.study.lines import (
+    PercentSigns,
+    are_even,
+    has_header,
+    is_pandas_array,
+    lacks_a_name,
+    question_header,
+    require_no_title,
+    torn,
+    without_notes,
+)
 from sdpdr.lab.study.text_files import encoding_of, opened
 
 DECIMALS = (".", ",")
@@ -33,8 +43,8 @@ _SAMPLE, _TOGETHER = 100, 4096
 # The first line of text that says what stands between its cells.
 _TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
 # A sign of percent at the end of a number.
-_PERCENT = re.compile(r"^([-+]?[\d.,'\s]*\d[\d.,'\s]*?)\s*%$")
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+_PERCENT = re.compile(r"^([-+\u2212]?[\d.,'\s]*\d[\d.,'\s]*?)\s*%$")
+_THOUSANDS = re.compile(r"[-+\u2212]?[1-9]\d{0,2}(?:,\d{3})+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +121,8 @@ def read_text(
     VacuousWarning
         A first line that holds numbers, beside text or as 0, 1, 2, ..., was taken for a header by
         default.
+    DoubtfulColumnWarning
+        Some numbers of a column have signs of percent that were taken away, and some have none.
     """
     encoding = encoding_of(path)
     with opened(path, encoding) as (stream, _):
@@ -119,13 +131,16 @@ def read_text(
         separator, skip = separator or told["separator"], max(skip, 1)
     with opened(path, encoding) as (stream, _):
         numbered = islice(enumerate(stream, 1), skip, None)
-        rest = (line for number, line in numbered if number not in without)
-        sample = list(islice((line for line in rest if line.strip(" \t\r\n,;|")), _SAMPLE))
+        rest = (pair for pair in numbered if pair[0] not in without)
+        told_lines = list(islice((pair for pair in rest if pair[1].strip(" \t\r\n,;|")), _SAMPLE))
+    sample = [line for _, line in told_lines]
     if not sample:
         below = f" below line {skip}" if skip else ""
         raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
     quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
-    separator = separator or _separator(sample, usual, quoted)
+    known = (separator,) if separator else (usual, *(s for s in SEPARATORS if s != usual))
+    split = {other: _split(sample, other) for other in known}
+    separator = separator or _separator(split, usual, quoted)
     if thousands in DECIMALS:
         decimal = decimal or DECIMALS[1 - DECIMALS.index(thousands)]
     if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
@@ -133,12 +148,15 @@ def read_text(
             f"{path.name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
             "between cells too. Say with --thousands, --decimal and --sep which it is."
         )
-    rows = _split(sample, separator, quoted)
+    rows = split[separator]
+    indexed = header != "no" and lacks_a_name(rows, separator, quoted)
+    if not indexed and not transpose:
+        require_no_title(path.name, split, [number for number, _ in told_lines])
     if percent:
         rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
     decimal = decimal or _decimal(path.name, rows, separator, thousands)
     form = _Form(
-        separator, decimal, encoding, skip, quoted, thousands, percent, without, transpose
+        separator, decimal, encoding, skip, indexed, thousands, percent, without, transpose
     )  # fmt: skip
     texts: set[int] = set()
     while True:
@@ -150,13 +168,13 @@ def read_text(
 
 @dataclass(frozen=True)
 class _Form:
-    """How a text table is written; ``quoted`` if its first lines begin with quotes."""
+    """How a text table is written; ``indexed`` if its header has no name for names of rows."""
 
     separator: str
     decimal: str
     encoding: str
     skip: int
-    quoted: bool
+    indexed: bool
     thousands: str | None
     percent: bool
     without: Collection[int]
@@ -181,20 +199,18 @@ def words_of(separator: str | None, decimal: str) -> str:
 # -- separators and decimal marks -------------------------------------------------------------
 
 
-def _separator(sample: Sequence[str], usual: str, quoted: bool) -> str:
+def _separator(split: Mapping[str, Sequence[Sequence[str]]], usual: str, quoted: bool) -> str:
     """The separator of most numbers among those that give all lines the same number of cells.
 
-    Where none does, notes below the table do not count.
+    Where none does, the header may have no name for names of rows, or notes stand below the table.
     """
-    split = {
-        other: [[cell.strip() for cell in row] for row in _split(sample, other, quoted)]
-        for other in (usual, *(known for known in SEPARATORS if known != usual))
-    }
-    even = {other: rows for other, rows in split.items() if _are_even(rows)}
+    even = {other: rows for other, rows in split.items() if are_even(rows)}
+    if not even:
+        even = {o: rows for o, rows in split.items() if lacks_a_name(rows, o, quoted)}
     if not even:
         # Notes hold blanks of their own.
-        short = {other: _without_notes(rows) for other, rows in split.items() if other != " "}
-        even = {other: rows for other, rows in short.items() if _are_even(rows)}
+        short = {other: without_notes(rows) for other, rows in split.items() if other != " "}
+        even = {other: rows for other, rows in short.items() if are_even(rows)}
     best, most = usual, -1.0
     for other, rows in even.items():
         cells = [cell for row in rows[1:] or rows for cell in row]
@@ -202,19 +218,6 @@ def _separator(sample: Sequence[str], usual: str, quoted: bool) -> str:
         if share > most:
             best, most = other, share
     return best
-
-
-def _are_even(rows: list[list[str]]) -> bool:
-    """Whether lines have as many cells, several; the last may have been cut within quotes."""
-    width = len(rows[0]) if rows else 0
-    return width > 1 and all(len(row) == width for row in rows[: _SAMPLE - 1])
-
-
-def _without_notes(rows: list[list[str]]) -> list[list[str]]:
-    """Rows up to the last that has as many cells as the first, if these are most of them."""
-    as_first = [k for k, row in enumerate(rows) if len(row) == len(rows[0])]
-    upto = as_first[-1] + 1 if as_first else 0
-    return rows[:upto] if 2 * upto > len(rows) else rows
 
 
 def _reads_as_number(cell: str, separator: str) -> bool:
@@ -243,9 +246,9 @@ def _decimal(
     return ","
 
 
-def _split(lines: Iterable[str], separator: str, quoted: bool) -> list[list[str]]:
+def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
     try:
-        return [row for _, row in _with_index(_rows(lines, separator), quoted)]
+        return [[cell.strip() for cell in row] for _, row in _rows(lines, separator)]
     except csv.Error:
         return []
 
@@ -294,20 +297,10 @@ def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]
             yield reader.line_num, row
 
 
-def _with_index(
-    rows: Iterator[tuple[int, list[str]]], quoted: bool
-) -> Iterator[tuple[int, list[str]]]:
-    """Rows, the first with an empty cell before it where R left out the name of the names of rows.
-
-    Its header has a cell less than the rows below. R quotes both the header and the names of rows,
-    without which a cell more may come of a comma between thousands, or of a blank in a name.
-    """
-    first = list(islice(rows, 2))
-    if quoted and len(first) == 2:
-        (number, names), (_, below) = first
-        if len(below) == len(names) + 1 and below[-1].strip():
-            first[0] = (number, ["", *names])
-    yield from first
+def _with_index(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Rows, the first with an empty cell before it, the name of the names of rows."""
+    for number, names in islice(rows, 1):
+        yield number, ["", *names]
     yield from rows
 
 
@@ -325,7 +318,7 @@ def _read(
         told = (
             pair for pair in _rows(lines_of_table, form.separator) if pair[0] not in form.without
         )
-        every = _with_index(told, form.quoted)
+        every = _with_index(told) if form.indexed else told
         rows = _even(path.name, every, form.separator)
         if form.transpose:
             rows = enumerate(map(list, zip(*(row for _, row in rows), strict=True)), 1)
@@ -346,6 +339,7 @@ def _read(
         kept = set(texts) | asked
         parts: list[list[np.ndarray]] = [[] for _ in names]
         again: set[int] = set()
+        signs = PercentSigns()
         lines: list[int] = []
         body = chain(first[1 if named else 0 :], rows)
         with show_count(None, f"reading {path.name}", path.stat().st_size) as count:
@@ -355,6 +349,8 @@ def _read(
                 for k, written in enumerate(zip(*(row for _, row in chunk), strict=True)):
                     column = written if k in asked else form.plain(written)
                     numbers = None if k in kept else numbers_of(column, decimal)
+                    if form.percent and numbers is not None:
+                        signs.see(k, written, lines[-len(chunk) :])
                     if numbers is None and k not in kept:
                         kept.add(k)
                         again |= {k} if parts[k] else set()
@@ -365,6 +361,8 @@ def _read(
         name: np.concatenate(part) if part else np.zeros(0)
         for name, part in zip(names, parts, strict=True)
     }
+    if not again:
+        signs.tell(path.name, names, kept)
     places = None if form.transpose else lines
     return TextTable(columns, places, form.separator, decimal, named), again
 
@@ -373,18 +371,12 @@ def _even(
     name: str, rows: Iterator[tuple[int, list[str]]], separator: str
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows with their cells stripped, all of as many cells as the first."""
-    width = start = 0
+    width = 0
     for number, row in rows:
         if not width:
-            width, start = len(row), number
+            width = len(row)
         if len(row) != width:
             said = torn(row, width, number) or hint(separator.join(row), separator)
-            if width == 1 and not said:
-                raise FileFormatError(
-                    f"{name}, line {start}: found one cell, and {len(row)} in line {number}. If it "
-                    f"is a title, leave it out with --skip {start}. If not, mend the line, or its "
-                    f"separator: {separator!r} is expected."
-                )
             if len(row) < width and not said:
                 said = f" If it is a note, --drop-lines {number} leaves it out."
             raise FileFormatError(

@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
-from sdpdr.lab.study.cells import hint, is_far, is_missing, is_number, plain
+from sdpdr.lab.study.cells import doubt_of_unknown, hint, is_far, is_missing, is_number, plain
 from sdpdr.lab.study.delimited import words_of
 
 # Lines of units or totals that are worth a list; more are a column of another kind.
@@ -123,6 +123,8 @@ class Frame:
     def _hint(self, name: str, entry: str, row: int) -> str:
         if entry == name:
             return " That row seems to repeat the names of the columns: delete the line."
+        if said := doubt_of_unknown(entry):
+            return said
         said = hint(entry, self.separator, self.decimal)
         if not said and self.named and (lines := self._at_the_ends(name)):
             listed = ",".join(map(str, lines))
@@ -131,11 +133,20 @@ class Frame:
                 one, them = f"lines {listed} are no points", "them"
             return f" If {one}, but units or a total, --drop-lines {listed} leaves {them} out."
         if not said and not self.named and row == 0 and self.lines is not None:
-            return (
-                " If it is a title, --skip N leaves out as many lines as stand above the names of "
-                "the columns, and --header yes says that there are names."
-            )
+            return self._of_title(name)
         return said
+
+    def _of_title(self, name: str) -> str:
+        """What to do if the first line is a title that is as wide as the table."""
+        numeric = [is_number(e, self.decimal) and not is_missing(e) for e in self.columns[name]]
+        first = numeric.index(True) if any(numeric) else 0
+        lines = self.lines or []
+        above = str(lines[first - 1] - 1) if first > 1 else "N"
+        many = "the lines" if first > 1 else "as many lines as stand"
+        return (
+            f" If it is a title, --skip {above} leaves out {many} above the names of the columns, "
+            "and --header yes says that there are names."
+        )
 
     def _at_the_ends(self, name: str) -> list[int]:
         """Lines of a column without a number, if they are few, first or last ones."""

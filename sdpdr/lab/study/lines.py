@@ -1,16 +1,20 @@
-"""Lines of text tables: whether the first names the columns, and what is wrong with torn ones."""
+"""Lines of text tables: titles, names of columns and of rows, and what is wrong with torn ones."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
-from sdpdr.base.errors import FileFormatError, VacuousWarning, warn
-from sdpdr.lab.study.cells import TRUTHS, is_missing, is_number
+from sdpdr.base.errors import DoubtfulColumnWarning, FileFormatError, VacuousWarning, warn
+from sdpdr.lab.study.cells import TRUTHS, has_comma, hint, is_missing, is_number
 
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
+# Lines of which the last may have been cut: as many as are looked at first.
+_SURE = 99
+# Separators that also stand in words and in numbers.
+_USUAL_IN_CELLS = (",", " ")
 # The beginning of a number and the rest of it, where a comma between its thousands parts cells.
 _HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
 
@@ -84,3 +88,165 @@ def torn(row: Sequence[str], width: int, number: int) -> str:
     if len(parts) != len(row) - width:
         return ""
     return f" It seems that {','.join(parts[0])!r} has a comma between thousands. Take it out."
+
+
+# -- how many cells lines have ----------------------------------------------------------------
+
+
+def are_even(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether lines have as many cells, several; the last may have been cut within quotes."""
+    width = len(rows[0]) if rows else 0
+    return width > 1 and all(len(row) == width for row in _whole(rows))
+
+
+def _whole(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """All lines but the last, if there are others."""
+    return rows[:-1] if len(rows) > _SURE else rows
+
+
+def without_notes(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    """Rows up to the last that has as many cells as the first, if these are most of them."""
+    as_first = [k for k, row in enumerate(rows) if len(row) == len(rows[0])]
+    upto = as_first[-1] + 1 if as_first else 0
+    return rows[:upto] if 2 * upto > len(rows) else rows
+
+
+def lacks_a_name(rows: Sequence[Sequence[str]], separator: str, quoted: bool) -> bool:
+    """Whether the header lacks a name for the first column, of names of rows, as R writes it.
+
+    Every line below then has a cell more. So it has after a title, or with a comma between
+    thousands or a blank in a name, unless R quoted the header and the names.
+
+    Examples
+    --------
+    >>> lacks_a_name([["x", "y"], ["a", "1", "2"], ["b", "3", "4"]], " ", False)
+    True
+    >>> lacks_a_name([["city", "pop"], ["New", "York", "8"], ["Los", "Angeles", "4"]], " ", False)
+    False
+    """
+    if len(rows) < 2:
+        return False
+    head, body = rows[0], _whole(rows)[1:]
+    if quoted:
+        return len(body[0]) == len(head) + 1 and bool(body[0][-1])
+    if any(len(row) != len(head) + 1 for row in body) or not any(row[-1] for row in body):
+        return False
+    firsts = [row[0] for row in body]
+    named = not any(map(_is_known, firsts))
+    if len(set(firsts)) < len(firsts) or any(map(_is_known, head)):
+        return False
+    if not named and not all(first.isdecimal() for first in firsts):
+        return False
+    if len(body) > 1 and any(
+        _is_known(below) and not _reads(cell)
+        for cell, below in zip(body[0][1:], body[1][1:], strict=True)
+    ):
+        return False  # The first line was a title, and these are the names.
+    if len(head) == 1 and not all(_reads(row[1]) for row in body):
+        return False
+    return separator not in _USUAL_IN_CELLS or not _are_split(firsts, body, len(head), named)
+
+
+def _are_split(
+    firsts: Sequence[str], body: Sequence[Sequence[str]], width: int, named: bool
+) -> bool:
+    """Whether a cell more may come of a separator within names or numbers."""
+    if all(torn(row, width, 0) for row in body):
+        return True
+    if named:
+        return not any(_reads(row[1]) for row in body)
+    counted = firsts == [str(k + 1) for k in range(len(firsts))]
+    points = any("." in cell for row in body for cell in row)
+    return width == 1 or not (counted or points)
+
+
+def _reads(cell: str) -> bool:
+    return is_number(cell) or has_comma(cell)
+
+
+def _is_known(cell: str) -> bool:
+    return _reads(cell) and not is_missing(cell)
+
+
+def require_no_title(
+    name: str, split: Mapping[str, Sequence[Sequence[str]]], numbers: Sequence[int]
+) -> None:
+    """Refuse lines above a table that have other numbers of cells than all others.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    split : mapping from separator to lines
+        Cells of the first lines, by what may stand between them.
+    numbers : sequence of int
+        Where the lines stand in the file.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    if any(map(are_even, split.values())):
+        return
+    begins = {other: _begin(rows) for other, rows in split.items() if len(rows) == len(numbers)}
+    widths = {other: len(split[other][k]) for other, k in begins.items() if k}
+    if not widths:
+        return
+    separator = max(widths, key=lambda other: widths[other])
+    k, width = begins[separator], widths[separator]
+    row = split[separator][k]
+    if torn(row, len(split[separator][0]), numbers[k]) or hint(separator.join(row), separator):
+        return  # What is said of the line is said where it is read.
+    cells = [len(row) for row in split[separator][:k]]
+    found = "one cell" if set(cells) == {1} else f"{', '.join(map(str, cells))} cells"
+    place, them = f"line {numbers[0]}", "it is a title, --skip {} leaves it out"
+    if k > 1:
+        place, them = (
+            f"lines {numbers[0]} to {numbers[k - 1]}",
+            "they are a title, --skip {} leaves them out",
+        )
+    raise FileFormatError(
+        f"{name}, {place}: found {found}, and {width} in line {numbers[k]}. If "
+        f"{them.format(numbers[k] - 1)}. If not, mend the lines, or their separator: "
+        f"{separator!r} is expected."
+    )
+
+
+def _begin(rows: Sequence[Sequence[str]]) -> int:
+    """The first of the lines from which on all have as many cells, which none has before; or 0."""
+    whole = _whole(rows)
+    width = len(whole[-1]) if whole else 0
+    begin = next((k for k, row in enumerate(whole) if len(row) == width), 0)
+    even = width > 1 and all(len(row) == width for row in whole[begin:])
+    return begin if even and len(whole) >= 2 * begin + 1 else 0
+
+
+# -- signs of percent -------------------------------------------------------------------------
+
+
+class PercentSigns:
+    """Where columns have signs of percent, and where they have none."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[int, bool], int] = {}
+
+    def see(self, column: int, cells: Sequence[str], lines: Sequence[int]) -> None:
+        """Look at some cells of a column; lines are where they stand."""
+        for cell, line in zip(cells, lines, strict=True):
+            if not is_missing(cell):
+                self._first.setdefault((column, cell.endswith("%")), line)
+
+    def tell(self, file: str, names: Sequence[str], others: Collection[int]) -> None:
+        """Warn of columns that have both, but for some that hold text."""
+        for column, name in enumerate(names):
+            signed, bare = (self._first.get((column, has)) for has in (True, False))
+            if column in others or signed is None or bare is None:
+                continue
+            line = max(signed, bare)
+            has, before = ("a", "none") if line == signed else ("no", "one")
+            warn(
+                f"{file}, line {line}: the number in column {name!r} has {has} sign of percent, "
+                f"and that in line {min(signed, bare)} has {before}. Signs are taken away, so that "
+                "12 % is 12: if the others are shares, as 0.12, write all in one way.",
+                DoubtfulColumnWarning,
+            )

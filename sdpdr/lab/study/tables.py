@@ -177,6 +177,17 @@ def names_beside(beside: Iterable[str], names: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def require_writer(path: Path) -> None:
+    """Refuse, before any work is done, a format that takes a package which is not installed.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    if suffix_of(path) == ".parquet":
+        _with_arrow()
+
+
 def write_table(
     path: Path, Y: Array, names: Sequence[str], beside: Mapping[str, np.ndarray] | None = None
 ) -> None:
