@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
-from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.labels import unknown
 from sdpdr.families.metric.pairs import Pairs, pair_indices, pair_keys
 
 
@@ -169,7 +169,8 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     ----------
     X : array of shape (n, D)
     y : array_like of shape (n,)
-        Points whose label is not known (None, nan, or -1 beside two classes) are in no pair.
+        Points whose label is not known (None, nan, a blank, or -1 beside two classes) are in no
+        pair.
     n_pairs : int, optional
         That many of each kind, drawn without repetition (all, where there are no more); by
         default all.

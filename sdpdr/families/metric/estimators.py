@@ -77,8 +77,8 @@ class MetricLearner(Transformer):
             Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
         y : array_like of shape (n,), or (n_pairs,)
             Labels: pairs of one class are similar, all others dissimilar; points whose label is
-            not known (None, or -1 beside two classes) are in no pair. Of pairs: 1 for similar,
-            -1 for dissimilar.
+            not known (None, a blank, or -1 beside two classes) are in no pair. Of pairs: 1 for
+            similar, -1 for dissimilar.
 
         Returns
         -------

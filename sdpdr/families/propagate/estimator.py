@@ -145,7 +145,7 @@ class MixedLabelPropagation(
         X : array_like of shape (n, D), or similarities (n, n) with ``affinity="precomputed"``
             Of either kind, or sparse: neighbours are searched in sparse data as they are.
         y : array_like of shape (n,)
-            Labels, -1 (or None, or nan) where not known.
+            Labels, -1 (or None, nan, or a blank) where not known.
 
         Returns
         -------

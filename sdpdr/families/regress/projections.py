@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.columns import UNKNOWN, warn_of_mark
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.labels import UNKNOWN, warn_of_mark
 from sdpdr.base.parameters import flag_or_word
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.directions import (
@@ -175,7 +175,7 @@ class GraphProjection(Responding):
     def _instead(self) -> str:
         """What to do about labels that are not known."""
         if self.kind == "semisupervised":
-            return "mark unknown labels by -1, None or nan"
+            return "mark unknown labels by -1, None, nan or a blank"
         return "drop those samples, or take sdpdr.SDA, which learns of them too"
 
     def _turns(self, y: np.ndarray | None) -> bool:

@@ -13,7 +13,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import UNKNOWN, require_known, unknown
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
@@ -23,6 +22,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Transformer
+from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.base.rows import listed, numbered
 from sdpdr.families.regress.classes import (
     by_separation,

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
+from sdpdr.base.labels import distinct
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.graphs import (

@@ -15,8 +15,8 @@ from sklearn.utils.validation import column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, DataTypeError, InfeasibleError, ShapeError
+from sdpdr.base.labels import absent, distinct, marked
 from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.linalg.walks import dijkstra
@@ -101,8 +101,8 @@ def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = Non
     graph : NeighborGraph
         Connected.
     y : array_like
-        A label for each node, or for each sample that the graph was made from; -1 (or None, or
-        nan) where it is not known.
+        A label for each node, or for each sample that the graph was made from; -1 (or None, nan,
+        or a blank) where it is not known.
     anchors : array_like of int, optional
         Nodes. Default: of each class the node furthest along the graph from all others, and of
         two classes the second only.
@@ -161,7 +161,7 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
-    missing = np.array([_is_missing(label) for label in labels], dtype=bool)
+    missing = absent(labels) | marked(labels)
     codes = np.full(labels.size, UNLABELLED)
     classes, codes[~missing] = distinct(labels[~missing])
     return classes, codes
@@ -204,12 +204,6 @@ def _refused(error: Exception) -> DataError:
 def decided(classes: Any, scores: Array) -> Any:
     """Classes of the largest score; of two, by the sign of the scores of the second, shape (m,)."""
     return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
-
-
-def _is_missing(label: Any) -> bool:
-    if isinstance(label, str):
-        return False
-    return label is None or bool(label != label) or bool(label == UNLABELLED)
 
 
 def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, DataTypeError, FilledGapsWarning, ShapeError, warn
 from sdpdr.base.estimators import note_columns
+from sdpdr.base.labels import distinct
 from sdpdr.families.factor.margin.triples import (
     as_table,
     has_named_rows,
