@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date, timedelta
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import column_or_1d
 
 from sdpdr.base.errors import DataError, DataTypeError, DoubtfulColumnWarning, warn
 from sdpdr.base.rows import listed
 
 UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
+_FEW = 20
 
 
 def absent(y: ArrayLike) -> np.ndarray:
@@ -82,6 +86,85 @@ def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.nd
             f"{what} are of several kinds ({', '.join(kinds)}), and have no order. Pass all as "
             "numbers, or all as text."
         ) from None
+
+
+def as_vector(y: Any) -> np.ndarray:
+    """Labels in one dimension; a column is made one, with scikit-learn's warning.
+
+    Raises
+    ------
+    DataError, DataTypeError
+
+    Examples
+    --------
+    >>> as_vector(["a", "b"])
+    array(['a', 'b'], dtype='<U1')
+    """
+    try:
+        return np.asarray(column_or_1d(y, warn=True))
+    except (TypeError, ValueError) as error:
+        kind = DataTypeError if isinstance(error, TypeError) else DataError
+        words = str(error).partition("\n")[0].rstrip(".")
+        raise kind(f"{words}. y must hold one label for each row of X.") from None
+
+
+def require_classes(y: ArrayLike) -> None:
+    """Refuse numbers with fractions and times, which are measured and are no classes.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        Some may be `absent`. Whole numbers are classes, as floats too.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> require_classes([0.0, 1.0, 2.0, np.nan])
+    >>> require_classes([0.5, 1.25, 0.75])
+    Traceback (most recent call last):
+    sdpdr.errors.DataError: Unknown label type: continuous. y holds numbers with fractions ...
+    """
+    labels = np.asarray(y)
+    if labels.dtype.kind in "biuUS":
+        return
+    known = labels[~absent(labels)].tolist()
+    if labels.dtype.kind in "cmM" or any(isinstance(each, date | timedelta) for each in known):
+        kind, what = "unknown", "times, or complex numbers"
+    elif any(isinstance(each, Real) and math.isinf(each) for each in known):
+        raise DataError("Input y contains infinity, which is no label. Drop those samples.")
+    elif any(isinstance(each, Real) and each % 1 != 0 for each in known):
+        kind, what = "continuous", "numbers with fractions"
+    else:
+        return
+    shown = listed(list(dict.fromkeys(map(str, known))), 3)
+    raise DataError(
+        f"Unknown label type: {kind}. y holds {what} ({shown}), which are measured; a class is a "
+        "whole number or a word, and at least two samples should share it. Pass classes: cut what "
+        "is measured into some, with pandas.qcut(y, 4, labels=False) for instance, or leave y out "
+        "where the method needs none. sdpdr.SpectralRegression(responses='given') maps X to y."
+    )
+
+
+def warn_of_many(y: np.ndarray) -> None:
+    """Warn of whole numbers more than half of which are others, as where something is measured.
+
+    Warns
+    -----
+    DoubtfulColumnWarning
+        Twenty labels or fewer are none to judge by, which scikit-learn holds, too.
+    """
+    known = y[~unknown(y)]
+    count = len(set(known.tolist()))
+    if known.dtype.kind in "iuf" and known.size > _FEW and count > known.size / 2:
+        warn(
+            f"y holds {count} different numbers in {known.size} labels, and each is a class of its "
+            "own. If y is measured, cut it into classes first, as pandas.qcut(y, 4, labels=False) "
+            "does.",
+            DoubtfulColumnWarning,
+        )
 
 
 def require_known(y: Any, instead: str) -> None:

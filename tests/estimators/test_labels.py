@@ -113,3 +113,48 @@ def test_blanks_among_words_of_one_width_are_not_known():
     y = marked("", numbers=False).astype(str)
     found = sdpdr.MixedLabelPropagation().fit(X, y)
     assert set(found.transduction_.tolist()) == {"a", "b", "c"}
+
+
+BY_CLASS = [
+    sdpdr.LDA, sdpdr.SDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE, sdpdr.XingMetric, sdpdr.GhodsiMetric,
+    sdpdr.MixedLabelPropagation, sdpdr.ISM,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", BY_CLASS)
+@pytest.mark.parametrize(
+    "measured",
+    [X[:, 0], X[:, 0].astype(object), np.where(HIDDEN, np.nan, X[:, 0])],
+    ids=["floats", "objects", "some unknown"],
+)
+def test_what_is_measured_is_no_class(learner, measured):
+    takes_unknown = learner not in (sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE)
+    said = "type: continuous.*with fractions.*cut" if takes_unknown else "continuous|contains NaN"
+    with pytest.raises(DataError, match=said):
+        learner().fit(X, measured)
+
+
+@pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.MixedLabelPropagation])
+def test_times_and_columns_are_no_classes(learner):
+    with pytest.raises(DataError, match="type: unknown. y holds times"):
+        learner().fit(X, pd.Series(pd.date_range("2020-01-01", periods=len(X))))
+    with pytest.raises(DataError, match="y must hold one label for each row"):
+        learner().fit(X, X)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+@pytest.mark.parametrize("learner", BY_CLASS)
+def test_whole_numbers_are_classes_as_floats_too(learner):
+    learner().fit(X, CLASSES.astype(float))
+
+
+@pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.MixedLabelPropagation])
+def test_whole_numbers_that_hardly_repeat_are_doubted(learner):
+    with pytest.warns(DoubtfulColumnWarning, match="40 different numbers in 50 labels"):
+        learner().fit(X, np.arange(50) % 40)
+
+
+def test_responses_of_what_is_measured_are_refused_where_classes_are_asked_for():
+    with pytest.raises(DataError, match="type: continuous"):
+        sdpdr.SpectralRegression(responses="classes").fit(X, X[:, 0])
+    sdpdr.SpectralRegression().fit(X, X[:, 0])

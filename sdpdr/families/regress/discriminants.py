@@ -9,11 +9,18 @@ import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.multiclass import check_classification_targets
 
 from sdpdr.base.arrays import Matrix
 from sdpdr.base.errors import DataError
-from sdpdr.base.labels import UNKNOWN, absent, require_known, unknown
+from sdpdr.base.labels import (
+    UNKNOWN,
+    absent,
+    as_vector,
+    require_classes,
+    require_known,
+    unknown,
+    warn_of_many,
+)
 from sdpdr.families.regress.projections import GraphProjection
 from sdpdr.families.regress.respond import Responses
 from sdpdr.families.regress.ridge import LinearMapping
@@ -55,13 +62,15 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         self
         """
         names = None
-        if self.kind == "semisupervised" and absent(y).any():
-            y, names = (None, None) if y is None else _coded(np.ravel(y))
         if y is not None:
+            y = as_vector(y)
+            require_classes(y)
+            warn_of_many(y)
+            if self.kind == "semisupervised" and absent(y).any():
+                y, names = _coded(y)
             require_known(y, self._instead)
-            check_classification_targets(y)
         super().fit(X, y)
-        labels = np.asarray(y).ravel()
+        labels = np.asarray(y)
         known = np.ones(labels.size, dtype=bool)
         if self.kind == "semisupervised" and unknown(labels).any():
             known = labels != UNKNOWN

@@ -8,12 +8,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.estimators import as_precise, checked
-from sdpdr.base.labels import UNKNOWN, warn_of_mark
+from sdpdr.base.labels import UNKNOWN, as_vector, require_classes, warn_of_mark
 from sdpdr.base.parameters import flag_or_word
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.directions import (
@@ -158,9 +158,11 @@ class GraphProjection(Responding):
         near = self.kind != "classes" and self.metric == "euclidean"
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 3}
         X = validate.varying(checked(self, X, by_distance=near, **options))
-        y = None if y is None else column_or_1d(y, warn=True)
+        y = None if y is None else as_vector(y)
         labels = checked_target(y, X.shape[0], instead=self._instead)
         kind_of(labels, self.kind)
+        if labels is not None and self.kind != "geodesic":
+            require_classes(labels)
         if labels is not None and self.kind in OF_CLASSES:
             warn_of_mark(labels, type(self).__name__)
         self.tried_: tuple[tuple[int, float], ...] = ()
