@@ -98,7 +98,9 @@ class DistanceCompletion(Embedding):
     embedding_ : array of shape (n, r)
         Places after both steps; anchors where they were said to be.
     relaxed_ : array of shape (n, r)
-        Places after the first.
+        Places after the first. The trace stretches lengths, also exact ones: two points by
+        1 / (2 price) of theirs for ``"square"``, 1.0005 times with the default; the second step
+        undoes this.
     start_ : {"program", "paths"}
         Where the last step began that ended in the smaller stress; the program where they are
         equal to a part in a thousand, where it already has the distances, and of more than 3000
