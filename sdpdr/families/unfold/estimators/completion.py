@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
-    DataError,
     FewAnchorsWarning,
     MissedLengthsWarning,
     warn,
@@ -205,8 +204,6 @@ class DistanceCompletion(Embedding):
         else:
             self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, in_rows(y, self.names_))
-        if nodes.size == graph.n:
-            raise DataError("all points are anchors, so that there is nothing to find.")
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)
