@@ -105,7 +105,7 @@ def as_vector(y: Any) -> np.ndarray:
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error).partition("\n")[0].rstrip(".")
-        raise kind(f"{words}. y must hold one label for each row of X.") from None
+        raise kind(f"{words}. y must hold a label for each row of X.") from None
 
 
 def require_classes(y: ArrayLike) -> None:
@@ -131,8 +131,8 @@ def require_classes(y: ArrayLike) -> None:
     if labels.dtype.kind in "biuUS":
         return
     known = labels[~absent(labels)].tolist()
-    if labels.dtype.kind in "cmM" or any(isinstance(each, date | timedelta) for each in known):
-        kind, what = "unknown", "times, or complex numbers"
+    if labels.dtype.kind in "mM" or any(isinstance(each, date | timedelta) for each in known):
+        kind, what = "unknown", "times"
     elif any(isinstance(each, Real) and math.isinf(each) for each in known):
         raise DataError("Input y contains infinity, which is no label. Drop those samples.")
     elif any(isinstance(each, Real) and each % 1 != 0 for each in known):

@@ -138,7 +138,7 @@ def test_what_is_measured_is_no_class(learner, measured):
 def test_times_and_columns_are_no_classes(learner):
     with pytest.raises(DataError, match="type: unknown. y holds times"):
         learner().fit(X, pd.Series(pd.date_range("2020-01-01", periods=len(X))))
-    with pytest.raises(DataError, match="y must hold one label for each row"):
+    with pytest.raises(DataError, match="y must hold a label for each row"):
         learner().fit(X, X)
 
 
