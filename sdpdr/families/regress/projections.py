@@ -368,13 +368,16 @@ class LSDA(GraphProjection):
 
     A sample none of whose neighbours is of its class would weigh nothing. It is joined to the
     nearest sample of its class, with a warning that names it; the only one of a class to itself.
+    So is, with ``weights="cosine"``, one at right angles to all such neighbours, by angles; one at
+    right angles to all others of its class, as a text that has no word in common with them, is
+    refused.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 
     Warns
     -----
     AddedEdgesWarning
-        Samples have no neighbour of their class.
+        Samples have no neighbour of their class that weighs anything.
     FewPointsWarning
         Classes have one sample.
 
