@@ -101,7 +101,9 @@ class LDA(Discriminant):
     are these shares, up to one.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`, and ``classes_`` and
-    ``means_`` of the classes in the embedding, the nearest of which `predict` tells.
+    ``means_`` of the classes in the embedding, the nearest of which `predict` tells. No neighbours
+    are searched: ``n_neighbors``, ``metric``, ``connect`` and ``smoothing`` have no effect, and
+    ``weights`` and ``bandwidth``, but for their defaults, are refused.
 
     References
     ----------

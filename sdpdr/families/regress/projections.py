@@ -316,7 +316,8 @@ class LPP(GraphProjection):
 class NPE(GraphProjection):
     """Neighbourhood preserving embedding: samples follow their neighbours.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`. Edges have the weights that
+    reconstruct samples: ``weights`` and ``bandwidth``, but for their defaults, are refused.
 
     References
     ----------
@@ -341,7 +342,8 @@ class IsoProjection(GraphProjection):
     distance is longer than in the data. Where there are labels all directions are kept by default,
     which are a turn of the data: the leading ones by distances along the graph, others by variance.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`. Edges have their lengths:
+    ``weights`` and ``bandwidth``, but for their defaults, are refused.
 
     References
     ----------

@@ -89,7 +89,8 @@ class SpectralRegression(Responding):
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
-        ``"semisupervised"`` and ``"contrast"``.
+        ``"semisupervised"`` and ``"contrast"``. All others, as ``"classes"``, which ``"auto"`` is
+        where all labels are known, refuse any but the default.
     bandwidth : float, optional
         Of ``"heat"``; by default from the lengths of the edges.
     alpha : float, "loo" or "auto", default "auto"
