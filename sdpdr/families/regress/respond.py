@@ -19,6 +19,7 @@ from sdpdr.base.errors import (
     DuplicatePointsWarning,
     FewPointsWarning,
     ShapeError,
+    UnlikeColumnsWarning,
     warn,
 )
 from sdpdr.base.estimators import Transformer
@@ -211,12 +212,14 @@ class Responding(Transformer):
     def _graph(self, X: Any, classes: np.ndarray | None = None) -> NeighborGraph:
         validate.choice("connect", self.connect, CONNECT)
         validate.choice("metric", self.metric, METRICS)
-        if classes is not None:
-            return knn_within_classes(X, classes, self._near(X), metric=self.metric)
-        found = partial(knn, X, metric=self.metric, connect=self.connect)
         with warnings.catch_warnings():
+            # Told of all samples as they were passed.
+            warnings.simplefilter("ignore", UnlikeColumnsWarning)
+            if classes is not None:
+                return knn_within_classes(X, classes, self._near(X), metric=self.metric)
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
+            found = partial(knn, X, metric=self.metric, connect=self.connect)
             return validate.all_if_few(self._near(X), found)[0]
 
     def _near(self, X: Any) -> int:
