@@ -196,12 +196,12 @@ def lone(X: Array) -> str:
     >>> lone(X), lone(X * [1e9, 0.0])
     ('', '')
     """
-    if X.ndim != 2 or not len(X) or not np.isfinite(X).all():
+    if X.ndim != 2 or not len(X) or X.shape[1] < 2 or not np.isfinite(X).all():
         return ""
     spreads = X.std(axis=0)
-    widest = int(np.argmax(spreads)) if spreads.size else 0
+    widest = int(np.argmax(spreads))
     others = np.delete(spreads, widest)
-    others = others[others > _ROUNDED * np.max(spreads, initial=0.0)]
+    others = others[others > _ROUNDED * spreads[widest]]
     if not others.size or np.sum(np.square(others / spreads[widest])) > _NO_SAY:
         return ""
     return (

@@ -296,10 +296,11 @@ IMAGES = load_digits().data
         np.column_stack([np.arange(30.0), np.zeros(30)]),
         np.column_stack([np.arange(30.0), 1e-15 * np.cos(np.arange(30.0))]),
         np.arange(30.0)[:, None],
+        np.zeros((30, 0)),
         load_wine().data,
         ROLL * [1.0, 1.0, 300.0],
     ],
-    ids=["digits", "border", "one inked", "flat", "rounded", "a column", "wine", "wide"],
+    ids=["digits", "border", "one inked", "flat", "rounded", "one", "none", "wine", "wide"],
 )
 def test_one_column_is_all_there_is_of_no_table_of_pixels(table):
     assert lone(table) == ""

@@ -193,7 +193,7 @@ def test_times_are_named_with_what_to_do(X, words):
         graphs.knn(X, 2)
     assert "DType" not in str(told.value)
     seconds = WHEN.assign(when=(WHEN["when"] - WHEN["when"].min()).dt.total_seconds())
-    assert graphs.knn(seconds.to_numpy(), 2).n == 12
+    assert graphs.knn(seconds.to_numpy() / [1.0, 86400.0], 2).n == 12
 
 
 def test_messages_hold_no_data():
