@@ -226,7 +226,7 @@ class FilledGapsWarning(SdpdrWarning):
 
 
 class UnlikeColumnsWarning(SdpdrWarning):
-    """Some columns of a data frame are spread so widely that others have no say in distances."""
+    """Some columns are spread so widely that others have no say in distances."""
 
 
 class RigidGraphWarning(SdpdrWarning):

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from pandas.api.types import is_datetime64_any_dtype as is_datetime
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
@@ -49,6 +48,38 @@ def _require_unique_names(X: Any) -> None:
         )
 
 
+def require_no_times(X: Any, name: str = "X") -> None:
+    """Refuse dates and durations, which NumPy joins to no numbers, and counts in ns where alone.
+
+    Raises
+    ------
+    DataTypeError
+        Naming columns of a frame.
+
+    Examples
+    --------
+    >>> require_no_times(pd.DataFrame({"x": [1.0], "t": pd.to_datetime(["2020-01-01"])}))
+    Traceback (most recent call last):
+    sdpdr.errors.DataTypeError: column 't' of X holds dates or durations. ...
+    """
+    if isinstance(X, pd.DataFrame):
+        timed = [k for k, kind in enumerate(X.dtypes) if kind.kind in "mM"]
+        if not timed:
+            return
+        column = f"{name}[{X.columns[timed[0]]!r}]"
+        many = "s" if len(timed) > 1 else ""
+        what = f"column{many} {named(np.array(timed), X)} of {name} hold{'' if many else 's'}"
+        way = f"({column} - {column}.min()).dt.total_seconds()"
+    elif getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        what, way = f"{name} holds", f"({name} - {name}.min()) / numpy.timedelta64(1, 's')"
+    else:
+        return
+    raise DataTypeError(
+        f"{what} dates or durations. All entries must be numbers: make these seconds, as {way} "
+        "does, or leave them out."
+    )
+
+
 def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True) -> Matrix:
     """Data as a C-ordered float array of two dimensions, all numbers finite.
 
@@ -61,6 +92,7 @@ def numeric(X: Any, *, at_least: int, sparse: bool = False, finite: bool = True)
         In scikit-learn's words, and what to do.
     """
     _require_unique_names(X)
+    require_no_times(X)
     try:
         # Infinities of both signs have no sum, and sums tell whether there are any.
         with np.errstate(invalid="ignore"):
@@ -103,6 +135,7 @@ def as_numbers(name: str, value: Any) -> Array:
     >>> as_numbers("y", pd.Series([1, None], dtype="Int64"))
     array([ 1., nan])
     """
+    require_no_times(value, name)
     try:
         found = check_array(
             value,
@@ -141,6 +174,9 @@ def refused(X: Any, error: Exception) -> DataError:
     words = str(error).rstrip(".:\n ")
     if "Complex" in words:
         words = words.partition("\n")[0]  # All data follow.
+    if "array=" in words:  # And here they are in between.
+        first, *_, last = words.split("\n")
+        words = f"{first.rstrip(':')}, of shape {np.shape(X)}. {last}"
     advice = _advice(X, words)
     return kind(f"{words}. {advice}" if advice else str(error))
 
@@ -180,7 +216,7 @@ def _of_text(X: Any) -> str:
 
 def _is_numeric(column: Any) -> bool:
     try:
-        return bool(np.asarray(column, dtype=np.float64).size) and not is_datetime(column)
+        return bool(np.asarray(column, dtype=np.float64).size)
     except (TypeError, ValueError):
         return False
 
@@ -315,6 +351,7 @@ def checked(estimator: Any, X: Any, *, by_distance: bool = False, **options: Any
         warn_of_columns(X)
         if by_distance:
             warn_of_unlike_columns(X)
+    require_no_times(X)
     try:
         found = validate_data(estimator, X, dtype=np.float64, **options)
     except (TypeError, ValueError) as error:

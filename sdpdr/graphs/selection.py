@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
 from sdpdr.graphs.pairs import from_table
@@ -205,7 +205,8 @@ def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean")
     """
     if not isinstance(n_neighbors, str):
         return n_neighbors
-    validate.choice("n_neighbors", n_neighbors, ("auto",))
+    if n_neighbors != "auto":
+        raise UnknownNameError("n_neighbors", n_neighbors, ("auto", "a whole number"))
     with catch_warnings():
         # The search that follows warns of the same data again.
         simplefilter("ignore")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sdpdr.base import checks as validate
@@ -83,13 +85,26 @@ def edge_weights(
 
 
 def _cosines(graph: NeighborGraph) -> Array:
+    unit = space_of_weights(graph, "cosine")
+    cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
+    # What rounding leaves of a right angle joins nothing.
+    return np.where(cosines > unit.rounding, cosines, 0.0)
+
+
+def space_of_weights(graph: NeighborGraph, weights: str) -> Any:
+    """Where points are the nearer the more an edge between them weighs: on a sphere, of cosines.
+
+    Raises
+    ------
+    DataError
+        Cosines of a graph that knows lengths alone, or of a point at the origin.
+    """
     space = graph.provenance.space
+    if weights != "cosine":
+        return space
     if not isinstance(space, Points):
         raise DataError(
             f"the graph made by {graph.provenance} knows lengths alone, which leave angles open. "
             "Make it from points, or pass weights='heat'."
         )
-    unit = type(space)(directions(space.X))
-    cosines = 1.0 - unit.sqdist(*graph.edges.T) / 2.0
-    # What rounding leaves of a right angle joins nothing.
-    return np.where(cosines > unit.rounding, cosines, 0.0)
+    return type(space)(directions(space.X))

@@ -107,6 +107,14 @@ def test_what_is_refused(y, error, message):
         sdpdr.AnchoredMVU(n_neighbors=5, isometry="inequality").fit(X, y)
 
 
+@pytest.mark.parametrize("times", [1.0, 1.3, 7.0])
+def test_that_nothing_is_left_to_be_found_is_all_that_is_said(times):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match="of all points are known"):
+            sdpdr.AnchoredMVU(n_neighbors=5).fit(X, times * X[:, :2])
+
+
 S, SHEET = sdpdr.datasets.s_curve(150, seed=0)
 SHEET = np.column_stack([SHEET, S[:, 1]])
 

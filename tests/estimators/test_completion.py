@@ -322,6 +322,21 @@ def test_refining_leaves_points_alone_that_fit():
         methods.refine(graph, X[:5])
 
 
+def test_two_points_stay_about_their_centre():
+    found = sdpdr.DistanceCompletion(1).fit([[0.0, 3.0], [3.0, 0.0]])
+    assert np.sort(found.embedding_.ravel()) == pytest.approx([-1.5, 1.5], abs=1e-6)
+    # What the trace makes of an exact length, by its price.
+    assert np.ptp(found.relaxed_) == pytest.approx(3.0 * 1.0005, abs=1e-4 * 3.0)
+
+
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_refining_keeps_the_mean(n):
+    X, D = partial(n=n, share=1.0)
+    found = methods.refine(known_distances(D), 1.1 * X + 5.0)
+    np.testing.assert_allclose(found.mean(axis=0), (1.1 * X + 5.0).mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(squareform(pdist(found)), D, atol=1e-6)
+
+
 # -- faults ------------------------------------------------------------------------------------
 
 

@@ -6,16 +6,18 @@ And all have scikit-learn's habits: names of columns, frames, single precision, 
 import functools
 import io
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_digits, load_wine
 
 import sdpdr
 from sdpdr import datasets
-from sdpdr.base.columns import doubts, unlike, warn_of_columns
+from sdpdr.base.columns import doubts, lone, unlike, warn_of_columns
 from sdpdr.errors import (
     DataError,
     DoubtfulColumnWarning,
@@ -238,14 +240,15 @@ UNLIKE = pd.DataFrame(ROLL * [1.0, 1.0, 1e4], columns=["east", "north", "grams"]
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_columns_of_unlike_units_are_told_of_frames_alone():
+def test_columns_of_unlike_units_are_told_of_frames():
     for estimator in (sdpdr.MVU(), sdpdr.MVU(sample=20)):
         with pytest.warns(UnlikeColumnsWarning, match="'grams' is spread .* as widely as"):
             estimator.fit(UNLIKE)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnlikeColumnsWarning)
-        sdpdr.MVU().fit(UNLIKE.to_numpy())
+        sdpdr.MVU().fit(UNLIKE.to_numpy() * [1.0, 1.0, 0.02])
         sdpdr.MVU(metric="cosine").fit(UNLIKE)
+        sdpdr.MVU(metric="cosine").fit(UNLIKE.to_numpy())
         sdpdr.MVU().fit(UNLIKE / UNLIKE.std())
 
 
@@ -270,8 +273,43 @@ def test_columns_of_unlike_units_are_told_of_frames_alone():
 )
 def test_whoever_goes_by_distances_tells_of_units(estimator, y):
     frame = UNLIKE[: len(CLASSES)]
-    with pytest.warns(UnlikeColumnsWarning, match="'grams' is spread .* as widely as"):
-        estimator.fit(frame, y)
+    for data, words in (
+        (frame, "'grams' is spread .* as widely as .* filter this warning out"),
+        (frame.to_numpy(), "column 2 is spread so widely .* that the other 2"),
+    ):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UnlikeColumnsWarning)
+            estimator.fit(data, y)
+        (once,) = [each for each in told if each.category is UnlikeColumnsWarning]
+        assert re.search(words, str(once.message))
+
+
+IMAGES = load_digits().data
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        IMAGES,
+        IMAGES[:, :9],
+        np.eye(40),
+        np.column_stack([np.arange(30.0), np.zeros(30)]),
+        np.column_stack([np.arange(30.0), 1e-15 * np.cos(np.arange(30.0))]),
+        np.arange(30.0)[:, None],
+        np.zeros((30, 0)),
+        load_wine().data,
+        ROLL * [1.0, 1.0, 300.0],
+    ],
+    ids=["digits", "border", "one inked", "flat", "rounded", "one", "none", "wine", "wide"],
+)
+def test_one_column_is_all_there_is_of_no_table_of_pixels(table):
+    assert lone(table) == ""
+
+
+@pytest.mark.parametrize("times", [2e3, 1e9, 1e12])
+def test_a_column_beside_which_others_have_no_say_is_named(times):
+    assert lone(ROLL * [1.0, times, 1.0]).startswith("column 1 is spread so widely")
+    assert lone(-3.0 * ROLL * [1.0, times, 1.0]).startswith("column 1 is spread so widely")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -62,7 +62,7 @@ OF_TABLES = {
     "dates": (
         lambda X: TEXT.assign(name=pd.date_range("2020", periods=3)),
         DataTypeError,
-        "(?s)must be numbers.*not numbers: 'name'",
+        "column 'name' of X holds dates .* must be numbers",
     ),
     "ragged": (lambda X: [[1.0, 2.0], [3.0]], DataError, "inhomogeneous.*the same length"),
     "infinite": (
@@ -127,9 +127,9 @@ OF_DATA = [
         (labelled, POINTS, y, error, words)
         for labelled in (ISM, MIXED)
         for y, error, words in [
-            (LABELS + 0.5, DataError, "continuous.*a label for each row of X"),
+            (LABELS + 0.5, DataError, "continuous.*with fractions.*cut"),
             (LABELS[:, None, None], DataError, "a label for each row of X"),
-            (spoiled(LABELS, 0, np.inf), DataError, "infinity.*a label for each row of X"),
+            (spoiled(LABELS, 0, np.inf), DataError, "infinity, which is no label"),
             (3, DataError, "a label for each row of X"),
             (LABELS + 1j, DataError, "^Complex data not supported. y must"),
             (sp.csr_array(LABELS[:, None]), DataTypeError, "a label for each row of X"),

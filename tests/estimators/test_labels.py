@@ -1,6 +1,7 @@
 """Labels that are not known: who learns without them, who says that it cannot."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
@@ -24,7 +25,7 @@ def marked(mark, numbers=True):
 @pytest.mark.parametrize("learner", [sdpdr.XingMetric, sdpdr.GhodsiMetric])
 def test_points_without_labels_are_in_no_pair(learner):
     known = learner().fit(X[~HIDDEN], CLASSES[~HIDDEN])
-    for y in (marked(-1), marked(None, numbers=False)):
+    for y in (marked(-1), marked(None, numbers=False), marked("", numbers=False)):
         found = learner().fit(X, y)
         assert not np.isin(found.pairs_.similar, np.flatnonzero(HIDDEN)).any()
         assert not np.isin(found.pairs_.dissimilar, np.flatnonzero(HIDDEN)).any()
@@ -46,6 +47,8 @@ def test_points_without_labels_have_no_say_in_a_coloring():
     np.testing.assert_allclose(centred[HIDDEN], 0.0, atol=1e-12)
     words = sdpdr.methods.side_information(marked(None, numbers=False)).factor
     np.testing.assert_array_equal(words[:, [2, 0, 1]], side.factor)
+    blank = sdpdr.methods.side_information(marked("", numbers=False)).factor
+    np.testing.assert_array_equal(blank, words)
     two = sdpdr.methods.side_information([1, -1, 1]).factor
     np.testing.assert_array_equal(two, [[0, 1], [1, 0], [0, 1]])
 
@@ -78,7 +81,8 @@ def test_responses_of_classes_alone_warn_of_minus_one(responses):
     "learner", [sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE, sdpdr.IsoProjection]
 )
 def test_labels_that_are_missing_are_refused_by_who_has_no_mark_for_them(learner):
-    for y in (marked(None, numbers=False), marked(np.nan, numbers=False), marked_nan()):
+    words = [marked(mark, numbers=False) for mark in (None, np.nan, " ")]
+    for y in (*words, words[-1].astype(str), marked_nan()):
         with pytest.raises(DataError, match=r"Input y contains .* of samples 0, 5, .*drop") as told:
             learner().fit(X, y)
         assert "-1" not in str(told.value)
@@ -92,3 +96,65 @@ def test_spectral_regression_says_how_unknown_labels_are_marked():
 
 def marked_nan():
     return np.where(HIDDEN, np.nan, CLASSES)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+@pytest.mark.parametrize("learner", [sdpdr.MixedLabelPropagation, sdpdr.SDA, sdpdr.ISM])
+@pytest.mark.parametrize("mark", ["", "  ", None, np.nan, pd.NA])
+def test_blanks_are_labels_that_are_not_known(learner, mark):
+    known = learner().fit(X, marked(-1))
+    found = learner().fit(X, marked(mark, numbers=False))
+    assert sorted(found.classes_) == ["a", "b", "c"]
+    told = [WORDS.tolist().index(word) for word in found.predict(X)]
+    np.testing.assert_array_equal(told, known.predict(X))
+
+
+def test_blanks_among_words_of_one_width_are_not_known():
+    y = marked("", numbers=False).astype(str)
+    found = sdpdr.MixedLabelPropagation().fit(X, y)
+    assert set(found.transduction_.tolist()) == {"a", "b", "c"}
+
+
+BY_CLASS = [
+    sdpdr.LDA, sdpdr.SDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE, sdpdr.XingMetric, sdpdr.GhodsiMetric,
+    sdpdr.MixedLabelPropagation, sdpdr.ISM,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", BY_CLASS)
+@pytest.mark.parametrize(
+    "measured",
+    [X[:, 0], X[:, 0].astype(object), np.where(HIDDEN, np.nan, X[:, 0])],
+    ids=["floats", "objects", "some unknown"],
+)
+def test_what_is_measured_is_no_class(learner, measured):
+    takes_unknown = learner not in (sdpdr.LDA, sdpdr.LSDA, sdpdr.LPP, sdpdr.NPE)
+    said = "type: continuous.*with fractions.*cut" if takes_unknown else "continuous|contains NaN"
+    with pytest.raises(DataError, match=said):
+        learner().fit(X, measured)
+
+
+@pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.MixedLabelPropagation])
+def test_times_and_columns_are_no_classes(learner):
+    with pytest.raises(DataError, match="type: unknown. y holds times"):
+        learner().fit(X, pd.Series(pd.date_range("2020-01-01", periods=len(X))))
+    with pytest.raises(DataError, match="y must hold a label for each row"):
+        learner().fit(X, X)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+@pytest.mark.parametrize("learner", BY_CLASS)
+def test_whole_numbers_are_classes_as_floats_too(learner):
+    learner().fit(X, CLASSES.astype(float))
+
+
+@pytest.mark.parametrize("learner", [sdpdr.LDA, sdpdr.MixedLabelPropagation])
+def test_whole_numbers_that_hardly_repeat_are_doubted(learner):
+    with pytest.warns(DoubtfulColumnWarning, match="40 different numbers in 50 labels"):
+        learner().fit(X, np.arange(50) % 40)
+
+
+def test_responses_of_what_is_measured_are_refused_where_classes_are_asked_for():
+    with pytest.raises(DataError, match="type: continuous"):
+        sdpdr.SpectralRegression(responses="classes").fit(X, X[:, 0])
+    sdpdr.SpectralRegression().fit(X, X[:, 0])

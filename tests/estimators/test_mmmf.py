@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sdpdr import MMMF, MMMFCV, RatingMMMF
 from sdpdr.errors import (
     DataError,
+    DataTypeError,
     ShapeError,
     UncertifiedWarning,
     UnobservedWarning,
@@ -326,3 +327,14 @@ def test_new_users_who_cannot_be_folded_in():
         model.fold_in(Y3[:, :3])
     with pytest.raises(DataError, match="finite price"):
         MMMF(c=np.inf).fit(Y3).fold_in(Y3)
+
+
+@pytest.mark.parametrize("learner", [MMMF, RatingMMMF, MMMFCV])
+def test_words_in_place_of_signs_are_refused_with_what_to_do(learner):
+    pairs, words = [("ann", "up"), ("ann", "jaws"), ("bob", "up")], ["like", "dislike", "like"]
+    with pytest.raises(DataError, match="y holds words, such as 'like'.* pass 1 and -1"):
+        learner().fit(pairs, words)
+    with pytest.raises(DataError, match="third column of X holds words.* pass 1 and -1"):
+        learner().fit([(*pair, word) for pair, word in zip(pairs, words, strict=True)])
+    with pytest.raises(DataTypeError, match="^y: "):
+        learner().fit(pairs, [1j, 1.0, -1.0])

@@ -527,7 +527,7 @@ def test_cross_validation_of_signs():
         (np.full((2, 2), np.nan), "no rating was given"),
         ([[1.0, np.inf]], "infinity"),
         ([["good", "bad"]], "could not convert"),
-        ([["ann", "up", "good"], ["bob", "up", "bad"]], "could not convert"),
+        ([["ann", "up", "good"], ["bob", "up", "bad"]], "third column of X holds words.*'good'"),
         ([[0, 4, 5.0], [1, 4, 3.0], [0, 4, 5.0]], "user 0 rated item 4 more than once"),
         (pd.DataFrame([["a", "x", 1.0], ["a", "x", 2.0]]), "user a rated item x more than once"),
         ([[1, 2, 3.0], [4, 5, np.nan]], "row 1 of three columns has no third number"),

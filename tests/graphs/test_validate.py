@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import pairwise_distances
 
+import sdpdr
 from sdpdr import graphs
 from sdpdr.base import checks
 from sdpdr.base.distances import squared_distances
-from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning
+from sdpdr.errors import DataError, DataTypeError, SquaredDistancesWarning, UnknownNameError
 
 GOOD = np.random.default_rng(0).standard_normal((12, 3))
 
@@ -28,7 +29,7 @@ def spoiled(row, value, dtype=float):
     [
         (spoiled([3, 7], np.nan), "Input X contains NaN", r"not finite: 3, 7\."),
         (spoiled(5, np.inf), "Input X contains infinity", r"not finite: 5\."),
-        (GOOD[:, 0], "Expected 2D array.*Reshape your data", r"X\.reshape\(-1, 1\)"),
+        (GOOD[:, 0], r"2D array, .* shape \(12,\). Reshape your data", r"X\.reshape\(-1, 1\)"),
         (3.0, "Expected 2D array", "shape"),
         (GOOD.reshape(4, 3, 3), "dim 3", "flatten"),
         (GOOD[:2], "2 sample", "Add points"),
@@ -172,3 +173,35 @@ def test_rounded_distances_are_distances_and_their_squares_are_not(X):
             squared_distances(rounded, squared=False)
         with pytest.warns(SquaredDistancesWarning):
             squared_distances(rounded**2, squared=False)
+
+
+WHEN = pd.DataFrame({"x": np.arange(12.0), "when": pd.date_range("2020-01-01", periods=12)})
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (WHEN, r"column 'when' of X holds .*\(X\['when'\] - X\['when'\].min\(\)\).dt.total"),
+        (WHEN[["when"]], "column 'when' of X holds"),
+        (WHEN.assign(late=WHEN.when.dt.tz_localize("UTC")), "columns 'when', 'late' of X hold "),
+        (WHEN.assign(when=WHEN.when - WHEN.when[0]), "column 'when' of X holds"),
+        (WHEN[["when"]].to_numpy(), "X holds dates or durations"),
+    ],
+)
+def test_times_are_named_with_what_to_do(X, words):
+    with pytest.raises(DataTypeError, match=words) as told:
+        graphs.knn(X, 2)
+    assert "DType" not in str(told.value)
+    seconds = WHEN.assign(when=(WHEN["when"] - WHEN["when"].min()).dt.total_seconds())
+    assert graphs.knn(seconds.to_numpy() / [1.0, 86400.0], 2).n == 12
+
+
+def test_messages_hold_no_data():
+    with pytest.raises(DataError) as told:
+        graphs.knn(np.arange(5000.0) + 0.25, 2)
+    assert "0.25" not in str(told.value)
+
+
+def test_a_word_for_a_number_of_neighbours_is_refused_and_numbers_are_offered():
+    with pytest.raises(UnknownNameError, match="'six'. Known: a whole number, auto"):
+        sdpdr.MVU(n_neighbors="six").fit(GOOD)

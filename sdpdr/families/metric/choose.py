@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
-from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.labels import require_classes, unknown
 from sdpdr.families.metric.pairs import Pairs, pair_indices, pair_keys
 
 
@@ -169,7 +169,8 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     ----------
     X : array of shape (n, D)
     y : array_like of shape (n,)
-        Points whose label is not known (None, nan, or -1 beside two classes) are in no pair.
+        Points whose label is not known (None, nan, a blank, or -1 beside two classes) are in no
+        pair.
     n_pairs : int, optional
         That many of each kind, drawn without repetition (all, where there are no more); by
         default all.
@@ -178,7 +179,7 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     Raises
     ------
     DataError
-        There is one class only, or every class has one point only.
+        There is one class only, every class has one point only, or y is measured.
 
     Examples
     --------
@@ -191,6 +192,7 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
         raise ShapeError(
             f"y must hold one label for each of the {len(X)} points; it has shape {labels.shape}."
         )
+    require_classes(labels)
     known = np.flatnonzero(~unknown(labels))
     classes, label = np.unique(labels[known], return_inverse=True)
     if not len(classes):
@@ -203,7 +205,7 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     if len(classes) == len(known):
         raise DataError(
             f"y has {len(classes)} classes of one point each, so no pair is similar. If y is a "
-            "number to be predicted, bin it first."
+            "number to be predicted, cut it into classes first."
         )
     if n_pairs is None:
         return ClassPairs(X, known, label)

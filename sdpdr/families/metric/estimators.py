@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -23,6 +23,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
+from sdpdr.base.labels import as_vector
 from sdpdr.base.parameters import options_of, require_kernel
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
@@ -77,8 +78,8 @@ class MetricLearner(Transformer):
             Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
         y : array_like of shape (n,), or (n_pairs,)
             Labels: pairs of one class are similar, all others dissimilar; points whose label is
-            not known (None, or -1 beside two classes) are in no pair. Of pairs: 1 for similar,
-            -1 for dissimilar.
+            not known (None, nan, a blank, or -1 beside two classes) are in no pair. Of pairs: 1
+            for similar, -1 for dissimilar.
 
         Returns
         -------
@@ -95,8 +96,7 @@ class MetricLearner(Transformer):
         note_columns(self, X)
         if self.kernel is None and self._chooses():  # plain distances go by units
             warn_of_unlike_columns(X)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
+        y = as_vector(y)
         seed = validate.seed_or_none(self.random_state) or 0
         return self._fit(pairs_from_labels(points, y, self.n_pairs, seed), y)
 

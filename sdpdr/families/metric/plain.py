@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import unknown
 from sdpdr.base.errors import DataError, InfeasibleError
+from sdpdr.base.labels import unknown
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, components_of
 from sdpdr.families.metric.pairs import Pairs

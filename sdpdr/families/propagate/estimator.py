@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
+from sdpdr.base.errors import DataError, ShapeError, UnknownNameError, UnlikeColumnsWarning
 from sdpdr.base.estimators import checked
 from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.families.propagate.pencil import Propagation
@@ -145,7 +146,7 @@ class MixedLabelPropagation(
         X : array_like of shape (n, D), or similarities (n, n) with ``affinity="precomputed"``
             Of either kind, or sparse: neighbours are searched in sparse data as they are.
         y : array_like of shape (n,)
-            Labels, -1 (or None, or nan) where not known.
+            Labels, -1 (or None, nan, or a blank) where not known.
 
         Returns
         -------
@@ -256,7 +257,9 @@ class MixedLabelPropagation(
             weights=self.weights,
             bandwidth=self.bandwidth,
         )
-        similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
+        with catch_warnings():
+            simplefilter("ignore", UnlikeColumnsWarning)  # told of X as it was passed
+            similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
         return similarity
 
     def _spread(self, similarity: Matrix, codes: Index) -> Array:
@@ -304,7 +307,9 @@ class MixedLabelPropagation(
         """One for the nearest points of `fit`, or for those alone that are the point itself."""
         known, n = self._X.shape[0], X.shape[0]
         parts = [directions(A) if self.metric == "cosine" else A for A in (self._X, X)]
-        space = make_space(sp.vstack(parts, "csr") if sp.issparse(X) else np.vstack(parts))
+        with catch_warnings():
+            simplefilter("ignore", UnlikeColumnsWarning)  # told in the fit
+            space = make_space(sp.vstack(parts, "csr") if sp.issparse(X) else np.vstack(parts))
         assert isinstance(space, Points)
         rows = np.arange(known, known + n)
         index = search_among(space, np.arange(known)).table(rows, self.n_neighbors_)

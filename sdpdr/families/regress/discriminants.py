@@ -9,11 +9,18 @@ import numpy as np
 import pandas as pd
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.multiclass import check_classification_targets
 
 from sdpdr.base.arrays import Matrix
-from sdpdr.base.columns import UNKNOWN, require_known, unknown
 from sdpdr.base.errors import DataError
+from sdpdr.base.labels import (
+    UNKNOWN,
+    absent,
+    as_vector,
+    require_classes,
+    require_known,
+    unknown,
+    warn_of_many,
+)
 from sdpdr.families.regress.projections import GraphProjection
 from sdpdr.families.regress.respond import Responses
 from sdpdr.families.regress.ridge import LinearMapping
@@ -23,7 +30,7 @@ _SPREAD = 1e-9
 
 
 def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of labels, and what each stands for; unknown are nan, None and, beside these, -1."""
+    """Numbers of labels, and what each stands for; beside what is `absent`, -1 is unknown, too."""
     known = ~unknown(y)
     codes = np.full(y.size, UNKNOWN)
     codes[known], found = pd.factorize(y[known], sort=True)
@@ -55,13 +62,15 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         self
         """
         names = None
-        if self.kind == "semisupervised" and pd.isna(np.asarray(y, dtype=object)).any():
-            y, names = (None, None) if y is None else _coded(np.ravel(y))
         if y is not None:
+            y = as_vector(y)
+            require_classes(y)
+            warn_of_many(y)
+            if self.kind == "semisupervised" and absent(y).any():
+                y, names = _coded(y)
             require_known(y, self._instead)
-            check_classification_targets(y)
         super().fit(X, y)
-        labels = np.asarray(y).ravel()
+        labels = np.asarray(y)
         known = np.ones(labels.size, dtype=bool)
         if self.kind == "semisupervised" and unknown(labels).any():
             known = labels != UNKNOWN
@@ -92,7 +101,9 @@ class LDA(Discriminant):
     are these shares, up to one.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`, and ``classes_`` and
-    ``means_`` of the classes in the embedding, the nearest of which `predict` tells.
+    ``means_`` of the classes in the embedding, the nearest of which `predict` tells. No neighbours
+    are searched: ``n_neighbors``, ``metric``, ``connect`` and ``smoothing`` have no effect, and
+    ``weights`` and ``bandwidth``, but for their defaults, are refused.
 
     References
     ----------
@@ -113,8 +124,8 @@ class LDA(Discriminant):
 class SDA(Discriminant):
     r"""Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 
-    Labels are -1 (or None, or nan) where they are not known. Parameters and attributes as of `LDA`;
-    both spreads are those of labelled samples, and neighbours are those of all.
+    Labels are -1 (or None, nan, or a blank) where they are not known. Parameters and attributes as
+    of `LDA`; both spreads are those of labelled samples, and neighbours are those of all.
 
     ``way="direct"`` solves (2.25) of the thesis, with ``smoothing`` for its :math:`\alpha`, twice
     that of (2.19), since (2.21) leaves out a factor of two. ``way="regression"`` solves the pencil

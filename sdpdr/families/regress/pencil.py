@@ -86,7 +86,8 @@ class Pencil:
             wrong = listed(np.flatnonzero(~(diagonal > 0.0)))
             raise DataError(
                 f"{self.name}: samples {wrong} have no weight, so the quotient is unbounded. Take "
-                "more neighbours, or leave these samples out."
+                'more neighbours, weights that do not vanish ("binary"), or leave these samples '
+                "out."
             )
         object.__setattr__(self, "masses", masses)
 

@@ -8,12 +8,12 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.columns import UNKNOWN, warn_of_mark
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.labels import UNKNOWN, as_vector, require_classes, warn_of_mark
 from sdpdr.base.parameters import flag_or_word
 from sdpdr.families.regress.classes import class_responses
 from sdpdr.families.regress.directions import (
@@ -159,9 +159,11 @@ class GraphProjection(Responding):
         near = self.kind != "classes" and self.metric == "euclidean"
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 3}
         X = validate.varying(checked(self, X, by_distance=near, **options))
-        y = None if y is None else column_or_1d(y, warn=True)
+        y = None if y is None else as_vector(y)
         labels = checked_target(y, X.shape[0], instead=self._instead)
         kind_of(labels, self.kind)
+        if labels is not None and self.kind != "geodesic":
+            require_classes(labels)
         if labels is not None and self.kind in OF_CLASSES:
             warn_of_mark(labels, type(self).__name__)
         self.tried_: tuple[tuple[int, float], ...] = ()
@@ -176,7 +178,7 @@ class GraphProjection(Responding):
     def _instead(self) -> str:
         """What to do about labels that are not known."""
         if self.kind == "semisupervised":
-            return "mark unknown labels by -1, None or nan"
+            return "mark unknown labels by -1, None, nan or a blank"
         return "drop those samples, or take sdpdr.SDA, which learns of them too"
 
     def _turns(self, y: np.ndarray | None) -> bool:
@@ -315,7 +317,8 @@ class LPP(GraphProjection):
 class NPE(GraphProjection):
     """Neighbourhood preserving embedding: samples follow their neighbours.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`. Edges have the weights that
+    reconstruct samples: ``weights`` and ``bandwidth``, but for their defaults, are refused.
 
     References
     ----------
@@ -340,7 +343,8 @@ class IsoProjection(GraphProjection):
     distance is longer than in the data. Where there are labels all directions are kept by default,
     which are a turn of the data: the leading ones by distances along the graph, others by variance.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters and attributes as of `sdpdr.estimators.GraphProjection`. Edges have their lengths:
+    ``weights`` and ``bandwidth``, but for their defaults, are refused.
 
     References
     ----------
@@ -367,13 +371,16 @@ class LSDA(GraphProjection):
 
     A sample none of whose neighbours is of its class would weigh nothing. It is joined to the
     nearest sample of its class, with a warning that names it; the only one of a class to itself.
+    So is, with ``weights="cosine"``, one at right angles to all such neighbours, by angles; one at
+    right angles to all others of its class, as a text that has no word in common with them, is
+    refused.
 
     Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
 
     Warns
     -----
     AddedEdgesWarning
-        Samples have no neighbour of their class.
+        Samples have no neighbour of their class that weighs anything.
     FewPointsWarning
         Classes have one sample.
 

@@ -13,16 +13,17 @@ from sklearn.utils.multiclass import type_of_target
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import UNKNOWN, require_known, unknown
 from sdpdr.base.errors import (
     AddedEdgesWarning,
     DataError,
     DuplicatePointsWarning,
     FewPointsWarning,
     ShapeError,
+    UnlikeColumnsWarning,
     warn,
 )
 from sdpdr.base.estimators import Transformer
+from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.base.rows import listed, numbered
 from sdpdr.families.regress.classes import (
     by_separation,
@@ -41,7 +42,7 @@ from sdpdr.families.regress.weights import (
     semisupervised_pencil,
 )
 from sdpdr.graphs import NeighborGraph, knn
-from sdpdr.graphs.weighing import WEIGHTS
+from sdpdr.graphs.weighing import WEIGHTS, edge_weights, space_of_weights
 
 KINDS = (
     "auto", "given", "classes", "semisupervised", "laplacian", "reconstruction", "geodesic",
@@ -189,7 +190,7 @@ class Responding(Transformer):
         if kind == "semisupervised":
             return semisupervised_pencil(graph, _target(y), self.smoothing, **self._weighing)
         if kind == "contrast":
-            company = _with_company(graph, _target(y))
+            company = _with_company(graph, _target(y), self.weights, self.bandwidth)
             share = validate.real("smoothing", self.smoothing)
             return contrast_pencil(company, _target(y), share, **self._weighing)
         return geodesic_pencil(graph)
@@ -213,12 +214,14 @@ class Responding(Transformer):
         validate.choice("metric", self.metric, METRICS)
 
     def _graph(self, X: Any, classes: np.ndarray | None = None) -> NeighborGraph:
-        if classes is not None:
-            return knn_within_classes(X, classes, self._near(X), metric=self.metric)
-        found = partial(knn, X, metric=self.metric, connect=self.connect)
         with warnings.catch_warnings():
+            # Told of all samples as they were passed.
+            warnings.simplefilter("ignore", UnlikeColumnsWarning)
+            if classes is not None:
+                return knn_within_classes(X, classes, self._near(X), metric=self.metric)
             # Pencils are of samples, whether or not some share a node.
             warnings.simplefilter("ignore", DuplicatePointsWarning)
+            found = partial(knn, X, metric=self.metric, connect=self.connect)
             return validate.all_if_few(self._near(X), found)[0]
 
     def _near(self, X: Any) -> int:
@@ -259,32 +262,41 @@ class Responding(Transformer):
         return self.n_features_in_ if is_linear else sys.maxsize
 
 
-def _with_company(graph: NeighborGraph, y: np.ndarray) -> NeighborGraph:
-    """A sample without a neighbour of its class is joined to the nearest, with a warning."""
+def _with_company(
+    graph: NeighborGraph, y: np.ndarray, weights: str, bandwidth: float | None
+) -> NeighborGraph:
+    """A sample that weighs nothing with its class is joined to the nearest, with a warning.
+
+    Nearest as edges are weighed: by angles where these are cosines, and one at a right angle to
+    all others of its class stays alone.
+    """
     classes = np.unique(y, return_inverse=True)[1]
     own = np.zeros((graph.n, classes.max() + 1))
     np.add.at(own, (graph.index, classes), 1.0)
-    near = graph.adjacency() @ own
+    near = graph.adjacency(edge_weights(graph, weights, bandwidth)) @ own
     # Samples of one node are neighbours of each other.
-    lonely = np.flatnonzero((near + own)[graph.index, classes] == 1)
+    alone = own[graph.index, classes] == 1
+    lonely = np.flatnonzero(alone & ~(near[graph.index, classes] > 0.0))
     _warn_of_single(y)
     pairs, joined = [], []
+    space = space_of_weights(graph, weights)
+    assert space is not None
     for sample in lonely:
         fellows = np.flatnonzero((y == y[sample]) & (graph.index != graph.index[sample]))
         if not fellows.size:
             continue  # The only one of its class is its own company.
-        space, node = graph.provenance.space, graph.index[sample]
-        assert space is not None
+        node = graph.index[sample]
         away = space.sqdist(node, graph.index[fellows])
         pairs.append((node, graph.index[fellows[np.argmin(away)]]))
         joined.append(sample)
     if not pairs:
         return graph
     no_company = "has no neighbour of its" if len(joined) == 1 else "have no neighbour of their"
+    at_angles = ", or at right angles only" if weights == "cosine" else ""
     warn(
-        f"{len(joined)} of {y.size} samples {no_company} class: {numbered(joined)}. Each was "
-        "joined to the nearest sample of its class, or the pencil would weigh nothing there; take "
-        "more neighbours if these should be found.",
+        f"{len(joined)} of {y.size} samples {no_company} class{at_angles}: {numbered(joined)}. "
+        "Each was joined to the nearest sample of its class, or the pencil would weigh nothing "
+        "there; take more neighbours if these should be found.",
         AddedEdgesWarning,
     )
     return graph.with_edges(np.array(pairs))

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import warn_of_mark, warn_of_unlike_columns
+from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import Provided, as_precise, checked
+from sdpdr.base.labels import warn_of_mark
 from sdpdr.base.parameters import require_kernel
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.leave_out import (
@@ -88,7 +89,8 @@ class SpectralRegression(Responding):
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
-        ``"semisupervised"`` and ``"contrast"``.
+        ``"semisupervised"`` and ``"contrast"``. All others, as ``"classes"``, which ``"auto"`` is
+        where all labels are known, refuse any but the default.
     bandwidth : float, optional
         Of ``"heat"``; by default from the lengths of the edges.
     alpha : float, "loo" or "auto", default "auto"

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
+from sdpdr.base.labels import distinct, require_classes
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.graphs import (
@@ -295,11 +295,12 @@ def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index,
     Raises
     ------
     DataError
-        There are fewer than two classes.
+        There are fewer than two classes, or y is measured.
     """
     y = np.asarray(y)
     if y.ndim != 1:
         raise ShapeError(f"y must have shape (n,); it has {y.shape}.")
+    require_classes(y)
     known = np.ones(y.size, dtype=bool) if missing is None else y != missing
     labels, inverse = distinct(y[known])
     if labels.size < 2:

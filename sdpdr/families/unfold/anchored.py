@@ -300,8 +300,8 @@ def known_points(
     unknown = np.setdiff1d(np.arange(graph.n), nodes)
     if not unknown.size:
         raise DataError(
-            "every node is an anchor, so nothing is left to be found. Mark coordinates that are "
-            "not known by nan."
+            "every point is an anchor, so nothing is left to be found. Leave out those that are to "
+            "be placed."
         )
     return KnownPoints(nodes, values, values.mean(axis=0), unknown)
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import distinct, unknown
 from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError, warn
+from sdpdr.base.labels import distinct, unknown
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation

@@ -162,7 +162,8 @@ def refine(
     r"""Move points to a local minimum of raw stress, :math:`\sum_e (|y_i - y_j| - l_e)^2`.
 
     Not a convex problem: what comes out depends on where the points begin, and nothing is proved
-    of it. SciPy's trust region with the sparse Jacobian, of which each row holds two unit vectors.
+    of it. Without anchors the mean stays where it is. SciPy's trust region with the sparse
+    Jacobian, of which each row holds two unit vectors.
 
     Parameters
     ----------
@@ -200,7 +201,7 @@ def refine(
         return Y
     i, j = graph.edges[moving].T
     lengths = np.sqrt(graph.sqdist[moving])
-    columns = _columns(graph.n, free, Y.shape[1])
+    columns, center = _columns(graph.n, free, Y.shape[1]), Y.mean(axis=0)
 
     def at(x: Array) -> tuple[Array, Array]:
         Y[free] = x.reshape(free.size, -1)
@@ -220,6 +221,10 @@ def refine(
         xtol=1e-12, ftol=1e-12, gtol=1e-12,
     )  # fmt: skip
     Y[free] = found.x.reshape(free.size, -1)
+    if free.size == graph.n:
+        # SciPy steps in a plane, which it fills up by any direction where Newton's is the gradient,
+        # as of two points: by a shift, too.
+        Y += center - Y.mean(axis=0)
     return Y
 
 

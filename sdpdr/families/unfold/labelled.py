@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.columns import distinct
-from sdpdr.base.errors import DataError, DataTypeError, InfeasibleError, ShapeError
+from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
+from sdpdr.base.labels import absent, as_vector, distinct, marked, require_classes, warn_of_many
 from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.linalg.walks import dijkstra
@@ -101,8 +99,8 @@ def labelled(graph: NeighborGraph, y: ArrayLike, anchors: ArrayLike | None = Non
     graph : NeighborGraph
         Connected.
     y : array_like
-        A label for each node, or for each sample that the graph was made from; -1 (or None, or
-        nan) where it is not known.
+        A label for each node, or for each sample that the graph was made from; -1 (or None, nan,
+        or a blank) where it is not known.
     anchors : array_like of int, optional
         Nodes. Default: of each class the node furthest along the graph from all others, and of
         two classes the second only.
@@ -161,7 +159,7 @@ def encoded(y: ArrayLike) -> tuple[Any, Index]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
-    missing = np.array([_is_missing(label) for label in labels], dtype=bool)
+    missing = absent(labels) | marked(labels)
     codes = np.full(labels.size, UNLABELLED)
     classes, codes[~missing] = distinct(labels[~missing])
     return classes, codes
@@ -173,43 +171,22 @@ def labels_of_samples(y: Any, n: int) -> Any:
     Raises
     ------
     DataError, DataTypeError
-        There are more or fewer, they are no labels, or of several kinds.
+        There are more or fewer, or they are no labels.
     """
-    try:
-        labels = column_or_1d(y, warn=True)
-    except (TypeError, ValueError) as error:
-        raise _refused(error) from None
+    labels = as_vector(y)
     if labels.size != n:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
             f"{labels.size} labels. Pass a label for each, -1 where it is not known."
         )
-    known = encoded(labels)[1] != UNLABELLED
-    if known.any():
-        try:
-            # As a list, since numbers that stand beside None are objects.
-            check_classification_targets(labels[known].tolist())
-        except ValueError as error:
-            raise _refused(error) from None
+    require_classes(labels)
+    warn_of_many(labels)
     return labels
-
-
-def _refused(error: Exception) -> DataError:
-    """scikit-learn's words about labels, and what to do."""
-    kind = DataTypeError if isinstance(error, TypeError) else DataError
-    words = str(error).partition("\n")[0].rstrip(".")
-    return kind(f"{words}. y must hold a label for each row of X, -1 where it is not known.")
 
 
 def decided(classes: Any, scores: Array) -> Any:
     """Classes of the largest score; of two, by the sign of the scores of the second, shape (m,)."""
     return classes[(scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
-
-
-def _is_missing(label: Any) -> bool:
-    if isinstance(label, str):
-        return False
-    return label is None or bool(label != label) or bool(label == UNLABELLED)
 
 
 def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:

@@ -12,13 +12,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.columns import distinct
 from sdpdr.base.errors import DataError, DataTypeError, FilledGapsWarning, ShapeError, warn
-from sdpdr.base.estimators import note_columns
+from sdpdr.base.estimators import as_numbers, note_columns
+from sdpdr.base.labels import distinct
 from sdpdr.families.factor.margin.triples import (
     as_table,
     has_named_rows,
     holds_names,
+    is_number,
     named_columns,
     refuse_text,
     triples_of,
@@ -222,7 +223,8 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
     ------
     DataError, ShapeError
     """
-    values, count = np.asarray(y, dtype=float), _shape(pairs)[0]
+    _refuse_words("y", y)
+    values, count = as_numbers("y", y), _shape(pairs)[0]
     if values.shape != (count,):
         raise ShapeError(
             f"{count} pairs need a rating each, y of shape ({count},); its shape is {values.shape}."
@@ -230,6 +232,16 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
     if not np.isfinite(values).all():
         raise DataError("some ratings in y are not finite. Leave out their pairs.")
     return values
+
+
+def _refuse_words(where: str, ratings: Any) -> None:
+    words = [each for each in np.ravel(np.asarray(ratings)).tolist() if isinstance(each, str)]
+    if text := [each for each in words if not is_number(each)]:
+        raise DataError(
+            f"{where} holds words, such as {text[0]!r}, and no ratings. If words stand for two "
+            "signs, pass 1 and -1 in their place, to MMMF; if for ratings in an order, pass 1, 2, "
+            "3 and so on, to RatingMMMF."
+        )
 
 
 def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
@@ -278,6 +290,7 @@ def refuse_other_order(estimator: Any, X: Any, entries: Entries) -> None:
 
 
 def _from_triples(table: pd.DataFrame, name: str) -> Entries:
+    _refuse_words(f"the third column of {name}", table.iloc[:, 2])
     values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
     users, i = distinct(table.iloc[:, 0], "names of users")
     items, a = distinct(table.iloc[:, 1], "names of items")

@@ -159,7 +159,7 @@ def refuse_text(X: Any, *, signs: bool = False) -> None:
     for name, column in X.items() if isinstance(X, pd.DataFrame) else ():
         if column.dtype.kind != "O" and not pd.api.types.is_string_dtype(column):
             continue
-        text = [entry for entry in column if isinstance(entry, str) and not _is_number(entry)]
+        text = [entry for entry in column if isinstance(entry, str) and not is_number(entry)]
         if text:
             kind, advice = ("signs", _WORDS) if signs else ("ratings", _ADVICE)
             raise DataError(
@@ -206,7 +206,14 @@ def _are_times(column: Any) -> bool:
     return pd.api.types.is_numeric_dtype(column) and bool((column > _TIMES).all())
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a word writes a number.
+
+    Examples
+    --------
+    >>> is_number("-1"), is_number("like")
+    (True, False)
+    """
     try:
         float(text)
     except ValueError:

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, require_squares
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.estimators import refused
+from sdpdr.base.estimators import refused, require_no_times
 
 
 def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
@@ -96,6 +96,7 @@ def checked_matrix(X: Any, name: str, **options: Any) -> Any:
     ------
     DataError, DataTypeError
     """
+    require_no_times(X, name)
     try:
         matrix = check_array(X, dtype=np.float64, input_name=name, **options)
     except (TypeError, ValueError) as error:

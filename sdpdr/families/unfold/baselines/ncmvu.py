@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import UncertifiedWarning, warn
+from sdpdr.base.errors import UncertifiedWarning, UnlikeColumnsWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
@@ -303,9 +304,11 @@ class NCMVU(Embedding):
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
         data = validate.points(X)
-        warn_of_unlike_columns(X)  # of a frame, which the checked points are not any more
+        warn_of_unlike_columns(X)  # of a frame by its names, which the checked points have not
         found = partial(knn, data, connect=self.connect)
-        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
+        with catch_warnings():
+            simplefilter("ignore", UnlikeColumnsWarning)
+            graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
         note_columns(self, X)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(

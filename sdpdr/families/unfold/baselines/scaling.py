@@ -114,6 +114,7 @@ def metric_mds(
     max_iter : int, default 300
     tol : float, default 1e-6
         A step that lowers the stress by a smaller share of the squared distances is the last one.
+        More steps may gain more than one: scaled wine ends 5e-4 above the stress of 1e-12.
     seed : int, default 0
 
     Returns

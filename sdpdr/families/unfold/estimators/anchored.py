@@ -368,7 +368,13 @@ def _joined(known: Array, added: Array, k: int) -> tuple[NeighborGraph, Index]:
 
 
 def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
-    """Samples of known coordinates, their nodes (each once), and the coordinates of these."""
+    """Samples of known coordinates, their nodes (each once), and the coordinates of these.
+
+    Raises
+    ------
+    DataError, ShapeError, InfeasibleError
+        They do not fit, or leave nothing to be found.
+    """
     n = graph.index.size
     if y is None:
         return np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 0))
@@ -395,5 +401,10 @@ def known_nodes(graph: NeighborGraph, y: Any) -> tuple[Index, Index, Array]:
         raise InfeasibleError(
             f"samples {numbered(a)} and {numbered(b)} are the same point, but "
             "have different coordinates in y."
+        )
+    if nodes.size == graph.n:
+        raise DataError(
+            "coordinates of all points are known, so that nothing is left to be found. Mark those "
+            "that are not known by nan."
         )
     return samples, nodes, coordinates

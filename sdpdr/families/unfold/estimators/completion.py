@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
-    DataError,
     FewAnchorsWarning,
     MissedLengthsWarning,
     warn,
@@ -98,7 +97,9 @@ class DistanceCompletion(Embedding):
     embedding_ : array of shape (n, r)
         Places after both steps; anchors where they were said to be.
     relaxed_ : array of shape (n, r)
-        Places after the first.
+        Places after the first. The trace stretches lengths, also exact ones: two points by
+        1 / (2 price) of theirs for ``"square"``, 1.0005 times with the default; the second step
+        undoes this.
     start_ : {"program", "paths"}
         Where the last step began that ended in the smaller stress; the program where they are
         equal to a part in a thousand, where it already has the distances, and of more than 3000
@@ -203,8 +204,6 @@ class DistanceCompletion(Embedding):
         else:
             self.n_features_in_ = graph.index.size
         anchors, nodes, coordinates = known_nodes(graph, in_rows(y, self.names_))
-        if nodes.size == graph.n:
-            raise DataError("all points are anchors, so that there is nothing to find.")
         if not nodes.size:
             graph.require_connected("give distances between them, or an anchor in each")
             validate.positive_integer("n_components", self.n_components, at_most=graph.n)

@@ -15,7 +15,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.distances import warn_of_seeming_distances
-from sdpdr.base.errors import DataError, SampledWarning, warn
+from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import rows_of
@@ -70,7 +70,8 @@ class Sampling(GramEmbedding):
         warn_of_seeming_distances(points)
         if self.metric == "euclidean":
             warn_of_unlike_columns(X)
-        with rows_of(rows):
+        with rows_of(rows), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnlikeColumnsWarning)  # told of all rows
             super().fit(points[rows])
         note_columns(self, X)
         places = self.extension_(points)

@@ -13,6 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning, warn
 from sdpdr.base.estimators import checked
+from sdpdr.base.labels import as_vector, require_classes
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
@@ -132,7 +133,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
         y : array_like of shape (n,)
-            Labels, -1 (or None, or nan) where not known.
+            Labels, -1 (or None, nan, or a blank) where not known.
 
         Returns
         -------
@@ -144,6 +145,7 @@ class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-lea
                 "they are not known; sdpdr.MVU needs none."
             )
         validate.choice("decision", self.decision, DECISIONS)
+        require_classes(as_vector(y))  # before a graph is searched, and warned of
         super().fit(X, y)
         self._seen = np.asarray(X)
         self.transduction_ = decided(self.classes_, self._decisions)[self.graph_.index]
