@@ -15,7 +15,8 @@ from sdpdr.errors import (
     UnknownNameError,
     UnlikeColumnsWarning,
 )
-from sdpdr.metric import choose_share, mixed
+from sdpdr.methods import contrast
+from sdpdr.metric import choose_share, closed_form, mixed
 
 
 def test_a_share_of_the_variance_is_plain(iris):
@@ -146,3 +147,45 @@ def test_plain_distances_of_columns_with_units_of_their_own_are_warned_of(make):
         warnings.simplefilter("error", UnlikeColumnsWarning)
         make(plain=0.0).fit(X[::6], y[::6])
         make().fit(X[::6].to_numpy(), y[::6])
+
+
+@pytest.mark.parametrize("k", [1, 3, 5, 8])
+def test_components_with_a_share_are_those_of_the_sum(k):
+    rng = np.random.default_rng(k)
+    components, points = rng.standard_normal((k, 5)), rng.standard_normal((4, 5))
+    A, C = components.T @ components, np.cov(points.T, bias=True)
+    for share in (0.2, 1.0):
+        L = mixed(components, points, share)
+        plain = share * np.sum(A * C) / np.trace(C) * np.eye(5)
+        np.testing.assert_allclose(L.T @ L, (1.0 - share) * A + plain, atol=1e-12 * np.trace(A))
+        np.testing.assert_allclose(L @ L.T, np.diag(np.sum(L**2, axis=1)), atol=1e-12 * np.trace(A))
+
+
+def _noisy_classes(n, d):
+    rng = np.random.default_rng(3)
+    y = np.arange(n) % 3
+    return rng.standard_normal((n, d)) + 0.8 * y[:, None] * (np.arange(d) < 2), y
+
+
+def test_more_columns_than_rows_say_no_more_than_their_span():
+    """Points of a plane turned into a space of many columns are told apart as in the plane."""
+    X, y = _noisy_classes(40, 4)
+    turned = np.linalg.qr(np.random.default_rng(0).standard_normal((90, 4)))[0]
+
+    def learn(pairs):
+        return closed_form(contrast(pairs))
+
+    few, many = choose_share(learn, X, y), choose_share(learn, X @ turned.T + 5.0, y)
+    assert few == many
+    assert len({told for _, told in few.tried}) > 1
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedRidgeWarning")
+@pytest.mark.parametrize("estimator", [GhodsiMetric(), XingMetric()])
+def test_metrics_of_more_columns_than_rows_are_those_of_the_whole_space(monkeypatch, estimator):
+    X, y = _noisy_classes(24, 40)
+    within = clone(estimator).fit(X, y)
+    monkeypatch.setattr("sdpdr.families.metric.plain._span", lambda points: np.eye(40))
+    whole = clone(estimator).fit(X, y)
+    assert within.tried_ == whole.tried_
+    np.testing.assert_array_equal(within.components_, whole.components_)

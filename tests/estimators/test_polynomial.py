@@ -10,7 +10,9 @@ from sklearn.utils.estimator_checks import (
 )
 
 import sdpdr
+from sdpdr.base.deadline import Deadline, TimeUpError
 from sdpdr.errors import DataError, SolveFailedError
+from sdpdr.families.factor.polynomial import fit
 from sdpdr.iterate import IterationStatus
 from sdpdr.solving.iterate.convex import ConvexIteration
 
@@ -152,3 +154,66 @@ def test_starts_share_the_time(monkeypatch):
     sdpdr.factorize.polynomial(V, [1.0, 0.5], restarts=2, max_iter=1, tol=1e-12, time_limit=60.0)
     assert len(given) == 3
     assert 60.0 > given[0] > given[1] > given[2]
+
+
+# -- where the fit ends --------------------------------------------------------------------------
+
+YES_NO = (np.random.default_rng(0).random((30, 10)) < 0.4).astype(float)
+
+
+class Looks(Deadline):
+    """A deadline that is over after so many looks at it."""
+
+    def __init__(self, looks):
+        super().__init__(60.0)
+        self.looks = looks
+
+    def require(self):
+        self.looks -= 1
+        if self.looks < 0:
+            raise TimeUpError("the time was up")
+
+
+def test_a_descent_ends_where_nothing_is_gained(monkeypatch):
+    evaluations = []
+    whole = fit.so.least_squares
+
+    def counted(*args, **options):
+        found = whole(*args, **options)
+        evaluations.append(found.nfev)
+        return found
+
+    rng = np.random.default_rng(1)
+    W, H = rng.random((30, 2)), rng.random((10, 2))
+    monkeypatch.setattr(fit.so, "least_squares", counted)
+    fit.LeastSquares(YES_NO, True).descend(W, H, np.ones(1))
+    assert sum(evaluations) < 200
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_entries_that_can_be_met_are_met_to_rounding(size):
+    rng = np.random.default_rng(2)
+    V = size * rng.random((12, 2)) @ rng.random((2, 7))
+    start = np.sqrt(size) * rng.random((12, 2)), np.sqrt(size) * rng.random((7, 2))
+    found = fit.LeastSquares(V, True).descend(*start, np.ones(1))
+    assert found.misfit <= 1e-9 * np.linalg.norm(V)
+
+
+def test_a_descent_that_has_no_time_keeps_its_best_factors():
+    rng = np.random.default_rng(1)
+    start = rng.random((30, 2)), rng.random((10, 2)), np.ones(1)
+    misfits = [
+        fit.LeastSquares(YES_NO, True, deadline=Looks(looks)).descend(*start).misfit
+        for looks in (0, 2, 4, 8, 100)
+    ]
+    assert misfits[0] == fit.LeastSquares(YES_NO, True).at(*start).misfit
+    assert np.all(np.diff(misfits) <= 0.0)
+    assert misfits[-1] < misfits[1] < misfits[0]
+
+
+def test_one_limit_is_that_of_the_whole_fit():
+    model = sdpdr.PolynomialFactorization(2, time_limit=0.0)
+    with pytest.warns(ConvergenceWarning, match="best fit near"):
+        model.fit(YES_NO)
+    assert model.factors_.status is IterationStatus.STALLED
+    assert model.bound_ <= model.reconstruction_err_ < np.linalg.norm(YES_NO)

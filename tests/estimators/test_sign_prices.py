@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from sdpdr import MMMF, MMMFCV, RatingMMMF, factorize
+from sdpdr.base.deadline import Deadline
 from sdpdr.errors import (
     SdpdrError,
     UncertifiedWarning,
+    UnknownNameError,
     UnobservedWarning,
     WeakSeparationWarning,
 )
@@ -134,6 +136,72 @@ def test_users_folded_in_again_are_as_they_were():
     clear = np.abs(model.X_) > 0.05
     assert model.user_offsets_.any()
     assert np.mean((model.fold_in(seen) == model.predict())[clear]) > 0.98
+
+
+def limits_told(monkeypatch, estimator, X):
+    """The seconds of the deadlines that fits and searches are given."""
+    seconds = []
+
+    class Noted(Deadline):
+        def __init__(self, limit=None, since=None):
+            super().__init__(limit, since)
+            seconds.append(self.seconds)
+
+    monkeypatch.setattr("sdpdr.families.factor.margin.estimator.Deadline", Noted)
+    monkeypatch.setattr("sdpdr.families.factor.margin.ratings.Deadline", Noted)
+    monkeypatch.setattr("sdpdr.families.factor.margin.crossval.Deadline", Noted)
+    estimator.fit(X)
+    return seconds
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (MMMF(0.3, tol=1e-2), 60.0),
+        (MMMF(0.3, tol=1e-2, time_limit=7.0), 7.0),
+        (MMMF(0.3, tol=1e-2, time_limit=None), np.inf),
+        (MMMF(0.3, tol=1e-2, solver="factors"), np.inf),
+        (RatingMMMF(0.3), 60.0),
+        (RatingMMMF(0.3, time_limit=None), np.inf),
+        (MMMFCV(MMMF(tol=1e-2), cs=[0.3], cv=2), 60.0),
+        (MMMFCV(RatingMMMF(time_limit=7.0), cs=[0.3], cv=2, time_limit=None), np.inf),
+        (MMMFCV(MMMF(tol=1e-2, solver="factors"), cs=[0.3], cv=2), np.inf),
+    ],
+)
+def test_fits_are_limited_unless_somebody_says_otherwise(monkeypatch, model, expected):
+    assert limits_told(monkeypatch, model, planted(12, 8)[0])[0] == expected
+
+
+def test_fits_of_a_search_have_what_is_left_of_its_time_or_their_own(monkeypatch):
+    whole = MMMFCV(MMMF(tol=1e-2), cs=[0.3], cv=2, time_limit=40.0)
+    told = limits_told(monkeypatch, whole, planted(12, 8)[0])
+    # Beside each fit's own: a minute, as the estimator has it where nobody asks.
+    first, *rest = [seconds for seconds in told if seconds != 60.0]
+    assert first == 40.0
+    assert max(rest[:2]) < 20.0 < rest[2] < 40.0
+    own = MMMFCV(MMMF(tol=1e-2, time_limit=7.0), cs=[0.3], cv=2, time_limit=None)
+    assert set(limits_told(monkeypatch, own, planted(12, 8)[0])) == {np.inf, 7.0}
+    assert own.estimator_.time_limit == 7.0
+
+
+def test_a_limit_that_is_no_limit_is_refused():
+    for model in (MMMF(), RatingMMMF(), MMMFCV()):
+        with pytest.raises(UnknownNameError, match="time_limit"):
+            model.set_params(time_limit="soon").fit(planted()[0])
+
+
+@pytest.mark.parametrize(("cs", "c"), [([0.6, 0.3], 0.3), (None, None)])
+def test_a_search_without_time_takes_the_rule(cs, c):
+    seen, _ = planted(12, 8)
+    with pytest.warns(UncertifiedWarning) as said:
+        model = MMMFCV(RatingMMMF(), cs=cs, cv=2, time_limit=0.0).fit(seen)
+    assert sum("time to try 0 of" in str(each.message) for each in said) == 1
+    assert model.c_ == (c or 2.0 * RatingMMMF().least_price(seen))
+    assert model.cs_.shape == (0,)
+    assert model.scores_.shape == (0, 2)
+    assert np.isnan(model.best_score_)
+    assert np.isfinite(model.decision_function()).all()
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.WeakSeparationWarning")

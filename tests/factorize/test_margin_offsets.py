@@ -136,3 +136,25 @@ def test_descent_with_offsets_that_cost_next_to_nothing(Y, c):
     assert 0.0 <= found.bound <= best.value
     assert best.bound <= found.value < c
     assert found.multipliers.shape == found.signs.values.shape
+
+
+@pytest.mark.parametrize("share", [0.05, 1.0])
+@pytest.mark.parametrize("shape", [(30, 90), (90, 30)])
+def test_offsets_of_a_step_are_balanced_in_few_evaluations(monkeypatch, shape, share):
+    """Of tables with all signs and with few: sums of multipliers are what offsets pull back."""
+    rng = np.random.default_rng(0)
+    signs = observed_signs(np.where(rng.random(shape) < share, rng.choice([-1.0, 1.0], shape), 0.0))
+    offsets, (c, rho) = Offsets(signs, 15.0), (0.05, 0.02)
+    entries = rng.standard_normal(signs.values.size)
+    evaluations, added = [], Offsets.added
+
+    def counted(self, at):
+        evaluations.append(at)
+        return added(self, at)
+
+    monkeypatch.setattr(Offsets, "added", counted)
+    found = offsets.fitted(entries, np.zeros(sum(shape)), rho, c)
+    assert len(evaluations) < 60
+    q = np.clip(rho * (1.0 - signs.values * (entries + added(offsets, found))), 0.0, c)
+    pull = offsets.pulled(signs.values * q)
+    np.testing.assert_allclose(15.0 * c * found, pull, atol=1e-10 * c * np.max(offsets.counts))

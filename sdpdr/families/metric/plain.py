@@ -17,6 +17,7 @@ from sdpdr.base.labels import unknown
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, components_of
 from sdpdr.families.metric.pairs import Pairs
+from sdpdr.linalg.spectral import fix_signs
 
 # Shares to choose from.
 SHARES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
@@ -62,8 +63,11 @@ def mixed(components: Array, points: Array, share: float) -> Array:
     if share == 0.0 or all_of_them == 0.0:
         return components
     seen = float(np.sum(np.var(points @ components.T, axis=0)))
-    plain = np.sqrt(share * seen / all_of_them) * np.eye(points.shape[1])
-    return components_of(np.hstack([np.sqrt(1.0 - share) * components.T, plain]))
+    # What is plain adds to eigenvalues, and leaves the directions as they are.
+    lengths, axes = np.linalg.svd(components)[1:]
+    squares = np.full(len(axes), share * seen / all_of_them)
+    squares[: lengths.size] += (1.0 - share) * np.square(lengths)
+    return fix_signs(axes.T * np.sqrt(squares)).T
 
 
 @dataclass(frozen=True)
@@ -133,15 +137,24 @@ def choose_share(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         parts = list(folds.split(points, codes))
+    span = _span(points)
     for kept, left in parts:
-        known, asked = points[kept], points[left]
         try:
-            found = learn(pairs_from_labels(known, codes[kept], n_pairs, seed)).components
+            found = learn(pairs_from_labels(points[kept], codes[kept], n_pairs, seed)).components
         except (DataError, InfeasibleError):
             found = np.eye(points.shape[1])
+        # All that is asked are distances of these points, which lie in their span.
+        found = components_of((found @ span).T)
+        known, asked = points[kept] @ span, points[left] @ span
         for k, share in enumerate(SHARES):
             L = mixed(found, known, share)
             told = KNeighborsClassifier(1).fit(known @ L.T, codes[kept]).predict(asked @ L.T)
             right[k] += np.sum(told == codes[left])
     tried = tuple(zip(SHARES, (right / len(codes)).tolist(), strict=True))
     return ShareChoice(max(SHARES, key=lambda share: (dict(tried)[share], share)), tried)
+
+
+def _span(points: Array) -> Array:
+    """Orthonormal columns among which all differences of the points lie; of many points, all."""
+    n, d = points.shape
+    return np.eye(d) if n > d else np.linalg.qr((points[1:] - points[0]).T)[0]

@@ -16,10 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, DataTypeError, UnobservedWarning, WeakSeparationWarning
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import (
+    DataError,
+    DataTypeError,
+    UncertifiedWarning,
+    UnobservedWarning,
+    WeakSeparationWarning,
+    warn,
+)
 from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
 from sdpdr.families.factor.margin.estimator import MMMF
-from sdpdr.families.factor.margin.prices import ANY_PRICE
+from sdpdr.families.factor.margin.prices import ANY_PRICE, RULE, choosing_of, limit_of
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero. Fits take the longer the more they cost.
@@ -48,6 +56,9 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         predicts worse by a thousandth, or two no better.
     cv : int, default 5
         Parts into which entries are split at random.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, of which the search has half: a price that it cuts short does not count. None for
+        no limit but that of the estimator. By default 60, unless the estimator names a solver.
     random_state : int or RandomState, default 0
         Of the split.
 
@@ -58,8 +69,10 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     scores_ : array of shape (n, cv)
         The estimator's score on the part held back.
     c_ : float
-        The price of the best mean score; the lowest of several.
+        The price of the best mean score; the lowest of several. Where there was time for none,
+        twice the price below which the matrix is zero, or the lowest that was given.
     best_score_ : float
+        nan where there was time for none.
     estimator_ : RatingMMMF or MMMF
         Fitted to all entries with this price.
     n_features_in_ : int
@@ -68,6 +81,11 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     ------
     DataError
         There are fewer entries than parts, or no price.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The search ended for want of time.
 
     Examples
     --------
@@ -83,6 +101,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     _: KW_ONLY
     cs: ArrayLike | None = None
     cv: int = 5
+    time_limit: float | str | None = "auto"
     random_state: Any = 0
 
     def fit(self, X: Any, y: Any = None) -> MMMFCV:
@@ -100,6 +119,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         base = RatingMMMF() if self.estimator is None else self.estimator
         if not isinstance(base, RatingMMMF | MMMF):
             raise DataTypeError(f"estimator={base!r} is neither a RatingMMMF nor an MMMF.")
+        deadline = Deadline(limit_of(self.time_limit, _names_solver(base)))
         X = with_ratings(X, y)
         entries = base.entries(X)
         parts = validate.positive_integer("cv", self.cv, at_least=2, at_most=entries.values.size)
@@ -112,26 +132,42 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         ]
         if isinstance(base, RatingMMMF):
             _require_variety(folds, parts)
-        self.scores_ = self._scores(base, folds)
+        self.scores_ = self._scores(base, folds, choosing_of(deadline))
+        self.c_ = self._best(base, entries)
         self.cs_ = self.cs_[: len(self.scores_)]
-        means = np.mean(self.scores_, axis=1)
-        self.c_, self.best_score_ = float(self.cs_[np.argmax(means)]), float(np.max(means))
-        self.estimator_ = clone(base).set_params(c=self.c_).fit(entries)
+        self.best_score_ = float(np.max(np.mean(self.scores_, axis=1))) if self.cs_.size else np.nan
+        self.estimator_ = _at(base, self.c_, deadline).fit(entries)
+        self.estimator_.set_params(time_limit=base.time_limit)
         # The estimator is fitted to entries, and new tables are compared with names of its columns.
         for fitted in (self, self.estimator_):
             note_entries(fitted, X, entries)
         return self
 
-    def _scores(self, base: Any, folds: list[tuple[Entries, Entries]]) -> Array:
+    def _scores(self, base: Any, folds: list[tuple[Entries, Entries]], deadline: Deadline) -> Array:
         """Of every price; of those that nobody named, until they predict worse."""
         scores: list[list[float]] = []
         means: list[float] = []
         for c in self.cs_:
-            scores.append([_tried(base, c, *fold) for fold in folds])
-            means.append(float(np.mean(scores[-1])))
+            tried = [_tried(_at(base, c, deadline), *f) for f in folds if not deadline.is_over()]
+            if deadline.is_over():
+                warn(
+                    f"there was time to try {len(scores)} of {self.cs_.size} prices, of which the "
+                    "best is taken. Raise time_limit, or pass None for no limit.",
+                    UncertifiedWarning,
+                )
+                break
+            scores.append(tried)
+            means.append(float(np.mean(tried)))
             if self.cs is None and _is_past_the_best(means):
                 break
-        return np.array(scores)
+        return np.array(scores).reshape(len(scores), len(folds))
+
+    def _best(self, base: Any, entries: Entries) -> float:
+        """The price of the best mean score; without scores, one that is good as a rule."""
+        if len(self.scores_):
+            return float(self.cs_[np.argmax(np.mean(self.scores_, axis=1))])
+        rule = _PRICES.index(RULE) if self.cs is None else 0
+        return float(self.cs_[min(rule, self.cs_.size - 1)])
 
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Array:
         """As the estimator does."""
@@ -198,9 +234,19 @@ def _require_variety(folds: list[tuple[Entries, Entries]], parts: int) -> None:
         )
 
 
-def _tried(base: Any, c: float, seen: Entries, held: Entries) -> float:
+def _names_solver(base: Any) -> bool:
+    return isinstance(base, MMMF) and base.names_solver
+
+
+def _at(base: Any, c: float, deadline: Deadline) -> Any:
+    """The estimator at a price, in the time that is left, or its own where that is less."""
+    own = Deadline(limit_of(base.time_limit, _names_solver(base))).seconds
+    return clone(base).set_params(c=c, time_limit=deadline.left(own))
+
+
+def _tried(estimator: Any, seen: Entries, held: Entries) -> float:
     """The score on entries held back. What a part leaves empty says nothing of the whole."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnobservedWarning)
         warnings.simplefilter("ignore", WeakSeparationWarning)
-        return float(clone(base).set_params(c=c).fit(seen).score(held))
+        return float(estimator.fit(seen).score(held))

@@ -31,7 +31,7 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.prices import SIGN_RIDGE, chosen_path, why_zero
+from sdpdr.families.factor.margin.prices import SIGN_RIDGE, chosen_path, limit_of, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS, Signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
@@ -63,8 +63,9 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     tol : float, optional
         Of the relative gap; by default that of a configured solver, or 1e-6.
     max_iter : int, default 5000
-    time_limit : float, optional
-        Seconds, of which the choice of a price has half.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, of which the choice of a price has half; None for no limit. By default 60, unless
+        another solver is named.
     ridge : float, optional
         :math:`\kappa`, the price of offsets in signs: an offset is drawn to zero as if by so many
         signs. By default 15 where the price is chosen, and infinite, for none, where c is given.
@@ -141,7 +142,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     solver: Any = "splitting"
     tol: float | None = None
     max_iter: int = 5000
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     ridge: float | None = None
     random_state: Any = 0
 
@@ -164,20 +165,14 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         -------
         self
         """
-        deadline = Deadline(self.time_limit)
+        deadline = Deadline(limit_of(self.time_limit, self.names_solver))
         X = with_ratings(X, y)
         signs = observed_signs(X)
         self.ridge_, self.c_, self.prices_, self.errors_ = self._prices(signs, deadline)
         found = mmmf(
-            signs,
-            c=self.c_,
-            norm=self.norm,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_limit=deadline.left(),
-            ridge=self.ridge_,
-        )
+            signs, c=self.c_, norm=self.norm, solver=self.solver, tol=self.tol,
+            max_iter=self.max_iter, time_limit=deadline.left(), ridge=self.ridge_,
+        )  # fmt: skip
         self._read = signs
         self.users_, self.items_ = signs.users, signs.items
         self._note_unobserved(signs.empty_rows, signs.empty_columns)
@@ -266,6 +261,11 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if np.isfinite(ridge):
             return self._program(signs, 1.0, ridge).least_price()
         return 1.0 / dual_norm(signs.matrix(), self.norm)
+
+    @property
+    def names_solver(self) -> bool:
+        """Whether a solver is asked for that is not the default."""
+        return not (isinstance(self.solver, str) and self.solver == "splitting")
 
     def _ridge(self) -> float:
         """The price of offsets that was given, or goes with a price of slack that was."""

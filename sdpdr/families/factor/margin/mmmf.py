@@ -122,7 +122,7 @@ def mmmf(
     if not found.gap <= tol:
         warn(
             f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "
-            "iterations. Raise max_iter, or try another solver.",
+            "iterations. Raise max_iter or time_limit (None for none), or try another solver.",
             UncertifiedWarning,
         )
     return found

@@ -28,6 +28,8 @@ from sdpdr.families.factor.margin.losses import Squared
 # 15 tells signs better than 5 on ten, by up to 1.3 points, and worse on five: 0.5 where offsets are
 # all there is, 0.3 on MovieLens, 0.1 on three.
 RIDGE, SIGN_RIDGE = 5.0, 15.0
+# Seconds of a fit where neither a limit nor a solver is asked for, as of unfoldings.
+PATIENCE = 60.0
 # Of the time that there is: what the choice of a price may take.
 _CHOOSING = 0.5
 # Where nothing can be held back, or there is no time. On MovieLens 100k near the best.
@@ -97,6 +99,26 @@ class Path:
         return least * self.best, least * self.times, self.errors
 
 
+def limit_of(time_limit: float | str | None, is_named: bool = False) -> float | None:
+    """Seconds that a time limit stands for; "auto" limits those alone who name no solver.
+
+    Parameters
+    ----------
+    time_limit : float, "auto" or None
+    is_named : bool, default False
+        Whether a solver is.
+
+    Examples
+    --------
+    >>> limit_of("auto"), limit_of("auto", is_named=True), limit_of(5.0)
+    (60.0, None, 5.0)
+    """
+    if not isinstance(time_limit, str):
+        return time_limit
+    validate.choice("time_limit", time_limit, ("auto",))
+    return None if is_named else PATIENCE
+
+
 def chosen_path(entries: Entries, ridge: float, deadline: Deadline, random_state: Any) -> Path:
     """Prices tried on ratings held back, in half of the time that there is.
 
@@ -107,9 +129,12 @@ def chosen_path(entries: Entries, ridge: float, deadline: Deadline, random_state
     deadline : Deadline
     random_state : int or RandomState
     """
-    left = deadline.left()
-    choosing = Deadline(None if left is None else _CHOOSING * left)
-    return tried_prices(entries, ridge, choosing, validate.seed(random_state))
+    return tried_prices(entries, ridge, choosing_of(deadline), validate.seed(random_state))
+
+
+def choosing_of(deadline: Deadline) -> Deadline:
+    """That of the choice of a price, which leaves time for the fit."""
+    return deadline.sooner(_CHOOSING * deadline.ahead)
 
 
 def why_zero(errors: Array, ridge: float) -> str:

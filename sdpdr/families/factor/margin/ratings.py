@@ -35,7 +35,7 @@ from sdpdr.families.factor.margin.entries import (
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
 from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, why_zero
+from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, limit_of, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
@@ -71,8 +71,8 @@ class RatingMMMF(Transformer):
         Of the relative gap.
     max_iter : int, default 50
         Rounds, after each of which the bound is looked at.
-    time_limit : float, optional
-        Seconds, of which the choice of a price has half.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds, of which the choice of a price has half; by default 60, and None for no limit.
     random_state : int or RandomState, default 0
         Of what is held back, and of directions in which columns are added. The optimum at a price
         does not depend on it.
@@ -145,7 +145,7 @@ class RatingMMMF(Transformer):
     ridge: float = RIDGE
     tol: float = 1e-2
     max_iter: int = 50
-    time_limit: float | None = None
+    time_limit: float | str | None = "auto"
     random_state: Any = 0
 
     completion_: Completion = field(init=False)
@@ -174,7 +174,7 @@ class RatingMMMF(Transformer):
         DataError
             A pair is rated twice, or all ratings are equal.
         """
-        deadline = Deadline(self.time_limit)
+        deadline = Deadline(limit_of(self.time_limit))
         X = with_ratings(X, y)
         tol = validate.positive_number("tol", self.tol)
         rounds = validate.positive_integer("max_iter", self.max_iter)
@@ -379,7 +379,7 @@ class RatingMMMF(Transformer):
         if not self.gap_ <= self.tol:
             warn(
                 f"value and bound differ by {self.gap_:.1e}, not {self.tol:g}, after "
-                f"{self.n_iter_} rounds. Raise max_iter or time_limit.",
+                f"{self.n_iter_} rounds. Raise max_iter or time_limit (None for none).",
                 UncertifiedWarning,
             )
         elif not self.U_.shape[1]:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SolveFailedError, warn
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
@@ -43,8 +44,8 @@ class PolynomialFactorization(FactorTransformer):
     lift, nonnegative, regularization, degree, restarts, max_iter, tol, solver
         As of `sdpdr.factorize.polynomial`.
     time_limit : float or None, default 10
-        Seconds for each start of programs. Unless it is None, tables of more than 1000 entries are
-        fitted without.
+        Seconds of the fit. Unless it is None, tables of more than 1000 entries are fitted without
+        programs.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
@@ -116,13 +117,13 @@ class PolynomialFactorization(FactorTransformer):
 
     def _found(self, values: Array) -> PolynomialFactors:
         """By programs, unless others are as good, or all that there is time for."""
-        near = None
+        near, deadline = None, Deadline(self.time_limit)
         if self.coefficients is not None and self.regularization is None:
             near = without_programs(
-                values, self.coefficients, self.n_components, self.nonnegative, self.tol
+                values, self.coefficients, self.n_components, self.nonnegative, self.tol, deadline
             )
         if near is None:
-            return self._by_programs(values)
+            return self._by_programs(values, deadline)
         if near.status is not IterationStatus.STALLED:
             return near
         if self.time_limit is not None and values.size > _ENTRIES:
@@ -135,7 +136,7 @@ class PolynomialFactorization(FactorTransformer):
             )
             return near
         try:
-            found = self._by_programs(values)
+            found = self._by_programs(values, deadline)
         except SolveFailedError as error:
             warn(
                 f"the best fit near g^-1(X) is returned, with a misfit of {near.misfit:.4g}, since "
@@ -146,12 +147,12 @@ class PolynomialFactorization(FactorTransformer):
         better = found.misfit < near.misfit
         return found if better else replace(near, programs=found.programs, states=found.states)
 
-    def _by_programs(self, values: Array) -> PolynomialFactors:
+    def _by_programs(self, values: Array, deadline: Deadline) -> PolynomialFactors:
         found = polynomial(
             values, self.coefficients, self.n_components, lift=self.lift,
             nonnegative=self.nonnegative, regularization=self.regularization, degree=self.degree,
             restarts=self.restarts, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
-            time_limit=self.time_limit, seed=validate.seed(self.random_state), progress=False,
+            time_limit=deadline.left(), seed=validate.seed(self.random_state), progress=False,
         )  # fmt: skip
         if found.status is IterationStatus.TIME_LIMIT:
             warn(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.families.factor.nmf.starts import Search
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
 from sdpdr.families.factor.polynomial.factorize import ARGUMENT, PolynomialFactors, result_of
@@ -39,6 +40,7 @@ def without_programs(
     n_components: int = 1,
     nonnegative: bool = True,
     tol: float = 1e-9,
+    deadline: Deadline = ENDLESS,
 ) -> PolynomialFactors | None:
     """Factors near those of the inverse image, with the bound on all; None where there is none.
 
@@ -48,6 +50,8 @@ def without_programs(
         As of `sdpdr.methods.polynomial_factorization`.
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
+    deadline : Deadline, optional
+        Of the descent, which begins from factors of the inverse image.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def without_programs(
     theta = inverse_image(V, c, nonnegative)
     if bound is None or theta is None or not np.any(theta):
         return None
-    fit = _scaled(_nearby(V, theta, c, n_components, nonnegative), V, nonnegative)
+    fit = _scaled(_nearby(V, theta, c, n_components, nonnegative, deadline), V, nonnegative)
     size = float(np.linalg.norm(V))
     status = IterationStatus.STALLED
     if fit.misfit <= tol * size:
@@ -83,9 +87,9 @@ def without_programs(
     )  # fmt: skip
 
 
-def _nearby(V: Array, theta: Array, c: Array, k: int, nonnegative: bool) -> Fit:
+def _nearby(V: Array, theta: Array, c: Array, k: int, nonnegative: bool, deadline: Deadline) -> Fit:
     W, H = _factors(theta, k, nonnegative)
-    squares = LeastSquares(V, nonnegative)
+    squares = LeastSquares(V, nonnegative, deadline=deadline)
     of_singular_vectors = c.size == 1 and (k == 1 or not nonnegative)
     if of_singular_vectors or V.size * (W.size + H.size) > _SLOPES:
         return squares.at(W, H, c)
