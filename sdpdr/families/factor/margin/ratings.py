@@ -60,7 +60,7 @@ class RatingMMMF(Transformer):
     ----------
     c : float, optional
         Price of the loss. By default ratings held back choose it, among multiples of the price
-        below which M is zero; `MMMFCV` holds back all in turn, and takes any estimator.
+        below which M is zero; `MMMFCV` holds back all in turn.
     loss : {"squared", "hinge"}, default "squared"
         Predictions are numbers between the least and largest rating, or levels.
     norm : {"trace", "max"}, default "trace"
