@@ -53,8 +53,8 @@ class GhodsiMetric(MetricLearner):
     plain : float or "auto", default "auto"
         Share of the variance of points that is plain Euclidean, from 0, the program's optimum, to
         1, as of `XingMetric`. ``"auto"`` chooses it by labelled points left out where nothing else
-        is asked for: no ``n_components``, ridge, entropy or other scale. Else it is 0. As there, the
-        choice depends on the order of rows where shares are nearly as good.
+        is asked for: no ``n_components``, ridge, entropy or other scale. Else it is 0. As there,
+        it depends on the order of rows where shares are nearly as good.
     entropy : float, default 0
         :math:`\mu` of the entropy, without ridge.
     scale : {"trace", "frobenius"}, default "trace"
