@@ -117,3 +117,17 @@ def test_a_place_to_write_has_a_short_option(sdpdr, tmp_path, lines):
     assert (tmp_path / "y.csv").exists()
     assert (tmp_path / "z.csv").exists()
     assert "Choose .npz." in sdpdr("embed t.csv --save m.pkl").err
+
+
+@pytest.mark.parametrize("missing", ["", "--missing drop"])
+def test_a_class_that_is_not_known_of_every_row_is_no_coordinate(sdpdr, tmp_path, missing):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.standard_normal((14, 3)).round(3), columns=["a", "b", "c"])
+    frame["class"] = [0, 1, None, 1, 0, 0, 1] * 2
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    ran = sdpdr(f"embed t.csv --out y.csv {missing}")
+    assert ran.code == 0
+    assert "'class' (labels)" in ran.err
+    lines = (tmp_path / "y.csv").read_text().splitlines()
+    assert len(lines) == 15
+    assert [line.split(",")[0] for line in lines[:4]] == ["class", "0", "1", ""]

@@ -1,5 +1,6 @@
 """Completed ratings: the program by cvxpy, bounds, kinds of input, ties, new users, faults."""
 
+import warnings
 from dataclasses import replace
 from typing import ClassVar
 
@@ -325,6 +326,17 @@ def test_without_time_or_ratings_to_hold_back_the_price_is_a_rule():
     assert not model.prices_.size
     few = RatingMMMF().fit([[1.0, np.nan], [np.nan, 3.0]])
     assert few.c_ == pytest.approx(2.0 * few.least_price([[1.0, np.nan], [np.nan, 3.0]]))
+
+
+def test_numbers_without_names_are_those_of_the_fit_by_their_places():
+    rng = np.random.default_rng(0)
+    R = rng.integers(1, 6, (11, 5)).astype(float)
+    frame = pd.DataFrame(R, index=[f"u{k}" for k in range(11)], columns=list("abcde"))
+    model = RatingMMMF(c=1.0).fit(frame)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        assert model.score(R) == pytest.approx(model.score(frame))
+    assert model.score(frame.iloc[::-1]) == pytest.approx(model.score(frame))
 
 
 # -- ties ---------------------------------------------------------------------------------------

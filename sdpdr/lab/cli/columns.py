@@ -19,7 +19,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
-from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, truths_of
+from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
 from sdpdr.lab.study.cells import SEPARATORS
 from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.study.frame import Frame
@@ -215,8 +215,12 @@ def _doubt(points: Frame, found: Mapping[str, str]) -> str:
 
 
 def _as_kept(column: np.ndarray) -> np.ndarray:
-    """Whole numbers without a point, as they stood in the file."""
-    return column.astype(np.int64) if column.dtype.kind == "f" and is_whole(column) else column
+    """Whole numbers without a point and gaps without entry, as they stood in the file."""
+    if column.dtype.kind != "f" or not is_whole(column):
+        return column
+    if known_of(column).size == column.size:
+        return column.astype(np.int64)
+    return np.array(["" if entry != entry else str(int(entry)) for entry in column], dtype=object)
 
 
 def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:

@@ -48,9 +48,10 @@ def kind_of(frame: Frame, name: str, distances: bool) -> str:
     if column.dtype.kind in "fiu":
         if distances or not frame.named or not is_whole(column):
             return ""
-        if counts_rows(name, column.astype(np.int64)):
+        known = known_of(column)
+        if known.size == column.size and counts_rows(name, column.astype(np.int64)):
             return "row numbers"
-        return "labels" if _LABELS.fullmatch(name) and _repeats(column) else ""
+        return "labels" if _LABELS.fullmatch(name) and _repeats(known) else ""
     return "words" if _is_words(column, frame.decimal) else ""
 
 
@@ -90,13 +91,19 @@ def _names_rows(name: str, column: np.ndarray, decimal: str) -> bool:
     return known is None or bool((np.isnan(known) | (known == np.round(known))).all())
 
 
+def known_of(column: np.ndarray) -> np.ndarray:
+    """The entries of a column of numbers that are known."""
+    return column[~np.isnan(column)] if column.dtype.kind == "f" else column
+
+
 def is_whole(column: np.ndarray) -> bool:
-    """Whether a column holds whole numbers, so small that none is another by rounding."""
+    """Whether a column holds whole numbers and gaps, so small that none is another by rounding."""
     if column.dtype.kind in "iu":
         return True
-    if column.dtype.kind != "f" or not (np.abs(column) < 2.0**53).all():
+    if column.dtype.kind != "f":
         return False
-    return bool((column == np.round(column)).all())
+    known = known_of(column)
+    return bool((np.abs(known) < 2.0**53).all() and (known == np.round(known)).all())
 
 
 def _repeats(column: np.ndarray) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
+from sdpdr.lab.cli.kinds import is_whole
 from sdpdr.lab.study.cells import is_missing
 from sdpdr.lab.study.frame import Frame
 
@@ -100,8 +101,9 @@ def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
     """One word for each row, None where there is none."""
     name = _single(names)
     values = frame.values(name)
-    if values.dtype.kind == "f" and not _whole(values):
-        row = int(np.argmax(np.isfinite(values) & (values != np.round(values))))
+    if values.dtype.kind == "f" and not is_whole(values):
+        wrong = (values != np.round(values)) | ~(np.abs(values) < 2.0**53)
+        row = int(np.argmax(~np.isnan(values) & wrong))
         raise DataError(
             f"{frame.file}: column {name!r} holds {values[row]:g} (row {frame.number(row)}), but "
             "labels of classes are words or whole numbers. Name another column, or round this one."
@@ -121,7 +123,7 @@ def _classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
 def _classes_or_numbers(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
     if how == "auto" and len(names) == 1:
         values = frame.values(names[0])
-        how = "numbers" if values.dtype.kind == "f" and not _whole(values) else "classes"
+        how = "numbers" if values.dtype.kind == "f" and not is_whole(values) else "classes"
     if how == "classes":
         return _classes(frame, names, how)
     numbers = frame.select(names).numbers()
@@ -164,11 +166,6 @@ def _require_all(frame: Frame, names: Sequence[str], missing: Any) -> None:
             f"{', '.join(names)}, but one is needed for every point. Fill it in, or leave the "
             "row out."
         )
-
-
-def _whole(values: Array) -> bool:
-    known = values[np.isfinite(values)]
-    return bool(np.all(known == np.round(known)))
 
 
 def _text(entry: Any) -> str | None:

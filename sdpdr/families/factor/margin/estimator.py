@@ -345,7 +345,13 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return np.where(is_tie, 0.0, np.sign(values)).astype(np.int64)
 
     def decision_function(self, users: Any = None, items: ArrayLike | None = None) -> Array:
-        """Scores f, of which `predict` takes the signs; arguments as there."""
+        """Scores f, of which `predict` takes the signs; arguments as there.
+
+        Raises
+        ------
+        DataError
+            A user or an item of a pair was not in the fit.
+        """
         check_is_fitted(self, "X_")
         if users is None:
             return self.X_.copy()
@@ -353,10 +359,11 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         i, a = pairs_of(users, items, self.users_, self.items_)
         outside = np.flatnonzero((i < 0) | (a < 0))
         if outside.size:
-            user, item = (np.atleast_1d(names)[outside[0]] for names in (users, items))
+            side = ("user", "item")[int(np.ravel(i)[outside[0]] >= 0)]
+            name = np.atleast_1d(users if side == "user" else items)[outside[0]]
             raise DataError(
-                f"pair ({user}, {item}) lies outside the matrix of shape {self.X_.shape} "
-                "that was fitted."
+                f"{side} {name} was not in the fit: nothing is known of {outside.size} of "
+                f"{np.size(i)} pairs. Leave these out; new users with signs can be folded in."
             )
         return np.asarray(self.X_[i, a])
 

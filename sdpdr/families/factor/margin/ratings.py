@@ -283,10 +283,12 @@ class RatingMMMF(Transformer):
             raise ShapeError(
                 f"the matrix fitted has shape {self._read.shape}; this one has {entries.shape}."
             )
-        if self._read.is_numbered and entries.is_numbered:
-            refuse_other_order(self, X, entries)
         i, a = entries.places.T
-        return _score(self.predict(entries.users[i], entries.items[a]), entries.values)
+        users, items = entries.users[i], entries.items[a]
+        if not self._read.named and entries.is_numbered:
+            refuse_other_order(self, X, entries)
+            users, items = self.users_[i], self.items_[a]
+        return _score(self.predict(users, items), entries.values)
 
     def transform(self, X: Any) -> Array:
         """Factors of new users, those of items being what they are.
