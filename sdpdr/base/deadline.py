@@ -69,6 +69,35 @@ def seconds_of(time_limit: object) -> float | None:
     return seconds if seconds <= LONGEST else None
 
 
+def limit_of(time_limit: float | str | None, patience: float | None) -> float | None:
+    """Seconds that the time limit of an estimator stands for.
+
+    Parameters
+    ----------
+    time_limit : float, "auto" or None
+    patience : float or None
+        What "auto" stands for.
+
+    Raises
+    ------
+    DataTypeError, DataError
+        It is another word, or no number of seconds; see `seconds_of`.
+
+    Examples
+    --------
+    >>> limit_of("auto", 60.0), limit_of("auto", None), limit_of(5.0, 60.0)
+    (60.0, None, 5.0)
+    """
+    if not isinstance(time_limit, str):
+        return seconds_of(time_limit)
+    if time_limit != "auto":
+        raise DataTypeError(
+            f"time_limit={time_limit!r} is no number of seconds: pass 0 or more, or None for no "
+            'limit, or "auto".'
+        )
+    return patience
+
+
 class Deadline:
     """What is spent of a number of seconds, and what is left; without a number nothing ends.
 

@@ -17,6 +17,7 @@ from sdpdr.errors import (
     SampledWarning,
     SdpdrWarning,
     UncertifiedWarning,
+    UnlikeColumnsWarning,
 )
 
 WORDS = np.array(["red", "green", "blue", "grey", "black"])
@@ -75,7 +76,10 @@ TABLES = {
         lambda: noise(60, 6) > 0.0, {DuplicatePointsWarning, LostLengthsWarning},
     ),
     "single precision": (lambda: noise(60, 3).astype(np.float32), set()),
-    "units from 1e-6 to 1e6": (lambda: noise(60, 4) * 10.0 ** np.array([-6, -2, 2, 6]), set()),
+    "units from 1e-6 to 1e6": (
+        lambda: noise(60, 4) * 10.0 ** np.array([-6, -2, 2, 6]),
+        {UnlikeColumnsWarning},
+    ),
     "far from the origin": (lambda: noise(60, 3) + 1e7, set()),
     "heavy tails": (
         lambda: np.random.default_rng(0).standard_cauchy((80, 3)), set(),

@@ -418,7 +418,7 @@ def test_anchors_that_do_not_span_the_plane_hold_the_others_as_far_as_they_can(c
     ("D", "y", "words"),
     [
         (LINE, ([0, 0, 1], [[0.0], [5.0], [3.0]]), "more than once"),
-        (LINE, ([0, 1, 2], [[0.0], [3.0], [1.0]]), "nothing to find"),
+        (LINE, ([0, 1, 2], [[0.0], [3.0], [1.0]]), "nothing is left to be found"),
         (LINE * 1e-170, None, "too small"),
         (sp.csr_array([[1, 0.9, 0.1], [0.9, 1, 0.2], [0.1, 0.2, 1]]), None, "not similarities"),
     ],

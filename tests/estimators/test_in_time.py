@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr.errors import SampledWarning, UncertifiedWarning, UnknownNameError
+from sdpdr.errors import DataTypeError, SampledWarning, UncertifiedWarning
 from sdpdr.families.unfold.estimators import completion, gram, sampled
 from sdpdr.program import Status
 from sdpdr.solving.iterate.records import IterationStatus
@@ -63,7 +63,7 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
 
 
 def test_a_limit_that_is_no_limit_is_refused():
-    with pytest.raises(UnknownNameError, match="time_limit"):
+    with pytest.raises(DataTypeError, match="time_limit"):
         sdpdr.MVU(time_limit="soon").fit(ROLL)
 
 

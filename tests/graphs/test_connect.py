@@ -253,6 +253,7 @@ def test_points_further_apart_than_rounding_are_not_merged(seed):
     assert np.array_equal(make_space(D, "precomputed").representatives(), np.arange(23))
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UnlikeColumnsWarning")
 def test_what_rounding_may_do_grows_with_the_entries():
     X = np.array([[0.0, 0.0], [0.0, 1e-9], [0.0, 3.0]])
     column = np.full((3, 1), 1e12)

@@ -20,7 +20,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, FileFormatError, SdpdrWarning
+from sdpdr.base.errors import DataError, FileFormatError, SdpdrWarning, UnlikeColumnsWarning
 from sdpdr.base.files import Writer, when_asked_to_end, write_files
 from sdpdr.base.progress import has_terminal
 
@@ -149,6 +149,8 @@ def warnings_in_one_line(told: Callable[[object], str] = str) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", SdpdrWarning)
+        # Told of the table by the names of its columns, unless --scale says something of them.
+        warnings.simplefilter("ignore", UnlikeColumnsWarning)
         warnings.showwarning = show
         yield
 

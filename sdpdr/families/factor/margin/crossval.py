@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, limit_of
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -27,7 +27,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
 from sdpdr.families.factor.margin.estimator import MMMF
-from sdpdr.families.factor.margin.prices import ANY_PRICE, RULE, choosing_of, limit_of
+from sdpdr.families.factor.margin.prices import ANY_PRICE, PATIENCE, RULE, choosing_of
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
 # Times the price below which the matrix is zero. Fits take the longer the more they cost.
@@ -119,7 +119,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         base = RatingMMMF() if self.estimator is None else self.estimator
         if not isinstance(base, RatingMMMF | MMMF):
             raise DataTypeError(f"estimator={base!r} is neither a RatingMMMF nor an MMMF.")
-        deadline = Deadline(limit_of(self.time_limit, _names_solver(base)))
+        deadline = Deadline(limit_of(self.time_limit, None if _names_solver(base) else PATIENCE))
         X = with_ratings(X, y)
         entries = base.entries(X)
         parts = validate.positive_integer("cv", self.cv, at_least=2, at_most=entries.values.size)
@@ -240,7 +240,7 @@ def _names_solver(base: Any) -> bool:
 
 def _at(base: Any, c: float, deadline: Deadline) -> Any:
     """The estimator at a price, in the time that is left, or its own where that is less."""
-    own = Deadline(limit_of(base.time_limit, _names_solver(base))).seconds
+    own = Deadline(limit_of(base.time_limit, None if _names_solver(base) else PATIENCE)).seconds
     return clone(base).set_params(c=c, time_limit=deadline.left(own))
 
 

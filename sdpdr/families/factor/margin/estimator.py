@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, limit_of
 from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.entries import (
@@ -31,7 +31,7 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.prices import SIGN_RIDGE, chosen_path, limit_of, why_zero
+from sdpdr.families.factor.margin.prices import PATIENCE, SIGN_RIDGE, chosen_path, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS, Signs, observed_signs
 from sdpdr.solvers.base import tolerance
 
@@ -165,7 +165,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         -------
         self
         """
-        deadline = Deadline(limit_of(self.time_limit, self.names_solver))
+        deadline = Deadline(limit_of(self.time_limit, None if self.names_solver else PATIENCE))
         X = with_ratings(X, y)
         signs = observed_signs(X)
         self.ridge_, self.c_, self.prices_, self.errors_ = self._prices(signs, deadline)

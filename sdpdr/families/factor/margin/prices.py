@@ -99,26 +99,6 @@ class Path:
         return least * self.best, least * self.times, self.errors
 
 
-def limit_of(time_limit: float | str | None, is_named: bool = False) -> float | None:
-    """Seconds that a time limit stands for; "auto" limits those alone who name no solver.
-
-    Parameters
-    ----------
-    time_limit : float, "auto" or None
-    is_named : bool, default False
-        Whether a solver is.
-
-    Examples
-    --------
-    >>> limit_of("auto"), limit_of("auto", is_named=True), limit_of(5.0)
-    (60.0, None, 5.0)
-    """
-    if not isinstance(time_limit, str):
-        return time_limit
-    validate.choice("time_limit", time_limit, ("auto",))
-    return None if is_named else PATIENCE
-
-
 def chosen_path(entries: Entries, ridge: float, deadline: Deadline, random_state: Any) -> Path:
     """Prices tried on ratings held back, in half of the time that there is.
 

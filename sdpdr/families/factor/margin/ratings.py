@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, limit_of
 from sdpdr.base.errors import (
     ShapeError,
     UncertifiedWarning,
@@ -35,7 +35,7 @@ from sdpdr.families.factor.margin.entries import (
 from sdpdr.families.factor.margin.factors import Completion, Program, complete
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
 from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, limit_of, why_zero
+from sdpdr.families.factor.margin.prices import PATIENCE, RIDGE, chosen_path, why_zero
 from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
@@ -174,7 +174,7 @@ class RatingMMMF(Transformer):
         DataError
             A pair is rated twice, or all ratings are equal.
         """
-        deadline = Deadline(limit_of(self.time_limit))
+        deadline = Deadline(limit_of(self.time_limit, PATIENCE))
         X = with_ratings(X, y)
         tol = validate.positive_number("tol", self.tol)
         rounds = validate.positive_integer("max_iter", self.max_iter)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import (
     FewAnchorsWarning,
     MissedLengthsWarning,
@@ -31,8 +32,9 @@ from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
 from sdpdr.families.unfold.estimators.gram import (
     EXACT_LENGTHS,
+    PATIENCE,
+    is_left_to_us,
     is_ours,
-    seconds_of,
     warn_of_missing_proof,
 )
 from sdpdr.families.unfold.mirrored import mirrored
@@ -235,7 +237,8 @@ class DistanceCompletion(Embedding):
 
     def _seconds(self) -> float | None:
         """What the program may take."""
-        seconds = seconds_of(self.time_limit, self.solver, "auto")
+        patience = PATIENCE if is_left_to_us(self.solver, "auto") else None
+        seconds = limit_of(self.time_limit, patience)
         if seconds is None or not is_ours(self.time_limit, self.solver, "auto"):
             return seconds
         return _FOR_PROGRAM * seconds

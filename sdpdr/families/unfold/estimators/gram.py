@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
@@ -196,7 +196,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 
     def _limit(self) -> float | None:
         """Seconds for programs, if they are limited."""
-        return seconds_of(self.time_limit, self.solver, self.form)
+        return limit_of(
+            self.time_limit, PATIENCE if is_left_to_us(self.solver, self.form) else None
+        )
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
@@ -318,21 +320,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         if self.extension is None:
             tags.transformer_tags = None
         return tags
-
-
-def seconds_of(time_limit: float | str | None, solver: Any, form: str) -> float | None:
-    """Seconds that a time limit stands for; "auto" limits those alone who name no solver or form.
-
-    Examples
-    --------
-    >>> seconds_of("auto", "auto", "auto"), seconds_of("auto", "clarabel", "auto")
-    (60.0, None)
-    """
-    if not isinstance(time_limit, str):
-        Deadline(time_limit)  # refuses what is no number of seconds
-        return time_limit
-    validate.choice("time_limit", time_limit, ("auto",))
-    return PATIENCE if is_left_to_us(solver, form) else None
 
 
 def is_ours(time_limit: float | str | None, solver: Any, form: str) -> bool:
