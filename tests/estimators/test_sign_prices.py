@@ -9,9 +9,9 @@ import pytest
 from sdpdr import MMMF, MMMFCV, RatingMMMF, factorize
 from sdpdr.base.deadline import Deadline
 from sdpdr.errors import (
+    DataTypeError,
     SdpdrError,
     UncertifiedWarning,
-    UnknownNameError,
     UnobservedWarning,
     WeakSeparationWarning,
 )
@@ -187,7 +187,7 @@ def test_fits_of_a_search_have_what_is_left_of_its_time_or_their_own(monkeypatch
 
 def test_a_limit_that_is_no_limit_is_refused():
     for model in (MMMF(), RatingMMMF(), MMMFCV()):
-        with pytest.raises(UnknownNameError, match="time_limit"):
+        with pytest.raises(DataTypeError, match="time_limit"):
             model.set_params(time_limit="soon").fit(planted()[0])
 
 
