@@ -13,16 +13,6 @@ from sdpdr.lab.study.tables import read_table
 HEAD = "a,b,c"
 
 
-@pytest.fixture
-def points():
-    return np.random.default_rng(0).standard_normal((12, 3)).round(3)
-
-
-@pytest.fixture
-def lines(points):
-    return [",".join(f"{x:.3f}" for x in row) for row in points]
-
-
 def refused(ran, folder):
     """The error, with no file left by it."""
     assert ran.code == Exit.BAD_INPUT

@@ -16,16 +16,6 @@ from sdpdr.lab.study.tables import read_table
 HEAD = "a,b,c\n"
 
 
-@pytest.fixture
-def points():
-    return np.random.default_rng(0).standard_normal((12, 3)).round(3)
-
-
-@pytest.fixture
-def lines(points):
-    return [",".join(f"{x:.3f}" for x in row) for row in points]
-
-
 def refused(ran, folder):
     """One line of an error, its exit code, and no file that was not there before."""
     *notes, last = ran.err.splitlines()
