@@ -75,9 +75,9 @@ class NeighborGraph:
         any order.
     sqdist : array_like of float, shape (m,)
         SQUARED edge lengths, positive.
-    counts : array_like of int, shape (n,), optional
+    counts : array_like of shape (n,), optional
         How many of the original points each node stands for (duplicates are merged into one
-        node). Default: one each.
+        node), or the sum of their weights, see `weighed`. Default: one each.
     index : array_like of int, shape (n_original,), optional
         The node of each original point, -1 where the point was dropped. Default: 0, ..., n - 1.
     provenance : Provenance, optional
@@ -87,7 +87,7 @@ class NeighborGraph:
     ------
     DataError
         An edge is out of range, a loop, repeated or unsorted; a length is not positive and
-        finite; a count is below one; an index is out of range.
+        finite; a count is not positive; an index is out of range.
     ShapeError
         The arrays do not fit together.
 
@@ -105,7 +105,7 @@ class NeighborGraph:
     n: int
     edges: Index
     sqdist: Array
-    counts: Index = field(default_factory=_unset)
+    counts: np.ndarray = field(default_factory=_unset)
     index: Index = field(default_factory=_unset)
     provenance: Provenance = field(default_factory=Provenance)
 
@@ -226,6 +226,35 @@ class NeighborGraph:
         placed = self.index >= 0
         found[placed] = values[self.index[placed]]
         return found
+
+    def weighed(self, sample_weight: ArrayLike) -> NeighborGraph:
+        """Nodes that count by the weights of their samples, in place of how many there are.
+
+        Parameters
+        ----------
+        sample_weight : array_like of shape (n_original,)
+            Positive, but for samples that were dropped.
+
+        Returns
+        -------
+        NeighborGraph
+
+        Raises
+        ------
+        DataError, ShapeError
+
+        Examples
+        --------
+        >>> NeighborGraph(2, [[0, 1]], [1.0]).weighed([2.0, 0.5]).counts
+        array([2. , 0.5])
+        """
+        weights, placed = np.asarray(sample_weight, dtype=float), self.index >= 0
+        if weights.shape != placed.shape:
+            raise ShapeError(
+                f"sample_weight must have shape {placed.shape}, one number for each sample; it has "
+                f"{weights.shape}."
+            )
+        return replace(self, counts=np.bincount(self.index[placed], weights[placed], self.n))
 
     @property
     def first_samples(self) -> Index:
@@ -371,12 +400,12 @@ def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
     return array
 
 
-def _checked_counts(n: int, counts: np.ndarray) -> Index:
+def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
     if counts.shape != (n,):
         raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
-    if counts.dtype.kind not in "iu" or (counts < 1).any():
-        raise DataError("counts must be whole numbers, at least 1: each node is some point.")
-    return counts.astype(np.int64)
+    if counts.dtype.kind not in "iuf" or not (np.isfinite(counts) & (counts > 0)).all():
+        raise DataError("counts must be positive numbers: each node is some point.")
+    return counts.astype(float if counts.dtype.kind == "f" else np.int64)
 
 
 def _checked_index(n: int, index: np.ndarray) -> Index:

@@ -23,8 +23,8 @@ _FLAT = 1e-12
 _TIE = 1e-9
 
 
-def class_responses(y: ArrayLike) -> Array:
-    """Orthonormal responses of classes, orthogonal to the constant; shape (n, classes - 1).
+def class_responses(y: ArrayLike, sample_weight: Array | None = None) -> Array:
+    r"""Orthonormal responses of classes, orthogonal to the constant; shape (n, classes - 1).
 
     They span what the indicators of the classes span beside the constant vector, so they solve
     `class_pencil` with eigenvalue one. Samples of one class have one response.
@@ -33,6 +33,8 @@ def class_responses(y: ArrayLike) -> Array:
     ----------
     y : array_like of shape (n,)
         At least two classes.
+    sample_weight : array of shape (n,), optional
+        Positive; orthonormal is meant with these, :math:`\sum_i w_i y_i y_i^T = I`.
 
     References
     ----------
@@ -46,7 +48,7 @@ def class_responses(y: ArrayLike) -> Array:
            [-0.5],
            [-0.5]])
     """
-    _, member, counts = classes_of(y)
+    _, member, counts = classes_of(y, sample_weight=sample_weight)
     root = np.sqrt(counts)
     basis = _orthogonal_to(root)
     codes = basis / root[:, None]
@@ -75,6 +77,7 @@ def semisupervised_responses(
     *,
     weights: str = "binary",
     bandwidth: float | None = None,
+    sample_weight: Array | None = None,
 ) -> GraphEmbedding:
     r"""Responses of labelled samples, carried to all others along a graph.
 
@@ -95,6 +98,8 @@ def semisupervised_responses(
     unlabelled : default -1
     weights, bandwidth : optional
         Of L, as for `sdpdr.graphs.edge_weights`.
+    sample_weight : array of shape (n,), optional
+        Positive. How much labelled samples count; nodes of the graph are joined as they are.
 
     Returns
     -------
@@ -111,7 +116,7 @@ def semisupervised_responses(
     Cai thesis, (2.20)-(2.25).
     """
     alpha = validate.positive_number("alpha", alpha)
-    _, member, counts = classes_of(y, unlabelled)
+    _, member, counts = classes_of(y, unlabelled, sample_weight)
     if member.size != graph.index.size or np.any(graph.index < 0):
         raise ShapeError(
             f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
@@ -130,9 +135,10 @@ def semisupervised_responses(
             "them out."
         )
     nodes = graph.index
-    labelled = np.bincount(nodes[known], minlength=graph.n).astype(float)
+    each = np.ones(member.size) if sample_weight is None else sample_weight
+    labelled = np.bincount(nodes[known], each[known], graph.n)
     D = sp.diags_array(labelled) + alpha * graph.laplacian(weighed)
-    gathered = (samples_of(graph).T @ shares_of(member, counts)).toarray()
+    gathered = (samples_of(graph).T @ shares_of(member, counts, sample_weight)).toarray()
     solve = Factorization(sp.csr_array(D)).solve
     carried = np.column_stack([solve(f) for f in gathered.T])
     small = gathered.T @ carried
@@ -159,7 +165,11 @@ def _settled(values: Array, vectors: Array) -> Array:
 
 
 def by_separation(
-    responses: Array, fitted: Array, y: ArrayLike, unlabelled: object = None
+    responses: Array,
+    fitted: Array,
+    y: ArrayLike,
+    unlabelled: object = None,
+    sample_weight: Array | None = None,
 ) -> tuple[Array, Array]:
     r"""How well fitted responses separate classes, best first, and the turn to that order.
 
@@ -175,6 +185,8 @@ def by_separation(
         Labels.
     unlabelled : optional
         What y is where not known.
+    sample_weight : array of shape (n,), optional
+        How much samples count in all spreads and means.
 
     Returns
     -------
@@ -182,9 +194,12 @@ def by_separation(
         Spread between classes of what is in all, up to one.
     turn : array of shape (d, d)
     """
-    _, member, counts = classes_of(y, unlabelled)
-    means = shares_of(member, counts).T @ (fitted - fitted[member >= 0].mean(axis=0))
-    product = (responses - responses.mean(axis=0)).T @ fitted
+    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    known, each = member >= 0, np.ones(member.size) if sample_weight is None else sample_weight
+    centre = np.average(fitted[known], axis=0, weights=each[known])
+    means = shares_of(member, counts, sample_weight).T @ (fitted - centre)
+    centred = responses - np.average(responses, axis=0, weights=each)
+    product = (each[:, None] * centred).T @ fitted
     spread, basis = gram_spectrum(product)
     wide = spread > _FLAT * spread[0]
     if wide.all():

@@ -71,7 +71,7 @@ def completed(basis: Array, X: Matrix) -> Array:
     their span, which is the same for all of them.
     """
     mean = np.asarray(X.mean(axis=0)).ravel()
-    data = Centered(X, np.zeros((X.shape[0], 0)), mean, np.zeros(0)).moved()
+    data = Centered.about(X, mean).moved()
     squares, vectors = data.eigenvectors()
     # Rows with the inner products of the columns of the data.
     columns = data.transposed_times(vectors) if data.is_wide else vectors * np.sqrt(squares)

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import pairwise_distances_argmin
 
-from sdpdr.base.arrays import Matrix
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError
 from sdpdr.base.labels import (
     UNKNOWN,
@@ -21,6 +21,7 @@ from sdpdr.base.labels import (
     unknown,
     warn_of_many,
 )
+from sdpdr.base.weights import weighing
 from sdpdr.families.regress.projections import GraphProjection
 from sdpdr.families.regress.respond import Responses
 from sdpdr.families.regress.ridge import LinearMapping
@@ -48,7 +49,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         turned = mapping.turned(turn)
         self.components_, self.intercept_ = turned.coef.T, turned.intercept
 
-    def fit(self, X: Any, y: Any = None) -> Discriminant:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Discriminant:
         """Learn the map, and where the classes are.
 
         Parameters
@@ -56,11 +57,18 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         X : array_like of shape (n, m)
         y : array_like of shape (n,)
             Labels.
+        sample_weight : array_like of shape (n,), optional
+            How much each sample counts, 0 or more: two is as if it were there twice, and 0 as if it
+            were not. Neighbours are joined as they are.
 
         Returns
         -------
         self
         """
+        with weighing(X, y, sample_weight) as (X, y, weights):
+            return self._classify(X, y, weights)
+
+    def _classify(self, X: Any, y: Any, weights: Array | None) -> Discriminant:
         names = None
         if y is not None:
             y = as_vector(y)
@@ -69,7 +77,7 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
             if self.kind == "semisupervised" and absent(y).any():
                 y, names = _coded(y)
             require_known(y, self._instead)
-        super().fit(X, y)
+        self._learn(X, y, weights)
         labels = np.asarray(y)
         known = np.ones(labels.size, dtype=bool)
         if self.kind == "semisupervised" and unknown(labels).any():
@@ -77,10 +85,13 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         classes, codes = np.unique(labels[known], return_inverse=True)
         self.classes_ = classes if names is None else names
         places = np.asarray(self.transform(X), dtype=float)[known]
-        self.means_ = np.array([places[codes == c].mean(axis=0) for c in range(len(classes))])
+        each = np.ones(len(places)) if weights is None else weights[known]
+        own = [codes == c for c in range(len(classes))]
+        self.means_ = np.array([np.average(places[k], axis=0, weights=each[k]) for k in own])
         # Lengths in units of the spread within classes; where there is none, as they are.
         least = _SPREAD * max(float(places.var()), np.finfo(float).tiny)
-        within = np.atleast_2d(np.cov((places - self.means_[codes]).T, bias=True))
+        away = (places - self.means_[codes]).T
+        within = np.atleast_2d(np.cov(away, bias=True, aweights=each))
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
         return self
 

@@ -11,6 +11,7 @@ import scipy.linalg as sl
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.regress.leave_out import share_left_out
 from sdpdr.families.regress.ridge import upper_factor
 
 # Widths of Gaussians to choose from, relative to one over a typical squared distance.
@@ -33,7 +34,8 @@ class KernelMapping:
         Upper triangular R with :math:`R^T R = K + \delta I`.
     responses : array of shape (n, d)
         Y less b.
-    delta : float
+    delta : float, or array of shape (n,)
+        Over the weights of samples, where they have any.
     centred : bool
         Whether b is the mean of Y.
     """
@@ -42,7 +44,7 @@ class KernelMapping:
     intercept: Array
     factor: Array
     responses: Array
-    delta: float
+    delta: float | Array
     centred: bool = True
 
     def __call__(self, kernel: Array) -> Array:
@@ -52,7 +54,8 @@ class KernelMapping:
     @property
     def fitted(self) -> Array:
         """Values at the samples, shape (n, d)."""
-        return self.responses + self.intercept - self.delta * self.coef
+        delta = np.broadcast_to(self.delta, len(self.coef))
+        return self.responses + self.intercept - delta[:, None] * self.coef
 
     def turned(self, turn: Array) -> KernelMapping:
         """Fitted to the responses times a matrix."""
@@ -73,12 +76,16 @@ class KernelMapping:
 
 
 def fit_kernel(
-    kernel: Array, Y: Array, delta: float = 1e-2, intercept: bool = True
+    kernel: Array,
+    Y: Array,
+    delta: float = 1e-2,
+    intercept: bool = True,
+    sample_weight: Array | None = None,
 ) -> KernelMapping:
     r"""Kernel ridge regression by one Cholesky factorization.
 
-    .. math:: \min_f \sum_i |f(x_i) - y_i|^2 + \delta |f|_K^2
-              \quad\Longrightarrow\quad (K + \delta I) a = Y .
+    .. math:: \min_f \sum_i w_i\, |f(x_i) - y_i|^2 + \delta |f|_K^2
+              \quad\Longrightarrow\quad (K + \delta\, \operatorname{diag}(w)^{-1}) a = Y .
 
     Parameters
     ----------
@@ -88,7 +95,9 @@ def fit_kernel(
     delta : float, default 1e-2
         0 or more; at 0 the function passes through the responses.
     intercept : bool, default True
-        Take the mean of Y as b.
+        Take the (weighted) mean of Y as b.
+    sample_weight : array of shape (n,), optional
+        w, positive; ones by default.
 
     Raises
     ------
@@ -109,7 +118,8 @@ def fit_kernel(
     Y = _columns(Y, len(kernel))
     if kernel.shape != (len(kernel),) * 2:
         raise ShapeError(f"kernel must be square; it has shape {kernel.shape}.")
-    return _mapped(factor_of(kernel, delta), Y, delta, intercept)
+    each = delta if sample_weight is None else delta / sample_weight
+    return _mapped(factor_of(kernel, each), Y, each, intercept, sample_weight)
 
 
 def extended(
@@ -165,6 +175,7 @@ def choose_kernel(
     Y: Array,
     gammas: Sequence[float],
     deltas: Sequence[float],
+    sample_weight: Array | None = None,
 ) -> KernelChoice:
     r"""Kernel width and ridge by exact leave-one-out.
 
@@ -177,6 +188,8 @@ def choose_kernel(
     Y : array of shape (n, d)
     gammas, deltas : sequence of float
         Positive.
+    sample_weight : array of shape (n,), optional
+        Positive. Of a sample that counts for several, one is left out.
 
     Raises
     ------
@@ -186,22 +199,27 @@ def choose_kernel(
     for name, values in (("gammas", gammas), ("deltas", deltas)):
         if not len(values) or not all(np.isfinite(v) and v > 0.0 for v in values):
             raise DataError(f"{name} must be positive numbers, at least one; they are {values}.")
-    centred = np.asarray(Y, dtype=float)
-    centred = _columns(centred, len(centred)) - centred.mean(axis=0)
+    Y = _columns(np.asarray(Y, dtype=float), len(Y))
+    weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+    roots, mean, share = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
+    centred = roots[:, None] * (Y - mean @ Y)
     tried = []
     for gamma in gammas:
-        spectrum, vectors = np.linalg.eigh(make(gamma))
+        spectrum, vectors = np.linalg.eigh(roots[:, None] * make(gamma) * roots)
         spectrum = np.maximum(spectrum, 0.0)
         turned, squares = vectors.T @ centred, vectors**2
         for delta in deltas:
             inverse = 1.0 / (spectrum + delta)
-            residuals = (vectors @ (inverse[:, None] * turned)) / (squares @ inverse)[:, None]
-            tried.append((float(gamma), float(delta), float(np.sqrt(np.mean(residuals**2)))))
+            missed = (vectors @ (inverse[:, None] * turned)) / roots[:, None]
+            # One less the own entry of the hat matrix, over delta, where all of it is left out.
+            left = share * (squares @ inverse) + (1.0 - share) / delta
+            error = np.sqrt(np.mean(mean @ np.square(missed / left[:, None])))
+            tried.append((float(gamma), float(delta), float(error)))
     best = min(tried, key=lambda row: row[2])
     return KernelChoice(*best, tuple(tried))
 
 
-def factor_of(kernel: Array, delta: float) -> Array:
+def factor_of(kernel: Array, delta: float | Array) -> Array:
     """Upper triangular R with R^T R = K + delta I.
 
     Raises
@@ -210,17 +228,24 @@ def factor_of(kernel: Array, delta: float) -> Array:
         It is not positive definite.
     """
     matrix = np.array(kernel, dtype=float)
-    matrix[np.diag_indices_from(matrix)] += validate.non_negative("delta", delta)
+    least = validate.non_negative("delta", float(np.min(delta)))
+    matrix[np.diag_indices_from(matrix)] += delta
     return upper_factor(
         matrix,
         _SINGULAR,
-        f"the kernel matrix plus delta={delta:g} is not positive definite: samples coincide or "
+        f"the kernel matrix plus delta={least:g} is not positive definite: samples coincide or "
         "nearly so, or the kernel is none. Raise delta, or drop duplicates.",
     )
 
 
-def _mapped(factor: Array, Y: Array, delta: float, centred: bool) -> KernelMapping:
-    b = Y.mean(axis=0) if centred else np.zeros(Y.shape[1])
+def _mapped(
+    factor: Array,
+    Y: Array,
+    delta: float | Array,
+    centred: bool,
+    sample_weight: Array | None = None,
+) -> KernelMapping:
+    b = np.average(Y, axis=0, weights=sample_weight) if centred else np.zeros(Y.shape[1])
     coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
     return KernelMapping(np.asarray(coef), b, factor, Y - b, delta, centred)
 

@@ -74,7 +74,12 @@ class RidgeChoice:
     tried: tuple[tuple[float, float], ...]
 
 
-def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> RidgeChoice:
+def choose_ridge(
+    X: Matrix,
+    Y: Array,
+    alphas: Sequence[float] | None = None,
+    sample_weight: Array | None = None,
+) -> RidgeChoice:
     r"""Ridge of a linear map with an intercept, by exact leave-one-out.
 
     The residual of a sample left out is its residual over one less its own entry of the hat
@@ -90,6 +95,8 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
         Positive; of those with equal errors the first is taken. By default nine powers of ten up
         to the largest squared singular value, and more below these where that is more than 1e8
         times the median.
+    sample_weight : array of shape (n,), optional
+        How much each sample counts, positive. Of one that counts for several, one is left out.
 
     Raises
     ------
@@ -108,22 +115,37 @@ def choose_ridge(X: Matrix, Y: Array, alphas: Sequence[float] | None = None) -> 
     n = X.shape[0]
     if len(Y) != n:
         raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
-    data = Centered.of(X if alphas is not None else validate.varying(X), Y, None, True)
+    X = X if alphas is not None else validate.varying(X)
+    data = Centered.of(X, Y, None, True, sample_weight)
     basis = _LeftVectors.of(data)
     grid = _grid(basis.squares) if alphas is None else np.asarray(alphas, dtype=float)
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
         raise DataError(f"alphas must be positive numbers, at least one; they are {alphas}.")
     shrinks = basis.shrinks(grid)
+    weights = np.square(data.roots)
+    mean, share = weights / weights.sum(), share_left_out(weights)
     residuals = np.empty((grid.size, *Y.shape))
     for part in row_parts(n, basis.squares.size):
         Q = basis.rows(part)
         fitted = Q @ (shrinks[:, :, None] * basis.projected)
-        left = np.maximum(1.0 - 1.0 / n - shrinks @ np.square(Q).T, _LEAST)
+        own = mean[part] + shrinks @ np.square(Q).T
+        left = data.roots[part] * np.maximum(1.0 - share[part] * own, _LEAST)
         residuals[:, part] = (data.Y[part] - fitted) / left[:, :, None]
-    errors = np.sqrt(np.mean(residuals**2, axis=(1, 2)))
+    errors = np.sqrt(np.mean(mean @ np.square(residuals), axis=1))
     best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
     tried = tuple(zip(grid.tolist(), errors.tolist(), strict=True))
     return RidgeChoice(float(grid[best]), float(errors[best]), residuals[best], tried)
+
+
+def share_left_out(weights: Array) -> Array:
+    """How much of a sample is left out at a time: one of several, or all that it is.
+
+    Examples
+    --------
+    >>> share_left_out(np.array([0.5, 1.0, 4.0]))
+    array([1.  , 1.  , 0.25])
+    """
+    return np.asarray(1.0 / np.maximum(weights, 1.0))
 
 
 def _grid(squares: Array) -> Array:
@@ -172,7 +194,7 @@ class _LeftVectors:
         """Some rows of the basis."""
         if self.data is None:
             return self.vectors[part]
-        return np.asarray(self.data.X[part] @ self.vectors - self.data.x_mean @ self.vectors)
+        return self.data.times(self.vectors, part)
 
     def shrinks(self, alphas: Array) -> Array:
         """Diagonals of the hat matrices in this basis, shape (a, r)."""

@@ -84,7 +84,7 @@ def linear_embedding(
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
     gamma = validate.non_negative("gamma", gamma)
     mean = np.asarray(X.T @ pencil.totals).ravel() / pencil.totals.sum()
-    data = Centered(X, np.zeros((pencil.n, 0)), mean, np.zeros(0))
+    data = Centered.about(X, mean)
     span = (_sparse_span if sp.issparse(X) else _dense_span)(data, pencil)
     s = span.singular
     d = min(s.size, most or s.size) if n_components is None else n_components

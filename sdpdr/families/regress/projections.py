@@ -152,6 +152,10 @@ class GraphProjection(Responding):
         -------
         self
         """
+        return self._learn(X, y)
+
+    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> GraphProjection:
+        """`fit`, of samples that may have weights."""
         validate.choice("way", self.way, WAYS)
         self._check_graph()
         require_ridge(self.alpha)
@@ -168,9 +172,9 @@ class GraphProjection(Responding):
             warn_of_mark(labels, type(self).__name__)
         self.tried_: tuple[tuple[int, float], ...] = ()
         number = self._number(X, labels)
-        self._solve(X, labels, self._tried(X, labels) if number is None else number)
+        self._solve(X, labels, self._tried(X, labels) if number is None else number, weights)
         if self._turns(labels):
-            self._turn(X, complete=number is None)
+            self._turn(X, weights, complete=number is None)
         self.n_components_ = len(self.components_)
         return self
 
@@ -226,33 +230,39 @@ class GraphProjection(Responding):
     def _tried(self, X: Matrix, y: np.ndarray | None) -> int:
         return most_tried(X.shape, default_dimension(y))
 
-    def _solve(self, X: Matrix, y: np.ndarray | None, number: int) -> None:
+    def _solve(
+        self, X: Matrix, y: np.ndarray | None, number: int, weights: Array | None = None
+    ) -> None:
         """Find so many directions, in the lengths of the pencil."""
         if self.way == "direct":
-            self._directly(X, y, number)
+            self._directly(X, y, number, weights)
             return
         if self.by_labels == "classes":
-            found = self._responses(X, y, self.kind)
+            found = self._responses(X, y, self.kind, weights)
         else:
             found = self._of_pencil(self._pencil(X, y, self.kind), X, y, number)
-        self.alpha_ = self._ridge(X, found.vectors)
-        self._keep(X, found, ridge(X, found.vectors, self.alpha_, weights=found.masses))
+        self.alpha_ = self._ridge(X, found.vectors, weights)
+        mapping = ridge(X, found.vectors, self.alpha_, weights=found.masses, sample_weight=weights)
+        self._keep(X, found, mapping)
 
     def _keep(self, X: Matrix, found: Responses, mapping: LinearMapping) -> None:
         """Keep what fits the responses found."""
         self.components_, self.intercept_ = mapping.coef.T, mapping.intercept
         self.eigenvalues_ = found.eigenvalues
 
-    def _directly(self, X: Matrix, y: np.ndarray | None, number: int) -> None:
-        pencil, classes = self._pencil(X, y, self.kind), None
+    def _directly(
+        self, X: Matrix, y: np.ndarray | None, number: int, weights: Array | None
+    ) -> None:
+        pencil, classes = self._pencil(X, y, self.kind, weights), None
         if y is not None and self.kind != "semisupervised":
-            classes = class_responses(y)
-        self.alpha_ = self._ridge(X, classes, float(np.mean(pencil.totals)))
+            classes = class_responses(y, weights)
+        total = pencil.n if weights is None else weights.sum()
+        self.alpha_ = self._ridge(X, classes, weights, float(pencil.totals.sum() / total))
         found = linear_embedding(X, pencil, self.n_components, self.alpha_, most=number)
         self.components_, self.intercept_ = found.coef.T, -found.mean @ found.coef
         self.eigenvalues_ = found.eigenvalues
 
-    def _turn(self, X: Matrix, *, complete: bool) -> None:
+    def _turn(self, X: Matrix, weights: Array | None, *, complete: bool) -> None:
         """Make components orthonormal, and those left out by them where all are to be kept."""
         basis, kept = orthonormal(self.components_)
         if self.n_components is not None:
@@ -263,13 +273,18 @@ class GraphProjection(Responding):
             basis = completed(basis, X)
             values = np.append(values, np.full(len(basis) - values.size, np.nan))
         self.components_, self.eigenvalues_ = basis, values
-        self.intercept_ = -basis @ np.asarray(X.mean(axis=0)).ravel()
+        share = np.ones(X.shape[0]) if weights is None else weights
+        self.intercept_ = -basis @ np.asarray(X.T @ (share / share.sum())).ravel()
 
-    def _ridge(self, X: Matrix, responses: Array | None, unit: float = 1.0) -> float:
+    def _ridge(
+        self, X: Matrix, responses: Array | None, weights: Array | None, unit: float = 1.0
+    ) -> float:
         if not isinstance(self.alpha, str):
             return float(self.alpha)
         chosen = self.alpha == "loo" or is_quickly_left_out(X)
-        return ALPHA if responses is None or not chosen else unit * choose_ridge(X, responses).alpha
+        if responses is None or not chosen:
+            return ALPHA
+        return unit * choose_ridge(X, responses, sample_weight=weights).alpha
 
     def transform(self, X: Any) -> Array:
         """Places of points, shape (q, n_components)."""

@@ -72,6 +72,8 @@ class Responses:
     classes : array, or None
     labels : array of shape (n,), or None
         Of responses of classes, any turn of which serves as well.
+    sample_weight : array of shape (n,), or None
+        How much each sample counts in what is fitted to them.
     """
 
     vectors: Array
@@ -79,6 +81,7 @@ class Responses:
     masses: Array | None = None
     classes: np.ndarray | None = None
     labels: np.ndarray | None = None
+    sample_weight: Array | None = None
 
 
 def default_dimension(y: np.ndarray | None) -> int:
@@ -155,32 +158,48 @@ class Responding(Transformer):
     smoothing: float = 0.1
     random_state: int = 0
 
-    def _responses(self, X: Any, y: np.ndarray | None, kind: str | Pencil) -> Responses:
+    def _responses(
+        self,
+        X: Any,
+        y: np.ndarray | None,
+        kind: str | Pencil,
+        sample_weight: Array | None = None,
+    ) -> Responses:
         """Responses of the samples X, of a kind that `kind_of` knows or by a pencil."""
         if isinstance(kind, Pencil):
             return self._of_pencil(kind, X, y, 2)
         self._check_weights(kind)
         if kind == "given":
             places = _target(y).astype(float)
-            return Responses(self._cut(places if places.ndim == 2 else places[:, None]))
+            places = self._cut(places if places.ndim == 2 else places[:, None])
+            return Responses(places, sample_weight=sample_weight)
         if kind == "classes":
             labels = _target(y)
-            found = class_responses(labels)
-            return Responses(found, np.ones(found.shape[1]), None, np.unique(labels), labels)
+            found, ones = (
+                class_responses(labels, sample_weight),
+                np.ones(np.unique(labels).size - 1),
+            )
+            return Responses(found, ones, None, np.unique(labels), labels, sample_weight)
         if kind == "semisupervised":
-            labels = _target(y)
-            graph = self._graph(X)
-            carried = semisupervised_responses(graph, labels, self.smoothing, **self._weighing)
-            known = (labels != UNKNOWN).astype(float)
-            classes = np.unique(labels[labels != UNKNOWN])
-            return Responses(carried.vectors, carried.eigenvalues, known, classes, labels)
+            return self._carried(X, _target(y), sample_weight)
         return self._of_pencil(self._pencil(X, y, kind), X, y, default_dimension(y))
 
-    def _pencil(self, X: Any, y: np.ndarray | None, kind: str) -> Pencil:
+    def _carried(self, X: Any, y: np.ndarray, sample_weight: Array | None) -> Responses:
+        """Responses of labels, carried along the graph to samples without any."""
+        found = semisupervised_responses(
+            self._graph(X), y, self.smoothing, **self._weighing, sample_weight=sample_weight
+        )
+        known = np.where(y != UNKNOWN, 1.0 if sample_weight is None else sample_weight, 0.0)
+        classes = np.unique(y[y != UNKNOWN])
+        return Responses(found.vectors, found.eigenvalues, known, classes, y, sample_weight)
+
+    def _pencil(
+        self, X: Any, y: np.ndarray | None, kind: str, sample_weight: Array | None = None
+    ) -> Pencil:
         """The pencil of a kind, for the samples X; within the classes where y is given."""
         self._check_weights(kind)
         if kind == "classes":
-            return class_pencil(_target(y))
+            return class_pencil(_target(y), sample_weight)
         if kind in ("laplacian", "reconstruction"):
             graph = self._graph(X, y)
             if kind == "laplacian":
@@ -188,7 +207,8 @@ class Responding(Transformer):
             return reconstruction_pencil(graph)
         graph = self._graph(X)
         if kind == "semisupervised":
-            return semisupervised_pencil(graph, _target(y), self.smoothing, **self._weighing)
+            options = {**self._weighing, "sample_weight": sample_weight}
+            return semisupervised_pencil(graph, _target(y), self.smoothing, **options)
         if kind == "contrast":
             company = _with_company(graph, _target(y), self.weights, self.bandwidth)
             share = validate.real("smoothing", self.smoothing)
@@ -241,7 +261,8 @@ class Responding(Transformer):
     def _ordered(self, found: Responses, fitted: Array) -> tuple[Array, Array]:
         """The turn of responses of classes to columns that separate best, and how well they do."""
         unlabelled = None if found.masses is None else UNKNOWN
-        shares, turn = by_separation(found.vectors, fitted, _target(found.labels), unlabelled)
+        labels = _target(found.labels)
+        shares, turn = by_separation(found.vectors, fitted, labels, unlabelled, found.sample_weight)
         turn = self._cut(turn[:, : self._widest])
         return shares[: turn.shape[1]], turn
 

@@ -41,10 +41,13 @@ class LinearMapping:
     solver: str
 
     @classmethod
-    def through_means(cls, X: Any, Y: Array, coef: Array, solver: str) -> LinearMapping:
+    def through_means(
+        cls, X: Any, Y: Array, coef: Array, solver: str, sample_weight: Array | None = None
+    ) -> LinearMapping:
         """With the intercept that takes the mean of X to the mean of Y."""
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        return cls(coef, Y.mean(axis=0) - mean @ coef, solver)
+        weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+        share = weights / weights.sum()
+        return cls(coef, share @ Y - np.asarray(X.T @ share).ravel() @ coef, solver)
 
     def turned(self, turn: Array) -> LinearMapping:
         """Fitted to the responses times a matrix."""
@@ -62,6 +65,7 @@ def ridge(
     *,
     penalty: Matrix | None = None,
     weights: Array | None = None,
+    sample_weight: Array | None = None,
     intercept: bool = True,
     solver: str = "auto",
     tol: float = 1e-10,
@@ -71,7 +75,7 @@ def ridge(
 
     .. math::
 
-        \min_{A, b}\ |X A + \mathbf 1 b^T - Y|_F^2 + \alpha |P A|_F^2 .
+        \min_{A, b}\ \sum_i w_i\, |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
 
     Parameters
     ----------
@@ -83,8 +87,10 @@ def ridge(
     penalty : array or sparse array of shape (p, m), optional
         P; the identity by default. `grid_laplacian` is one for images.
     weights : array of shape (n,), optional
-        Which mean is taken off X and Y: that of weights c rather than the plain one. The fit
-        itself is not weighted.
+        Which mean is taken off X and Y: that of weights c rather than of ``sample_weight``. The
+        fit itself does not heed them.
+    sample_weight : array of shape (n,), optional
+        w, 0 or more; ones by default. Two is as if a row were there twice.
     intercept : bool, default True
         Whether there is a b; it is not penalised.
     solver : {"auto", "cholesky", "dual", "lsqr", "svd"}, default "auto"
@@ -124,7 +130,7 @@ def ridge(
     if penalty is not None and np.shape(penalty)[1:] != (m,):
         said = f"its shape is {np.shape(penalty)}"
         raise ShapeError(f"penalty must be a matrix of {m} columns, one a feature; {said}.")
-    data = Centered.of(X, Y, weights, intercept)
+    data = Centered.of(X, Y, weights, intercept, sample_weight)
     chosen = _choose(solver, data, alpha, penalty)
     if chosen == "cholesky":
         coef = _cholesky(data, alpha, penalty)
@@ -139,25 +145,56 @@ def ridge(
 
 @dataclass(frozen=True, eq=False)
 class Centered:
-    """Data less a mean, which is only taken off in products."""
+    """Data less a mean, which is only taken off in products; rows times the roots of weights.
+
+    Attributes
+    ----------
+    X : array or sparse array of shape (n, m)
+        Rows times their roots, the mean not taken off.
+    Y : array of shape (n, d)
+        The same, the mean taken off.
+    x_mean : array of shape (m,)
+    y_mean : array of shape (d,)
+    roots : array of shape (n,)
+        Of the weights of samples.
+    """
 
     X: Any
     Y: Array
     x_mean: Array
     y_mean: Array
+    roots: Array
 
     @classmethod
-    def of(cls, X: Any, Y: Array, weights: Array | None, intercept: bool) -> Centered:
+    def of(
+        cls,
+        X: Any,
+        Y: Array,
+        weights: Array | None,
+        intercept: bool,
+        sample_weight: Array | None = None,
+    ) -> Centered:
         """With the weighted mean if there is an intercept, as for `ridge`."""
         n, m = X.shape
-        if not intercept:
-            return cls(X, Y, np.zeros(m), np.zeros(Y.shape[1]))
-        c = np.asarray(np.ones(n) if weights is None else weights, dtype=float)
-        if c.shape != (n,) or not np.all(c >= 0.0) or not c.sum() > 0.0:
-            raise DataError(f"weights must be {n} numbers of 0 or more, not all 0.")
-        share = c / c.sum()
-        x_mean, y_mean = np.asarray(X.T @ share).ravel(), Y.T @ share
-        return cls(X, Y - y_mean, x_mean, y_mean)
+        x_mean, y_mean = np.zeros(m), np.zeros(Y.shape[1])
+        if intercept:
+            means = weights if weights is not None else sample_weight
+            c = np.asarray(np.ones(n) if means is None else means, dtype=float)
+            if c.shape != (n,) or not np.all(c >= 0.0) or not c.sum() > 0.0:
+                raise DataError(f"weights must be {n} numbers of 0 or more, not all 0.")
+            share = c / c.sum()
+            x_mean, y_mean = np.asarray(X.T @ share).ravel(), Y.T @ share
+        if sample_weight is None:
+            return cls(X, Y - y_mean, x_mean, y_mean, np.ones(n))
+        roots = np.sqrt(sample_weight)
+        scaled = sp.diags_array(roots) @ X if sp.issparse(X) else roots[:, None] * X
+        return cls(scaled, roots[:, None] * (Y - y_mean), x_mean, y_mean, roots)
+
+    @classmethod
+    def about(cls, X: Any, x_mean: Array) -> Centered:
+        """Data without responses, less a mean that is given."""
+        n = X.shape[0]
+        return cls(X, np.zeros((n, 0)), x_mean, np.zeros(0), np.ones(n))
 
     def moved(self) -> Centered:
         """The same; of dense data the mean is taken off at once, which loses fewer digits."""
@@ -168,18 +205,27 @@ class Centered:
     def dense(self, rows: slice | None = None) -> Array:
         """The centred data, or some rows of them."""
         part = self.X if rows is None else self.X[rows]
-        return np.asarray((part.toarray() if sp.issparse(part) else part) - self.x_mean)
+        roots = self.roots if rows is None else self.roots[rows]
+        part = part.toarray() if sp.issparse(part) else part
+        return np.asarray(part - np.multiply.outer(roots, self.x_mean))
+
+    def times(self, B: Array, rows: slice) -> Array:
+        """Some rows of the centred data, times B."""
+        return np.asarray(self.X[rows] @ B - np.multiply.outer(self.roots[rows], self.x_mean @ B))
 
     def transposed_times(self, B: Array) -> Array:
         """X^T B of the centred data."""
-        return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, B.sum(axis=0))
+        return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, self.roots @ B)
 
     def outer(self) -> Array:
         """X X^T of the centred data."""
-        along = self.X @ self.x_mean
+        along = np.multiply.outer(self.X @ self.x_mean, self.roots)
         inner = self.X @ self.X.T
         inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-        return np.asarray(inner - along[:, None] - along + self.x_mean @ self.x_mean)
+        size = self.x_mean @ self.x_mean
+        return np.asarray(
+            inner - along - along.T + size * np.multiply.outer(self.roots, self.roots)
+        )
 
     def gram(self) -> Array:
         """X^T X of the centred data; a block of rows at a time, so that nothing cancels."""
@@ -274,12 +320,12 @@ def upper_factor(matrix: Array, least: float, words: str) -> Array:
 def _iterated(
     data: Centered, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
 ) -> Array:
-    X, Y, ones, damp = data.X, data.Y, np.ones(len(data.Y)), float(np.sqrt(alpha))
+    X, Y, roots, damp = data.X, data.Y, data.roots, float(np.sqrt(alpha))
     if penalty is not None:
         X = sp.vstack([sp.csr_array(X), damp * sp.csr_array(penalty)], format="csr")
         Y = np.vstack([Y, np.zeros((penalty.shape[0], Y.shape[1]))])
-        ones, damp = np.append(ones, np.zeros(penalty.shape[0])), 0.0
-    mean = aslinearoperator(ones[:, None]) @ aslinearoperator(data.x_mean[None])
+        roots, damp = np.append(roots, np.zeros(penalty.shape[0])), 0.0
+    mean = aslinearoperator(roots[:, None]) @ aslinearoperator(data.x_mean[None])
     operator, limit = aslinearoperator(X) - mean, max_iter or 10 * min(X.shape) + 100
     columns = [lsqr(operator, y, damp, tol, tol, iter_lim=limit)[0] for y in Y.T]
     return np.column_stack(columns)

@@ -13,6 +13,7 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.families.regress.ridge import Centered
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +51,12 @@ def sparse_path(
     max_features: int | None = None,
     *,
     intercept: bool = False,
+    sample_weight: Array | None = None,
 ) -> SparsePath:
     r"""All solutions of the lasso, or of the elastic net, by least angles.
 
-    .. math:: \min_a\ |X a - y|^2 + \alpha |a|^2 + \beta |a|_1 \quad\text{for every } \beta \ge 0.
+    .. math:: \min_a\ \sum_i w_i (x_i^T a - y_i)^2 + \alpha |a|^2 + \beta |a|_1
+              \quad\text{for every } \beta \ge 0.
 
     Parameters
     ----------
@@ -65,7 +68,9 @@ def sparse_path(
     max_features : int, optional
         Stop there.
     intercept : bool, default False
-        Take the means off X and y, for a constant that is not priced.
+        Take the (weighted) means off X and y, for a constant that is not priced.
+    sample_weight : array of shape (n,), optional
+        w, 0 or more; ones by default.
 
     References
     ----------
@@ -80,7 +85,7 @@ def sparse_path(
     """
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ShapeError(f"X and y must have shapes (n, m) and (n,): {X.shape} and {y.shape}.")
-    gram, cross = _products(X, y, intercept)
+    gram, cross = _products(X, y, intercept, sample_weight)
     gram[np.diag_indices_from(gram)] += validate.non_negative("ridge", ridge)
     most = X.shape[1]
     if max_features is not None:
@@ -98,16 +103,18 @@ def sparse_path(
     return SparsePath(2.0 * alphas, coefs)
 
 
-def _products(X: Any, y: Array, intercept: bool) -> tuple[Array, Array]:
+def _products(
+    X: Any, y: Array, intercept: bool, sample_weight: Array | None
+) -> tuple[Array, Array]:
     """Inner products of the columns with each other and with y, means taken off if asked."""
+    data = Centered.of(X, y[:, None], None, intercept, sample_weight)
     if not sp.issparse(X):
-        centred = X - X.mean(axis=0) if intercept else X
-        return centred.T @ centred, np.asarray(centred.T @ y)
-    gram = (X.T @ X).toarray()
-    if not intercept:
-        return gram, np.asarray(X.T @ y)
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    return gram - X.shape[0] * np.outer(mean, mean), np.asarray(X.T @ (y - y.mean()))
+        centred = data.dense()
+        return centred.T @ centred, np.asarray(centred.T @ data.Y[:, 0])
+    scaled = data.X
+    total = float(np.sum(np.square(data.roots)))
+    gram = (scaled.T @ scaled).toarray() - total * np.outer(data.x_mean, data.x_mean)
+    return gram, data.transposed_times(data.Y)[:, 0]
 
 
 def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0) -> sp.csr_array:

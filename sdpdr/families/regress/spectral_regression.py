@@ -16,6 +16,7 @@ from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import Provided, as_precise, checked
 from sdpdr.base.labels import warn_of_mark
 from sdpdr.base.parameters import require_kernel
+from sdpdr.base.weights import weighing
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
 from sdpdr.families.regress.leave_out import (
     ALPHA,
@@ -39,6 +40,16 @@ from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.weights import laplacian_pencil
 from sdpdr.graphs import NeighborGraph
+
+# Responses of samples, not of pairs of them.
+_OF_SAMPLES = ("classes", "semisupervised", "given")
+
+
+def _variances(X: Array, weights: Array | None) -> Array:
+    """Of every column."""
+    return np.average(
+        np.square(X - np.average(X, axis=0, weights=weights)), axis=0, weights=weights
+    )
 
 
 def _require_kernel(estimator: SpectralRegression) -> None:
@@ -176,7 +187,7 @@ class SpectralRegression(Responding):
 
     # -- fitting ----------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> SpectralRegression:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
 
         Parameters
@@ -184,18 +195,32 @@ class SpectralRegression(Responding):
         X : array_like or sparse array of shape (n, m), or kernel matrix (n, n)
         y : array_like of shape (n,) or (n, d), optional
             Labels, or an embedding.
+        sample_weight : array_like of shape (n,), optional
+            How much each sample counts, 0 or more: two is as if it were there twice, and 0 as if it
+            were not. For responses ``"classes"``, ``"semisupervised"`` and ``"given"``; those of
+            graphs weigh pairs.
 
         Returns
         -------
         self
         """
         self._check_options()
+        with weighing(X, y, sample_weight) as (X, y, weights):
+            if self._is_precomputed and weights is not None and np.shape(X) != (weights.size,) * 2:
+                raise NotAcceptedError(
+                    "sample_weight is 0 of rows of a precomputed kernel: leave those rows and "
+                    "columns out, of this matrix and of those for transform."
+                )
+            return self._learn(X, y, weights)
+
+    def _learn(self, X: Any, y: Any, weights: Array | None) -> SpectralRegression:
+        """`fit`, of samples that may have weights."""
         found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
         points = found if self._is_precomputed else validate.varying(found)
         y = checked_target(y, points.shape[0], columns=self.responses == "given")
         if self._goes_by_distance(y):
             warn_of_unlike_columns(X)
-        return self._regress(points, self._respond(points, y))
+        return self._regress(points, self._respond(points, y, weights))
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -217,6 +242,10 @@ class SpectralRegression(Responding):
             return self.fit(X, y)
         if self._is_precomputed:
             raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
+        if self._weights is not None:
+            raise NotAcceptedError(
+                "samples are added to a fit without sample_weight only: fit on all of them."
+            )
         before = self._y
         if (y is None) != (before is None):
             raise DataError("y must be given to every call, or to none.")
@@ -230,7 +259,7 @@ class SpectralRegression(Responding):
                 raise ShapeError(f"y must have {len(new)} rows like those of before.")
             both = np.concatenate([before, added])
             y = checked_target(both, len(everything), columns=self.responses == "given")
-        found = self._respond(everything, y)
+        found = self._respond(everything, y, None)
         between, among = self._kernel(old, new), self._kernel(new, new)
         grown = extended(factor, between, among, self.responses_)
         self.mapping_ = grown.turned(self._order(found, grown.fitted))
@@ -268,7 +297,7 @@ class SpectralRegression(Responding):
         if self.kernel is not None:
             require_kernel(self.kernel, known)
 
-    def _respond(self, X: Any, y: np.ndarray | None) -> Responses:
+    def _respond(self, X: Any, y: np.ndarray | None, weights: Array | None) -> Responses:
         """Set ``responses_`` and what belongs to them."""
         kind: str | Pencil
         if isinstance(self.responses, str):
@@ -285,8 +314,14 @@ class SpectralRegression(Responding):
                 "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
             )
         self._check_weights("laplacian" if isinstance(self.responses, NeighborGraph) else kind)
-        found = self._responses(X, y, kind)
-        self._y, self.responses_ = y, found.vectors
+        if weights is not None and kind not in _OF_SAMPLES:
+            name = kind.name if isinstance(kind, Pencil) else kind
+            raise NotAcceptedError(
+                f"the responses, {name!r}, are made of pairs of samples, which sample_weight does "
+                "not weigh. Leave it out; weights of pairs are those of the graph, or a Pencil."
+            )
+        found = self._responses(X, y, kind, weights)
+        self._y, self._weights, self.responses_ = y, weights, found.vectors
         for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
             if value is not None:
                 setattr(self, name, value)
@@ -297,28 +332,38 @@ class SpectralRegression(Responding):
     def _regress(self, X: Any, found: Responses) -> SpectralRegression:
         self._leaves_out = self._is_left_out(X)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        inputs = X
+        inputs, weights = X, found.sample_weight
         if self.kernel is not None:
             self._choose_width(X)
             inputs = self._kernel(X, X)
         elif self._leaves_out:
-            self.alpha_ = choose_ridge(X, self.responses_).alpha
+            self.alpha_ = choose_ridge(X, self.responses_, sample_weight=weights).alpha
         if self.cardinality is None:
             mapping = self._dense(inputs, found)
             fitted = mapping.fitted if isinstance(mapping, KernelMapping) else mapping(inputs)
             self.mapping_ = mapping.turned(self._order(found, fitted))
         else:
             if found.labels is not None:
-                self._order(found, ridge(inputs, self.responses_, self.alpha_)(inputs))
+                plain = ridge(inputs, self.responses_, self.alpha_, sample_weight=weights)
+                self._order(found, plain(inputs))
             self.mapping_ = self._sparse(inputs)
         return self._keep(X)
 
     def _dense(self, inputs: Any, found: Responses) -> LinearMapping | KernelMapping:
         """By a ridge, of all responses."""
         if self.kernel is not None:
-            return fit_kernel(inputs, self.responses_, self.alpha_)
-        options = {"penalty": self.penalty, "weights": found.masses, "solver": self.solver}
-        return ridge(inputs, self.responses_, self.alpha_, **options)
+            return fit_kernel(
+                inputs, self.responses_, self.alpha_, sample_weight=found.sample_weight
+            )
+        return ridge(
+            inputs,
+            self.responses_,
+            self.alpha_,
+            penalty=self.penalty,
+            weights=found.masses,
+            sample_weight=found.sample_weight,
+            solver=self.solver,
+        )
 
     def _order(self, found: Responses, fitted: Array) -> Array:
         """Turn responses of classes to the order of separation, and cut them; others stay."""
@@ -342,12 +387,13 @@ class SpectralRegression(Responding):
         """Each response on at most ``cardinality`` columns."""
         assert self.cardinality is not None
         k = self.cardinality
-        paths = [sparse_path(X, y, self.alpha_, k, intercept=True) for y in self.responses_.T]
+        options: dict[str, Any] = {"intercept": True, "sample_weight": self._weights}
+        paths = [sparse_path(X, y, self.alpha_, k, **options) for y in self.responses_.T]
         coef = np.column_stack([path.of_cardinality(k) for path in paths])
-        return LinearMapping.through_means(X, self.responses_, coef, "lars")
+        return LinearMapping.through_means(X, self.responses_, coef, "lars", self._weights)
 
     def _choose_width(self, X: Array) -> None:
-        spread = 2.0 * float(np.mean(np.var(X, axis=0))) * X.shape[1]
+        spread = 2.0 * float(np.mean(_variances(X, self._weights))) * X.shape[1]
         typical = max(spread, np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         if not self._leaves_out:
@@ -355,7 +401,9 @@ class SpectralRegression(Responding):
         gammas = [self.gamma_]
         if self.gamma is None and self.kernel == "rbf":
             gammas = [w / typical for w in WIDTHS]
-        choice = choose_kernel(lambda g: self._kernel(X, X, g), self.responses_, gammas, RIDGES)
+        choice = choose_kernel(
+            lambda g: self._kernel(X, X, g), self.responses_, gammas, RIDGES, self._weights
+        )
         self.alpha_, self.gamma_ = choice.delta, choice.gamma
 
     def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:

@@ -102,23 +102,26 @@ def geodesic_pencil(graph: NeighborGraph) -> Pencil:
     return Pencil(-0.25 * (squares + squares.T), None, "geodesic")
 
 
-def class_pencil(y: ArrayLike) -> Pencil:
+def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
     r"""Samples of a class attract: linear discriminant analysis.
 
-    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I.
+    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I; or, of samples that count
+    :math:`w_i` times, :math:`w_i w_j / n_k` with their sum in the class, and :math:`D_{ii} = w_i`.
 
     Parameters
     ----------
     y : array_like of shape (n,)
         At least two classes.
+    sample_weight : array of shape (n,), optional
+        Positive.
 
     References
     ----------
     Cai thesis, (2.16).
     """
-    _, member, counts = classes_of(y)
-    F = shares_of(member, counts)
-    return Pencil(sp.csr_array(F @ F.T), None, "classes")
+    _, member, counts = classes_of(y, sample_weight=sample_weight)
+    F = shares_of(member, counts, sample_weight)
+    return Pencil(sp.csr_array(F @ F.T), sample_weight, "classes")
 
 
 def semisupervised_pencil(
@@ -129,6 +132,7 @@ def semisupervised_pencil(
     *,
     weights: str = "binary",
     bandwidth: float | None = None,
+    sample_weight: Array | None = None,
 ) -> Pencil:
     r"""Labelled samples of a class attract, and all samples follow their neighbours.
 
@@ -146,16 +150,19 @@ def semisupervised_pencil(
     unlabelled : default -1
     weights, bandwidth : optional
         Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
+    sample_weight : array of shape (n,), optional
+        Positive; of two samples that count several times, all are joined.
 
     References
     ----------
     Cai thesis, (2.20)-(2.25).
     """
-    _, member, counts = classes_of(y, unlabelled)
-    F = shares_of(member, counts)
-    joined = _weighed(graph, weights, bandwidth)
+    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    F = shares_of(member, counts, sample_weight)
+    each = np.ones(member.size) if sample_weight is None else sample_weight
+    joined = sp.diags_array(each) @ _weighed(graph, weights, bandwidth) @ sp.diags_array(each)
     laplacian = sp.diags_array(np.asarray(joined.sum(axis=1)).ravel()) - joined
-    marked = sp.diags_array((member >= 0).astype(float))
+    marked = sp.diags_array(np.where(member >= 0, each, 0.0))
     alpha = validate.positive_number("alpha", alpha)
     return Pencil(sp.csr_array(F @ F.T), sp.csr_array(marked + alpha * laplacian), "semisupervised")
 
@@ -289,8 +296,10 @@ def _side_by_side(
     )
 
 
-def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index, Index]:
-    """Labels, the class of every sample (-1 where missing), and sizes of the classes.
+def classes_of(
+    y: ArrayLike, missing: object = None, sample_weight: Array | None = None
+) -> tuple[np.ndarray, Index, np.ndarray]:
+    """Labels, the class of every sample (-1 where missing), and sizes, or weights, of the classes.
 
     Raises
     ------
@@ -310,7 +319,8 @@ def classes_of(y: ArrayLike, missing: object = None) -> tuple[np.ndarray, Index,
         )
     member = np.full(y.size, -1, dtype=np.int64)
     member[known] = inverse
-    return labels, member, np.bincount(inverse)
+    each = None if sample_weight is None else sample_weight[known]
+    return labels, member, np.bincount(inverse, each)
 
 
 def _alone(graph: NeighborGraph) -> np.ndarray:
@@ -360,10 +370,15 @@ def _to_samples(graph: NeighborGraph, W: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(found)
 
 
-def shares_of(member: Index, counts: Index) -> sp.csr_array:
-    """F with F F^T the projection onto the indicators of classes; zero rows where not known."""
+def shares_of(member: Index, counts: Array, sample_weight: Array | None = None) -> sp.csr_array:
+    """F with F F^T the projection onto the indicators of classes; zero rows where not known.
+
+    Rows times the weights of samples.
+    """
     known = np.flatnonzero(member >= 0)
     values = 1.0 / np.sqrt(counts[member[known]])
+    if sample_weight is not None:
+        values = values * sample_weight[known]
     return sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
 
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.graphs.space import sqdist_to_all
@@ -131,6 +131,11 @@ def leave_one_out(counts: ArrayLike) -> Affine:
     counts : array_like of int, shape (n,)
         How many samples each node stands for.
 
+    Raises
+    ------
+    DataError
+        A count is no whole number: samples are left out one by one.
+
     Examples
     --------
     >>> import numpy as np
@@ -142,6 +147,11 @@ def leave_one_out(counts: ArrayLike) -> Affine:
     n = counts.size
     if np.all(counts == 1.0):
         return OtherSums(n) @ Var("K")
+    if np.any(counts % 1.0):
+        raise DataError(
+            f"counts must be whole numbers here, since samples are left out one by one; among them "
+            f"is {counts[np.flatnonzero(counts % 1.0)[0]]:g}. Make the graph without weights."
+        )
     copies = np.repeat(np.arange(n), counts.astype(int))
     return sp.eye_array(n, format="csr")[copies] @ OtherSums(n, counts) @ Var("K")
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.base.parameters import require_kinds
 from sdpdr.families.unfold.are import are
@@ -158,17 +157,6 @@ class ARE(GramEmbedding):
             self.action_error_ = action_error(steps, points)
         self._extend(X)
         return self
-
-    def fit_transform(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        actions: Labels | None = None,
-        lengths: Sequence[int] | None = None,
-    ) -> Array:
-        """Learn the embedding and return it, as `MVU.fit_transform` does."""
-        return self.fit(X, y, actions=actions, lengths=lengths)._returned(X)
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         """Of the transitions, which stand in the place of side information."""

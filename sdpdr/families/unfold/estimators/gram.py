@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.base.parameters import require_kinds
+from sdpdr.base.weights import weighing
 from sdpdr.families.regress.maps import KINDS, fit_extension
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import as_asked
@@ -62,13 +63,14 @@ class _Places(Named):
     and the map is not.
     """
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
         """Learn the embedding and return it, shape (n, n_components).
 
         With an extension, the places that its map gives, as ``fit(X).transform(X)``: what comes
-        after in a pipeline then sees old and new points alike.
+        after in a pipeline then sees old and new points alike. ``fit_params`` are passed on to
+        ``fit``.
         """
-        return self.fit(X, y)._returned(X)
+        return self.fit(X, y, **fit_params)._returned(X)
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, by the map learned beside the embedding.
@@ -135,15 +137,24 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         -------
         self
         """
+        return self._learn(X, y)
+
+    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> GramEmbedding:
+        """`fit`, of samples that may have weights."""
         require_kinds(self)
         if self.extension is not None:
             validate.choice("extension", self.extension, KINDS)
-        graph = self._graph(X)
+        graph = self._graph(X, weights=weights)
         self._keep(graph, self._answer(graph, X, y))
         self._extend(X)
         return self
 
-    def _graph(self, X: Any, search: Callable[..., NeighborGraph] = knn) -> NeighborGraph:
+    def _graph(
+        self,
+        X: Any,
+        search: Callable[..., NeighborGraph] = knn,
+        weights: Array | None = None,
+    ) -> NeighborGraph:
         """Neighbours among the rows of X; sets ``n_features_in_`` and ``feature_names_in_``."""
         columns = getattr(X, "columns", None)
         if columns is not None and all(isinstance(name, str) for name in columns):
@@ -155,7 +166,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             )
         # In the fit alone: what the embedding is returned in.
         self._dtype = as_precise([], X).dtype
-        graph = self._searched(X, search)
+        graph = self._searched(X, search) if weights is None else self._weighed(X, search, weights)
         shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
         self.n_features_in_ = int(shape[1])
         d = self.n_components
@@ -172,6 +183,17 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         found = partial(search, X, metric=self.metric, angles=self.angles, connect=self.connect)
         graph, self.n_neighbors_ = validate.all_if_few(near, found)
         return graph
+
+    def _weighed(
+        self, X: Any, search: Callable[..., NeighborGraph], weights: Array
+    ) -> NeighborGraph:
+        """The graph of the samples that weigh anything, whose nodes count by their weights."""
+        pairwise = self.metric == "precomputed"
+        with weighing(X, None, weights, pairwise=pairwise) as (part, _, _):
+            found = self._searched(part, search)
+        index = np.full(weights.size, -1)
+        index[weights > 0.0] = found.index
+        return replace(found, index=index).weighed(weights)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         """The solution that the embedding is read off."""

@@ -19,6 +19,7 @@ from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, w
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import rows_of
+from sdpdr.base.weights import checked_weights
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
 from sdpdr.graphs import knn
 from sdpdr.graphs.search import seconds_of_search
@@ -58,12 +59,15 @@ class Sampling(GramEmbedding):
         -------
         self
         """
+        return self._learn(X, y)
+
+    def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
         require_kinds(self)
         self.sample_ = None
         points = self._points_to_sample(X)
-        rows = None if points is None else self._drawn(points)
+        rows = None if points is None else self._drawn(points, weights)
         if points is None or rows is None:
-            super().fit(X, y)
+            super()._learn(X, y, weights)
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
@@ -72,7 +76,7 @@ class Sampling(GramEmbedding):
             warn_of_unlike_columns(X)
         with rows_of(rows), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # told of all rows
-            super().fit(points[rows])
+            super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
         places = self.extension_(points)
         # Points of the sample that the graph dropped are placed as those outside of it.
@@ -103,18 +107,17 @@ class Sampling(GramEmbedding):
                 )
         return validate.points(X)
 
-    def _drawn(self, points: Array) -> Index | None:
-        """Rows of a sample; None where all are taken."""
-        order = np.random.default_rng(validate.seed_or_none(self.random_state) or 0).permutation(
-            len(points)
-        )
+    def _drawn(self, points: Array, weights: Array | None) -> Index | None:
+        """Rows of a sample, of those that weigh anything; None where all of these are taken."""
+        rng = np.random.default_rng(validate.seed_or_none(self.random_state) or 0)
+        order = rng.permutation(len(points) if weights is None else np.flatnonzero(weights))
         wanted = self.sample
         m = (
             int(wanted)
             if isinstance(wanted, (int, np.integer))
             else self._affordable(points[order])
         )
-        return np.sort(order[:m]) if m < len(points) else None
+        return np.sort(order[:m]) if m < len(order) else None
 
     def _few(self) -> int:
         """So many points are unfolded always."""
@@ -132,6 +135,29 @@ class Sampling(GramEmbedding):
 @dataclass(eq=False, repr=False)
 class SampledInTime(Sampling):
     """Base of embeddings of a sample that is doubled as long as it is predicted to end in time."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SampledInTime:
+        """Learn the embedding of the rows of X.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
+        y : ignored
+        sample_weight : array_like of shape (n,), optional
+            How much each row counts in the variance and the centre, 0 or more; two is as if it
+            were there twice. Rows of weight 0 have no part in the fit, nor a place (``nan``); or
+            they are placed, where a sample is unfolded. The map of ``extension`` does not heed
+            weights.
+
+        Returns
+        -------
+        self
+        """
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, _num_samples(X))
+        self._learn(X, y, weights)
+        return self
 
     def _affordable(self, points: Array) -> int:
         """How many of the first points to unfold."""
