@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,8 @@ from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import VectorMap
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic, constant_of
+
+T = TypeVar("T")
 
 
 class Parameter(Arithmetic):
@@ -79,6 +81,33 @@ class Parameter(Arithmetic):
     def has_value(self) -> bool:
         """Whether it was given numbers."""
         return self._value is not None
+
+    def at_each_entry(self, function: Callable[[float], T]) -> list[T]:
+        """What a function of the value gives with each entry moved in turn; the value stays.
+
+        Parameters
+        ----------
+        function : callable
+            Of the step, with the parameter moved. Steps go up, since weights must stay positive,
+            and are no smaller than the entry: of an affine function any step is exact.
+
+        Examples
+        --------
+        >>> p = Parameter("p", (2,), [1.0, 4.0])
+        >>> p.at_each_entry(lambda step: (p.value.tolist(), float(step))), p.value.tolist()
+        ([([2.0, 4.0], 1.0), ([1.0, 8.0], 4.0)], [1.0, 4.0])
+        """
+        value, found = self.value, []
+        try:
+            for k in range(self.size):
+                step = max(1.0, abs(value.flat[k]))
+                moved = value.copy()
+                moved.flat[k] += step
+                self.value = moved
+                found.append(function(step))
+        finally:
+            self.value = value
+        return found
 
     def affine(self) -> Affine:
         """The numbers, as an expression."""

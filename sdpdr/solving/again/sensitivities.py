@@ -87,20 +87,9 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
         here = _lagrangian(precise.sdp, solution)
         if not precise.has_slope(found):
             warn(_KINK.format(found.name), NonUniqueWarning)
-    value = found.value
-    slopes = np.empty(found.size)
-    try:
-        for k in range(found.size):
-            # Up, since weights must stay positive; of an affine function any step is exact.
-            step = max(1.0, abs(value.flat[k]))
-            moved = value.copy()
-            moved.flat[k] += step
-            found.value = moved
-            slopes[k] = (_lagrangian(program(), solution) - here) / step
-    finally:
-        found.value = value
+    slopes = found.at_each_entry(lambda step: (_lagrangian(program(), solution) - here) / step)
     sign = -1.0 if solution.maximize else 1.0
-    return sign * slopes.reshape(found.shape)
+    return sign * np.reshape(slopes, found.shape)
 
 
 def derivative(

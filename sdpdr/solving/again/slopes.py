@@ -12,7 +12,6 @@ no inverse, the equations tell whether one exists all the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -128,7 +127,7 @@ class Optimum:
         """Their derivative by point and multipliers."""
         return System(self.found.place, whole=True)
 
-    def changes(self, parameter: Parameter) -> Iterator[tuple[Array, Array]]:
+    def changes(self, parameter: Parameter) -> list[tuple[Array, Array]]:
         """Derivatives of the residuals by every entry of a parameter, which they are affine in.
 
         Raises
@@ -137,27 +136,20 @@ class Optimum:
             If the number of rows, or the face that they state, depends on the parameter.
         """
         x, y, of = self.found.x, self.found.y, self.found.place.of
-        before, value = _residuals(self.program, x, y), parameter.value
-        try:
-            for k in range(parameter.size):
-                # Up, since weights must stay positive.
-                step = max(1.0, abs(value.flat[k]))
-                moved = value.copy()
-                moved.flat[k] += step
-                parameter.value = moved
-                program = cone_program(self.reduced())
-                if not self._is_like(program):
-                    raise NotSmoothError(
-                        f"the rows of the program, or the face that they state, change with "
-                        f"{parameter.name!r}: take differences of two solutions instead."
-                    )
-                missed, slack = (
-                    (after - one) / step
-                    for after, one in zip(_residuals(program, x, y), before, strict=True)
+        before = _residuals(self.program, x, y)
+
+        def change(step: float) -> tuple[Array, Array]:
+            program = cone_program(self.reduced())
+            if not self._is_like(program):
+                raise NotSmoothError(
+                    f"the rows of the program, or the face that they state, change with "
+                    f"{parameter.name!r}: take differences of two solutions instead."
                 )
-                yield of.rows * missed, of.units * slack / of.price
-        finally:
-            parameter.value = value
+            after = _residuals(program, x, y)
+            missed, slack = ((a - b) / step for a, b in zip(after, before, strict=True))
+            return of.rows * missed, of.units * slack / of.price
+
+        return parameter.at_each_entry(change)
 
     def _is_like(self, program: ConeProgram) -> bool:
         """Whether x means the same in another program."""
