@@ -24,6 +24,7 @@ def strip(n, seed):
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 @parametrize_with_checks(
     [sdpdr.MVU(n_neighbors=4, connect="mst", extension=kind) for kind in ("kernel", "barycentric")]

@@ -324,7 +324,7 @@ def fit_extension(
         raise ShapeError(f"{len(points)} points have an embedding of shape {Y.shape}.")
     placed = np.flatnonzero(np.isfinite(Y).all(axis=1))
     if placed.size < 3:
-        raise DataError(f"{placed.size} points are embedded; a map needs three at least.")
+        raise DataError(f"{placed.size} points are embedded; a map needs three distinct ones.")
     points = points[np.ix_(placed, placed)] if precomputed else points[placed]
     return KINDS[kind](points, Y[placed], precomputed, n_neighbors, seed)
 

@@ -13,6 +13,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
+from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.space import directions
 
 
@@ -68,6 +69,7 @@ class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
     n_neighbors_: int
     embedding_: Array
     extension_: Extension
+    graph_: NeighborGraph
     _placed: Index
 
     fit_transform = _Places.fit_transform
@@ -89,16 +91,17 @@ class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
             )
         if self.metric == "cosine":
             points = directions(points)
+        # Of samples at one place the first, which is one neighbour of a new point, not several.
+        self._placed = np.sort(self.graph_.first_samples)
+        at = self._placed
         self.extension_ = fit_extension(
-            points,
-            self.embedding_,
+            points[np.ix_(at, at)] if precomputed else points[at],
+            self.embedding_[at],
             kind,
             precomputed=precomputed,
             n_neighbors=self.n_neighbors_,
             seed=validate.seed_or_none(self.random_state) or 0,
         )
-        # Columns of distances to samples that were left out of the graph.
-        self._placed = np.flatnonzero(np.isfinite(self.embedding_).all(axis=1))
 
     def _map(self) -> str | None:
         """The kind of map that is learned, if any."""
