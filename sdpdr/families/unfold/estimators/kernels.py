@@ -12,6 +12,7 @@ from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.sampled import Sampling
+from sdpdr.families.unfold.estimators.units import InEdgeUnits
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
@@ -143,7 +144,7 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
 
 
 @dataclass(eq=False, repr=False)
-class LOOCVUnfolding(Sampling, KernelEmbedding):
+class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
     r"""Maximum leave-one-out cross-validation: every point likely, given all others.
 
     Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
@@ -228,6 +229,10 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
 
     def _has_exact_lengths(self) -> bool:
         return self._relation() == "equality"
+
+    def _unit_of(self, graph: NeighborGraph) -> float:
+        # The sphere has one already.
+        return 1.0 if self.unit else super()._unit_of(graph)
 
     def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
         """Learn the embedding of the rows of X.
