@@ -27,7 +27,7 @@ _WIDTH_ON_SPHERES = 0.05
 # Points of a leave-one-out unfolding that takes seconds.
 _FEW = 30
 # Seconds of its program where no limit, solver or form is asked for.
-_PATIENCE = 5.0
+FEW_SECONDS = 5.0
 
 
 class KernelEmbedding(GramEmbedding):
@@ -232,7 +232,7 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
 
     def _limit(self) -> float | None:
         left_to_us = is_left_to_us(self.solver, self.form)
-        return limit_of(self.time_limit, _PATIENCE if left_to_us else None)
+        return limit_of(self.time_limit, FEW_SECONDS if left_to_us else None)
 
     def _is_limit_ours(self) -> bool:
         # More time seldom leads to a proof, so that none is advised.
