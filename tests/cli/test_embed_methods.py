@@ -136,7 +136,8 @@ def test_help_tells_every_method_with_what_it_takes(sdpdr):
         name = name if len(name) < 14 else f"{name}\n  "
         assert f"\n  {name:<14}{method.summary}\n" in out.replace(f"{name}{'':14}", f"{name:<14}")
         assert all(f"{key}=" in out for key in own(method.estimator))
-    assert "default: --time-limit 5.0, --isometry auto" in out
+    assert "default: --isometry auto" in out
+    assert "(default: 60, of loocv 5; none with --solver or --form)" in out
     assert "default: --n-components all, --solver closed" in out
 
 

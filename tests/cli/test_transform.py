@@ -125,6 +125,27 @@ def test_a_sample_is_embedded_and_the_others_are_placed(sdpdr, tmp_path, halves)
     np.testing.assert_allclose(Y[others], learned.transform(X[others]), atol=1e-9)
 
 
+def test_the_sample_is_that_of_the_estimator(sdpdr, tmp_path, halves):
+    X = halves[["x", "y", "z"]].to_numpy()[:80]
+    sdpdr("embed old.csv --sample 60 --n-neighbors 6 --seed 3 --out y.csv")
+    whole = package.MVU(n_neighbors=6, sample=60, extension="kernel", random_state=3).fit(X)
+    found = pd.read_csv(tmp_path / "y.csv")
+    np.testing.assert_array_equal(np.flatnonzero(found["how"] == "embedded"), whole.sample_)
+    np.testing.assert_allclose(found[["y1", "y2"]], whole.embedding_, atol=1e-12)
+    # Of a method that takes none, the same rows are drawn.
+    sdpdr("embed old.csv --sample 60 --method ism --labels side --seed 3 --out y.csv")
+    drawn = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
+    np.testing.assert_array_equal(drawn, whole.sample_)
+
+
+def test_rows_of_a_sample_that_its_graph_drops_are_placed(sdpdr, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((40, 2)), 50.0 + rng.random((8, 2))])
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(tmp_path / "two.csv", index=False)
+    sdpdr("embed two.csv --sample 40 --n-neighbors 4 --connect largest --out y.csv")
+    assert pd.read_csv(tmp_path / "y.csv")[["y1", "y2"]].notna().all(axis=None)
+
+
 def test_neighbours_of_a_sample_are_chosen(sdpdr, tmp_path, halves):
     sample = sdpdr("embed old.csv --sample 60 --out y.csv --json")
     chosen = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")

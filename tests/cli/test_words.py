@@ -1,6 +1,7 @@
 """What the command says of options, of what it did, and of Ctrl-C before it began."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -182,6 +183,52 @@ def test_an_early_interruption_is_one_line():
         )  # fmt: skip
         assert (ran.returncode, ran.stdout) == (Exit.INTERRUPTED, "")
         assert ran.stderr == f"error: {EARLY}\n"
+
+
+# The command again and again, each time interrupted at a later one of the calls that it makes.
+INTERRUPTED_AT = """
+import os, signal, sys
+from sdpdr.lab import cli
+
+def run(last):
+    calls = 0
+    def count(frame, event, arg):
+        nonlocal calls
+        calls += 1
+        if calls == last:
+            os.kill(os.getpid(), signal.SIGINT)
+    sys.setprofile(count)
+    code = cli.main(["list"])
+    sys.setprofile(None)
+    return code, calls
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+run(-1)  # imports what it needs
+_, calls = run(-1)
+at = [int(calls ** (k / 15)) for k in (5, 7, 8, 9, 10, 11, 12, 14)] + [calls - k for k in (30, 8)]
+for last in at:
+    sys.stdout.flush()
+    there, here = os.pipe()
+    if os.fork() == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(here, 2)
+        os._exit(run(last)[0])
+    os.close(here)
+    with os.fdopen(there) as said:
+        words = said.read()
+    print(f"{os.waitstatus_to_exitcode(os.wait()[1])} {words!r}", file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_an_interruption_at_whatever_call_is_one_line():
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_AT], capture_output=True, text=True, timeout=120
+    )
+    ends = ran.stderr.splitlines()
+    assert len(ends) == 10
+    for end in ends:
+        assert re.fullmatch(rf"{int(Exit.INTERRUPTED)} 'error: interrupted[^\\]*\\n'", end), end
 
 
 def test_other_handlers_of_an_interruption_stay():

@@ -23,6 +23,7 @@ LIMITED = {
     "DensityMap": (sdpdr.DensityMap(), (ROLL,)),
     "DistanceCompletion": (sdpdr.DistanceCompletion(), (DISTANCES,)),
     "ISM": (sdpdr.ISM(), (ROLL, KNOWN)),
+    "LOOCVUnfolding": (sdpdr.LOOCVUnfolding(), (ROLL,)),
     "MFNU": (sdpdr.MFNU(), (ROLL,)),
     "MVE": (sdpdr.MVE(max_iter=2), (ROLL,)),
     "MVU": (sdpdr.MVU(), (ROLL,)),
@@ -57,14 +58,19 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
         told(monkeypatch, clone(estimator).set_params(**changed), data)
         for changed in ({}, {"time_limit": 7.0}, {"time_limit": None}, {"solver": "clarabel"})
     ]
-    # The second step of a completion has what its program leaves of a minute.
-    share = completion._FOR_PROGRAM if name == "DistanceCompletion" else 1.0
-    assert asked == [share * gram.PATIENCE, 7.0, None, None]
+    # The second step of a completion has what its program leaves of a minute, and proofs of a
+    # leave-one-out kernel seldom come to an end.
+    shares = {"DistanceCompletion": completion._FOR_PROGRAM, "LOOCVUnfolding": 5.0 / 60.0}
+    assert asked == [shares.get(name, 1.0) * gram.PATIENCE, 7.0, None, None]
 
 
-def test_a_limit_that_is_no_limit_is_refused():
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_limit_is_a_number_none_or_auto(name):
+    estimator, data = LIMITED[name]
+    assert estimator.time_limit == "auto"
     with pytest.raises(DataTypeError, match="time_limit"):
-        sdpdr.MVU(time_limit="soon").fit(ROLL)
+        clone(estimator).set_params(time_limit="soon").fit(*data)
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")

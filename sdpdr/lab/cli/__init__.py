@@ -18,9 +18,13 @@ _INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, see `sdpdr.lab.cli.app.main`; Ctrl-C is answered before that is imported."""
-    with nothing_begun():
-        from sdpdr.lab.cli.app import main as run
-    return run(argv)
+    try:
+        with nothing_begun():
+            from sdpdr.lab.cli.app import main as run
+        return run(argv)
+    except KeyboardInterrupt:  # between what handles it
+        _say_early()
+        return _INTERRUPTED
 
 
 @contextmanager
@@ -41,6 +45,10 @@ def nothing_begun() -> Iterator[None]:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
+    _say_early()
+    os._exit(_INTERRUPTED)
+
+
+def _say_early() -> None:
     with suppress(OSError):
         os.write(2, f"error: {EARLY}\n".encode())
-    os._exit(_INTERRUPTED)

@@ -16,7 +16,7 @@ from sdpdr import __version__
 from sdpdr.base.errors import PackageMissingError, SdpdrError
 from sdpdr.base.files import occupy_standard
 from sdpdr.base.progress import Log, has_terminal
-from sdpdr.lab.cli import EARLY, nothing_begun
+from sdpdr.lab.cli import nothing_begun
 from sdpdr.lab.cli.console import (
     complain,
     errors_forgiven,
@@ -126,15 +126,16 @@ def _main(words: Sequence[str], *, owns_process: bool) -> int:
     if owns_process:
         with nothing_begun():
             from sdpdr.solvers.processes.workers import prepare_by_fork
-        try:
-            # This process has imported what the command needs and computed nothing: the time to
-            # fork, to children that answer Ctrl-C in their own way.
-            prepare_by_fork()
-        except KeyboardInterrupt:
-            complain("error", EARLY)
-            return int(Exit.INTERRUPTED)
-    with like_ctrl_c() as heard:
-        code = _run(args)
+        # This process has imported what the command needs and computed nothing: the time to fork,
+        # to children that answer Ctrl-C in their own way.
+        prepare_by_fork()
+    heard: list[int] = []
+    try:
+        with like_ctrl_c() as heard:
+            code = _run(args)
+    except KeyboardInterrupt:  # after the command, or as it began
+        complain("error", "interrupted.")
+        code = int(Exit.INTERRUPTED)
     # As a shell reports a process that a signal has ended.
     return 128 + heard[0] if heard and code == Exit.INTERRUPTED else code
 

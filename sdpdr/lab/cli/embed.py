@@ -15,6 +15,8 @@ from sdpdr.base.errors import DataError, ModelError, NotAcceptedError, UnknownNa
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
 from sdpdr.base.rows import listed, rows_from, rows_of
+from sdpdr.families.unfold.estimators.gram import PATIENCE
+from sdpdr.families.unfold.estimators.kernels import FEW_SECONDS
 from sdpdr.graphs.space import METRICS
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
@@ -76,7 +78,9 @@ def add(commands: Any) -> None:
     parser.add_argument_group("methods", described())
     group = parser.add_argument_group("writing (all files or, after an error, none)")
     _add_outputs(partial(add_argument, group))
-    add_solver_options(parser)
+    add_solver_options(
+        parser, f"{PATIENCE:g}, of loocv {FEW_SECONDS:g}; none with --solver or --form"
+    )
 
 
 def _add_reading(add: Callable[..., None]) -> None:

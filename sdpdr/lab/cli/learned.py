@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import foretell, working
 from sdpdr.base.rows import rows_of
+from sdpdr.families.unfold.estimators.sampled import completed, drawn
 from sdpdr.graphs import choose_k
 from sdpdr.graphs.search import seconds_of_search
 from sdpdr.lab.cli.console import grid
@@ -79,8 +80,6 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         The method wants rows in order of time, or there are distances only.
     """
     rows = _sampled(len(X), args)
-    if len(rows) < len(X):
-        beside = {name: np.asarray(value)[rows] for name, value in beside.items()}
     chosen: tuple[str, ...] = ()
     if args.n_neighbors == "auto":
         working("choosing the number of neighbours")
@@ -89,19 +88,19 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         chosen = (f"{choice.n_neighbors} neighbours: {choice.reason}",)
     if hasattr(estimator, "n_neighbors") and args.metric != "precomputed":
         _foretell_neighbours(len(rows), X.shape[1])
-    if args.sample is not None and hasattr(estimator, "sample"):
-        estimator.sample = None
     working(f"embedding {len(rows)} rows")
+    if args.sample is not None and hasattr(estimator, "sample"):
+        estimator.sample, rows = args.sample, np.arange(len(X))  # it draws the same ones
+    if len(rows) < len(X):
+        beside = {name: np.asarray(value)[rows] for name, value in beside.items()}
     with rows_of(rows):
         learned = estimator.fit(X[rows], **beside)
     if not hasattr(learned, "embedding_"):
         return Fit(learned, np.asarray(learned.transform(X)), rows, chosen)
-    Y = np.full((len(X), learned.embedding_.shape[1]), np.nan)
-    Y[rows] = learned.embedding_
-    others = np.setdiff1d(np.arange(len(X)), rows)
-    if others.size:
-        working(f"placing {len(others)} rows")
-        Y[others] = learned.transform(X[others])
+    Y = learned.embedding_
+    if len(rows) < len(X):
+        working(f"placing {len(X) - len(rows)} rows")
+        Y = completed(Y, rows, learned.transform(X))
     return Fit(learned, Y, rows[getattr(learned, "sample_", slice(None))], chosen)
 
 
@@ -120,8 +119,7 @@ def _sampled(n: int, args: Namespace) -> Index:
         raise DataError("--sample places rows by their coordinates, and these are distances.")
     if find_method(args.method).steps and (args.actions or args.sequences):
         raise DataError("--sample draws single rows, and --actions is about rows in order of time.")
-    drawn = np.random.default_rng(args.seed or 0).choice(n, args.sample, replace=False)
-    return np.sort(drawn)
+    return drawn(n, args.sample, args.seed or 0)
 
 
 def exit_of(learned: Any) -> Exit:

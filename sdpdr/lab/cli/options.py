@@ -172,8 +172,8 @@ def add_card(parser: ArgumentParser) -> None:
     add_argument(parser, "CARD", "a name from `sdpdr list`, FAMILY@SIZE, or a TOML file")
 
 
-def add_solver_options(parser: ArgumentParser) -> None:
-    """Add the uniform options of solvers."""
+def add_solver_options(parser: ArgumentParser, limit: str = "none") -> None:
+    """Add the uniform options of solvers; ``limit`` is the time limit where none is given."""
     from sdpdr.solvers import FORMS  # here, since a list of commands needs none of it
 
     add = partial(add_argument, parser.add_argument_group("solving"))
@@ -182,7 +182,8 @@ def add_solver_options(parser: ArgumentParser) -> None:
     many = "of the landmark form: how many; more lose less and take longer"
     add("--landmarks M", many, type=whole)
     add("--tol T", "relative gap aimed at (default: 1e-6)", type=positive)
-    add("--time-limit S", "seconds; the best point so far is graded", type=positive)
+    words = f"seconds; the best point so far is graded\n(default: {limit})"
+    add("--time-limit S", words, type=positive)
     add("--seed N", "for random choices (default: 0)", type=_seed)
 
 

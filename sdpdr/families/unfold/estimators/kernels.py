@@ -8,10 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
 from sdpdr.families.unfold.estimators.sampled import Sampling
+from sdpdr.families.unfold.estimators.units import InEdgeUnits
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
@@ -24,6 +26,8 @@ from sdpdr.program.point import leading_factor, spectrum_of
 _WIDTH_ON_SPHERES = 0.05
 # Points of a leave-one-out unfolding that takes seconds.
 _FEW = 30
+# Seconds of its program where no limit, solver or form is asked for.
+FEW_SECONDS = 5.0
 
 
 class KernelEmbedding(GramEmbedding):
@@ -143,7 +147,7 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
 
 
 @dataclass(eq=False, repr=False)
-class LOOCVUnfolding(Sampling, KernelEmbedding):
+class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
     r"""Maximum leave-one-out cross-validation: every point likely, given all others.
 
     Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
@@ -167,9 +171,10 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
         Least trace with a geometric mean of at least this instead.
     isometry : {"auto", "equality"}, Band or Slack, default "auto"
         By default ``"equality"``, and ``Band(0.05)`` with ``unit``.
-    time_limit : float or None, default 5
-        Seconds. Proofs of a program with exact lengths, which leave next to no interior, may take a
-        hundred times as long as its solution, and fail.
+    time_limit : float, "auto" or None, default "auto"
+        Seconds; None for no limit. By default 5, unless a solver or form is named: proofs of a
+        program with exact lengths, which leave next to no interior, may take a hundred times as
+        long as its solution, and fail.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
         extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
@@ -213,7 +218,6 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
     unit: bool = False
     minimum: float | None = None
     isometry: Relation | Literal["auto"] = "auto"
-    time_limit: float | None = 5.0
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         trace = self.trace
@@ -226,8 +230,20 @@ class LOOCVUnfolding(Sampling, KernelEmbedding):
             return self.isometry
         return Band(_WIDTH_ON_SPHERES) if self.unit else "equality"
 
+    def _limit(self) -> float | None:
+        left_to_us = is_left_to_us(self.solver, self.form)
+        return limit_of(self.time_limit, FEW_SECONDS if left_to_us else None)
+
+    def _is_limit_ours(self) -> bool:
+        # More time seldom leads to a proof, so that none is advised.
+        return False
+
     def _has_exact_lengths(self) -> bool:
         return self._relation() == "equality"
+
+    def _unit_of(self, graph: NeighborGraph) -> float:
+        # The sphere has one already.
+        return 1.0 if self.unit else super()._unit_of(graph)
 
     def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
         """Learn the embedding of the rows of X.

@@ -18,6 +18,7 @@ from sdpdr.base.distances import warn_of_seeming_distances
 from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
+from sdpdr.base.progress import working
 from sdpdr.base.rows import rows_of
 from sdpdr.base.weights import checked_weights
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
@@ -34,6 +35,54 @@ FEW = 2000
 _RESERVE = 3.0
 # The map that places points where none was asked for: it needs no choice and no smoothness.
 _PLACING = "barycentric"
+
+
+def drawn(n: int, m: int, seed: int) -> Index:
+    """Rows of a sample, ascending: the first so many of a random order, which a larger one has too.
+
+    Parameters
+    ----------
+    n, m : int
+        How many points there are, and how many are drawn.
+    seed : int
+
+    Examples
+    --------
+    >>> bool(np.isin(drawn(100, 5, seed=0), drawn(100, 9, seed=0)).all())
+    True
+    """
+    return np.sort(_order(n, seed)[:m])
+
+
+def _order(n: int, seed: int) -> Index:
+    return np.random.default_rng(seed).permutation(n)
+
+
+def completed(embedding: Array, rows: Index, places: Array) -> Array:
+    """Places of all points: of a sample its own, of the others those that its map gives.
+
+    Points of the sample that its graph dropped are placed as those outside of it.
+
+    Parameters
+    ----------
+    embedding : array of shape (m, d)
+        Of the sample, nan where a point was dropped.
+    rows : array of int, shape (m,)
+        Its rows among all points.
+    places : array of shape (n, d)
+        What the map says of all points.
+
+    Examples
+    --------
+    >>> completed(np.array([[1.0], [np.nan]]), np.array([0, 2]), np.array([[5.0], [6.0], [7.0]]))
+    array([[1.],
+           [6.],
+           [7.]])
+    """
+    found = np.array(places)
+    kept = np.isfinite(embedding).all(axis=1)
+    found[rows[kept]] = embedding[kept]
+    return found
 
 
 @dataclass(eq=False, repr=False)
@@ -78,11 +127,8 @@ class Sampling(GramEmbedding):
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # told of all rows
             super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
-        places = self.extension_(points)
-        # Points of the sample that the graph dropped are placed as those outside of it.
-        kept = np.isfinite(self.embedding_).all(axis=1)
-        places[rows[kept]] = self.embedding_[kept]
-        self.embedding_ = as_precise(places, X)
+        working(f"placing {len(points) - len(rows)} points")
+        self.embedding_ = as_precise(completed(self.embedding_, rows, self.extension_(points)), X)
         return self
 
     def _points_to_sample(self, X: Any) -> Array | None:
@@ -109,15 +155,13 @@ class Sampling(GramEmbedding):
 
     def _drawn(self, points: Array, weights: Array | None) -> Index | None:
         """Rows of a sample, of those that weigh anything; None where all of these are taken."""
-        rng = np.random.default_rng(validate.seed_or_none(self.random_state) or 0)
-        order = rng.permutation(len(points) if weights is None else np.flatnonzero(weights))
-        wanted = self.sample
-        m = (
-            int(wanted)
-            if isinstance(wanted, (int, np.integer))
-            else self._affordable(points[order])
-        )
-        return np.sort(order[:m]) if m < len(order) else None
+        some = np.arange(len(points)) if weights is None else np.flatnonzero(weights)
+        n, seed = some.size, validate.seed_or_none(self.random_state) or 0
+        if isinstance(self.sample, (int, np.integer)):
+            m = int(self.sample)
+        else:
+            m = self._affordable(points[some[_order(n, seed)]])
+        return some[drawn(n, m, seed)] if m < n else None
 
     def _few(self) -> int:
         """So many points are unfolded always."""
