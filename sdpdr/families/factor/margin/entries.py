@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,8 +41,9 @@ class Entries:
     values : array of shape (m,)
     users, items : arrays of shape (p,) and (q,)
         What rows and columns are called; their numbers by default.
-    named : bool
-        Whether they came with names, in triples, rather than as a matrix.
+    from_triples : bool
+        Whether they came as triples, whose users and items are told by names alone, and not as a
+        matrix, in which they have places.
     """
 
     shape: tuple[int, int]
@@ -50,7 +51,7 @@ class Entries:
     values: Array
     users: np.ndarray = field(default_factory=lambda: np.zeros(0))
     items: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    named: bool = False
+    from_triples: bool = False
 
     def __post_init__(self) -> None:
         for name, n in zip(("users", "items"), self.shape, strict=True):
@@ -61,7 +62,8 @@ class Entries:
     def is_numbered(self) -> bool:
         """Whether rows and columns are called by their numbers, as in a matrix without names."""
         sides = zip((self.users, self.items), self.shape, strict=True)
-        return not self.named and all(np.array_equal(names, np.arange(n)) for names, n in sides)
+        are_numbers = all(np.array_equal(names, np.arange(n)) for names, n in sides)
+        return are_numbers and not self.from_triples
 
     @property
     def empty_rows(self) -> Index:
@@ -88,9 +90,7 @@ class Entries:
     def only(self, which: Index) -> Entries:
         """Some of them, in a matrix of the same shape."""
         which = np.sort(which)
-        return Entries(
-            self.shape, self.places[which], self.values[which], self.users, self.items, self.named
-        )
+        return replace(self, places=self.places[which], values=self.values[which])
 
 
 def read_entries(X: Any, name: str = "X") -> Entries:
@@ -255,9 +255,9 @@ def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
         Names of columns are of several kinds.
     """
     if reset:
-        has_index = isinstance(X, pd.DataFrame) and not entries.named
+        has_index = isinstance(X, pd.DataFrame) and not entries.from_triples
         estimator._index = X.index if has_index else pd.RangeIndex(entries.shape[0])
-    if not entries.named and not isinstance(X, Entries):
+    if not entries.from_triples and not isinstance(X, Entries):
         try:
             note_columns(estimator, X, reset=reset)
         except DataTypeError:
@@ -303,7 +303,7 @@ def _from_triples(table: pd.DataFrame, name: str) -> Entries:
             f"user {users[user]} rated item {items[item]} more than once in {name}. Keep one "
             "rating of each pair, such as the last or the mean."
         )
-    return Entries((users.size, items.size), places, values[order], users, items, named=True)
+    return Entries((users.size, items.size), places, values[order], users, items, from_triples=True)
 
 
 def numbers_of(names: ArrayLike, known: np.ndarray) -> Index:

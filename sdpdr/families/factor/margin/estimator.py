@@ -14,30 +14,29 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline, limit_of
-from sdpdr.base.errors import DataError, ShapeError, UnobservedWarning, WeakSeparationWarning, warn
+from sdpdr.base.errors import DataError, WeakSeparationWarning, warn
 from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
+from sdpdr.families.factor.margin.completing import Completing
+from sdpdr.families.factor.margin.descent import FOLDED, folded, least_price
 from sdpdr.families.factor.margin.entries import (
     Entries,
-    are_pairs,
     names_of_pairs,
     note_entries,
     pairs_of,
-    refuse_other_order,
-    values_of_pairs,
     with_ratings,
 )
-from sdpdr.families.factor.margin.factors import FOLDED, Completion, Program
+from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import SignHinge
-from sdpdr.families.factor.margin.mmmf import mmmf
+from sdpdr.families.factor.margin.mmmf import mmmf, require_way
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.norms import principal
 from sdpdr.families.factor.margin.prices import PATIENCE, SIGN_RIDGE, chosen_path, why_zero
-from sdpdr.families.factor.margin.recipe import NORMS, Signs, observed_signs
+from sdpdr.families.factor.margin.recipe import Signs, observed_signs, require_prices
 from sdpdr.solvers.base import tolerance
 
 
 @dataclass(eq=False, repr=False)
-class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Maximum-margin matrix factorization: signs completed by a matrix of least norm.
 
     .. math::
@@ -165,6 +164,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         -------
         self
         """
+        self.require_parameters()
         deadline = Deadline(limit_of(self.time_limit, None if self.names_solver else PATIENCE))
         X = with_ratings(X, y)
         signs = observed_signs(X)
@@ -175,7 +175,10 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         )  # fmt: skip
         self._read = signs
         self.users_, self.items_ = signs.users, signs.items
-        self._note_unobserved(signs.empty_rows, signs.empty_columns)
+        told = "nothing is said of them and their entries are 0"
+        if np.isfinite(self.ridge_):
+            told = "offsets of the other side predict them"
+        self._note_unobserved(signs, "observation", f"so {told}")
         self.factorization_ = found
         self.U_, self.V_ = found.U.copy(), found.V.copy()
         self.U_[signs.empty_rows] = self.V_[signs.empty_columns] = 0.0
@@ -229,18 +232,8 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             otherwise, or rows or columns stand in another order.
         """
         check_is_fitted(self, "X_")
-        if are_pairs(X, y):
-            return float(np.mean(self.predict(X) == values_of_pairs(X, y)))
-        signs = observed_signs(X)
-        if not (signs.named or self._read.named) and signs.shape != self.X_.shape:
-            raise ShapeError(
-                f"the matrix fitted has shape {self.X_.shape}; this one has {signs.shape}."
-            )
-        i, a = signs.places.T
-        if not self._read.named and signs.is_numbered:
-            refuse_other_order(self, X, signs)
-            return float(np.mean(self.predict()[i, a] == signs.values))
-        return float(np.mean(self.predict(signs.users[i], signs.items[a]) == signs.values))
+        predicted, signs = self._beside(X, y)
+        return float(np.mean(predicted == signs))
 
     def least_price(self, X: Any) -> float:
         """The price below which M is zero, with the offsets that a fit at a given price has.
@@ -254,12 +247,24 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X
             As for `fit`.
         """
-        validate.choice("norm", self.norm, NORMS)
+        self.require_parameters()
         return self._least_price(observed_signs(X), self._ridge())
+
+    def require_parameters(self) -> None:
+        """Refuse parameters that suit no data.
+
+        Raises
+        ------
+        DataError, DataTypeError, UnknownNameError
+        """
+        super().require_parameters()
+        require_prices(1.0 if self.c is None else self.c, self.norm, self._ridge())
+        validate.positive_number("tol", tolerance(self.solver, self.tol))
+        require_way(self.solver, self.c)
 
     def _least_price(self, signs: Signs, ridge: float) -> float:
         if np.isfinite(ridge):
-            return self._program(signs, 1.0, ridge).least_price()
+            return least_price(self._program(signs, 1.0, ridge))
         return 1.0 / dual_norm(signs.matrix(), self.norm)
 
     @property
@@ -276,7 +281,6 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if self.c is not None:
             return self._ridge(), self.c, np.zeros(0), np.zeros(0)
         ridge = SIGN_RIDGE if self.ridge is None else self._ridge()
-        validate.choice("norm", self.norm, NORMS)
         if np.ptp(signs.values) == 0.0:
             raise DataError(
                 f"all signs observed are {signs.values[0]:g}, so none that is held back tells one "
@@ -331,7 +335,7 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
                 "new users need a finite price c: with a hard margin, factors of items need not "
                 "have one for the signs of another user."
             )
-        return self._program(new, self.c_, self.ridge_).folded(self._completion())
+        return folded(self._program(new, self.c_, self.ridge_), self._completion())
 
     def _completion(self) -> Completion:
         """The factors, balanced as those of the program are."""
@@ -366,25 +370,6 @@ class MMMF(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
                 f"{np.size(i)} pairs. Leave these out; new users with signs can be folded in."
             )
         return np.asarray(self.X_[i, a])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
-    def _note_unobserved(self, rows: Index, columns: Index) -> None:
-        self.unobserved_rows_, self.unobserved_columns_ = rows, columns
-        if rows.size or columns.size:
-            warn(
-                f"{rows.size} rows and {columns.size} columns hold no observation, so "
-                + (
-                    "offsets of the other side predict them"
-                    if np.isfinite(self.ridge_)
-                    else "nothing is said of them and their entries are 0"
-                )
-                + "; see unobserved_rows_ and unobserved_columns_.",
-                UnobservedWarning,
-            )
 
     def _note_zero(self) -> None:
         found = self.factorization_

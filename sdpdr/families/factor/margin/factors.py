@@ -25,8 +25,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import minimize, minimize_scalar
-from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -39,27 +37,15 @@ from sdpdr.families.factor.margin.norms import (
     MaxFactors,
     TraceFactors,
     aligned,
-    evened,
-    principal,
 )
 from sdpdr.families.factor.margin.offsets import Offsets
 
-# Columns that are added at once: at least so many, or half of what there are.
-_MORE = 20
-_STEPS = 300
-# The parabola that rounds off a kink is this wide at first, and narrowed by this factor.
-_WIDTH, _NARROWED = 0.25, 0.5
-# Rounds without a better gap after which no more is hoped for.
-_PATIENCE = 15
-# Part of the norm that new columns bring.
-_NEW = 0.05
+# Columns that are added at once: at least so many, or as many as there are.
+MORE = 20
 # The whole product is faster than so many times fewer of its entries, one by one.
 _DENSE = 30
 # Products with so many entries or fewer are faster than sparse ones.
 _SMALL = 20_000
-# Widths of the parabola where rows are folded in, each from where the last ended. Scores were off
-# by up to 1.7 of the last on planted signs, by 7 of a tenth of it, where descent ends too early.
-FOLDED = (1e-2, 1e-3, 1e-4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +143,14 @@ class Program:
         Price of squared offsets; infinite for none.
     random_state : int or RandomState, optional
         Of the search for directions, which only approximates singular vectors.
+
+    Attributes
+    ----------
+    unit : array of shape (p + q,)
+        Of offsets, in which their curvature is about one; zero where there are none.
+    shared_unit : float
+        Of thresholds.
+    random : RandomState
     """
 
     def __init__(
@@ -169,14 +163,13 @@ class Program:
         random_state: Any = None,
     ) -> None:
         self._seed = validate.seed(random_state)
-        self._random = np.random.RandomState(self._seed)
+        self.random = np.random.RandomState(self._seed)
         self.entries, self.loss, self.c, self.ridge = entries, loss, c, ridge
         self.factors: Factors = TraceFactors() if norm == "trace" else MaxFactors()
         self.i, self.a = entries.places.T
         self.offsets = Offsets(entries, ridge)
-        # Offsets in units in which their curvature is about one.
-        self._unit = 1.0 / np.sqrt(c * (self.offsets.counts + ridge))
-        self._shared_unit = 1.0 / np.sqrt(c * self.i.size)
+        self.unit = 1.0 / np.sqrt(c * (self.offsets.counts + ridge))
+        self.shared_unit = 1.0 / np.sqrt(c * self.i.size)
 
     def priced(self, c: float) -> Program:
         """The same program at another price of the loss."""
@@ -206,79 +199,6 @@ class Program:
         G = np.zeros(self.entries.shape)
         G[self.i, self.a] = weights
         return G
-
-    def improved(self, at: Completion, width: float, tol: float, deadline: Deadline) -> Completion:
-        """A minimum over factors with as many columns as there are."""
-        p, q = self.entries.shape
-        n, has_factors, shared = p + q, at.U.shape[1] > 0, self.loss.n_shared
-
-        def decoded(x: Array) -> tuple[Completion, float, Array]:
-            tail = n + shared
-            head = x[: x.size - tail]
-            F, size = self.factors.decode(head, n) if has_factors else (np.zeros((n, 0)), 0.0)
-            offsets = self._unit * x[x.size - tail : x.size - shared]
-            thresholds = self._shared_unit * x[x.size - shared :]
-            point = replace(at, U=F[:p], V=F[p:], rows=offsets[:p], columns=offsets[p:])
-            return replace(point, shared=thresholds), size, head
-
-        def value(x: Array) -> tuple[float, Array]:
-            point, size, head = decoded(x)
-            total, slope, pulled, thresholds = self.slopes(point, width)
-            F = np.vstack([point.U, point.V])
-            factors = self.factors.pull(head, F, slope) if has_factors else head
-            rest = (self._unit * pulled, self._shared_unit * thresholds)
-            return size + total, np.concatenate([factors, *rest])
-
-        def stop(_: Array) -> None:
-            if deadline.is_over():
-                raise StopIteration
-
-        # Without a ridge there are no offsets: their unit is zero.
-        unit = np.where(self._unit > 0.0, self._unit, 1.0)
-        head = self.factors.encode(np.vstack([at.U, at.V])) if has_factors else np.zeros(0)
-        offsets = np.concatenate([at.rows, at.columns]) / unit
-        first = np.concatenate([head, offsets, at.shared / self._shared_unit])
-        options = {"maxiter": _STEPS, "ftol": 1e-5 * tol, "gtol": 0.0}
-        found = minimize(value, first, jac=True, method="L-BFGS-B", callback=stop, options=options)
-        point = decoded(found.x)[0]
-        U, V, size = principal(point.U, point.V, self.factors.name)
-        return replace(point, U=U, V=V, size=size)
-
-    def folded(self, at: Completion) -> Completion:
-        """The best factors and offsets of new rows, those of the columns being what they are."""
-        n, k = len(self._unit) - len(at.V), at.V.shape[1]
-        fixed = [] if self.factors.name == "trace" else [np.log(max(at.size, 1e-300))]
-        unit = self._unit[:n]
-
-        def decoded(x: Array) -> tuple[Completion, float, Array]:
-            head = np.append(x[:-n], fixed)
-            U, size = self.factors.decode(head, n)
-            return replace(at, U=U, rows=unit * x[-n:]), size, head
-
-        def value(x: Array, width: float) -> tuple[float, Array]:
-            point, size, head = decoded(x)
-            total, slope, pulled, _ = self.slopes(point, width)
-            factors = self.factors.pull(head, point.U, slope[:n])[: x.size - n]
-            return size + total, np.append(factors, unit * pulled[:n])
-
-        zero = self.factors.encode(np.zeros((n, k)))
-        x = np.append(zero[: zero.size - len(fixed)], np.zeros(n))
-        options = {"maxiter": 50 * _STEPS, "ftol": 1e-14, "gtol": 1e-9}
-        for width in FOLDED:
-            x = minimize(value, x, (width,), "L-BFGS-B", jac=True, options=options).x
-        return decoded(x)[0]
-
-    def least_price(self) -> float:
-        """The price up to which the best matrix is zero; a loss with a kink gives about that.
-
-        It is infinite where offsets and thresholds alone leave nothing to pay for.
-        """
-        program = self.priced(1.0 / self.i.size)
-        proof = program.proof(
-            program.improved(self.start(), FOLDED[0], 1e-3, Deadline()), FOLDED[0]
-        )
-        size = dual_norm(proof.P, self.factors.name, proof.scales)
-        return program.c / size if size > 0.0 else np.inf
 
     def valued(self, at: Completion) -> Completion:
         """The same matrix with the best thresholds, and its value."""
@@ -316,87 +236,6 @@ class Program:
         if self.factors.name == "trace":
             return None
         # Factors may be zero wherever P is not.
-        V = at.V if np.any(P @ at.V) else self._random.standard_normal((P.shape[1], _MORE))
+        V = at.V if np.any(P @ at.V) else self.random.standard_normal((P.shape[1], MORE))
         U, V = aligned(P, V)
         return np.linalg.norm(P @ V, axis=1), np.linalg.norm(P.T @ U, axis=1)
-
-    def grown(self, at: Completion, proof: Proof, tol: float) -> Completion:
-        """New columns in the directions of the largest singular values above one."""
-        if not np.any(proof.P.data):
-            # Every rounded margin is met: no direction pays.
-            return at
-        k = at.U.shape[1]
-        if not k and self.factors.name == "max":
-            V = self._random.standard_normal((proof.P.shape[1], _MORE))
-            return self._sized(at, *aligned(proof.P, V))
-        even = np.ones_like if self.factors.name == "trace" else evened
-        sides = [even(scale) ** -0.5 for scale in proof.scales]
-        scaled = sp.csr_array(sp.diags_array(sides[0]) @ proof.P @ sp.diags_array(sides[1]))
-        room = min(max(_MORE, k), *scaled.shape)
-        left, sizes, right = randomized_svd(scaled, room, n_iter=4, random_state=self._random)
-        new = sizes > (1.0 + 0.1 * tol if k else 0.3 * sizes[0])
-        if not np.any(new):
-            return at
-        U, V = sides[0][:, None] * left[:, new], sides[1][:, None] * right[new].T
-        if not k:
-            return self._sized(at, U, V)
-        root = np.sqrt(_NEW * at.size / principal(U, V, self.factors.name)[2])
-        return replace(at, U=np.hstack([at.U, root * U]), V=np.hstack([at.V, root * V]))
-
-    def _sized(self, at: Completion, U: Array, V: Array) -> Completion:
-        """Factors of the best multiple of a product."""
-        norm = principal(U, V, self.factors.name)[2]
-
-        def value(t: float) -> float:
-            root = np.sqrt(t / norm)
-            return t + self.slopes(replace(at, U=root * U, V=root * V), _WIDTH)[0]
-
-        most = value(0.0)
-        root = np.sqrt(minimize_scalar(value, bounds=(0.0, most), method="bounded").x / norm)
-        return replace(at, U=root * U, V=root * V)
-
-
-def complete(
-    program: Program,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 50,
-    deadline: Deadline | None = None,
-    start: Completion | None = None,
-) -> Completion:
-    """Rounds of descent, bound and new columns until value and bound agree.
-
-    Parameters
-    ----------
-    program : Program
-    tol : float, default 1e-3
-        Of the relative gap.
-    max_iter : int, default 50
-        Rounds.
-    deadline : Deadline, optional
-    start : Completion, optional
-        Such as the answer for another price.
-    """
-    deadline = Deadline() if deadline is None else deadline
-    point = program.start() if start is None else start
-    nothing = np.zeros(program.i.size)
-    best, width, history = replace(point, value=np.inf, bound=0.0, weights=nothing), _WIDTH, []
-    for _ in range(max_iter):
-        point = program.improved(point, width, tol, deadline)
-        valued, proof = program.valued(point), program.proof(point, width)
-        if valued.value < best.value:
-            best = replace(valued, bound=best.bound, weights=best.weights, scales=best.scales)
-        if proof.bound > best.bound:
-            best = replace(best, bound=proof.bound, weights=proof.weights, scales=proof.scales)
-        history.append({**best.record(width, deadline), "columns": point.U.shape[1]})
-        stalled = len(history) > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
-        if best.gap <= tol or deadline.is_over() or stalled:
-            break
-        smoothed = point.size + program.slopes(point, width)[0]
-        rounded = valued.value - smoothed
-        before = point
-        if rounded <= 0.2 * (valued.value - proof.bound) or not point.U.shape[1]:
-            point = program.grown(point, proof, tol)
-        if point is before and rounded > 0.0:
-            width *= _NARROWED
-    return replace(best, history=tuple(history))

@@ -20,7 +20,8 @@ from sdpdr.families.factor.margin.bound import (
     margins_of,
     weights_of,
 )
-from sdpdr.families.factor.margin.factors import Program, complete
+from sdpdr.families.factor.margin.descent import complete
+from sdpdr.families.factor.margin.factors import Program
 from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import Signs, asked_signs
@@ -31,6 +32,8 @@ from sdpdr.model import Model, Var, soften
 from sdpdr.model.blocks import Gram, LeastTrace, Margins
 from sdpdr.program.point import Factor
 from sdpdr.solvers.base import Solver, tolerance, unless_configured
+from sdpdr.solving.asked import require_solver
+from sdpdr.solving.forms import configure
 from sdpdr.solving.solve import solve
 
 # Rounds of descent on factors, of hundreds of steps each.
@@ -107,10 +110,10 @@ def mmmf(
            [ 1., -1., -1.,  1.],
            [-1.,  1.,  1., -1.]])
     """
-    signs = asked_signs(X, c, norm, ridge)
-    zero = _zero(signs, c, norm, ridge)
     limit = validate.positive_integer("max_iter", max_iter)
     tol = validate.positive_number("tol", tolerance(solver, tol))
+    require_way(solver, c)
+    zero = _zero(asked_signs(X, c, norm, ridge), c, norm, ridge)
     what = f"maximum-margin factorization, {norm} norm"
     if isinstance(solver, str) and solver == "splitting":
         with show_progress(progress, what) as report:
@@ -126,6 +129,33 @@ def mmmf(
             UncertifiedWarning,
         )
     return found
+
+
+def require_way(solver: object, c: float | None) -> None:
+    """Refuse what is no way to a factorization, or none at this price.
+
+    Parameters
+    ----------
+    solver : object
+    c : float or None
+        None for a finite price that is to be chosen.
+
+    Raises
+    ------
+    DataError
+        Descent on factors is asked for a hard margin.
+    DataTypeError, UnknownNameError
+        There is no such solver.
+    """
+    if isinstance(solver, str) and solver == "factors":
+        if c == np.inf:
+            raise DataError(
+                "solver='factors' needs a finite price c: a hard margin has no slope. Pass another "
+                "solver, such as 'splitting'."
+            )
+    elif not (isinstance(solver, str) and solver in ("splitting", "auto")):
+        require_solver(solver)
+        configure(solver, {})  # type: ignore[arg-type]  # it is one, or has no such name
 
 
 def mmmf_primal(
@@ -241,11 +271,6 @@ def _on_factors(
 ) -> MarginFactorization:
     """Descent on factors, with the bound that its multipliers prove."""
     signs, c = zero.signs, zero.c
-    if not np.isfinite(c):
-        raise DataError(
-            "solver='factors' needs a finite price c: a hard margin has no slope. Pass another "
-            "solver, such as 'splitting'."
-        )
     program = Program(signs, SignHinge(signs.values), zero.norm, c, zero.ridge, 0)
     found = complete(program, tol=tol, max_iter=min(max_iter, _ROUNDS), deadline=deadline)
     weights = np.clip(found.weights * signs.values, 0.0, c)

@@ -33,15 +33,15 @@ def read_newcomers(estimator: Any, X: Any) -> Entries:
         A matrix without names has more or fewer columns than there are items.
     """
     items, fitted = estimator.items_, estimator._read
-    has_names = fitted.named or not np.array_equal(items, np.arange(items.size))
+    has_names = fitted.from_triples or not np.array_equal(items, np.arange(items.size))
     table = _called_as(items, X) if has_names else None
     is_labelled = table is not None
     if table is None and _has_gaps(X, items.size):
         table = as_table(X)
     entries = estimator.entries(X if table is None else _as_matrix(table))
-    if entries.named:
+    if entries.from_triples:
         return _of_known_items(entries, items)
-    if fitted.named and not is_labelled:
+    if fitted.from_triples and not is_labelled:
         _refuse_others(X, items)
     elif not is_labelled:
         note_entries(estimator, X, entries, reset=False)

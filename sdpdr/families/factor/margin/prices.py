@@ -1,16 +1,18 @@
-"""The price of the loss by evidence: what predicts ratings held back best, along a warm path.
+"""The price of the loss by evidence: what predicts entries held back best, from low to high.
 
-All prices are multiples of the least one of the ratings seen, below which the matrix is zero. The
-path is that of the squared loss and the trace norm whatever is fitted in the end: it takes seconds
-where that of the hinge or of the max-norm takes minutes, and the best multiples agree well. On four
-families of synthetic ratings (``benchmarks/rating_prices.py``) errors of these at the multiple so
-found were at most 2.3 % above those at the multiple that a path of their own found. Signs are
-ratings of two levels.
+All searches for a price go up the same multiples of the least price, below which the matrix is
+zero, with the same rule of when to stop and what to take (`ascended`); what differs is what they
+try. `MMMF` and `RatingMMMF` follow one warm path (`chosen_path`), which is that of the squared loss
+and the trace norm whatever is fitted in the end: it takes seconds where that of the hinge or of the
+max-norm takes minutes, and the best multiples agree well. On four families of synthetic ratings
+(``benchmarks/rating_prices.py``) errors of these at the multiple so found were at most 2.3 % above
+those at the multiple that a path of their own found. Signs are ratings of two levels. `MMMFCV` fits
+the estimator itself at each price, and holds back all entries in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +20,11 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
+from sdpdr.families.factor.margin.descent import complete, least_price
 from sdpdr.families.factor.margin.entries import Entries
-from sdpdr.families.factor.margin.factors import Completion, Program, complete
+from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import Squared
 
 # What an offset costs, in ratings and in signs. Of the 17 families of ``benchmarks/sign_prices.py``
@@ -34,14 +37,16 @@ PATIENCE = 60.0
 _CHOOSING = 0.5
 # Where nothing can be held back, or there is no time. On MovieLens 100k near the best.
 RULE = 2.0
-# A denser list had an error smaller by 1 % at most. With noise errors rise from 1.4 to 8 on.
-_TIMES = (1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0, 32.0)
+# With noise errors rise from 1.4 to 8 on. Without 1.2 and 1.7 `MMMFCV` had up to 1.7 points of
+# signs less on four of 16 families (``benchmarks/sign_prices.py``), and more than 0.2 more on none;
+# further numbers in between had errors of ratings smaller by 1 % at most.
+_TIMES = (1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0, 32.0)
 # Ratings next to without noise want more: of rank three, 500 to 1200 seen, the best was 32 to 128
 # with noise of 10 %, 64 to 512 with 1 %, and the error on all others up to 28 % and 86 % below that
 # at 32. So prices double while each takes so large a part off the error, to the last.
 _FALL, _LAST = 0.01, 1024.0
-# After so many prices without a smaller error the path ends.
-_PATIENCE = 2
+# A path ends where no price up to so many times the best had a smaller error.
+_BEYOND = 1.9
 # A fifth is held back, and another one until so many ratings were: one split of MovieLens 100k,
 # three of 5000 ratings, for which each chose the same multiple as five did.
 _PARTS, _ENOUGH = 5, 2000
@@ -54,21 +59,24 @@ ANY_PRICE = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Prices tried, and what ratings held back say of them.
+    """Prices tried, and what entries held back say of them.
 
     Attributes
     ----------
     times : array of shape (n,)
         Multiples of the least price, ascending.
     errors : array of shape (n,)
-        Root mean squared errors on the ratings held back.
+        On what is held back.
     is_cut : bool
         Whether there was no time to go on.
+    rule : float
+        The multiple to take where there was time for none.
     """
 
     times: Array = field(default_factory=lambda: np.zeros(0))
     errors: Array = field(default_factory=lambda: np.zeros(0))
     is_cut: bool = False
+    rule: float = RULE
 
     @property
     def best(self) -> float:
@@ -80,10 +88,10 @@ class Path:
         The rule if there is none, and where a path that was cut had not come so far.
         """
         if not self.times.size:
-            return RULE
+            return self.rule
         k = int(np.argmin(self.errors))
         still_falls = self.is_cut and k == self.times.size - 1
-        return max(float(self.times[k]), RULE if still_falls else 0.0)
+        return max(float(self.times[k]), self.rule if still_falls else 0.0)
 
     def priced(self, least: float) -> tuple[float, Array, Array]:
         """The best price, all that were tried, and their errors.
@@ -142,39 +150,39 @@ def why_zero(errors: Array, ridge: float) -> str:
     )
 
 
-def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:
-    """Ascend prices until errors on ratings held back rise.
+def ascended(
+    error_at: Callable[[float], float], deadline: Deadline, given: Sequence[float] = ()
+) -> Path:
+    """Ascend multiples until errors on what is held back rise.
 
     Parameters
     ----------
-    entries : Entries
-    ridge : float
-        Of offsets.
+    error_at : callable
+        The error at a multiple, 0 at best. It may be anything once the time is over: a price that
+        the deadline cuts short does not count.
     deadline : Deadline
-        A price that it cuts short does not count.
-    seed : int
-        Of the split, and of directions in which columns are added.
+    given : sequence of float, optional
+        Multiples that somebody named, ascending. All are tried, and the lowest is the rule.
 
-    Returns
-    -------
-    Path
-        Empty where what is left of a split are equal ratings, or there was no time.
+    Examples
+    --------
+    >>> path = ascended(lambda multiple: 1.0 + (multiple - 3.0) ** 2, Deadline())
+    >>> path.times.tolist(), path.best
+    ([1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0, 5.6], 2.8)
     """
-    parts = _parts(entries, ridge, seed)
-    held = sum(part.held.values.size for part in parts)
     times: list[float] = []
     errors: list[float] = []
     is_cut = False
-    for multiple in ascending(errors) if held else ():
-        squares = sum(part.squares(multiple, deadline) for part in parts)
+    for multiple in given or ascending(errors):
+        error = error_at(multiple)
         if deadline.is_over():
             is_cut = True
             break
         times.append(multiple)
-        errors.append(float(np.sqrt(squares / held)))
-        if len(errors) - 1 - int(np.argmin(errors)) >= _PATIENCE:
+        errors.append(error)
+        if not given and multiple >= _BEYOND * times[int(np.argmin(errors))]:
             break
-    return Path(np.array(times), np.array(errors), is_cut)
+    return Path(np.array(times), np.array(errors), is_cut, given[0] if given else RULE)
 
 
 def ascending(errors: list[float]) -> Iterator[float]:
@@ -200,27 +208,59 @@ def ascending(errors: list[float]) -> Iterator[float]:
         yield multiple
 
 
-def _parts(entries: Entries, ridge: float, seed: int) -> list[_Part]:
-    """As many splits as it takes to hold enough ratings back."""
-    n = entries.values.size
-    split = KFold(min(_PARTS, n), shuffle=True, random_state=seed)
+def held_back(entries: Entries, parts: int, seed: int) -> Iterator[tuple[Entries, Entries]]:
+    """What is seen and what is held back, each entry in one of so many parts at random.
+
+    Parameters
+    ----------
+    entries : Entries
+    parts : int
+    seed : int
+    """
+    for seen, held in KFold(parts, shuffle=True, random_state=seed).split(entries.values):
+        yield entries.only(seen), entries.only(held)
+
+
+def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:
+    """The warm path, on as many splits as it takes to hold enough ratings back.
+
+    Parameters
+    ----------
+    entries : Entries
+    ridge : float
+        Of offsets.
+    deadline : Deadline
+    seed : int
+        Of the split, and of directions in which columns are added.
+
+    Returns
+    -------
+    Path
+        Empty where what is left of a split are equal ratings, or there was no time.
+    """
     parts: list[_Part] = []
-    for seen, held in split.split(entries.values):
-        if np.ptp(entries.values[seen]) > 0.0:
-            parts.append(_Part(entries, seen, held, ridge, seed))
-        if sum(part.held.values.size for part in parts) >= _ENOUGH:
+    held = 0
+    for seen, left_out in held_back(entries, min(_PARTS, entries.values.size), seed):
+        if np.ptp(seen.values) > 0.0:
+            parts.append(_Part(seen, left_out, ridge, seed))
+            held += left_out.values.size
+        if held >= _ENOUGH:
             break
-    return parts
+
+    def error_at(multiple: float) -> float:
+        return float(np.sqrt(sum(part.squares(multiple, deadline) for part in parts) / held))
+
+    return ascended(error_at, deadline) if parts else Path()
 
 
 class _Part:
-    """Ratings seen and held back, and the last completion of those seen."""
+    """Ratings held back, and the last completion of those seen."""
 
-    def __init__(self, entries: Entries, seen: Index, held: Index, ridge: float, seed: int) -> None:
-        self.held, known = entries.only(held), entries.only(seen)
+    def __init__(self, seen: Entries, held: Entries, ridge: float, seed: int) -> None:
+        self.held = held
         self._last: Completion | None = None
-        self._program = Program(known, Squared(known.values), "trace", 1.0, ridge, seed)
-        self._least = self._program.least_price()
+        self._program = Program(seen, Squared(seen.values), "trace", 1.0, ridge, seed)
+        self._least = least_price(self._program)
 
     def squares(self, multiple: float, deadline: Deadline) -> float:
         """The sum of squared errors on what is held back, at a price."""

@@ -13,36 +13,33 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline, limit_of
 from sdpdr.base.errors import (
-    ShapeError,
     UncertifiedWarning,
     UnobservedWarning,
     WeakSeparationWarning,
     warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise
+from sdpdr.families.factor.margin.completing import Completing
 from sdpdr.families.factor.margin.conic import complete_by_cones, is_small
+from sdpdr.families.factor.margin.descent import complete, folded, least_price
 from sdpdr.families.factor.margin.entries import (
     Entries,
-    are_pairs,
     note_entries,
     pairs_of,
     read_entries,
-    refuse_other_order,
-    values_of_pairs,
     varying,
     with_ratings,
 )
-from sdpdr.families.factor.margin.factors import Completion, Program, complete
+from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.prices import PATIENCE, RIDGE, chosen_path, why_zero
-from sdpdr.families.factor.margin.recipe import NORMS
 
 LOSSES = ("squared", "hinge")
 
 
 @dataclass(eq=False, repr=False)
-class RatingMMMF(Transformer):
+class RatingMMMF(Completing, Transformer):
     r"""Ratings completed by a matrix of small norm, with offsets and a proven gap.
 
     .. math::
@@ -73,6 +70,9 @@ class RatingMMMF(Transformer):
         Rounds, after each of which the bound is looked at.
     time_limit : float, "auto" or None, default "auto"
         Seconds, of which the choice of a price has half; by default 60, and None for no limit.
+    warm_start : bool, default False
+        Whether a fit begins with the answer of the last one, if that had as many users, items and
+        levels: for the same ratings at another price.
     random_state : int or RandomState, default 0
         Of what is held back, and of directions in which columns are added. The optimum at a price
         does not depend on it.
@@ -146,6 +146,7 @@ class RatingMMMF(Transformer):
     tol: float = 1e-2
     max_iter: int = 50
     time_limit: float | str | None = "auto"
+    warm_start: bool = False
     random_state: Any = 0
 
     completion_: Completion = field(init=False)
@@ -174,22 +175,28 @@ class RatingMMMF(Transformer):
         DataError
             A pair is rated twice, or all ratings are equal.
         """
+        self.require_parameters()
         deadline = Deadline(limit_of(self.time_limit, PATIENCE))
         X = with_ratings(X, y)
-        tol = validate.positive_number("tol", self.tol)
-        rounds = validate.positive_integer("max_iter", self.max_iter)
         entries = varying(read_entries(X))
         self.levels_ = np.unique(entries.values)
-        self._note_unobserved(entries)
+        told = "and are predicted from what is known of the other side"
+        self._note_unobserved(entries, "rating", told)
         self._read, self.mean_ = entries, float(np.mean(entries.values))
         self.users_, self.items_ = entries.users, entries.items
         self.c_, self.prices_, self.errors_ = self._price(entries, deadline)
         program = self._program(entries, self.c_, entries)
         found = program.start()
         if is_small(program):
-            found = complete_by_cones(program, tol, deadline)
-        if not found.gap <= tol:
-            found = complete(program, tol=tol, max_iter=rounds, deadline=deadline)
+            found = complete_by_cones(program, self.tol, deadline)
+        if not found.gap <= self.tol:
+            found = complete(
+                program,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                deadline=deadline,
+                start=self._last(program),
+            )
         self.completion_, self._loss = found, program.loss
         self.U_, self.V_, self.thresholds_ = found.U, found.V, found.shared
         self.user_offsets_, self.item_offsets_ = found.rows, found.columns
@@ -209,8 +216,23 @@ class RatingMMMF(Transformer):
         X
             As for `fit`.
         """
+        self.require_parameters()
         entries = varying(read_entries(X))
-        return self._program(entries, 1.0, entries).least_price()
+        return least_price(self._program(entries, 1.0, entries))
+
+    def require_parameters(self) -> None:
+        """Refuse parameters that suit no data.
+
+        Raises
+        ------
+        DataError, DataTypeError, UnknownNameError
+        """
+        super().require_parameters()
+        validate.choice("loss", self.loss, LOSSES)
+        validate.price("ridge", self.ridge)
+        validate.positive_number("tol", self.tol)
+        if self.c is not None:
+            validate.positive_number("c", self.c)
 
     def _price(self, entries: Entries, deadline: Deadline) -> tuple[float, Array, Array]:
         """The price that was given or is chosen, those tried, and their errors."""
@@ -276,19 +298,8 @@ class RatingMMMF(Transformer):
             called as those of the fit and stand in another order.
         """
         check_is_fitted(self, "completion_")
-        if are_pairs(X, y):
-            return _score(self.predict(X), values_of_pairs(X, y))
-        entries = read_entries(X)
-        if not (entries.named or self._read.named) and entries.shape != self._read.shape:
-            raise ShapeError(
-                f"the matrix fitted has shape {self._read.shape}; this one has {entries.shape}."
-            )
-        i, a = entries.places.T
-        users, items = entries.users[i], entries.items[a]
-        if not self._read.named and entries.is_numbered:
-            refuse_other_order(self, X, entries)
-            users, items = self.users_[i], self.items_[a]
-        return _score(self.predict(users, items), entries.values)
+        predicted, ratings = self._beside(X, y)
+        return -float(np.sqrt(np.mean(np.square(predicted - ratings))))
 
     def transform(self, X: Any) -> Array:
         """Factors of new users, those of items being what they are.
@@ -328,17 +339,21 @@ class RatingMMMF(Transformer):
     def _folded(self, X: Any) -> Completion:
         check_is_fitted(self, "completion_")
         new = read_newcomers(self, X)
-        return self._program(new, self.c_, self._read).folded(self.completion_)
+        return folded(self._program(new, self.c_, self._read), self.completion_)
 
     def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
-        validate.choice("loss", self.loss, LOSSES)
-        validate.choice("norm", self.norm, NORMS)
-        ridge = validate.price("ridge", self.ridge)
         loss: Loss = Squared(entries.values, fitted.values)
         if self.loss == "hinge":
             loss = Hinge.of(entries.values, np.unique(fitted.values))
-        price = validate.positive_number("c", c)
-        return Program(entries, loss, self.norm, price, ridge, self.random_state)
+        return Program(entries, loss, self.norm, c, self.ridge, self.random_state)
+
+    def _last(self, program: Program) -> Completion | None:
+        """The answer of the last fit, where this one may begin with it."""
+        last: Completion | None = getattr(self, "completion_", None)
+        if last is None or not self.warm_start:
+            return None
+        sizes = (len(last.U), len(last.V), last.shared.size)
+        return last if sizes == (*program.entries.shape, program.loss.n_shared) else None
 
     def _loss_of(self) -> Loss:
         check_is_fitted(self, "completion_")
@@ -361,22 +376,6 @@ class RatingMMMF(Transformer):
     def _n_features_out(self) -> int:
         return int(self.V_.shape[1])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        return tags
-
-    def _note_unobserved(self, entries: Entries) -> None:
-        rows, columns = entries.empty_rows, entries.empty_columns
-        self.unobserved_rows_, self.unobserved_columns_ = rows, columns
-        if rows.size or columns.size:
-            warn(
-                f"{rows.size} rows and {columns.size} columns hold no rating, and are predicted "
-                "from what is known of the other side; see unobserved_rows_ and "
-                "unobserved_columns_.",
-                UnobservedWarning,
-            )
-
     def _note_quality(self) -> None:
         if not self.gap_ <= self.tol:
             warn(
@@ -391,7 +390,3 @@ class RatingMMMF(Transformer):
                 + why_zero(self.errors_, self.ridge),
                 WeakSeparationWarning,
             )
-
-
-def _score(predicted: Array, ratings: Array) -> float:
-    return -float(np.sqrt(np.mean(np.square(predicted - ratings))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
             f"no entry of {name} was observed: all are 0 or NaN, so every matrix fits, and the "
             "one of least norm is zero."
         )
-    return Signs(given.shape, given.places, given.values, given.users, given.items, given.named)
+    return Signs(**{each.name: getattr(given, each.name) for each in fields(given)})
 
 
 def _signs_read(X: Any, name: str) -> Entries:
@@ -111,13 +112,23 @@ _LEAST, _MOST = 1e-50, 1e50
 
 
 def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
-    """Signs, read or given; prices not positive or beyond doubles and unknown norms are refused.
+    """Signs, read or given, once prices and norm are found to be such.
 
     Raises
     ------
     DataError, UnknownNameError
     """
-    signs = X if isinstance(X, Signs) else observed_signs(X)
+    require_prices(c, norm, ridge)
+    return X if isinstance(X, Signs) else observed_signs(X)
+
+
+def require_prices(c: float, norm: str, ridge: float = np.inf) -> None:
+    """Refuse prices that are not positive, or beyond doubles, and unknown norms.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+    """
     is_hard = validate.price("c", c) == np.inf
     validate.choice("norm", norm, NORMS)
     if validate.price("ridge", ridge) < np.inf and is_hard:
@@ -131,7 +142,6 @@ def asked_signs(X: Any, c: float, norm: str, ridge: float = np.inf) -> Signs:
                 f"{word} = {price:g} is a price with which sums leave the range of numbers. Pass "
                 f"one from {_LEAST:g} to {_MOST:g}, or inf."
             )
-    return signs
 
 
 def mmmf(

@@ -9,8 +9,9 @@ from sdpdr.families.unfold.baselines.classical import (
     lle,
 )
 from sdpdr.families.unfold.baselines.face import embed, names
-from sdpdr.families.unfold.baselines.latent import GPLVM, gplvm, gplvm_objective
+from sdpdr.families.unfold.baselines.latent import GPLVM, gplvm
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU, NonConvexUnfolding, ncmvu
+from sdpdr.families.unfold.baselines.process import gplvm_objective
 from sdpdr.families.unfold.baselines.sammon import Sammon, sammon
 from sdpdr.families.unfold.baselines.scaling import (
     kruskal_stress,

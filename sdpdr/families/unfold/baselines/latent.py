@@ -2,109 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dpotri
-from scipy.optimize import minimize
-from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
-from sdpdr.base.estimators import Embedding, as_precise, checked
-from sdpdr.linalg.spectral import on_principal_axes
-
-# The least noise, relative to the mean square of the data: below it K cannot be factored well.
-_LEAST = 1e-6
-_FIRST_NOISE = 0.1
-# And the largest signal, for the same reason.
-_MOST = 1e6
-
-
-def linear_kernel(latent: Array, others: Array) -> Array:
-    r""":math:`x^T x'`, with which the model is dual probabilistic principal component analysis."""
-    return latent @ others.T
-
-
-def rbf_kernel(latent: Array, others: Array) -> Array:
-    r""":math:`e^{-|x - x'|^2/2}`; its width is the unit of the places."""
-    return np.exp(-0.5 * cdist(latent, others, "sqeuclidean"))
-
-
-def _linear_back(latent: Array, kernel: Array, slope: Array) -> Array:
-    return 2.0 * slope @ latent
-
-
-def _rbf_back(latent: Array, kernel: Array, slope: Array) -> Array:
-    pull = slope * kernel
-    return 2.0 * (pull @ latent - pull.sum(axis=1)[:, None] * latent)
-
-
-# Each kernel, and how a symmetric slope in the kernel matrix becomes one in the places.
-_Kernel = Callable[[Array, Array], Array]
-KERNELS: dict[str, tuple[_Kernel, Callable[[Array, Array, Array], Array]]] = {
-    "rbf": (rbf_kernel, _rbf_back),
-    "linear": (linear_kernel, _linear_back),
-}
-
-
-def gplvm_objective(
-    latent: Array, signal: float, noise: float, data: Array, kernel: str = "rbf"
-) -> tuple[float, Array, Array]:
-    r"""Negative log-likelihood of centred data at given places, and its gradients.
-
-    .. math::
-
-        \frac{nD}{2} \ln 2\pi + \frac D2 \ln|K| + \frac12 \operatorname{tr}(K^{-1} Y Y^T),
-        \qquad K = v\, k(X, X) + \sigma^2 I .
-
-    Parameters
-    ----------
-    latent : ndarray of shape (n, q)
-        X, the places.
-    signal, noise : float
-        v and :math:`\sigma^2`, positive.
-    data : ndarray of shape (n, D)
-        Y, centred.
-    kernel : {"rbf", "linear"}, default "rbf"
-
-    Returns
-    -------
-    value : float
-    slope : ndarray of shape (n, q)
-        In the places.
-    parameters : ndarray of shape (2,)
-        In :math:`\ln v` and :math:`\ln \sigma^2`.
-
-    References
-    ----------
-    Review of dimensionality reduction, (2.18).
-
-    Examples
-    --------
-    >>> value, _, _ = gplvm_objective(np.zeros((1, 1)), 1.0, 1.0, np.zeros((1, 1)))
-    >>> bool(np.isclose(value, 0.5 * np.log(2.0 * np.pi * 2.0)))
-    True
-    """
-    n, D = data.shape
-    shape, back = KERNELS[kernel]
-    bare = shape(latent, latent)
-    factor = sl.cholesky(signal * bare + noise * np.eye(n), lower=True)
-    inverse, _ = dpotri(factor, lower=1)
-    inverse += np.tril(inverse, -1).T
-    weights = inverse @ data
-    value = 0.5 * n * D * np.log(2.0 * np.pi) + D * np.log(np.diag(factor)).sum()
-    value += 0.5 * float(np.sum(weights * data))
-    slope = 0.5 * (D * inverse - weights @ weights.T)
-    by_parameter = [signal * np.sum(slope * bare), noise * np.trace(slope)]
-    return float(value), signal * back(latent, bare, slope), np.array(by_parameter)
+from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
+from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.rows import named, numbered
+from sdpdr.families.unfold.baselines.places import BackMap, Found, placed, search
+from sdpdr.families.unfold.baselines.process import KERNELS, Process
+from sdpdr.linalg.spectral import fix_signs, on_principal_axes
 
 
 def gplvm(
@@ -114,6 +27,7 @@ def gplvm(
     kernel: str = "rbf",
     max_iter: int = 500,
     time_limit: float | None = 30.0,
+    back_constraint: float | None = None,
 ) -> Array:
     """Places of a Gaussian process latent variable model; see `GPLVM`.
 
@@ -124,6 +38,7 @@ def gplvm(
     kernel : {"rbf", "linear"}, default "rbf"
     max_iter : int, default 500
     time_limit : float or None, default 30
+    back_constraint : float, optional
 
     Returns
     -------
@@ -138,12 +53,18 @@ def gplvm(
     >>> gplvm(np.random.default_rng(0).random((8, 3)), 1).shape
     (8, 1)
     """
-    model = GPLVM(n_components, kernel=kernel, max_iter=max_iter, time_limit=time_limit)
+    model = GPLVM(
+        n_components,
+        kernel=kernel,
+        max_iter=max_iter,
+        time_limit=time_limit,
+        back_constraint=back_constraint,
+    )
     return model.fit_transform(X)
 
 
 @dataclass(eq=False, repr=False)
-class GPLVM(Embedding):
+class GPLVM(Transformer):
     r"""Gaussian process latent variable model. A baseline.
 
     Every column of the centred data is a smooth random function of places x, which are found with
@@ -162,6 +83,13 @@ class GPLVM(Embedding):
     are kept apart; near ones need not stay near. With hardly fewer components than columns, places
     can make the data without noise, which falls to its limit then. A step costs n^3.
 
+    *Entries that are missing* (NaN) are integrated out: of a column only the samples of which it is
+    known take part, and `inverse_transform` says what is expected in the gaps. A step costs n^3 for
+    each set of columns that are known of the same samples.
+
+    *A back constraint* makes the places a smooth map of the data, so that near samples are placed
+    near each other, and new ones at once.
+
     Parameters
     ----------
     n_components : int, default 2
@@ -171,12 +99,17 @@ class GPLVM(Embedding):
         Largest entry of the gradient at which to stop, of the objective over n D.
     time_limit : float or None, default 30
         Seconds, after which the places are kept as they are, with a warning. 1000 points need more
-        than a minute to the end.
+        than a minute to the end. `transform` has as many.
+    back_constraint : float, optional
+        Width w, in medians of the distances between samples, of the kernel of a map
+        :math:`x = \sum_j a_j e^{-|y - y_j|^2 / 2 w^2}` from data to places, of which the
+        coefficients are found in their stead: the wider, the smoother. By default places are free.
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        Centred, on its principal axes.
+        Centred, on its principal axes; of linear functions turned alone, about their origin, which
+        is the mean where nothing is missing. Of a back constraint, what its map makes of samples.
     signal_, noise_ : float
         v and :math:`\sigma^2`, the latter not below 1e-6 of the mean square of the data.
     log_likelihood_ : float
@@ -187,8 +120,9 @@ class GPLVM(Embedding):
 
     Raises
     ------
-    DataError, UnknownNameError
-        From `fit`: data that cannot be used, too many components, another kernel.
+    DataError, DataTypeError, UnknownNameError
+        From `fit`: data that cannot be used, rows or columns without a number, gaps beside a back
+        constraint, too many components, another kernel.
 
     Warns
     -----
@@ -198,7 +132,9 @@ class GPLVM(Embedding):
     References
     ----------
     Review of dimensionality reduction, (2.18) and (2.19); N. Lawrence, "Probabilistic non-linear
-    principal component analysis with Gaussian process latent variable models", JMLR 6 (2005).
+    principal component analysis with Gaussian process latent variable models", JMLR 6 (2005);
+    N. Lawrence and J. Quiñonero-Candela, "Local distance preservation in the GP-LVM through back
+    constraints", ICML (2006).
 
     Examples
     --------
@@ -218,80 +154,93 @@ class GPLVM(Embedding):
     max_iter: int = 500
     tol: float = 1e-5
     time_limit: float | None = 30.0
+    back_constraint: float | None = None
 
     def fit(self, X: Any, y: Any = None) -> GPLVM:
-        """Find the places of the rows of X; y is not used."""
+        """Find the places of the rows of X, in which NaN is missing; y is not used."""
+        self._require_parameters()
         deadline = Deadline(self.time_limit)
-        validate.choice("kernel", self.kernel, KERNELS)
-        given, X = X, np.asarray(checked(self, X, by_distance=True, ensure_min_samples=2))
+        given, X = X, self._read(X, by_distance=True, ensure_min_samples=2)
         q = validate.positive_integer(
             "n_components",
             self.n_components,
             at_most=min(X.shape),
             why=f"the lesser of n_samples = {X.shape[0]} and n_features = {X.shape[1]}",
         )
-        self.mean_ = X.mean(axis=0)
-        centred = X - self.mean_
-        self._unit = float(np.sqrt(np.mean(centred**2))) or 1.0
-        self._places = self._search(centred / self._unit, q, deadline)
-        self.embedding_ = as_precise(self._places, given)
-        covariance = self._kernel(self._places, self._places)
-        covariance[np.diag_indices(len(X))] += self.noise_
-        self._factor = sl.cho_factor(covariance, lower=True)
-        self._weights = sl.cho_solve(self._factor, centred)
+        empty = np.flatnonzero(np.isnan(X).all(axis=0))
+        if empty.size:
+            raise DataError(f"no number is known of columns {named(empty, given)}: leave them out.")
+        self.mean_ = np.nanmean(X, axis=0)
+        self._samples = X - self.mean_
+        unit = float(np.sqrt(np.nanmean(self._samples**2))) or 1.0
+        self._back = self._map_of(self._samples)
+        found = search(
+            self._samples / unit,
+            q,
+            self.kernel,
+            None if self._back is None else self._back(self._samples),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            deadline=deadline,
+        )
+        self._note(found, unit, deadline)
+        # The unit of the data is that of linear functions, and of v otherwise.
+        self._unit = unit if self.kernel == "linear" else 1.0
+        places = self._unit * _on_axes(found.places, self.kernel)
+        if self._back is not None:
+            # Features are centred, so that places differ by a turn.
+            turn = np.linalg.lstsq(found.places, places)[0]
+            self._coefficients = found.coefficients @ turn
+            places = self._back(self._samples) @ self._coefficients
+        self._process = Process(places, self._samples, self.kernel, self.signal_, self.noise_)
+        self.embedding_ = as_precise(places, given)
         return self
 
-    def _search(self, data: Array, q: int, deadline: Deadline) -> Array:
-        """Minimise over places, and over logarithms of variances, of data of unit size."""
-        n, D = data.shape
-        size = n * D
-        fixed = self.kernel == "linear"
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the places of the rows of X and return them, shape (n, n_components)."""
+        return np.asarray(self.fit(X, y).embedding_)
 
-        def objective(point: Array) -> tuple[float, Array]:
-            signal, noise = np.exp(point[:2])
-            value, slope, pair = gplvm_objective(
-                point[2:].reshape(n, q), signal, noise, data, self.kernel
-            )
-            return value / size, np.concatenate([pair, slope.ravel()]) / size
+    def transform(self, X: Any) -> Array:
+        """Places of new rows: where they are likeliest, found from that of the nearest sample.
 
-        def stop(_: Array) -> None:
-            if deadline.is_over():
-                raise StopIteration
+        Of rows with gaps what is known counts. Samples of the fit are not looked up: a process
+        smooths, and ``embedding_`` has their places. With a back constraint places are those of
+        its map, for samples of the fit as well.
 
-        left, singular, _ = np.linalg.svd(data, full_matrices=False)
-        # Columns of variance one are some widths of the kernel across.
-        scores = left[:, :q] * (singular[:q] / np.sqrt(D) if fixed else np.sqrt(n))
-        start = np.concatenate([[0.0, np.log(_FIRST_NOISE)], scores.ravel()])
-        limits = [(0.0, 0.0) if fixed else (None, np.log(_MOST)), (np.log(_LEAST), None)]
-        options = {
-            "maxiter": validate.positive_integer("max_iter", self.max_iter),
-            "maxfun": 20 * self.max_iter,
-            "gtol": validate.positive_number("tol", self.tol),
-            "ftol": 0.0,
-        }
-        found = minimize(
-            objective,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            callback=stop,
-            bounds=limits + [(None, None)] * (n * q),
-            options=options,
+        Parameters
+        ----------
+        X : array_like of shape (m, D)
+
+        Returns
+        -------
+        array of shape (m, n_components)
+
+        Warns
+        -----
+        UncertifiedWarning
+            The time was over before all rows were placed; others are where the nearest sample is.
+        """
+        check_is_fitted(self, "embedding_")
+        given, rows = X, self._read(X, reset=False) - self.mean_
+        if self._back is not None:
+            return as_precise(self._back(rows) @ self._coefficients, given)
+        deadline = Deadline(self.time_limit)
+        places, count = placed(
+            self._process,
+            self._samples,
+            rows,
+            unit=self._unit,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            deadline=deadline,
         )
-        signal, noise = np.exp(found.x[:2])
-        stopped = not found.success and deadline.is_over()
-        self.n_iter_, self.converged_ = int(found.nit), found.status != 1 and not stopped
-        if stopped:
+        if count < len(rows):
             warn(
-                f"{deadline.spent:.0f} seconds were over after {found.nit} steps, and the places "
-                "are kept as they are. Raise time_limit, or pass fewer samples: a step costs n^3.",
+                f"{deadline.spent:.0f} seconds were over when {count} of {len(rows)} rows were "
+                "placed; others are where the nearest sample is. Raise time_limit, or pass fewer.",
                 UncertifiedWarning,
             )
-        self.signal_ = 1.0 if fixed else float(self._unit**2 * signal)
-        self.noise_ = float(self._unit**2 * noise)
-        self.log_likelihood_ = -size * (float(found.fun) + np.log(self._unit))
-        # The unit of the data is that of linear functions, and of v otherwise.
-        return on_principal_axes(found.x[2:].reshape(n, q)) * (self._unit if fixed else 1.0)
+        return as_precise(places, given)
 
     def inverse_transform(self, X: Any) -> Array:
         r"""Data expected at places, :math:`\bar y + k(x, X) K^{-1} Y`; shape (m, D).
@@ -300,32 +249,83 @@ class GPLVM(Embedding):
         ----------
         X : array_like of shape (m, n_components)
         """
-        return np.asarray(self.mean_ + self._between(X).T @ self._weights)
+        return np.asarray(self.mean_ + self._process_at(X).expected(np.asarray(X, dtype=float)))
 
     def variance(self, X: Any) -> Array:
         r"""Variance of each entry of the data at places, shape (m,): how far to trust them.
 
         .. math:: k(x, x) + \sigma^2 - k(x, X) K^{-1} k(X, x)
 
+        Where entries were missing in the fit, columns are known of different samples, and have
+        variances of their own, shape (m, D).
+
         Parameters
         ----------
         X : array_like of shape (m, n_components)
         """
-        between = self._between(X)
-        explained = np.sum(between * sl.cho_solve(self._factor, between), axis=0)
-        own = np.full(between.shape[1], self.signal_)
-        if self.kernel == "linear":
-            own = np.sum(np.square(np.asarray(X, dtype=float)), axis=1)
-        return np.asarray(own + self.noise_ - explained)
+        process = self._process_at(X)
+        found = process.variance(np.asarray(X, dtype=float))
+        return found[:, 0] if process.is_whole else found
 
-    def _kernel(self, latent: Array, others: Array) -> Array:
-        return self.signal_ * KERNELS[self.kernel][0](latent, others)
+    def _require_parameters(self) -> None:
+        validate.choice("kernel", self.kernel, KERNELS)
+        validate.positive_integer("n_components", self.n_components)
+        validate.positive_integer("max_iter", self.max_iter)
+        validate.positive_number("tol", self.tol)
+        if self.back_constraint is not None:
+            validate.positive_number("back_constraint", self.back_constraint)
 
-    def _between(self, X: Any) -> Array:
-        """Covariances of the samples with what is at places, shape (n, m)."""
+    def _read(self, X: Any, **options: Any) -> Array:
+        """Data as numbers, of which every row has one; all of them beside a back constraint."""
+        gaps = self.back_constraint is None
+        data = np.asarray(
+            checked(self, X, ensure_all_finite="allow-nan" if gaps else True, **options)
+        )
+        empty = np.flatnonzero(np.isnan(data).all(axis=1))
+        if empty.size:
+            raise DataError(
+                f"no number is known of rows {numbered(empty)}, so they may be anywhere: leave "
+                "them out."
+            )
+        return data
+
+    def _map_of(self, samples: Array) -> BackMap | None:
+        return None if self.back_constraint is None else BackMap.of(samples, self.back_constraint)
+
+    def _note(self, found: Found, unit: float, deadline: Deadline) -> None:
+        """Keep what was found, in the unit of the data."""
+        self.signal_ = 1.0 if self.kernel == "linear" else unit**2 * found.signal
+        self.noise_ = unit**2 * found.noise
+        known = int(np.sum(~np.isnan(self._samples)))
+        self.log_likelihood_ = -known * (found.value + np.log(unit))
+        self.n_iter_, self.converged_ = found.steps, found.converged
+        if found.stopped:
+            warn(
+                f"{deadline.spent:.0f} seconds were over after {found.steps} steps, and the places "
+                "are kept as they are. Raise time_limit, or pass fewer samples: a step costs n^3.",
+                UncertifiedWarning,
+            )
+
+    def _process_at(self, X: Any) -> Process:
+        """The process, where places have as many components as it has."""
         check_is_fitted(self, "embedding_")
-        places = np.asarray(X, dtype=float)
-        q = self.embedding_.shape[1]
-        if places.ndim != 2 or places.shape[1] != q:
-            raise ShapeError(f"places must have shape (m, {q}); they have {places.shape}.")
-        return self._kernel(self._places, places)
+        shape, q = np.shape(X), self.embedding_.shape[1]
+        if len(shape) != 2 or shape[1] != q:
+            raise ShapeError(f"places must have shape (m, {q}); they have {shape}.")
+        return self._process
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.back_constraint is None
+        return tags
+
+
+def _on_axes(places: Array, kernel: str) -> Array:
+    """Places on their principal axes, moved and turned as far as the likelihood stays the same."""
+    if kernel == "rbf":
+        return on_principal_axes(places)
+    return fix_signs(places @ np.linalg.svd(places, full_matrices=False)[2].T)
