@@ -128,11 +128,20 @@ def test_what_is_known_nowhere_is_refused():
         GPLVM().fit(X)
     with pytest.raises(DataError, match="infinity"):
         GPLVM().fit(np.where(WAVES > 0.9, np.inf, WAVES))
-    with pytest.raises(DataError, match="NaN"):
+    with pytest.raises(DataError, match="whole rows.*NaN.*back_constraint=None"):
         GPLVM(back_constraint=1.0).fit(with_gaps(WAVES))
     model = GPLVM(1, max_iter=5).fit(WAVES)
     with pytest.raises(DataError, match="rows 0"):
         model.transform(np.full((1, 6), np.nan))
+
+
+def test_gaps_of_frames_are_those_of_arrays():
+    X = with_gaps(WAVES)
+    frame = pd.DataFrame(X, columns=list("abcdef")).astype("Float64")
+    assert frame.isna().any(axis=None)
+    plain, named = GPLVM(1, max_iter=50).fit(X), GPLVM(1, max_iter=50).fit(frame)
+    np.testing.assert_array_equal(named.embedding_, plain.embedding_)
+    np.testing.assert_array_equal(named.transform(frame[:4]), plain.transform(X[:4]))
 
 
 # -- new rows -----------------------------------------------------------------------------------

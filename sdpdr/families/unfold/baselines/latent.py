@@ -277,11 +277,16 @@ class GPLVM(Transformer):
 
     def _read(self, X: Any, **options: Any) -> Array:
         """Data as numbers, of which every row has one; all of them beside a back constraint."""
-        gaps = self.back_constraint is None
-        data = np.asarray(
-            checked(self, X, ensure_all_finite="allow-nan" if gaps else True, **options)
-        )
-        empty = np.flatnonzero(np.isnan(data).all(axis=1))
+        found = checked(self, X, ensure_all_finite="allow-nan", **options)
+        # In one order: last digits tell signs of axes where two entries are the largest.
+        data, missing = np.ascontiguousarray(found), np.isnan(found)
+        holed, empty = (np.flatnonzero(kind(missing, axis=1)) for kind in (np.any, np.all))
+        if self.back_constraint is not None and holed.size:
+            raise DataError(
+                f"a back constraint maps whole rows; rows {numbered(holed)} have NaN. Leave them "
+                "out, fill them in, or pass back_constraint=None, with which what is missing is "
+                "integrated out."
+            )
         if empty.size:
             raise DataError(
                 f"no number is known of rows {numbered(empty)}, so they may be anywhere: leave "
