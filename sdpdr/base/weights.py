@@ -16,25 +16,29 @@ from sdpdr.base.estimators import refused
 from sdpdr.base.rows import numbered, rows_of
 
 
-def checked_weights(value: Any, n: int) -> Array | None:
-    """Weights of n samples, 0 or more; None where all are one, or none are given.
+def checked_weights(value: Any, X: Any) -> Array | None:
+    """Weights of the rows of X, 0 or more; None where all are one, or none are given.
 
     Raises
     ------
     DataError
         A weight is negative, NaN or infinite, or all are 0.
     DataTypeError
-        They are not numbers.
+        They are not numbers, or X is no table.
     ShapeError
         There is not one for each sample.
 
     Examples
     --------
-    >>> checked_weights([2, 0, 1], 3)
+    >>> checked_weights([2, 0, 1], np.eye(3))
     array([2., 0., 1.])
     """
     if value is None:
         return None
+    try:
+        n = _num_samples(X)
+    except TypeError as error:
+        raise refused(X, error) from None
     try:
         weights = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -82,17 +86,11 @@ def weighing(
     ...     X.shape, y, weights
     ((2, 3), ['a', 'c'], array([1., 2.]))
     """
-    if sample_weight is None:
-        yield X, y, None
-        return
-    try:
-        n = _num_samples(X)
-    except TypeError as error:
-        raise refused(X, error) from None
-    weights = checked_weights(sample_weight, n)
+    weights = checked_weights(sample_weight, X)
     if weights is None or weights.all():
         yield X, y, weights
         return
+    n = weights.size
     if y is not None and _num_samples(y) != n:
         raise ShapeError(f"X has {n} rows, y has {_num_samples(y)}: pass one for each row.")
     rows = np.flatnonzero(weights)

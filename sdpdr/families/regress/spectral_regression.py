@@ -205,6 +205,11 @@ class SpectralRegression(Responding):
         self
         """
         self._check_options()
+        if sample_weight is not None and self.kernel is not None and self.cardinality is not None:
+            raise NotAcceptedError(
+                "a cardinality of a kernel map counts samples, and one that counts for several "
+                "would be several: repeat rows instead of sample_weight, or drop one of the three."
+            )
         with weighing(X, y, sample_weight) as (X, y, weights):
             if self._is_precomputed and weights is not None and np.shape(X) != (weights.size,) * 2:
                 raise NotAcceptedError(
@@ -438,7 +443,10 @@ class SpectralRegression(Responding):
         return as_precise(self.mapping_(inputs), X)
 
     def leave_one_out(self) -> Array:
-        """Residuals of a kernel map at every sample when it is left out, (n, n_components)."""
+        """Residuals of a kernel map at every sample when it is left out, (n, n_components).
+
+        All of it, where it counts for several.
+        """
         check_is_fitted(self, "mapping_")
         if not isinstance(self.mapping_, KernelMapping):
             raise NotAcceptedError("this is for kernel maps; see sdpdr.extend.choose_ridge.")

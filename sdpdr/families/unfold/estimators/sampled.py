@@ -190,17 +190,15 @@ class SampledInTime(Sampling):
         sample_weight : array_like of shape (n,), optional
             How much each row counts in the variance and the centre, 0 or more; two is as if it
             were there twice. Rows of weight 0 have no part in the fit, nor a place (``nan``); or
-            they are placed, where a sample is unfolded. The map of ``extension`` does not heed
-            weights.
+            they are placed, where a sample is unfolded, and have to be numbers then. The map of
+            ``extension`` does not heed weights, and axes are those of ``gram_``, of distinct
+            points, as where rows repeat.
 
         Returns
         -------
         self
         """
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, _num_samples(X))
-        self._learn(X, y, weights)
+        self._learn(X, y, checked_weights(sample_weight, X))
         return self
 
     def _affordable(self, points: Array) -> int:
