@@ -12,6 +12,7 @@ from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
 # Of data with equal rows nothing proves the value, and a warning tells so.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @parametrize_with_checks([sdpdr.MFNU(n_neighbors=4, connect="mst")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

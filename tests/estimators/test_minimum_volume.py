@@ -14,6 +14,7 @@ ROLL = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 # The checks feed clusters, which need joining, and rounded data, which has duplicates.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @parametrize_with_checks([sdpdr.MVE(n_components=1, n_neighbors=4, connect="mst", max_iter=2)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
