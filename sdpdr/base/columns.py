@@ -20,10 +20,11 @@ from sdpdr.base.errors import (
 
 # What pandas calls a column without a name, which is where it writes its index.
 UNNAMED = re.compile(r"|Unnamed: \d+")
-# Names that columns of ids have.
+# Names that columns of ids have, German and French ones among them.
 _NAMES_OF_IDS = re.compile(
     r"id|ids|uid|uuid|key|index|row[ _.]?names?|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
     r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
+    r"|id[ _.-].*|row|n°|nr\.?|.*[ _.-]nr\.?|.*nummer|identifiant|matricule"
     r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,
 )
@@ -51,6 +52,8 @@ def is_named_as_id(name: str) -> bool:
     --------
     >>> [name for name in ("", "CustomerID", "order_no", "zip", "acid") if is_named_as_id(name)]
     ['', 'CustomerID', 'order_no', 'zip']
+    >>> [name for name in ("Kunden-Nr", "Nr", "Matricule", "narrow") if is_named_as_id(name)]
+    ['Kunden-Nr', 'Nr', 'Matricule']
     """
     return bool(UNNAMED.fullmatch(name) or _NAMES_OF_IDS.fullmatch(name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import deepcopy
 from typing import Any
 
@@ -38,13 +39,13 @@ class Completing:
     _read: Entries
 
     @staticmethod
+    @abstractmethod
     def entries(X: Any) -> Entries:
         """What `fit` reads from X; it takes this as well."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predict(self, users: Any = None, items: ArrayLike | None = None) -> Any:
         """Entries predicted, of pairs or of all users and items."""
-        raise NotImplementedError
 
     def require_parameters(self) -> None:
         """Refuse parameters that suit no data.
