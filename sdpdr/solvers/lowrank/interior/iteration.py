@@ -7,12 +7,14 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.linalg import norm
 
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
+from sdpdr.solvers.lowrank.interior.metric import Metric, worth
 from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
@@ -21,9 +23,11 @@ _LARGEST_PRICE = 1e8  # beyond which rows are taken to contradict each other, ov
 _DEARER = 10.0
 _HELD = 0.1  # the other errors, as a share of the violation, at which the price rises
 _INSIDE = 0.1  # first complementarity, over the typical multiplier
-# Complementarity kept, as a share of the worse of the other two measures; and as a share of
-# stationarity where that complementarity is small.
-_PACE, _LAST_PACE, _SMALL = 0.03, 0.003, 1e-4
+# Complementarity kept, as a share of stationarity, and at most; and as a share of what residuals
+# are worth at the multipliers. Unfolding with temporal order, four shapes of 1000 to 3000 points:
+# 206 iterations in all, 202 to 213 with a share of stationarity from a quarter of this to twice
+# as much, and 298 with plain norms and the largest residual in their place.
+_PACE, _PRICED = 0.03, 0.3
 # Complementarity from which on it may grow again, how far stationarity has to be behind, and by how
 # much it grows.
 _LATE, _FAR, _BACK = 1e-6, 1e3, 10.0
@@ -82,6 +86,7 @@ class Interior:
     ) -> None:
         self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
         self.matrix = NewtonMatrix(boxed, ranks)
+        self._metrics = [Metric(block) for block in boxed.blocks]
         self.ranks = ranks
         self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
@@ -193,8 +198,8 @@ class Interior:
             self.point = point
             away = self._away(point.x, point.y)
             residual = away + point.slack_low - point.slack_high
-            entries, gradient, reduced = self._gradients(point)
-            errors = self._errors(point, away, residual, reduced)
+            entries, gradient, stationarity = self._gradients(point)
+            errors = self._errors(point, away, residual, stationarity)
             self._note(point, errors)
             value = self._values(point.x)[0]
             progress.note(errors, value, self._scale(point), point.reg > 0.0)
@@ -331,8 +336,8 @@ class Interior:
         """What rows exceed their right sides by, beyond their compliance."""
         return np.asarray(self._values(x)[1] - self.boxed.rhs - self.boxed.compliance * y)
 
-    def _gradients(self, point: Iterate) -> tuple[list[Array], Array, Array]:
-        """Entries of the dual slacks; the gradient on all points, and on the factors alone."""
+    def _gradients(self, point: Iterate) -> tuple[list[Array], Array, float]:
+        """Entries of the dual slacks; the gradient on all points, and what it could be worth."""
         boxed = self.boxed
         points, scalars = self.matrix.split(point.x)
         y = np.append(1.0, point.y[: boxed.problem.m])
@@ -341,17 +346,17 @@ class Interior:
         rest = boxed.cost + boxed.curvature * scalars + boxed.scalars.T @ point.y
         reduced = [b.reduced(g) for b, g in zip(boxed.blocks, own, strict=True)]
         entries = [b.forms.entries_of(y) for b in boxed.blocks]
-        return entries, self.matrix.join(own, rest), self.matrix.join(reduced, rest)
+        size = worth(self._metrics, reduced, points) + norm(rest) * norm(scalars)
+        return entries, self.matrix.join(own, rest), 0.5 * float(size) / self._scale(point)
 
-    def _errors(self, point: Iterate, away: Array, residual: Array, reduced: Array) -> Errors:
+    def _errors(self, point: Iterate, away: Array, residual: Array, stationarity: float) -> Errors:
         scale = self._scale(point)
-        size = float(np.linalg.norm(reduced) * np.linalg.norm(point.x))
         above = np.max(away[self._own_high], initial=0.0)
         below = np.max(-away[self._own_low], initial=0.0)
         return Errors(
             gap=self._mean_product(point) * self._products / scale,
             residual=float(np.max(np.abs(residual), initial=0.0)),
-            stationarity=0.5 * size / scale,
+            stationarity=stationarity,
             violation=float(max(above, below)),
             missed=float(np.max(away[self._limits], initial=0.0)),
         )
@@ -364,9 +369,9 @@ class Interior:
     def _pace(self, point: Iterate, errors: Errors) -> float:
         """Complementarity below which it must not run ahead of the other conditions."""
         residual = self._away(point.x, point.y) + point.slack_low - point.slack_high
-        slope = _LAST_PACE if errors.gap < _SMALL else _PACE
-        behind = slope * errors.stationarity, _PACE * float(np.max(np.abs(residual), initial=0.0))
-        return min(_PACE, max(behind)) * self._scale(point) / self._products
+        scale = self._scale(point)
+        missed = _PRICED * float(np.abs(residual) @ np.abs(point.y)) / scale
+        return min(_PACE, max(_PACE * errors.stationarity, missed)) * scale / self._products
 
     def _early(self, point: Iterate) -> bool:
         """Whether shapes are still being found."""

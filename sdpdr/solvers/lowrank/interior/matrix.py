@@ -34,19 +34,17 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
+from sdpdr.solvers.lowrank.interior.metric import laplacian
 from sdpdr.solvers.lowrank.interior.points import Points
 
 # Unknowns in a row beyond which it stands beside the matrix.
 _LONG = 80
 # Pivot of the linear equations.
 _EXACT = 1e-10
-# Share of the identity in what shifts are measured by, so that nothing escapes them.
-_IDENTITY = 1e-3
 # Multiplications of a factorization up to which it is made at all.
 MOST_WORK = 3e9
 # Columns at which it is counted: those of a first factor with a shape.
@@ -189,7 +187,7 @@ class NewtonMatrix:
         """B among all numbers, whose entries off the diagonal begin behind some others."""
         nears, others = [], []
         for block, kept, (_, r) in zip(self.boxed.blocks, self._curved, self.shapes, strict=True):
-            near, other = _laplacian(block.forms)
+            near, other = laplacian(block.forms)
             nears.append(np.repeat(near, r))
             others.append(np.repeat(other[kept], r))
         shifts = np.zeros(count)
@@ -268,22 +266,6 @@ def _gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index
     to = np.empty(one.size, dtype=np.int64)
     to[columns.data] = np.cumsum(new) - 1
     return to, np.searchsorted(high[new], np.arange(order + 1)), columns.indices[new]
-
-
-def _laplacian(forms: Forms) -> tuple[Array, Array]:
-    """What shifts are measured by: the diagonal, one in the mean, and the entries that are read.
-
-    A diagonal that is read with more than its neighbours together keeps what it is read with.
-    """
-    weight = np.asarray(abs(forms.matrix[1:]).sum(axis=0)).ravel()
-    off = forms.i != forms.j
-    between = np.where(off, 0.5 * weight, 0.0)
-    ends = np.concatenate([forms.i, forms.j])
-    near: Array = np.bincount(ends, np.append(between, between), minlength=forms.n).astype(float)
-    near = np.maximum(near, np.bincount(forms.i, np.where(off, 0.0, weight), minlength=forms.n))
-    mean = float(near.mean()) or 1.0
-    share = (1.0 - _IDENTITY) / mean
-    return share * near + _IDENTITY, -share * between
 
 
 def _moving(block: Points) -> NDArray[np.bool_]:
