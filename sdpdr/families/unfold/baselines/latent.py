@@ -14,6 +14,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Transformer, as_precise, checked
+from sdpdr.base.parameters import seconds_for
 from sdpdr.base.rows import named, numbered
 from sdpdr.families.unfold.baselines.places import BackMap, Found, placed, search
 from sdpdr.families.unfold.baselines.process import KERNELS, Process
@@ -99,7 +100,7 @@ class GPLVM(Transformer):
         Largest entry of the gradient at which to stop, of the objective over n D.
     time_limit : float or None, default 30
         Seconds, after which the places are kept as they are, with a warning. 1000 points need more
-        than a minute to the end. `transform` has as many.
+        than a minute to the end. `transform` has as many. "auto" is the default.
     back_constraint : float, optional
         Width w, in medians of the distances between samples, of the kernel of a map
         :math:`x = \sum_j a_j e^{-|y - y_j|^2 / 2 w^2}` from data to places, of which the
@@ -153,13 +154,13 @@ class GPLVM(Transformer):
     kernel: str = "rbf"
     max_iter: int = 500
     tol: float = 1e-5
-    time_limit: float | None = 30.0
+    time_limit: float | str | None = 30.0
     back_constraint: float | None = None
 
     def fit(self, X: Any, y: Any = None) -> GPLVM:
         """Find the places of the rows of X, in which NaN is missing; y is not used."""
         self._require_parameters()
-        deadline = Deadline(self.time_limit)
+        deadline = Deadline(seconds_for(self))
         given, X = X, self._read(X, by_distance=True, ensure_min_samples=2)
         q = validate.positive_integer(
             "n_components",
@@ -224,7 +225,7 @@ class GPLVM(Transformer):
         given, rows = X, self._read(X, reset=False) - self.mean_
         if self._back is not None:
             return as_precise(self._back(rows) @ self._coefficients, given)
-        deadline = Deadline(self.time_limit)
+        deadline = Deadline(seconds_for(self))
         places, count = placed(
             self._process,
             self._samples,
