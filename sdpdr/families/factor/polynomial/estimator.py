@@ -45,8 +45,8 @@ class PolynomialFactorization(FactorTransformer):
     lift, nonnegative, regularization, degree, restarts, max_iter, tol, solver
         As of `sdpdr.factorize.polynomial`.
     time_limit : float or None, default 10
-        Seconds of the fit; "auto" is the default. Unless it is None, tables of more than 1000 entries are fitted without
-        programs.
+        Seconds of the fit; "auto" is the default. Unless it is None, tables of more than 1000
+        entries are fitted without programs.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
