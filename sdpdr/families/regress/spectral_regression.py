@@ -21,7 +21,6 @@ from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, 
 from sdpdr.families.regress.leave_out import (
     ALPHA,
     DECOMPOSED,
-    RIDGES,
     choose_ridge,
     is_quickly_left_out,
     require_ridge,
@@ -407,7 +406,7 @@ class SpectralRegression(Responding):
         if self.gamma is None and self.kernel == "rbf":
             gammas = [w / typical for w in WIDTHS]
         choice = choose_kernel(
-            lambda g: self._kernel(X, X, g), self.responses_, gammas, RIDGES, self._weights
+            lambda g: self._kernel(X, X, g), self.responses_, gammas, None, self._weights
         )
         self.alpha_, self.gamma_ = choice.delta, choice.gamma
 

@@ -81,13 +81,14 @@ class GPLVM(Transformer):
         + \frac12 \operatorname{tr}(K^{-1} Y Y^T), \qquad
         K_{ij} = v\, e^{-|x_i - x_j|^2/2} + \sigma^2 \delta_{ij},
 
-    by L-BFGS with exact gradients, from principal components: once with any noise, and once with
-    one that falls step by step; the likelier end is kept. The width of the kernel is the unit of
-    the places. With the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum is dual
-    probabilistic principal component analysis, in which samples and columns change places; with the
-    other one the problem is not convex, and the end is a stationary point. Far points of the data
-    are kept apart; near ones need not stay near. With hardly fewer components than columns, places
-    can make the data without noise, which falls to its limit then. A step costs n^3.
+    by L-BFGS with exact gradients, from principal components: once with any noise, and in the time
+    that is left with one that falls step by step; the likelier end is kept. The width of the kernel
+    is the unit of the places. With the linear kernel :math:`x_i^T x_j` (and v = 1) the optimum is
+    dual probabilistic principal component analysis, in which samples and columns change places;
+    with the other one the problem is not convex, and the end is a stationary point. Far points of
+    the data are kept apart; near ones need not stay near. With hardly fewer components than
+    columns, places can make the data without noise, which falls to its limit then. A step costs
+    n^3.
 
     *Entries that are missing* (NaN) are integrated out: of a column only the samples of which it is
     known take part, and `inverse_transform` says what is expected in the gaps. A step costs n^3 for
