@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.deadline import seconds_of
+from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import DataTypeError, UnknownNameError
 
 # Annotations of parameters: what values are, and how they are called.
@@ -50,8 +50,8 @@ def require_kinds(estimator: Any) -> None:
     """
     for field in (each for each in fields(estimator) if each.init):
         value, kinds = getattr(estimator, field.name), str(field.type).split(" | ")
-        if field.name == "time_limit" and not ("str" in kinds and isinstance(value, str)):
-            seconds_of(value)
+        if field.name == "time_limit":
+            limit_of(value, None)
         if field.name == "random_state":  # generators, too: see `seed`
             continue
         if not _KINDS.keys() >= set(kinds):
@@ -61,6 +61,23 @@ def require_kinds(estimator: Any) -> None:
         if not any(isinstance(value, _KINDS[name][0]) for name in names):
             words = " or ".join(_KINDS[name][1] for name in kinds)
             raise DataTypeError(f"{field.name}={value!r} will not do: pass {words}.")
+
+
+def seconds_for(estimator: Any) -> float | None:
+    """Seconds of an estimator's time limit, of which "auto" is the default of its class.
+
+    Raises
+    ------
+    DataTypeError, DataError
+        It is another word, or no number of seconds.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> seconds_for(sdpdr.SOPCA(time_limit="auto")), seconds_for(sdpdr.SOPCA(time_limit=5))
+    (None, 5.0)
+    """
+    return limit_of(estimator.time_limit, type(estimator).time_limit)
 
 
 def _refuse_array(field: Any, value: object) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, require_squares
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import refused
 from sdpdr.base.rows import numbered, rows_of
@@ -22,7 +22,7 @@ def checked_weights(value: Any, X: Any) -> Array | None:
     Raises
     ------
     DataError
-        A weight is negative, NaN or infinite, or all are 0.
+        A weight is negative, NaN or infinite, or all are 0; or their squares overflow or vanish.
     DataTypeError
         They are not numbers, or X is no table.
     ShapeError
@@ -56,6 +56,7 @@ def checked_weights(value: Any, X: Any) -> Array | None:
             f"sample_weight holds {weights[wrong[0]]:g} (rows {numbered(wrong)}): weights must be "
             "0 or more, and finite."
         )
+    require_squares(weights, "sample_weight")
     if not weights.any():
         raise DataError("all weights of samples are zero, so there are no data.")
     return None if np.all(weights == 1.0) else weights

@@ -22,6 +22,8 @@ CENTRED = CLOUD - CLOUD.mean(axis=0)
 PLACES = np.random.default_rng(2).standard_normal((12, 2))
 
 
+# Two components make three columns without noise: such searches have no end.
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @parametrize_with_checks([GPLVM()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -103,6 +105,7 @@ def test_units_motions_and_means_do_not_matter():
     assert moved.noise_ == pytest.approx(1e4 * plain.noise_, rel=0.05)
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_new_places_are_those_of_gaussian_processes(kernel):
     model = GPLVM(2, kernel=kernel, max_iter=20).fit(CURVE)
@@ -133,12 +136,14 @@ def test_data_without_noise_have_the_least_one():
     assert model.noise_ == pytest.approx(1e-6 * np.mean(centred**2))
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 def test_the_face_takes_it():
     X = datasets.s_curve(40, seed=0)[0]
     found = baselines.embed("gplvm", X, 2, n_neighbors=3, max_iter=5)
     np.testing.assert_array_equal(found, GPLVM(2, max_iter=5).fit_transform(X))
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 def test_wrong_arguments_are_refused():
     for options, words in (
         ({"n_components": 4}, "n_features = 3"),
@@ -173,3 +178,49 @@ def test_places_have_the_precision_of_the_data_and_the_way_back_does_not():
     np.testing.assert_array_equal(
         single.inverse_transform(places), double.inverse_transform(places)
     )
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("back", [None, 1.0])
+@pytest.mark.parametrize("power", [-430, -100, 1, 430])
+def test_what_data_are_measured_in_changes_no_step(kernel, back, power):
+    """Exactly for powers of two: places have a unit of their own, or that of the data."""
+    c = 2.0**power
+    plain, scaled = (
+        GPLVM(1, kernel=kernel, back_constraint=back, max_iter=60).fit(X)
+        for X in (CURVE, c * CURVE)
+    )
+    unit = c if kernel == "linear" else 1.0
+    np.testing.assert_array_equal(scaled.embedding_, unit * plain.embedding_)
+    assert scaled.noise_ == c * (c * plain.noise_)
+    if kernel == "rbf":
+        assert scaled.signal_ == c * (c * plain.signal_)
+    ahead = scaled.log_likelihood_ - plain.log_likelihood_
+    assert ahead == pytest.approx(-CURVE.size * power * np.log(2.0), rel=1e-9)
+    new, at = CURVE[:3] + 0.01, np.array([[0.3], [-0.2]])
+    np.testing.assert_array_equal(scaled.transform(c * new), unit * plain.transform(new))
+    back_to = scaled.inverse_transform(unit * at), plain.inverse_transform(at)
+    np.testing.assert_allclose(back_to[0], c * back_to[1], rtol=1e-12)
+    np.testing.assert_allclose(scaled.variance(unit * at) / c / c, plain.variance(at))
+
+
+@pytest.mark.parametrize("size", [1e150, 1e-150])
+def test_data_whose_squares_have_no_number_are_refused(size):
+    with pytest.raises(DataError, match="Rescale X"):
+        GPLVM(1).fit(size * CURVE)
+
+
+def test_ends_for_want_of_steps_are_told_with_numbers():
+    with pytest.warns(UncertifiedWarning, match=r"max_iter=20\) .*last ten steps gained .*Raise"):
+        model = GPLVM(2, max_iter=20).fit(CURVE)
+    assert not model.converged_
+    assert model.n_iter_ <= 20
+
+
+def test_noise_that_falls_unrolls_further_in_as_many_steps():
+    """With all noise allowed at once the search ends at 288."""
+    X = datasets.s_curve(60, seed=0)[0]
+    with pytest.warns(UncertifiedWarning, match="last ten steps"):
+        model = GPLVM(max_iter=300).fit(X)
+    assert model.log_likelihood_ > 380.0

@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import clone
 
 import sdpdr
+from sdpdr.base.parameters import seconds_for
 from sdpdr.errors import DataError, DataTypeError, SdpdrError
 
 EVERY = runpy.run_path(str(Path(__file__).with_name("test_every.py")))["EVERY"]
@@ -90,6 +91,24 @@ def test_limits_are_seconds(name):
     for value in (float("nan"), True, -1, -(10**400), [5.0]):
         with pytest.raises(DataError, match="time_limit="):
             clone(estimator).set_params(time_limit=value).fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LIMITED)
+def test_auto_is_the_limit_of_whoever_names_none(name):
+    """One word for all: either the default, or what stands for it, and no other word."""
+    estimator, data, _ = EVERY[name]
+    default = type(estimator).time_limit
+    if default != "auto":
+        assert seconds_for(clone(estimator).set_params(time_limit="auto")) == default
+        plain, auto = (
+            clone(estimator).set_params(time_limit=limit).fit(*data) for limit in (default, "auto")
+        )
+        assert auto.time_limit == "auto"
+        if hasattr(plain, "embedding_"):
+            np.testing.assert_array_equal(auto.embedding_, plain.embedding_)
+    with pytest.raises(DataTypeError, match=r"time_limit='soon'.*\"auto\""):
+        clone(estimator).set_params(time_limit="soon").fit(*data)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -112,6 +112,71 @@ def test_so_do_ridge_and_width_of_a_kernel():
     np.testing.assert_allclose(tried(X, Y, counts.astype(float)), repeated, rtol=1e-8)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+@settings(max_examples=8, deadline=None)
+@given(power=st.integers(-6, 8), spread=st.integers(0, 6), seed=st.integers(0, 2**16))
+def test_a_ridge_that_is_chosen_for_a_kernel_can_be_factored(kernel, power, spread, seed):
+    """Kernels of few dimensions are singular, and large weights made the least ridge nothing."""
+    weights = 10.0 ** (power - spread * np.random.default_rng(seed).random(len(KINDS)))
+    model = sdpdr.SpectralRegression(kernel=kernel).fit(WINE, KINDS, sample_weight=weights)
+    found = model.transform(WINE)
+    assert np.isfinite(found).all()
+    own = [np.flatnonzero(c == KINDS) for c in range(3)]
+    means = [np.average(found[k], axis=0, weights=weights[k]) for k in own]
+    nearest = np.argmin(np.linalg.norm(found[:, None] - np.array(means), axis=2), axis=1)
+    assert np.average(nearest == KINDS, weights=weights) > 0.9
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("power", [-30, -3, 3, 8, 30])
+def test_the_unit_of_weights_is_that_of_the_ridge_of_a_kernel(kernel, power):
+    weights, c = np.random.default_rng(0).uniform(0.5, 2.0, len(KINDS)), 10.0**power
+    plain, scaled = (
+        sdpdr.SpectralRegression(kernel=kernel, alpha=1e-2 * unit)
+        .fit(WINE, KINDS, sample_weight=unit * weights)
+        .transform(WINE)
+        for unit in (1.0, c)
+    )
+    plain, scaled = (found * np.sign(found[0]) for found in (plain, scaled))
+    np.testing.assert_allclose(np.sqrt(c) * scaled, plain, atol=1e-6 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("power", [-6, 0, 4, 8])
+def test_a_linear_kernel_has_the_map_without_one(power):
+    """About the mean, which a kernel does not take off. Chosen ridges differ, maps hardly."""
+    weights = 10.0**power * np.random.default_rng(0).uniform(0.5, 2.0, len(KINDS))
+    X = WINE - np.average(WINE, axis=0, weights=weights)
+    for alpha, tolerance in ((0.1 * 10.0**power, 1e-6), ("auto", 0.15)):
+        plain, kernel = (
+            sdpdr.SpectralRegression(kernel=kind, alpha=alpha)
+            .fit(X, KINDS, sample_weight=weights)
+            .transform(X)
+            for kind in (None, "linear")
+        )
+        plain, kernel = (found * np.sign(found[0]) for found in (plain, kernel))
+        np.testing.assert_allclose(kernel, plain, atol=tolerance * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("model", [sdpdr.LDA(), sdpdr.SDA(), sdpdr.SDA(way="direct")], ids=repr)
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_weights_of_any_size_have_a_map(model, size):
+    y = some_unknown(KINDS) if isinstance(model, sdpdr.SDA) else KINDS
+    weights = np.full(len(KINDS), size)
+    if size < 1.0 and repr(model) == "SDA()":
+        with pytest.raises(DataError, match="labels are lost beside neighbours.*sample_weight"):
+            clone(model).fit(WINE, y, sample_weight=weights)
+        return
+    found = clone(model).fit(WINE, y, sample_weight=weights)
+    assert np.isfinite(found.transform(WINE)).all()
+    assert np.mean(found.predict(WINE) == KINDS) > 0.9
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_weights_whose_squares_have_no_number_are_refused(size):
+    with pytest.raises(DataError, match="Rescale sample_weight"):
+        sdpdr.SDA(way="direct").fit(WINE, KINDS, sample_weight=np.full(len(KINDS), size))
+
+
 UNFOLDINGS = [sdpdr.MVU, sdpdr.MFNU, sdpdr.MVE, sdpdr.DensityMap]
 
 

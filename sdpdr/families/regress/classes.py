@@ -109,7 +109,8 @@ def semisupervised_responses(
     Raises
     ------
     DataError
-        A component of the graph has no label (D is singular then), or fewer than two classes.
+        A component of the graph has no label (D is singular then), fewer than two classes, or
+        weights so small beside alpha that rounding hides the classes.
 
     References
     ----------
@@ -139,16 +140,31 @@ def semisupervised_responses(
     labelled = np.bincount(nodes[known], each[known], graph.n)
     D = sp.diags_array(labelled) + alpha * graph.laplacian(weighed)
     gathered = (samples_of(graph).T @ shares_of(member, counts, sample_weight)).toarray()
-    solve = Factorization(sp.csr_array(D)).solve
-    carried = np.column_stack([solve(f) for f in gathered.T])
+    # Diagonals of one, for pivots of one size whatever the weights are.
+    unit = 1.0 / np.sqrt(D.diagonal())
+    try:
+        solve = Factorization(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
+    except ArithmeticError:
+        raise DataError(_lost(alpha)) from None
+    carried = np.column_stack([unit * solve(unit * f) for f in gathered.T])
     small = gathered.T @ carried
     # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
     root = np.sqrt(counts) / np.sqrt(counts.sum())
     basis = _orthogonal_to(root)
     values, q = np.linalg.eigh(basis.T @ small @ basis)
+    if values[-1] < _FLAT:
+        raise DataError(_lost(alpha))
     vectors = carried @ (basis @ q[:, ::-1])
     norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))
     return GraphEmbedding((vectors / norms)[nodes], values[::-1])
+
+
+def _lost(alpha: float) -> str:
+    return (
+        f"labels are lost beside neighbours, with the smoothing {alpha:g} of their graph: rounding "
+        "is larger. Lower the smoothing, or pass sample_weight, which has a unit here, with a mean "
+        "of one."
+    )
 
 
 def _settled(values: Array, vectors: Array) -> Array:

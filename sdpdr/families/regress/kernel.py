@@ -11,13 +11,17 @@ import scipy.linalg as sl
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.leave_out import share_left_out
+from sdpdr.families.regress.leave_out import RIDGES, share_left_out
 from sdpdr.families.regress.ridge import upper_factor
 
 # Widths of Gaussians to choose from, relative to one over a typical squared distance.
 WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
 # A pivot below this share of the largest marks a sample that others reproduce.
 _SINGULAR = 1e-13**0.5
+# The least ridge to try beside the largest eigenvalue of the weighted kernel: a smaller one may not
+# be factored, and rounding is what it would fit. And where the grid begins of kernels that are
+# smaller than a ridge of one, such as linear ones of small numbers or weights.
+_LOWEST, _HIGHEST = 1e-12, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +122,12 @@ def fit_kernel(
     Y = _columns(Y, len(kernel))
     if kernel.shape != (len(kernel),) * 2:
         raise ShapeError(f"kernel must be square; it has shape {kernel.shape}.")
-    each = delta if sample_weight is None else delta / sample_weight
-    return _mapped(factor_of(kernel, each), Y, each, intercept, sample_weight)
+    if sample_weight is None:
+        return _mapped(factor_of(kernel, delta), Y, delta, intercept)
+    # Weights of many sizes leave pivots of many sizes, unless they are taken out.
+    roots = np.sqrt(sample_weight)
+    factor = factor_of(roots[:, None] * kernel * roots, delta) / roots
+    return _mapped(factor, Y, delta / sample_weight, intercept, sample_weight)
 
 
 def extended(
@@ -174,7 +182,7 @@ def choose_kernel(
     make: Callable[[float], Array],
     Y: Array,
     gammas: Sequence[float],
-    deltas: Sequence[float],
+    deltas: Sequence[float] | None = None,
     sample_weight: Array | None = None,
 ) -> KernelChoice:
     r"""Kernel width and ridge by exact leave-one-out.
@@ -186,8 +194,11 @@ def choose_kernel(
     make : callable
         The kernel matrix (n, n) of a width.
     Y : array of shape (n, d)
-    gammas, deltas : sequence of float
+    gammas : sequence of float
         Positive.
+    deltas : sequence of float, optional
+        Positive. By default nine powers of ten from 1e-8 on, and larger or smaller ones where the
+        largest eigenvalue of the kernel, times weights, is above 1e4 or below 1.
     sample_weight : array of shape (n,), optional
         Positive. Of a sample that counts for several, one is left out.
 
@@ -196,7 +207,7 @@ def choose_kernel(
     DataError
         A value is not positive.
     """
-    for name, values in (("gammas", gammas), ("deltas", deltas)):
+    for name, values in (("gammas", gammas), ("deltas", RIDGES if deltas is None else deltas)):
         if not len(values) or not all(np.isfinite(v) and v > 0.0 for v in values):
             raise DataError(f"{name} must be positive numbers, at least one; they are {values}.")
     Y = _columns(np.asarray(Y, dtype=float), len(Y))
@@ -208,7 +219,7 @@ def choose_kernel(
         spectrum, vectors = np.linalg.eigh(roots[:, None] * make(gamma) * roots)
         spectrum = np.maximum(spectrum, 0.0)
         turned, squares = vectors.T @ centred, vectors**2
-        for delta in deltas:
+        for delta in _grid(spectrum[-1]) if deltas is None else deltas:
             inverse = 1.0 / (spectrum + delta)
             missed = (vectors @ (inverse[:, None] * turned)) / roots[:, None]
             # One less the own entry of the hat matrix, over delta, where all of it is left out.
@@ -217,6 +228,15 @@ def choose_kernel(
             tried.append((float(gamma), float(delta), float(error)))
     best = min(tried, key=lambda row: row[2])
     return KernelChoice(*best, tuple(tried))
+
+
+def _grid(largest: float) -> tuple[float, ...]:
+    """Ridges to try for a kernel of this largest eigenvalue: those of `RIDGES`, or beyond them."""
+    if largest == 0.0:
+        return RIDGES
+    least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
+    lowest = int(np.clip(round(np.log10(RIDGES[0])), least, most))
+    return tuple(10.0**p for p in range(lowest, lowest + len(RIDGES)))
 
 
 def factor_of(kernel: Array, delta: float | Array) -> Array:

@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import check_is_fitted
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, as_precise, checked
+from sdpdr.base.estimators import Provided, checked
 from sdpdr.base.labels import warn_of_mark
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
-from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, extended, fit_kernel
-from sdpdr.families.regress.leave_out import (
-    ALPHA,
-    DECOMPOSED,
-    RIDGES,
-    choose_ridge,
-    is_quickly_left_out,
-    require_ridge,
-)
+from sdpdr.families.regress.kernel import KernelMapping, extended
+from sdpdr.families.regress.leave_out import require_ridge
 from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.regressing import Regressing
 from sdpdr.families.regress.respond import (
     KINDS,
     LABELLED,
     OF_CLASSES,
-    Responding,
     Responses,
     checked_target,
     kind_of,
 )
-from sdpdr.families.regress.ridge import LinearMapping, ridge
-from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.weights import laplacian_pencil
 from sdpdr.graphs import NeighborGraph
 
 # Responses of samples, not of pairs of them.
 _OF_SAMPLES = ("classes", "semisupervised", "given")
-
-
-def _variances(X: Array, weights: Array | None) -> Array:
-    """Of every column."""
-    return np.average(
-        np.square(X - np.average(X, axis=0, weights=weights)), axis=0, weights=weights
-    )
 
 
 def _require_kernel(estimator: SpectralRegression) -> None:
@@ -61,7 +44,7 @@ def _require_kernel(estimator: SpectralRegression) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralRegression(Responding):
+class SpectralRegression(Regressing):
     r"""Spectral regression: responses from a graph or labels, then least squares.
 
     .. math::
@@ -176,16 +159,6 @@ class SpectralRegression(Responding):
 
     _: KW_ONLY
     responses: str | NeighborGraph | Pencil = "auto"
-    alpha: float | str = "auto"
-    penalty: Any = None
-    cardinality: int | None = None
-    kernel: Any = None
-    gamma: float | None = None
-    solver: str = "auto"
-
-    mapping_: LinearMapping | KernelMapping = field(init=False)
-
-    # -- fitting ----------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
@@ -225,7 +198,8 @@ class SpectralRegression(Responding):
         y = checked_target(y, points.shape[0], columns=self.responses == "given")
         if self._goes_by_distance(y):
             warn_of_unlike_columns(X)
-        return self._regress(points, self._respond(points, y, weights))
+        self._regress(points, self._respond(points, y, weights))
+        return self
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
@@ -268,12 +242,8 @@ class SpectralRegression(Responding):
         between, among = self._kernel(old, new), self._kernel(new, new)
         grown = extended(factor, between, among, self.responses_)
         self.mapping_ = grown.turned(self._order(found, grown.fitted))
-        return self._keep(everything)
-
-    @property
-    def _is_precomputed(self) -> bool:
-        """Whether X holds values of a kernel."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+        self._keep(everything)
+        return self
 
     def _goes_by_distance(self, y: np.ndarray | None) -> bool:
         """Whether neighbours or a kernel of distances have to do with the map."""
@@ -331,134 +301,6 @@ class SpectralRegression(Responding):
             if value is not None:
                 setattr(self, name, value)
         return found
-
-    # -- regression -------------------------------------------------------------------------------
-
-    def _regress(self, X: Any, found: Responses) -> SpectralRegression:
-        self._leaves_out = self._is_left_out(X)
-        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        inputs, weights = X, found.sample_weight
-        if self.kernel is not None:
-            self._choose_width(X)
-            inputs = self._kernel(X, X)
-        elif self._leaves_out:
-            self.alpha_ = choose_ridge(X, self.responses_, sample_weight=weights).alpha
-        if self.cardinality is None:
-            mapping = self._dense(inputs, found)
-            fitted = mapping.fitted if isinstance(mapping, KernelMapping) else mapping(inputs)
-            self.mapping_ = mapping.turned(self._order(found, fitted))
-        else:
-            if found.labels is not None:
-                plain = ridge(inputs, self.responses_, self.alpha_, sample_weight=weights)
-                self._order(found, plain(inputs))
-            self.mapping_ = self._sparse(inputs)
-        return self._keep(X)
-
-    def _dense(self, inputs: Any, found: Responses) -> LinearMapping | KernelMapping:
-        """By a ridge, of all responses."""
-        if self.kernel is not None:
-            return fit_kernel(
-                inputs, self.responses_, self.alpha_, sample_weight=found.sample_weight
-            )
-        return ridge(
-            inputs,
-            self.responses_,
-            self.alpha_,
-            penalty=self.penalty,
-            weights=found.masses,
-            sample_weight=found.sample_weight,
-            solver=self.solver,
-        )
-
-    def _order(self, found: Responses, fitted: Array) -> Array:
-        """Turn responses of classes to the order of separation, and cut them; others stay."""
-        if found.labels is None:
-            return np.eye(self.responses_.shape[1])
-        self.eigenvalues_, turn = self._ordered(found, fitted)
-        self.responses_ = self.responses_ @ turn
-        return turn
-
-    def _is_left_out(self, X: Any) -> bool:
-        """Whether the ridge is chosen by leaving out."""
-        if self.alpha != "auto":
-            return self.alpha == "loo"
-        if self.cardinality is not None or self.penalty is not None:
-            return False
-        if self.kernel is not None:
-            return bool(X.shape[0] <= DECOMPOSED)
-        return is_quickly_left_out(X)
-
-    def _sparse(self, X: Any) -> LinearMapping:
-        """Each response on at most ``cardinality`` columns."""
-        assert self.cardinality is not None
-        k = self.cardinality
-        options: dict[str, Any] = {"intercept": True, "sample_weight": self._weights}
-        paths = [sparse_path(X, y, self.alpha_, k, **options) for y in self.responses_.T]
-        coef = np.column_stack([path.of_cardinality(k) for path in paths])
-        return LinearMapping.through_means(X, self.responses_, coef, "lars", self._weights)
-
-    def _choose_width(self, X: Array) -> None:
-        spread = 2.0 * float(np.mean(_variances(X, self._weights))) * X.shape[1]
-        typical = max(spread, np.finfo(float).tiny)
-        self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
-        if not self._leaves_out:
-            return
-        gammas = [self.gamma_]
-        if self.gamma is None and self.kernel == "rbf":
-            gammas = [w / typical for w in WIDTHS]
-        choice = choose_kernel(
-            lambda g: self._kernel(X, X, g), self.responses_, gammas, RIDGES, self._weights
-        )
-        self.alpha_, self.gamma_ = choice.delta, choice.gamma
-
-    def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:
-        if self._is_precomputed:
-            return X
-        options = {}
-        if not callable(self.kernel):
-            options = {"gamma": self.gamma_ if gamma is None else gamma, "filter_params": True}
-        return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **options))
-
-    def _keep(self, X: Any) -> SpectralRegression:
-        self.intercept_ = self.mapping_.intercept
-        self.solver_ = getattr(self.mapping_, "solver", "cholesky")
-        if self.kernel is None:
-            self.components_ = self.mapping_.coef.T
-        else:
-            self._X, self.dual_coef_ = X, self.mapping_.coef
-        return self
-
-    # -- using ------------------------------------------------------------------------------------
-
-    def transform(self, X: Any) -> Array:
-        """Places of points, shape (q, n_components).
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (q, m), or kernel values to the samples, (q, n)
-        """
-        check_is_fitted(self, "mapping_")
-        points = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
-        inputs = points if self.kernel is None else self._kernel(points, self._X)
-        return as_precise(self.mapping_(inputs), X)
-
-    def leave_one_out(self) -> Array:
-        """Residuals of a kernel map at every sample when it is left out, (n, n_components).
-
-        All of it, where it counts for several.
-        """
-        check_is_fitted(self, "mapping_")
-        if not isinstance(self.mapping_, KernelMapping):
-            raise NotAcceptedError("this is for kernel maps; see sdpdr.extend.choose_ridge.")
-        return self.mapping_.leave_one_out()
-
-    @property
-    def _sparse_allowed(self) -> str | bool:
-        return "csr" if self.kernel is None else False
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.responses_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -20,7 +20,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
-from sdpdr.base.parameters import require_kinds
+from sdpdr.base.parameters import require_kinds, seconds_for
 from sdpdr.families.sopca.bases import Bases, along_axes, two_d_pca, two_d_svd
 from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
@@ -75,8 +75,8 @@ class SOPCA(Reconstructing):
         methods are done (by default as in `sdpdr.bilinear`).
     max_iter : int, optional
         By default as in `sdpdr.bilinear`.
-    time_limit : float, optional
-        Seconds, for each iteration.
+    time_limit : float or None, default None
+        Seconds, for each iteration; "auto" is the default.
     random_state : int, RandomState or Generator, default 0
         Of random starts.
 
@@ -153,7 +153,7 @@ class SOPCA(Reconstructing):
     n_starts: int = 1
     tol: float | None = None
     max_iter: int | None = None
-    time_limit: float | None = None
+    time_limit: float | str | None = None
     random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> SOPCA:
@@ -185,7 +185,7 @@ class SOPCA(Reconstructing):
         if self.method not in _CLOSED:  # those are eigenvectors, in an order of their own
             bases = along_axes(bases, centred)
         if self.certify and self.relaxation_ is None:
-            self.relaxation_ = interior_point(centred, ks, tol=1e-4, time_limit=self.time_limit)
+            self.relaxation_ = interior_point(centred, ks, tol=1e-4, time_limit=seconds_for(self))
         self._read(bases, centred)
         return self
 
@@ -233,7 +233,7 @@ class SOPCA(Reconstructing):
     def _solved(self, stack: Array, ks: tuple[int, int]) -> Bases:
         given = {"tol": self.tol, "max_iter": self.max_iter}
         options: dict[str, Any] = {key: v for key, v in given.items() if v is not None}
-        options["time_limit"] = self.time_limit
+        options["time_limit"] = seconds_for(self)
         if self.method in _CLOSED:
             chosen = ks if self.method == "2dsvd" else ks[1]
             # The mean is gone already if it was to go at all; a second time changes nothing.
@@ -247,9 +247,9 @@ class SOPCA(Reconstructing):
         rounded = relaxation.round(stack)
         if not self.polish:
             return rounded
-        first = alternating(stack, ks, time_limit=self.time_limit)
+        first = alternating(stack, ks, time_limit=seconds_for(self))
         polished = [
-            ascent(stack, ks, start=(b.rows, b.columns), time_limit=self.time_limit)
+            ascent(stack, ks, start=(b.rows, b.columns), time_limit=seconds_for(self))
             for b in (rounded, first)
         ]
         best = max(polished, key=lambda b: b.value)

@@ -14,6 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
+from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
 from sdpdr.families.factor.completely_positive.records import CpFactorization, CpStatus
 from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate, symmetric_matrix
@@ -56,7 +57,7 @@ class CompletelyPositive(
         Residual up to which A counts as factored.
     time_limit : float or None, default 10.0
         Seconds, without ``n_components``; the search among all factors has no end of its own that
-        one would live to see. Where it is over, the status is ``UNDECIDED``.
+        one would live to see. Where it is over, the status is ``UNDECIDED``. "auto" is the default.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
@@ -112,7 +113,7 @@ class CompletelyPositive(
     gamma: float | None = None
     starts: int = 5
     tol: float = 1e-8
-    time_limit: float | None = 10.0
+    time_limit: float | str | None = 10.0
     random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> CompletelyPositive:
@@ -187,7 +188,7 @@ class CompletelyPositive(
             starts=self.starts,
             tol=self.tol,
             seed=validate.seed(self.random_state),
-            time_limit=self.time_limit,
+            time_limit=seconds_for(self),
             progress=False,
         )
         self.factorization_ = found

@@ -14,6 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import warn
 from sdpdr.base.estimators import as_precise, note_columns
+from sdpdr.base.parameters import seconds_for
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.records import IsometricStatus
@@ -50,8 +51,8 @@ class IsoNMF(FactorTransformer):
     method : {"newton", "lbfgs"}, default "newton"
     tol : float, default 1e-4
     max_iter : int, default 50
-    time_limit : float, optional
-        Seconds.
+    time_limit : float or None, default None
+        Seconds; "auto" is the default.
     progress : bool or callable, optional
     random_state : int, RandomState or Generator, default 0
 
@@ -115,7 +116,7 @@ class IsoNMF(FactorTransformer):
     method: Literal["newton", "lbfgs"] = "newton"
     tol: float = 1e-4
     max_iter: int = 50
-    time_limit: float | None = None
+    time_limit: float | str | None = None
     progress: Progress | bool | None = None
     random_state: int = 0
 
@@ -140,7 +141,7 @@ class IsoNMF(FactorTransformer):
             tol=self.tol,
             max_iter=self.max_iter,
             seed=seed,
-            time_limit=self.time_limit,
+            time_limit=seconds_for(self),
             progress=self.progress,
         )
         self.graph_, self.components_ = graph, self.result_.H

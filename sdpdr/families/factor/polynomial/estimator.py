@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import Deadline, in_seconds
 from sdpdr.base.errors import SolveFailedError, warn
 from sdpdr.base.estimators import as_precise, checked
+from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
 from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
@@ -44,8 +45,8 @@ class PolynomialFactorization(FactorTransformer):
     lift, nonnegative, regularization, degree, restarts, max_iter, tol, solver
         As of `sdpdr.factorize.polynomial`.
     time_limit : float or None, default 10
-        Seconds of the fit. Unless it is None, tables of more than 1000 entries are fitted without
-        programs.
+        Seconds of the fit; "auto" is the default. Unless it is None, tables of more than 1000
+        entries are fitted without programs.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
@@ -89,7 +90,7 @@ class PolynomialFactorization(FactorTransformer):
     max_iter: int = 50
     tol: float = 1e-9
     solver: Any = "clarabel"
-    time_limit: float | None = 10.0
+    time_limit: float | str | None = 10.0
     random_state: int = 0
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -117,7 +118,7 @@ class PolynomialFactorization(FactorTransformer):
 
     def _found(self, values: Array) -> PolynomialFactors:
         """By programs, unless others are as good, or all that there is time for."""
-        near, deadline = None, Deadline(self.time_limit)
+        near, deadline = None, Deadline(seconds_for(self))
         if self.coefficients is not None and self.regularization is None:
             near = without_programs(
                 values, self.coefficients, self.n_components, self.nonnegative, self.tol, deadline
@@ -126,7 +127,7 @@ class PolynomialFactorization(FactorTransformer):
             return self._by_programs(values, deadline)
         if near.status is not IterationStatus.STALLED:
             return near
-        if self.time_limit is not None and values.size > _ENTRIES:
+        if seconds_for(self) is not None and values.size > _ENTRIES:
             warn(
                 f"the best fit near g^-1(X) is returned: X has {values.size} entries, and a "
                 f"program takes more than the time limit from {_ENTRIES} on. Its misfit is "
@@ -155,8 +156,9 @@ class PolynomialFactorization(FactorTransformer):
             time_limit=deadline.left(), seed=validate.seed(self.random_state), progress=False,
         )  # fmt: skip
         if found.status is IterationStatus.TIME_LIMIT:
+            seconds = in_seconds(seconds_for(self))
             warn(
-                f"the time limit of {self.time_limit:g} s ended the search after {found.programs} "
+                f"the time limit of {seconds} s ended the search after {found.programs} "
                 f"programs; its misfit is {found.misfit:.4g}. Raise time_limit.",
                 ConvergenceWarning,
             )

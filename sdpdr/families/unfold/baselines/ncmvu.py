@@ -22,6 +22,7 @@ from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import UncertifiedWarning, UnlikeColumnsWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
+from sdpdr.base.parameters import seconds_for
 from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
@@ -258,7 +259,8 @@ class NCMVU(Embedding):
     tol : float, default 1e-8
     max_iter : int, default 60
     time_limit : float or None, default 60
-        Seconds, after which the point and the multipliers are kept as they are, with a warning.
+        Seconds, after which the point and the multipliers are kept as they are, with a warning;
+        "auto" is the default.
     random_state : int, RandomState or Generator, default 0
 
     Attributes
@@ -298,7 +300,7 @@ class NCMVU(Embedding):
     start: str = "data"
     tol: float = 1e-8
     max_iter: int = 60
-    time_limit: float | None = 60.0
+    time_limit: float | str | None = 60.0
     random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
@@ -326,7 +328,7 @@ class NCMVU(Embedding):
             start=points if self.start == "data" else None,
             tol=self.tol,
             max_iter=self.max_iter,
-            time_limit=self.time_limit,
+            time_limit=seconds_for(self),
             seed=validate.seed(self.random_state),
         )
         if self.result_.stopped:
