@@ -224,12 +224,14 @@ class AnchoredMVU(LengthEmbedding):
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         _, nodes, coordinates = self._known
-        flat = super()._places(graph, solution)
         if nodes.size:
+            # The matrix has rows for dimensions beside those for points.
+            self.eigenvalues_ = solution.spectrum()
             placed = place(solution, graph, nodes, coordinates / self.scale_)
             placed = Placed(self.scale_ * placed.coordinates, self.scale_**2 * placed.trust)
             placed.coordinates[nodes] = coordinates
         else:
+            flat = super()._places(graph, solution)
             left = np.sum(np.square(solution.embedding(graph.n)), axis=1)
             placed = Placed(flat, np.maximum(left - np.sum(np.square(flat), axis=1), 0.0))
         self.trust_ = graph.of_samples(placed.trust)
