@@ -8,10 +8,11 @@ from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
-from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
+from sdpdr.linalg.spectral import factor_spectrum, fix_signs, gram_spectrum
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.factor import Factor as Factor
 
@@ -128,6 +129,61 @@ def leading_factor(values: Array, vectors: Array, rank: int) -> Array:
     kept = min(rank, values.size)
     factor[:, :kept] = vectors[:, :kept] * np.sqrt(np.maximum(values[:kept], 0.0))
     return factor
+
+
+def weighed(value: Value, weights: Array | None) -> Value:
+    """The matrix W^(1/2) K W^(1/2), whose spectrum is that of K with each point's row repeated.
+
+    Examples
+    --------
+    >>> weighed(np.ones((2, 2)), np.array([1.0, 4.0]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    return value if weights is None else congruent(value, sp.diags_array(np.sqrt(weights)))
+
+
+def principal_places(value: Value, weights: Array | None, rank: int) -> tuple[Array, Array]:
+    r"""Points of a Gram matrix on the axes of most weighted variance, and the variance along all.
+
+    With :math:`K = F F^T` and :math:`F^T W F = V \Lambda V^T` these are :math:`F V`, whose
+    columns have the weighted sums of squares :math:`\lambda_k`: about a weighted mean at the
+    origin, principal components of points that occur as often as they weigh.
+
+    Parameters
+    ----------
+    value : array of shape (n, n) or Factor
+        K.
+    weights : array of shape (n,), optional
+        Positive; ones by default.
+    rank : int
+        How many columns.
+
+    Returns
+    -------
+    values : array
+        Eigenvalues of :math:`W^{1/2} K W^{1/2}`, descending; of a factor, only its columns' many.
+    places : array of shape (n, rank)
+        The entry of largest size of each column is positive.
+
+    Examples
+    --------
+    >>> K = Factor(np.array([[3.0, 0.0], [-1.0, -1.0], [-1.0, 1.0]]))
+    >>> values, places = principal_places(K, np.array([2.0, 3.0, 3.0]), 1)
+    >>> values.round(9), places.round(9) + 0.0
+    (array([24.,  6.]), array([[ 3.],
+           [-1.],
+           [-1.]]))
+    """
+    values, vectors = spectrum_of(weighed(value, weights))
+    if weights is None:
+        return values, leading_factor(values, vectors, rank)
+    # Through K, not over roots of weights, of which small ones would leave nothing but rounding.
+    some = np.flatnonzero(values[:rank] > len(vectors) * np.finfo(float).eps * values[0])
+    places = np.zeros((len(vectors), rank))
+    back = value @ (np.sqrt(weights)[:, None] * vectors[:, some])
+    places[:, some] = back / np.sqrt(values[some])
+    return values, fix_signs(places)
 
 
 @dataclass(frozen=True, eq=False)

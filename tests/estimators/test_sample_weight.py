@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 import sdpdr
+from sdpdr.blocks import Band
 from sdpdr.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
 from sdpdr.extend import choose_kernel, choose_ridge, ridge
 
@@ -191,16 +192,122 @@ def test_unfoldings_of_weighted_points_are_those_of_points_that_repeat(kind):
     assert np.array_equal(weighed.graph_.counts, repeated.graph_.counts)
     assert np.array_equal(weighed.graph_.edges, repeated.graph_.edges)
     assert weighed.solution_.value == pytest.approx(repeated.solution_.value, rel=1e-5)
+    size = np.abs(repeated.embedding_).max()
+    np.testing.assert_allclose(
+        np.repeat(weighed.embedding_, counts, axis=0), repeated.embedding_, atol=1e-6 * size
+    )
+    np.testing.assert_allclose(
+        weighed.eigenvalues_[:2], repeated.eigenvalues_[:2], atol=1e-6 * repeated.eigenvalues_[0]
+    )
 
 
+def components(learner, weights):
+    """Eigenvalues and columns from the Gram matrix of all rows itself, each as it weighs."""
+    of_rows = np.asarray(learner.gram_)[np.ix_(learner.graph_.index, learner.graph_.index)]
+    centring = np.eye(weights.size) - weights / weights.sum()
+    root = np.sqrt(weights)[:, None]
+    values, vectors = np.linalg.eigh(root * (centring @ of_rows @ centring.T) * root.T)
+    columns = (vectors * np.sqrt(np.maximum(values, 0.0)) / root)[:, :-3:-1]
+    top = np.argmax(np.abs(columns) > np.abs(columns).max(axis=0) * (1.0 - 1e-6), axis=0)
+    return values[:-3:-1], columns * np.sign(columns[top, [0, 1]])
+
+
+def assert_on_axes(learner, weights):
+    values, columns = components(learner, weights)
+    np.testing.assert_allclose(learner.eigenvalues_[:2], values, rtol=1e-5)
+    np.testing.assert_allclose(learner.embedding_, columns, atol=1e-4 * np.abs(columns).max())
+    shares = values / np.sum(learner.eigenvalues_)
+    np.testing.assert_allclose(learner.explained_variance_ratio_, shares, rtol=1e-5)
+
+
+REPEATING = [
+    *(kind(n_neighbors=4) for kind in UNFOLDINGS),
+    sdpdr.ColoredMVU(n_neighbors=4),
+    sdpdr.LOOCVUnfolding(n_neighbors=3, isometry=Band(0.1), sample=None),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", REPEATING, ids=repr)
+def test_columns_are_principal_components_of_all_rows_that_repeat(estimator):
+    counts = np.where(np.arange(14) < 4, 5, 1)
+    rows = np.repeat(np.arange(14), counts)
+    learner = clone(estimator).fit(ROLL[rows], ROLL[rows, :2])
+    assert_on_axes(learner, np.ones(rows.size))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", UNFOLDINGS)
+def test_columns_are_those_of_most_weighted_variance(kind):
+    weights = np.random.default_rng(0).uniform(0.01, 1.0, len(ROLL)) ** 3
+    assert_on_axes(kind(n_neighbors=4).fit(ROLL, sample_weight=weights), weights)
+
+
+@pytest.mark.parametrize("value", [2.0, 0.3])
+@pytest.mark.parametrize("kind", UNFOLDINGS)
+def test_weights_that_are_all_equal_change_no_place(kind, value):
+    plain = kind(n_neighbors=4).fit(ROLL[:20])
+    weighed = kind(n_neighbors=4).fit(ROLL[:20], sample_weight=np.full(20, value))
+    size = np.abs(plain.embedding_).max()
+    np.testing.assert_allclose(weighed.embedding_, plain.embedding_, atol=1e-7 * size)
+    most = weighed.eigenvalues_[0]
+    np.testing.assert_allclose(weighed.eigenvalues_, value * plain.eigenvalues_, atol=1e-7 * most)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", UNFOLDINGS)
 @settings(max_examples=5, deadline=None)
-@given(seed=st.integers(0, 2**16), power=st.integers(-3, 3))
-def test_a_unit_of_all_weights_is_one_of_the_value(seed, power):
-    weights = np.random.default_rng(seed).uniform(0.1, 2.0, len(ROLL))
-    one = sdpdr.MVU(n_neighbors=4).fit(ROLL, sample_weight=weights)
-    other = sdpdr.MVU(n_neighbors=4).fit(ROLL, sample_weight=10.0**power * weights)
-    assert other.solution_.certified()
-    assert other.solution_.value == pytest.approx(10.0**power * one.solution_.value, rel=1e-5)
+@given(seed=st.integers(0, 2**16), power=st.integers(-12, 12))
+@example(seed=0, power=-12)
+@example(seed=0, power=12)
+def test_weights_have_no_unit(kind, seed, power):
+    unit, weights = 10.0**power, np.random.default_rng(seed).uniform(0.1, 2.0, 12)
+    one = kind(n_neighbors=4).fit(ROLL[:12], sample_weight=weights)
+    other = kind(n_neighbors=4).fit(ROLL[:12], sample_weight=unit * weights)
+    size = np.abs(one.embedding_).max()
+    np.testing.assert_allclose(other.embedding_, one.embedding_, atol=1e-4 * size)
+    least = 1e-4 * unit * one.eigenvalues_[0]
+    np.testing.assert_allclose(other.eigenvalues_, unit * one.eigenvalues_, atol=least)
+    assert other.solution_.status is one.solution_.status
+    for name in ("value", "bound"):
+        here, there = getattr(one.solution_, name), getattr(other.solution_, name)
+        assert there == pytest.approx(unit * here, rel=1e-5)
+    if kind is sdpdr.MVE:
+        assert other.iteration_.objective == pytest.approx(
+            unit * one.iteration_.objective, rel=1e-5
+        )
+        assert other.iteration_.bound == pytest.approx(unit * one.iteration_.bound, rel=1e-5)
+
+
+@pytest.mark.parametrize("power", [-12, -6])
+def test_an_iteration_does_not_settle_sooner_for_small_weights(power):
+    weights = np.random.default_rng(0).uniform(0.1, 2.0, 12)
+    graph = sdpdr.graphs.knn(ROLL[:12], n_neighbors=4)
+    one = sdpdr.iterate.minimum_volume(graph.weighed(weights))
+    other = sdpdr.iterate.minimum_volume(graph.weighed(10.0**power * weights))
+    assert other.objective == pytest.approx(10.0**power * one.objective, rel=2e-6)
+
+
+def test_a_second_stage_is_told_in_the_unit_of_the_weights():
+    weights = np.random.default_rng(0).uniform(0.1, 2.0, 20)
+    fits = [
+        sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL[:20], sample_weight=unit * weights)
+        for unit in (1.0, 1e-9)
+    ]
+    one, other = (found.second_stage_ for found in fits)
+    assert other.record.trace == pytest.approx(1e-9 * one.record.trace, rel=1e-3)
+    assert fits[1].eigenvalues_.sum() == pytest.approx(other.record.trace, rel=1e-3)
+
+
+def test_weights_too_large_or_unlike_for_programs_are_refused():
+    for unit in (1e300, 1e-300):
+        with pytest.raises(DataError, match="largest sample_weight"):
+            sdpdr.MVU().fit(ROLL, sample_weight=np.full(len(ROLL), unit))
+    unlike = np.where(np.arange(len(ROLL)) < 3, 1.0, 1e-200)
+    with pytest.raises(DataError, match="rows that are not to count"):
+        sdpdr.MVU().fit(ROLL, sample_weight=unlike)
+    one_small = np.where(np.arange(len(ROLL)) == 3, 1e-60, 1.0)
+    assert np.isfinite(sdpdr.MVU(n_neighbors=4).fit(ROLL, sample_weight=one_small).embedding_).all()
 
 
 def test_weighted_points_keep_their_mean_at_the_origin():
@@ -226,6 +333,32 @@ def test_a_sample_is_drawn_of_those_that_weigh_anything():
     assert found.sample_.size == 15
     assert np.all(weights[found.sample_] == 1)
     assert np.isfinite(found.embedding_).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("sample", [15, None])
+def test_rows_without_weight_need_not_be_numbers(sample):
+    X = ROLL.copy()
+    X[3, 1] = np.nan
+    weights = np.arange(len(ROLL)) % 3
+    found = sdpdr.MVU(n_neighbors=4, sample=sample).fit(X, sample_weight=weights)
+    assert np.isnan(found.embedding_[3]).all()
+    assert np.isfinite(found.embedding_[weights > 0]).all()
+    assert np.isfinite(found.embedding_[0]).all() == (sample is not None)
+    X[4, 1] = np.nan
+    with pytest.raises(DataError, match="4"):
+        sdpdr.MVU(n_neighbors=4, sample=sample).fit(X, sample_weight=weights)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sample_has_its_own_mean_and_axes():
+    weights = np.linspace(0.1, 3.0, len(ROLL))
+    found = sdpdr.MVU(n_neighbors=4, sample=25).fit(ROLL, sample_weight=weights)
+    places, own = found.embedding_[found.sample_], weights[found.sample_]
+    spread = places.T @ (own[:, None] * places)
+    np.testing.assert_allclose(
+        spread, np.diag(found.eigenvalues_[:2]), atol=1e-6 * found.eigenvalues_[0]
+    )
 
 
 def test_frames_and_pipelines_pass_weights_on():

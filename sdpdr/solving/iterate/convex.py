@@ -189,6 +189,10 @@ class ConvexIteration:
             }
         return dict.fromkeys(names, find_direction(given, self.rank))
 
+    @cached_property
+    def _unit(self) -> float:
+        return self.programs.unit(self.ways)
+
     # -- init, step, done -------------------------------------------------------------------
 
     def init(self) -> State:
@@ -315,7 +319,7 @@ class ConvexIteration:
             start=state.start,
             objective=objective,
             excess=excess,
-            share=excess / max(trace, self.programs.unit),
+            share=excess / max(trace, self._unit),
             trace=trace,
             infeasibility=solution.residuals.primal(),
             value=solution.value,
@@ -345,7 +349,7 @@ class ConvexIteration:
         return record.infeasibility <= TOLERATED * self.accuracy
 
     def _size(self, record: Record) -> float:
-        return max(abs(record.objective), self.programs.unit)
+        return max(abs(record.objective), self._unit)
 
     # -- what comes next --------------------------------------------------------------------
 

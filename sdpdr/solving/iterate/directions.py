@@ -31,7 +31,7 @@ from sdpdr.base.errors import DataError, UnknownNameError
 from sdpdr.linalg import InnerProduct, LinearMap, QuadraticForms, Trace
 from sdpdr.linalg.spectral import factor_spectrum, gram_spectrum
 from sdpdr.program import Factor, as_dense
-from sdpdr.program.point import Value
+from sdpdr.program.point import Value, weighed
 
 # Eigenvalues below this share of the largest belong to no direction of their own.
 _NEGLIGIBLE = 1e-12
@@ -103,6 +103,10 @@ class Direction(ABC):
         """What the excess is a share of: the trace."""
         return float(value.trace())
 
+    def measure(self, n: int) -> LinearMap:
+        """The size, or what it is made of, as a cost of a matrix of order n."""
+        return Trace(n)
+
 
 class _OfSpectrum(Direction):
     """A direction made of the spectrum, with weights on the points or without."""
@@ -111,7 +115,7 @@ class _OfSpectrum(Direction):
 
     def first(self, n: int, null: Array, rng: np.random.Generator) -> LinearMap:
         """The weighted trace."""
-        return Trace(n, self.weights)
+        return self.measure(n)
 
     def excess(self, value: Value) -> float:
         """Sum of the trailing eigenvalues."""
@@ -121,6 +125,10 @@ class _OfSpectrum(Direction):
     def size(self, value: Value) -> float:
         """The weighted trace."""
         return float(np.sum(self._spectrum(value)[0]))
+
+    def measure(self, n: int) -> LinearMap:
+        """The weighted trace."""
+        return Trace(n, self.weights)
 
     def _spectrum(self, value: Value) -> tuple[Array, Array]:
         return _spectrum(value, self.weights)
@@ -349,12 +357,11 @@ def _spectrum(
     value: Value, weights: Array | None, mean: Array | None = None
 ) -> tuple[Array, Array]:
     """Of the points, each as often as it counts, off the columns of ``mean``."""
+    value = weighed(value, weights)
     if isinstance(value, Factor):
-        factor = value.factor if weights is None else _root(weights) * value.factor
+        factor = value.factor
         return factor_spectrum(factor if mean is None else factor - mean @ (mean.T @ factor))
     gram = np.asarray(value, dtype=float)
-    if weights is not None:
-        gram = _root(weights) * gram * _root(weights).T
     if mean is not None and mean.size:
         off = np.eye(len(gram)) - mean @ mean.T
         gram = off @ gram @ off

@@ -15,7 +15,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
-from sdpdr.linalg import LinearMap, Trace
+from sdpdr.linalg import LinearMap
 from sdpdr.program import SDP, Factor, Solution, Status
 from sdpdr.program.face import null_vectors
 from sdpdr.program.point import PsdVariable, Value
@@ -23,6 +23,7 @@ from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
 from sdpdr.solving.choice import choose
+from sdpdr.solving.iterate.directions import Direction
 from sdpdr.solving.solve import solve_step
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
@@ -87,12 +88,14 @@ class Programs:
             found[name] = (variable.n, np.linalg.qr(null)[0])
         return found
 
-    @cached_property
-    def unit(self) -> float:
-        """A trace beside which a trace counts as zero."""
+    def unit(self, ways: Mapping[str, Direction]) -> float:
+        """A size of the matrices, as their directions measure it, beside which one counts as zero.
+
+        Weights of points are part of it: they have a unit, that of objectives.
+        """
         program = self.base
         for name in self.names:
-            program = program.with_cost(name, Trace(self.orders[name][0]))
+            program = program.with_cost(name, ways[name].measure(self.orders[name][0]))
         return gap_scale(program)
 
     @property

@@ -225,6 +225,8 @@ class AnchoredMVU(LengthEmbedding):
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
         _, nodes, coordinates = self._known
         if nodes.size:
+            # The matrix has rows for dimensions beside those for points.
+            self.eigenvalues_ = solution.spectrum()
             placed = place(solution, graph, nodes, coordinates / self.scale_)
             placed = Placed(self.scale_ * placed.coordinates, self.scale_**2 * placed.trust)
             placed.coordinates[nodes] = coordinates

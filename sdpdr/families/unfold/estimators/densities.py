@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -117,6 +117,8 @@ class DensityMap(SampledInTime, KernelEmbedding):
     ((40, 2), True)
     """
 
+    _iterations: ClassVar[tuple[str, ...]] = ("second_stage_",)
+
     _: KW_ONLY
     bandwidth: float | None = None
     variant: Variant = "unit"
@@ -135,7 +137,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
     def _few(self) -> int:
         return _FEW
 
-    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+    def _optimum(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         deadline = Deadline(self._limit())
         model = self._model(graph, X, y)
         found = self._solved(model)

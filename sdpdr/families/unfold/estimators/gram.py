@@ -33,6 +33,7 @@ from sdpdr.graphs.selection import as_asked
 from sdpdr.model import Model
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Factor, Solution, Status
+from sdpdr.program.point import Value, principal_places
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
@@ -54,8 +55,9 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
 ):
     """Base of embeddings read off a Gram matrix.
 
-    As of scikit-learn's Isomap, columns have names (``get_feature_names_out``), and
-    ``set_output(transform="pandas")`` makes frames of them.
+    Columns of ``embedding_`` are principal axes of all samples, so that samples at one place, which
+    are one node, count as often as they occur. As of scikit-learn's Isomap, columns have names
+    (``get_feature_names_out``), and ``set_output(transform="pandas")`` makes frames of them.
 
     Fields are hyperparameters: a subclass has those of its base and adds its own, as a dataclass
     again. ``_model`` names its recipe.
@@ -181,7 +183,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
         warn_of_missing_proof(solution, way_out, ours=self._is_limit_ours())
-        self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
+        self.gram_ = solution.gram()
         places = self._places(graph, solution)
         self.embedding_ = graph.of_samples(places).astype(self._dtype)
         self.graph_, self.solution_ = graph, solution
@@ -191,8 +193,13 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return getattr(self, "isometry", None) == "equality"
 
     def _places(self, graph: NeighborGraph, solution: Solution) -> Array:
-        """Coordinates of the nodes."""
-        return solution.embedding(self.n_components)
+        """Coordinates of the nodes; sets ``eigenvalues_``."""
+        return self._on_axes(graph, solution.gram())
+
+    def _on_axes(self, graph: NeighborGraph, gram: Value) -> Array:
+        """Components of all samples, as often as they count, from the Gram matrix of the nodes."""
+        self.eigenvalues_, places = principal_places(gram, graph.masses, self.n_components)
+        return places
 
     def _compare(self, places: Array) -> None:
         """What the places of the nodes keep of the data, for those that are to keep it."""

@@ -20,7 +20,6 @@ from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Band, OtherSums, Relation
 from sdpdr.program import Factor, Solution, Status
-from sdpdr.program.point import leading_factor, spectrum_of
 
 # Relative to squared lengths, what neighbours may give way by to lie on a sphere.
 _WIDTH_ON_SPHERES = 0.05
@@ -45,8 +44,7 @@ class KernelEmbedding(GramEmbedding):
         else:
             centring = np.eye(graph.n) - share
             gram = centring @ gram @ centring.T
-        self.eigenvalues_, vectors = spectrum_of(gram)
-        return leading_factor(self.eigenvalues_, vectors, self.n_components)
+        return self._on_axes(graph, gram)
 
 
 @dataclass(eq=False, repr=False)
@@ -93,7 +91,7 @@ class ColoredMVU(LengthEmbedding):
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        Its spectrum, descending (of a factor, as many as it has columns).
+        As of `MVU`.
     graph_ : NeighborGraph
     solution_ : Solution
         With ``value``, ``bound``, ``gap``, multipliers and residuals.

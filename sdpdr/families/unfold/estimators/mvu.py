@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -70,15 +70,17 @@ class MVU(SampledEmbedding):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        Of those unfolded, centred; column signs are such that the entry of largest size is
-        positive.
+        Of those unfolded, centred, on their principal axes; column signs are such that the entry of
+        largest size is positive.
     sample_ : array of int
         The rows that were unfolded, of which alone ``gram_``, ``graph_`` and ``solution_`` speak.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        Its spectrum, descending (of a factor, as many as it has columns). Of its sum,
-        ``explained_variance_ratio_`` has the share of each column of the embedding.
+        The spectrum of the Gram matrix of all samples unfolded, which is that of ``gram_`` where
+        none repeat, descending (of a factor, as many as it has columns): sums of squares of the
+        columns of the embedding, weighted where samples have weights. Of the sum,
+        ``explained_variance_ratio_`` has the share of each column.
     length_kept_ : float
         Squared lengths of edges in the embedding over those in the data, sums of both: 1 where
         all are kept.
@@ -188,11 +190,11 @@ class MFNU(SampledEmbedding):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        Centred; column signs are such that the entry of largest size is positive.
+        As of `MVU`.
     gram_ : array of shape (nodes, nodes) or Factor
         The Gram matrix of the distinct points.
     eigenvalues_ : array
-        Its spectrum, descending (of a factor, as many as it has columns).
+        As of `MVU`.
     graph_ : NeighborGraph
     solution_ : Solution
         With ``value``, ``bound``, ``gap``, multipliers and residuals.
@@ -259,10 +261,8 @@ class MVE(SampledInTime):
 
     Attributes
     ----------
-    embedding_ : array of shape (n, n_components)
-    gram_ : array of shape (nodes, nodes) or Factor
-    eigenvalues_ : array
-    graph_ : NeighborGraph
+    embedding_, gram_, eigenvalues_, graph_
+        As of `MVU`.
     iteration_ : State
         With ``history``, ``status``, ``objective`` and ``bound``.
     solution_ : Solution
@@ -300,6 +300,8 @@ class MVE(SampledInTime):
     True
     """
 
+    _iterations: ClassVar[tuple[str, ...]] = ("iteration_",)
+
     _: KW_ONLY
     kappa: float = 1.0
     isometry: Relation = "inequality"
@@ -310,7 +312,7 @@ class MVE(SampledInTime):
         """The first program, by which it is predicted how long a sample takes."""
         return mvu(graph, self.isometry)
 
-    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+    def _optimum(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         require_solver(self.solver)
         if self.n_components > graph.n - 1:
             raise DataError(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples
 
 from sdpdr.base import checks as validate
@@ -20,11 +22,19 @@ from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import working
 from sdpdr.base.rows import rows_of
-from sdpdr.base.weights import checked_weights
+from sdpdr.base.weights import checked_weights, weighing
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
-from sdpdr.graphs import knn
+from sdpdr.families.unfold.estimators.units import (
+    in_counts,
+    out_of_counts,
+    state_out_of_counts,
+    unit_of_counts,
+)
+from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.search import seconds_of_search
 from sdpdr.graphs.selection import as_asked
+from sdpdr.model.blocks import Slack
+from sdpdr.program import Solution
 from sdpdr.solving.plan import plan
 
 # So many points are unfolded in any case; of noise in ten dimensions they take longer than there is
@@ -85,6 +95,33 @@ def completed(embedding: Array, rows: Index, places: Array) -> Array:
     return found
 
 
+def points_that_count(X: Any, weights: Array | None) -> Array:
+    """Points, of which those without weight need not be numbers; these are nan then.
+
+    Raises
+    ------
+    DataError, DataTypeError
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [np.nan], [3.0]]
+    >>> points_that_count(X, np.array([1.0, 1.0, 0.0, 2.0])).ravel()
+    array([ 0.,  1., nan,  3.])
+    """
+    if weights is None or weights.all():
+        return validate.points(X)
+    with weighing(X, None, weights) as (part, _, _):
+        counting = validate.points(part)
+    points = np.full((weights.size, counting.shape[1]), np.nan)
+    points[weights > 0.0] = counting
+    # Words among them are as little of a point as gaps are.
+    with suppress(ValueError):
+        idle = _safe_indexing(X, np.flatnonzero(weights == 0.0))
+        points[weights == 0.0] = check_array(idle, dtype=float, ensure_all_finite=False)
+    points[~np.isfinite(points).all(axis=1)] = np.nan
+    return points
+
+
 @dataclass(eq=False, repr=False)
 class Sampling(GramEmbedding):
     """Base of embeddings of a sample, where all points would take too long.
@@ -113,25 +150,28 @@ class Sampling(GramEmbedding):
     def _learn(self, X: Any, y: Any, weights: Array | None = None) -> Sampling:
         require_kinds(self)
         self.sample_ = None
-        points = self._points_to_sample(X)
+        points = self._points_to_sample(X, weights)
         rows = None if points is None else self._drawn(points, weights)
         if points is None or rows is None:
             super()._learn(X, y, weights)
             self.sample_ = np.arange(self.graph_.index.size)
             return self
         self.sample_ = rows
-        warn_of_seeming_distances(points)
+        known = np.isfinite(points).all(axis=1)
+        warn_of_seeming_distances(points[known])
         if self.metric == "euclidean":
-            warn_of_unlike_columns(X)
+            warn_of_unlike_columns(X if known.all() else points[known])
         with rows_of(rows), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # told of all rows
             super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
         working(f"placing {len(points) - len(rows)} points")
-        self.embedding_ = as_precise(completed(self.embedding_, rows, self.extension_(points)), X)
+        places = np.full((len(points), self.embedding_.shape[1]), np.nan)
+        places[known] = self.extension_(points[known])
+        self.embedding_ = as_precise(completed(self.embedding_, rows, places), X)
         return self
 
-    def _points_to_sample(self, X: Any) -> Array | None:
+    def _points_to_sample(self, X: Any, weights: Array | None) -> Array | None:
         """The points, checked, if they might not all be unfolded."""
         if self.sample is None:
             return None
@@ -151,7 +191,7 @@ class Sampling(GramEmbedding):
                     f"sample={self.sample} places points by their coordinates, and these are known "
                     "by distances. Pass sample=None, or distances of fewer points."
                 )
-        return validate.points(X)
+        return points_that_count(X, weights)
 
     def _drawn(self, points: Array, weights: Array | None) -> Index | None:
         """Rows of a sample, of those that weigh anything; None where all of these are taken."""
@@ -178,21 +218,31 @@ class Sampling(GramEmbedding):
 
 @dataclass(eq=False, repr=False)
 class SampledInTime(Sampling):
-    """Base of embeddings of a sample that is doubled as long as it is predicted to end in time."""
+    """Base of embeddings of a sample that is doubled as long as it is predicted to end in time.
+
+    Their samples may have weights.
+    """
+
+    # Names of attributes that are iterations.
+    _iterations: ClassVar[tuple[str, ...]] = ()
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SampledInTime:
         """Learn the embedding of the rows of X.
+
+        Columns are principal axes of all rows unfolded, as often as they occur or count, about
+        their mean; those that are placed beside a sample are measured from its mean, on its axes.
 
         Parameters
         ----------
         X : array_like of shape (n, D), or distances (n, n) if ``metric="precomputed"``
         y : ignored
         sample_weight : array_like of shape (n,), optional
-            How much each row counts in the variance and the centre, 0 or more; two is as if it
-            were there twice. Rows of weight 0 have no part in the fit, nor a place (``nan``); or
-            they are placed, where a sample is unfolded, and have to be numbers then. The map of
-            ``extension`` does not heed weights, and axes are those of ``gram_``, of distinct
-            points, as where rows repeat.
+            How much each row counts in the variance, the centre and the axes, 0 or more; two is
+            as if it were there twice. Rows of weight 0 have no part in the fit, nor a place
+            (``nan``); or they are placed, where a sample is unfolded and they are numbers. The map
+            of ``extension`` does not heed weights. A common factor of all is one of
+            ``eigenvalues_`` and of objectives, and changes nothing else, but where lengths have a
+            price (`Slack`), which counts beside them.
 
         Returns
         -------
@@ -200,6 +250,21 @@ class SampledInTime(Sampling):
         """
         self._learn(X, y, checked_weights(sample_weight, X))
         return self
+
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        """Of counts in a unit of their own: solvers stop by sizes, some of which are absolute."""
+        # A price has the unit of the variance that it is weighed against.
+        priced = isinstance(getattr(self, "isometry", None), Slack)
+        unit = 1.0 if priced else unit_of_counts(graph)
+        found = self._optimum(in_counts(graph, unit), X, y)
+        for name in self._iterations:
+            state = getattr(self, name)
+            setattr(self, name, None if state is None else state_out_of_counts(state, unit))
+        return out_of_counts(found, unit)
+
+    def _optimum(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        """The solution that the embedding is read off."""
+        return super()._answer(graph, X, y)
 
     def _affordable(self, points: Array) -> int:
         """How many of the first points to unfold."""

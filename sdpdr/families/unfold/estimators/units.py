@@ -1,4 +1,4 @@
-"""Programs of squared lengths, solved in a unit that the data choose, and answers taken back."""
+"""Programs solved in a unit, of length or of weight, that data choose, and answers taken back."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.errors import ModelError
+from sdpdr.base.arrays import LARGEST
+from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import LinearMap
 from sdpdr.model import Affine, Model
 from sdpdr.model.block import Changed
 from sdpdr.model.blocks import Slack
@@ -18,9 +20,12 @@ from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penaliz
 from sdpdr.program import Factor, Solution
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point, Value
+from sdpdr.solving.iterate.records import State
 
 # What records of a solver's progress hold in units of the objective.
 _OBJECTIVES = ("value", "bound", "dual")
+# What records of an iteration do.
+_OF_RECORDS = ("objective", "excess", "trace", "value")
 
 
 @dataclass(eq=False, repr=False)
@@ -111,6 +116,25 @@ def out_of_unit(solution: Solution, model: Model, unit: float) -> Solution:
     """
     if unit == 1.0:
         return solution
+    values = {name: _times(unit, value) for name, value in solution.values.items()}
+    point = Point(values, solution.duals)
+    # Of a program solved on a face, multipliers of the whole need not be a dual point.
+    on_face = solution.measured if solution.exposures else None
+    return replace(
+        _worth(solution, unit),
+        values=values,
+        measured=Measured(model.to_sdp(), point, on_face=on_face),
+    )
+
+
+def _times(unit: float, value: Value) -> Value:
+    if isinstance(value, Factor):
+        return Factor(np.sqrt(unit) * value.factor)
+    return np.asarray(unit * value)
+
+
+def _worth(solution: Solution, unit: float) -> Solution:
+    """With objectives times a number, of whatever speaks of them."""
 
     def times(number: float | None) -> float | None:
         return None if number is None else unit * number
@@ -118,10 +142,6 @@ def out_of_unit(solution: Solution, model: Model, unit: float) -> Solution:
     def told(record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {k: times(x) if k in _OBJECTIVES else x for k, x in record.items()}
 
-    values = {name: _times(unit, value) for name, value in solution.values.items()}
-    point = Point(values, solution.duals)
-    # Of a program solved on a face, multipliers of the whole need not be a dual point.
-    on_face = solution.measured if solution.exposures else None
     runs = [
         replace(r, value=times(r.value), bound=times(r.bound), attained=times(r.attained))
         for r in solution.runs
@@ -131,15 +151,77 @@ def out_of_unit(solution: Solution, model: Model, unit: float) -> Solution:
         value=unit * solution.value,
         bound=times(solution.bound),
         attained=times(solution.attained),
-        values=values,
         claimed=replace(solution.claimed, value=times(solution.claimed.value)),
         history=tuple(told(record) for record in solution.history),
         runs=tuple(runs),
-        measured=Measured(model.to_sdp(), point, on_face=on_face),
     )
 
 
-def _times(unit: float, value: Value) -> Value:
-    if isinstance(value, Factor):
-        return Factor(np.sqrt(unit) * value.factor)
-    return np.asarray(unit * value)
+def unit_of_counts(graph: NeighborGraph) -> float:
+    """The count of a typical node, the lower median: one where few points repeat.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> unit_of_counts(graphs.path([1.0, 1.0, 1.0]).weighed([3e-9, 3e-9, 8.0, 3e-9]))
+    3e-09
+    """
+    middle = (graph.n - 1) // 2
+    return float(np.partition(graph.counts, middle)[middle])
+
+
+def in_counts(graph: NeighborGraph, unit: float) -> NeighborGraph:
+    """The graph with counts over a unit.
+
+    Raises
+    ------
+    DataError
+        Counts are so unlike that programs would not hold them.
+    """
+    if unit == 1.0:
+        return graph
+    counts = graph.counts / unit
+    if counts.max() > LARGEST or not counts.all():
+        raise DataError(
+            f"sample_weight ranges from {graph.counts.min():g} to {graph.counts.max():g}: beside "
+            "the largest the others are nothing. Give 0 to rows that are not to count."
+        )
+    return replace(graph, counts=counts)
+
+
+def out_of_counts(solution: Solution, unit: float) -> Solution:
+    """The answer to a program of counts over a unit, as one of the counts themselves.
+
+    Objectives and multipliers are times the unit. Rows that put the mean at the origin are those
+    of the program that was solved, as is what is measured of the point.
+    """
+    if unit == 1.0:
+        return solution
+    duals = {label: unit * dual for label, dual in solution.duals.items()}
+    return replace(_worth(solution, unit), duals=duals, gap_scale=unit * solution.gap_scale)
+
+
+def state_out_of_counts(state: State, unit: float) -> State:
+    """An iteration over programs of counts over a unit, as one of the counts themselves."""
+    if unit == 1.0:
+        return state
+
+    def pull(given: Mapping[str, LinearMap] | None) -> Mapping[str, LinearMap] | None:
+        return None if given is None else {name: unit * way for name, way in given.items()}
+
+    def answer(found: Solution | None) -> Solution | None:
+        return None if found is None else out_of_counts(found, unit)
+
+    history = [
+        replace(r, **{name: unit * getattr(r, name) for name in _OF_RECORDS}) for r in state.history
+    ]
+    return replace(
+        state,
+        history=tuple(history),
+        bound=None if state.bound is None else unit * state.bound,
+        last=answer(state.last),
+        best=answer(state.best),
+        directions=pull(state.directions),
+        last_directions=pull(state.last_directions),
+        best_directions=pull(state.best_directions),
+    )
