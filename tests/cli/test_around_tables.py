@@ -121,3 +121,85 @@ def test_a_class_that_is_not_known_of_every_row_is_no_coordinate(sdpdr, tmp_path
     lines = (tmp_path / "y.csv").read_text().splitlines()
     assert len(lines) == 15
     assert [line.split(",")[0] for line in lines[:4]] == ["class", "0", "1", ""]
+
+
+@pytest.mark.parametrize("blank", ["\u00a0", "\u202f", "\u2009"])
+def test_numbers_with_blanks_are_no_words(sdpdr, tmp_path, lines, blank):
+    rows = [f"1{blank}{k}34,{row}" for k, row in enumerate(lines[:10])]
+    (tmp_path / "t.csv").write_text("\n".join([f"n,{HEAD}", *rows]), encoding="utf-8")
+    assert refused(sdpdr("embed t.csv"), tmp_path).endswith("Say so with --thousands space")
+    read = read_table(tmp_path / "t.csv", thousands="space").numbers()
+    np.testing.assert_array_equal(read[:, 0], np.arange(1034, 2000, 100))
+
+
+def _drawn(points, manner):
+    """A table as a client of a database prints it, or Markdown."""
+    rule = "+".join(["-----------"] * 3)
+    cells = [[f"{entry:>9}" for entry in row] for row in [HEAD.split(","), *points.tolist()]]
+    rows = [f" {' | '.join(row)} " for row in cells]
+    if manner == "psql":
+        return [rows[0], rule, *rows[1:], "(12 rows)", ""]
+    rows = [f"|{row}|" for row in rows]
+    if manner == "mysql":
+        return [f"+{rule}+", rows[0], f"+{rule}+", *rows[1:], f"+{rule}+", "12 rows in set (0.1 s)"]
+    return [rows[0], f"|{rule.replace('+', '|')}|", *rows[1:]]
+
+
+@pytest.mark.parametrize("manner", ["psql", "mysql", "markdown"])
+@pytest.mark.parametrize("suffix", ["csv", "txt"])
+def test_tables_that_databases_print_are_read(tmp_path, points, manner, suffix):
+    path = tmp_path / f"t.{suffix}"
+    path.write_text("\n".join(_drawn(points, manner)))
+    read = read_table(path)
+    assert (list(read.columns), read.separator) == (HEAD.split(","), "|")
+    np.testing.assert_array_equal(read.numbers(), points)
+    line = read.lines[0]
+    assert path.read_text().splitlines()[line - 1].split("|")[-1 - (manner != "psql")].strip() == (
+        str(points[0, -1])
+    )
+
+
+def test_bars_at_both_ends_are_cells_where_no_rule_is_drawn(tmp_path):
+    (tmp_path / "t.csv").write_text("|x|y|\n|1|2|\n|3|4|\n")
+    assert len(read_table(tmp_path / "t.csv").columns) == 4
+
+
+def test_quoted_decimal_commas_between_commas_are_read_or_told(sdpdr, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('x,y,z\n"1,5",2,"3,25"\n"4,5",3,"2,75"\n"1.250,5",3,"2,75"\n')
+    assert read_table(path).decimal == ","
+    said = refused(sdpdr("embed t.csv"), tmp_path)
+    assert said.endswith("points between thousands. Say so with --thousands .")
+    np.testing.assert_array_equal(read_table(path, thousands=".").numbers()[2], [1250.5, 3, 2.75])
+    path.write_text('x,y,z\n"1,5",2.5,3\n"4,5",3,2\n"2,5",3,1\n')
+    assert "--decimal , reads decimal commas" in refused(sdpdr("embed t.csv"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rows", "ways"),
+    [
+        ("1.250;2,5", "--decimal . or --decimal , or --thousands ."),
+        ("1,250;2.5", "--decimal . or --decimal , or --thousands ,"),
+        ("1,25;2.5", "--decimal . or --decimal ,"),
+        ("1,250;2.500", "--decimal . or --decimal , or --thousands , or --thousands ."),
+    ],
+)
+def test_only_marks_that_may_stand_between_thousands_are_offered(sdpdr, tmp_path, rows, ways):
+    (tmp_path / "t.csv").write_text(f"x;y\n{rows}\n{rows}\n")
+    assert refused(sdpdr("embed t.csv"), tmp_path).endswith(f"Say which it is with {ways}")
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "2024-01-{}", "2024-01-{}T10:12:00Z", "2024/1/{} 9:30", "{}.01.2024", "{}.1.24",
+        "1/{}/2024", "{} Jan 2024", "January {}, 2024", "10:{}", "2024-01-{} 10:12:33.125+01:00",
+    ],
+)  # fmt: skip
+def test_dates_are_told_as_such(sdpdr, tmp_path, lines, when):
+    rows = [f'"{when.format(k + 10)}",{row}' for k, row in enumerate(lines)]
+    (tmp_path / "t.csv").write_text("\n".join([f"when,{HEAD}", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert ran.code == Exit.OK
+    assert "'when' (dates or times)" in ran.err
+    assert "A date is a coordinate where the file has a number for it" in ran.err

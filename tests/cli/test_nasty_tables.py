@@ -123,11 +123,22 @@ def test_a_total_below_names_is_told(sdpdr, tmp_path, points, lines):
     assert "--drop-lines 14 leaves it out" in ran.err
 
 
-@pytest.mark.parametrize("mark", ["-", "--", ".", "*", "n.a.", "#N/A", "missing"])
+@pytest.mark.parametrize("mark", ["-", "--", ".", "*", "n.a.", "n/d", "s/d", "missing"])
 def test_marks_of_what_is_not_known_are_asked_about(sdpdr, tmp_path, lines, mark):
     (tmp_path / "t.csv").write_text(HEAD + "\n".join([*lines, f"1,{mark},2"]))
     said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
-    assert f"If {mark!r} stands for what is not known, leave such cells empty" in said
+    assert f"If {mark!r} stands for what is not known, --na-values=" in said
+    option = said.partition("not known, ")[2].partition(" says")[0].replace("'", "")
+    read = read_table(tmp_path / "t.csv", unknown=[mark]).numbers()
+    assert np.argwhere(np.isnan(read)).tolist() == [[12, 1]]
+    done = sdpdr(f"embed t.csv {option} --missing drop --out y.csv")
+    assert (done.code, "left out: 13" in done.err) == (Exit.OK, True)
+
+
+@pytest.mark.parametrize("mark", [r"\N", "(null)", "#N/A", "<NA>", "NULL", "?"])
+def test_what_programs_write_for_a_gap_is_one(tmp_path, lines, mark):
+    (tmp_path / "t.csv").write_text("\n".join([HEAD.strip(), *lines, f"1,{mark},2"]))
+    assert np.argwhere(np.isnan(read_table(tmp_path / "t.csv").numbers())).tolist() == [[12, 1]]
 
 
 @pytest.mark.parametrize(("sep", "point"), [(",", "."), (";", ",")])
@@ -256,7 +267,8 @@ def test_what_is_no_number_is_written_beside_as_it_was(sdpdr, tmp_path, lines, w
     (tmp_path / "t.csv").write_bytes(f"größe,{HEAD}{rows}".encode("cp1252"))
     ran = sdpdr("embed t.csv --n-neighbors 4 --out y.csv")
     assert ran.code == Exit.OK
-    assert "no coordinates, and kept beside the embedding: 'größe' (words)" in ran.err
+    kind = "dates or times" if "2024" in words else "words"
+    assert f"no coordinates, and kept beside the embedding: 'größe' ({kind})" in ran.err
     kept, asked = (pd.read_csv(source, dtype=str)["größe"] for source in
                    (tmp_path / "y.csv", io.StringIO(f"größe,{HEAD}{rows}")))  # fmt: skip
     assert kept.tolist() == asked.tolist()
@@ -274,6 +286,8 @@ def test_what_is_no_number_is_written_beside_as_it_was(sdpdr, tmp_path, lines, w
         ("1,002,811", ";", ".", "commas between thousands. Say so with --thousands ,"),
         ("2,811", ",", ".", "or decimal commas. Say which with --thousands , or --decimal ,"),
         ("2.811", ";", ",", "or decimal points. Say which with --thousands . or --decimal ."),
+        ("12\u202f811", ",", ".", "blanks between thousands. Say so with --thousands space"),
+        ("\u22122\u2009811,5", ";", ",", "blanks between thousands. Say so with --thousands space"),
         ("2'811.99", ",", ".", "apostrophes between thousands. Say so with --thousands \\'"),
         ("2 811.99", ",", ".", "blanks between thousands. Say so with --thousands space"),
         ("$2,811.99", ",", ".", "commas between thousands. Take them and the sign of money out."),
@@ -285,7 +299,13 @@ def test_marks_between_thousands_are_told_with_what_to_do(cell, separator, decim
 
 @pytest.mark.parametrize(
     ("mark", "between", "point"),
-    [(",", ",", "."), (".", ".", ","), ("'", "\u2019", "."), ("space", "\u202f", ",")],
+    [
+        (",", ",", "."),
+        (".", ".", ","),
+        ("'", "\u2019", "."),
+        ("space", "\u202f", ","),
+        ("space", "\u2009", "."),
+    ],
 )
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_marks_between_thousands_are_read_where_they_are_said(

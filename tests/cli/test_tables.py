@@ -276,7 +276,7 @@ def test_ids_that_repeat_are_no_coordinate_and_a_key_may_be_one(sdpdr, tmp_path,
 def test_dates_are_kept_beside_the_points(sdpdr, tmp_path, frame, plain, how):
     frame["when"] = pd.date_range("2024-02-20", periods=30).strftime(how)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    assert "'when' (words)" in sdpdr("embed t.csv --n-neighbors 5 --out y.csv").err
+    assert "'when' (dates or times)" in sdpdr("embed t.csv --n-neighbors 5 --out y.csv").err
     written = pd.read_csv(tmp_path / "y.csv")
     assert written["when"].tolist() == frame["when"].tolist()
     np.testing.assert_allclose(written[["y1", "y2"]], plain, rtol=1e-12)

@@ -706,6 +706,19 @@ def test_columns_are_taken_by_their_names(names, order):
     assert (named.items == plain.items).all()
 
 
+@pytest.mark.parametrize("names", [("uid", "mid"), ("userId", "film"), ("user", "movieId")])
+@pytest.mark.parametrize("stars", [[], ["stars"], ["rating"]])
+@pytest.mark.parametrize("known", [True, False])
+def test_pairs_in_order_are_predicted_whatever_two_of_them_are_called(names, stars, known):
+    frame = as_frame(SMALL, ("uid", "mid", "stars"))
+    model = RatingMMMF(1.0).fit(frame)
+    asked = frame.set_axis([*names, "rest"], axis=1).rename(columns={"rest": "".join(stars)})
+    asked = asked[[*names, *stars]]
+    if stars and not known:
+        asked = asked.assign(**{stars[0]: np.nan})  # what is to be predicted
+    np.testing.assert_array_equal(model.predict(asked), model.predict(frame))
+
+
 @pytest.mark.parametrize(
     ("more", "column"),
     [(lambda f: f.assign(timestamp=times(f)), "timestamp"), (lambda f: f.reset_index(), "index")],

@@ -28,6 +28,9 @@ from sdpdr.lab.study.text_files import at_hand, called
 
 SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
+_OF_DATES = (
+    " A date is a coordinate where the file has a number for it: days since the first, or hours."
+)
 # Classes that a legend can tell apart.
 _COLOURS = 10
 _NAMELESS = {
@@ -54,6 +57,11 @@ def add_reading(add: Callable[..., None]) -> None:
     )
     add("--thousands MARK", words, choices=THOUSANDS)
     add("--percent", "numbers of text with a sign of percent: 12 %% is 12", action="store_true")
+    words = (
+        "what stands for entries of text that are not known, beside empty, NA, NULL and the\n"
+        "like; written --na-values=- where it begins with a -"
+    )
+    add("--na-values A,B,...", words, **names)
     add("--transpose", "columns are points, as where genes are rows and samples columns")
     add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
     words = "lines of text that are no points: units below the names, a total"
@@ -83,6 +91,7 @@ def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
             skip=args.skip,
             thousands=args.thousands,
             percent=args.percent,
+            unknown=args.na_values,
             without=args.drop_lines,
             transpose=args.transpose,
             as_written=kept,
@@ -238,9 +247,10 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
         note(f"{frame.file}: without any entry, and left out: {', '.join(empty)}.")
     if kinds:
         words = ", ".join(kinds)
+        dates = _OF_DATES if "dates or times" in found.values() else ""
         note(
             f"{frame.file}: no coordinates, and kept beside the embedding: {words}. --columns "
-            "names the coordinates, --drop leaves columns out."
+            f"names the coordinates, --drop leaves columns out.{dates}"
         )
 
 
@@ -263,7 +273,7 @@ def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) 
     for name in (args.color, *args.label):
         if name is not None:
             return str(name)
-    words = (name for name in kept if found.get(name) in ("labels", "words"))
+    words = (name for name in kept if found.get(name) in ("labels", "words", "dates or times"))
     return next((name for name in words if len(set(map(str, kept[name]))) <= _COLOURS), None)
 
 

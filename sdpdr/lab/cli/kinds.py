@@ -1,4 +1,4 @@
-"""What a column of a table is: a coordinate, or ids, numbers of rows, labels or words."""
+"""What a column of a table is: a coordinate, or ids, numbers of rows, labels, dates or words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import counts_rows, is_named_as_id
-from sdpdr.lab.study.cells import TRUTHS, is_missing, is_number, numbers_of
+from sdpdr.lab.study.cells import APOSTROPHES, BLANKS, TRUTHS, is_missing, is_number, numbers_of
 from sdpdr.lab.study.frame import Frame
 
 EMPTY = "empty"
@@ -16,8 +16,16 @@ EMPTY = "empty"
 # Names of columns whose whole numbers are classes.
 _LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
 # Cells of digits that are no plain numbers: thousands, percents, amounts of money.
-_NEARLY = re.compile(r"[-+]?[$€£]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
-_DATE = re.compile(r"\d{1,2}([./])\d{1,2}\1\d{4}|\d{4}([./])\d{1,2}\2\d{1,2}")
+_IN_NUMBERS = rf"[\d.,{APOSTROPHES}{BLANKS}]*"
+_NEARLY = re.compile(rf"[-+\u2212]?[$€£]?{_IN_NUMBERS}\d{_IN_NUMBERS}[%$€£]?")
+# Days as the standard and most countries write them, and a time of day after them or alone.
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY = (
+    r"\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:\d{4}|\d{2})|\d{4}-\d{2}"
+    rf"|\d{{1,2}}[ .-]*{_MONTH}[ -]*\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}"
+)
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]m)?(?:Z| ?(?:UTC|GMT)|[-+]\d{2}:?\d{2})?"
+_DATE = re.compile(rf"(?:{_DAY})(?:[T ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
 # Names whose whole numbers may be a quantity, unless no two of them are alike.
 _MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 
@@ -37,6 +45,9 @@ def kind_of(frame: Frame, name: str, distances: bool) -> str:
     >>> columns = {"shape": np.array(["a", "b"]), "round": np.array(["True", ""])}
     >>> [kind_of(Frame("t.csv", columns), name, False) for name in columns]
     ['words', '']
+    >>> when = {"when": np.array(["2024-01-31", "2024-02-01T12:00"])}
+    >>> kind_of(Frame("t.csv", when), "when", False)
+    'dates or times'
     """
     column = frame.columns[name]
     if _is_empty(column):
@@ -52,7 +63,7 @@ def kind_of(frame: Frame, name: str, distances: bool) -> str:
         if known.size == column.size and counts_rows(name, column.astype(np.int64)):
             return "row numbers"
         return "labels" if _LABELS.fullmatch(name) and _repeats(known) else ""
-    return "words" if _is_words(column, frame.decimal) else ""
+    return _of_text(column, frame.decimal)
 
 
 def truths_of(column: np.ndarray) -> Array | None:
@@ -111,12 +122,13 @@ def _repeats(column: np.ndarray) -> bool:
     return 2 * len(set(column.tolist())) <= len(column)
 
 
-def _is_words(column: np.ndarray, decimal: str) -> bool:
-    """Whether no entry is a number, and none may be a slip of one."""
+def _of_text(column: np.ndarray, decimal: str) -> str:
+    """Dates, or words where no entry is a number, and none may be a slip of one; empty if not."""
     if column.dtype.kind not in "OUS":
-        return column.dtype.kind in "Mmb"
+        return {"M": "dates or times", "m": "words", "b": "words"}.get(column.dtype.kind, "")
     known = [str(entry) for entry in column.tolist() if not is_missing(entry)]
     if not known or any(is_number(entry, decimal) for entry in known):
-        return False
-    nearly = [entry for entry in known if _NEARLY.fullmatch(entry)]
-    return not nearly or all(map(_DATE.fullmatch, known))
+        return ""
+    if all(map(_DATE.fullmatch, known)):
+        return "dates or times"
+    return "" if any(map(_NEARLY.fullmatch, known)) else "words"

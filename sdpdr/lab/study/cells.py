@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -10,26 +11,31 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, is_admissible, is_written_admissibly
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+MISSING = frozenset(
+    {"", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "#na", "(null)", "\\n"}
+)
+"""What programs write for what is not known, in small letters: pandas, R, spreadsheets, SQL."""
 TRUTHS: Mapping[str, float] = MappingProxyType({"true": 1.0, "false": 0.0})
 """Words for one and zero, in small letters."""
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
-# The minus of typographers.
+# The minus of typographers, and their blanks between thousands, all but the first of one width.
 _MINUS = "\u2212"
+BLANKS = " \u00a0\u202f\u2009\u2007\u2008"
+APOSTROPHES = "'\u2019"
 # Words and marks that people write for what is not known, and that may mean something else.
 _UNKNOWN = re.compile(
-    r"[^\w\s]{1,3}|n\.?[ad]\.?|k\.?a\.?|#[a-z/0]+[!?]?|missing|unknown", re.IGNORECASE
+    r"[^\w\s]{1,3}|[nk][./]?[ad]\.?|s[./][di]\.?|#[a-z/0]+[!?]?|missing|unknown", re.IGNORECASE
 )
 _WITH_COMMA = re.compile(r"[-+\u2212]?\d*,\d+(?:[eE][-+]?\d+)?")
 _GROUPED = re.compile(
-    r"[-+]?[$€£]?\d{1,3}(?P<mark>[.,' \u00a0\u2019\u202f])\d{3}(?:(?P=mark)\d{3})*"
+    rf"[-+{_MINUS}]?[$€£]?\d{{1,3}}(?P<mark>[.,{APOSTROPHES}{BLANKS}])\d{{3}}(?:(?P=mark)\d{{3}})*"
     r"(?P<point>[.,])?(?(point)\d+)"
 )
 _MONEY = re.compile(r"[-+]?[$€£]\s?(?P<before>[\d.,]+)|(?P<after>[-+]?[\d.,]+)\s?[$€£]")
 _OPTIONS = {",": ",", ".": ".", "'": "\\'", "\u2019": "\\'"}
 _MARKS = {",": "commas", ".": "points", "'": "apostrophes", "\u2019": "apostrophes"}
-_BETWEEN = {"'": "'\u2019", "space": " \u00a0\u202f"}
+_BETWEEN = {"'": APOSTROPHES, "space": BLANKS}
 _SWAPPED = str.maketrans(".,", ",.")
 
 
@@ -134,9 +140,11 @@ def doubt_of_unknown(entry: str) -> str:
     """
     if _UNKNOWN.fullmatch(entry) is None:
         return ""
+    # A comma more, since a value of -- alone is none to argparse.
+    said = shlex.quote(entry) if entry != "--" else "--,"
     return (
-        f" If {entry!r} stands for what is not known, leave such cells empty; --missing drop then "
-        "leaves out their rows."
+        f" If {entry!r} stands for what is not known, --na-values={said} says so, and --missing "
+        "drop leaves out such rows."
     )
 
 
@@ -172,7 +180,7 @@ def hint(text: str, expected: str | None, decimal: str = ".") -> str:
         return ""
     if said := _of_thousands(text, decimal):
         return said
-    number = text.rstrip("% \u00a0\u202f")
+    number = text.rstrip(f"%{BLANKS}")
     if text.endswith("%") and (is_number(number, decimal) or has_comma(number)):
         return " Say with --percent that numbers have signs of percent."
     if (amount := _MONEY.fullmatch(text)) and any(c.isdigit() for c in text):
@@ -210,7 +218,7 @@ def _of_thousands(text: str, decimal: str) -> str:
     mark, point = found["mark"], found["point"]
     marks, other = _MARKS.get(mark, "blanks"), "," if decimal == "." else "."
     option = f"--thousands {_OPTIONS.get(mark, 'space')}"
-    if not text.lstrip("+-")[0].isdecimal():
+    if not text.lstrip(f"+-{_MINUS}")[0].isdecimal():
         return f" It seems to have {marks} between thousands. Take them and the sign of money out."
     if point == other:
         return (

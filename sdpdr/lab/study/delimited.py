@@ -21,11 +21,13 @@ from sdpdr.lab.study.cells import (
     hint,
     is_number,
     numbers_of,
+    plain,
     ungrouped,
 )
 from sdpdr.lab.study.lines import (
     PercentSigns,
     are_even,
+    cells_of,
     has_header,
     is_pandas_array,
     lacks_a_name,
@@ -79,6 +81,7 @@ def read_text(
     skip: int = 0,
     thousands: str | None = None,
     percent: bool = False,
+    unknown: Collection[str] = (),
     without: Collection[int] = (),
     transpose: bool = False,
     as_written: Callable[[str], bool] = lambda name: False,
@@ -103,6 +106,8 @@ def read_text(
         Between the thousands of numbers. If a point or a comma, the decimal mark is the other one.
     percent : bool, default False
         Whether ``12 %`` is 12.
+    unknown : collection of str, optional
+        Cells that say that an entry is not known, beside the usual ones.
     without : collection of int, optional
         Lines of the file that are left out.
     transpose : bool, default False
@@ -138,7 +143,8 @@ def read_text(
         below = f" below line {skip}" if skip else ""
         raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
     quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
-    known = (separator,) if separator else (usual, *(s for s in SEPARATORS if s != usual))
+    others = [s for s in SEPARATORS if s != usual and not (s == " " and thousands == "space")]
+    known = (separator,) if separator else (usual, *others)
     split = {other: _split(sample, other) for other in known}
     separator = separator or _separator(split, usual, quoted)
     if thousands in DECIMALS:
@@ -156,7 +162,7 @@ def read_text(
         rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
     decimal = decimal or _decimal(path.name, rows, separator, thousands)
     form = _Form(
-        separator, decimal, encoding, skip, indexed, thousands, percent, without, transpose
+        separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without, transpose
     )  # fmt: skip
     texts: set[int] = set()
     while True:
@@ -177,11 +183,14 @@ class _Form:
     indexed: bool
     thousands: str | None
     percent: bool
+    unknown: Collection[str]
     without: Collection[int]
     transpose: bool
 
     def plain(self, cells: Sequence[str]) -> Sequence[str]:
-        """Cells without marks between thousands, and without signs of percent."""
+        """Cells without marks between thousands and signs of percent; empty where not known."""
+        if self.unknown:
+            cells = ["" if cell in self.unknown else cell for cell in cells]
         if self.percent:
             cells = [_PERCENT.sub(r"\1", cell) for cell in cells]
         if self.thousands is None:
@@ -227,74 +236,39 @@ def _reads_as_number(cell: str, separator: str) -> bool:
 def _decimal(
     name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str | None
 ) -> str:
-    """The decimal mark of a table."""
-    if separator == ",":
-        return "."
+    """The decimal mark of a table.
+
+    Between commas a cell with a comma was quoted, and may be one of words.
+    """
     cells = [cell.strip() for row in rows for cell in row]
     if thousands is not None:
         cells = [ungrouped(cell, thousands, ".,") for cell in cells]
     commas = [cell for cell in cells if has_comma(cell)]
     points = [cell for cell in cells if "." in cell and is_number(cell)]
-    if not commas:
+    in_groups = all(map(_THOUSANDS.fullmatch, commas))
+    if not commas or (separator == "," and (points or in_groups)):
         return "."
-    if points or all(map(_THOUSANDS.fullmatch, commas)):
-        beside = f" beside {points[0]!r}" if points else ""
-        raise FileFormatError(
-            f"{name}: expected one decimal mark, found {commas[0]!r}{beside}, which may be read in "
-            "two ways. Say which it is with --decimal . or --decimal , or --thousands ,"
-        )
-    return ","
+    if not points and not in_groups:
+        return ","
+    grouped = [point for point in points if _THOUSANDS.fullmatch(plain(point, ","))]
+    ways = "--decimal . or --decimal ,"
+    ways += " or --thousands ," if in_groups else ""
+    ways += " or --thousands ." if points and len(grouped) == len(points) else ""
+    beside = f" beside {points[0]!r}" if points else ""
+    raise FileFormatError(
+        f"{name}: expected one decimal mark, found {commas[0]!r}{beside}, which may be read in two "
+        f"ways. Say which it is with {ways}"
+    )
 
 
 def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
     try:
-        return [[cell.strip() for cell in row] for _, row in _rows(lines, separator)]
+        return [[cell.strip() for cell in row] for _, row in cells_of(lines, separator)]
     except csv.Error:
         return []
 
 
 # -- rows --------------------------------------------------------------------------------------
-
-
-def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
-    """Lines, blank ones for those that begin with # before the table.
-
-    But the last of these names the columns, as NumPy writes them, if it has as many cells as the
-    line after it.
-    """
-    every = iter(lines)
-    before, first = [], None
-    for line in every:
-        if line.strip() and not line.startswith("#"):
-            first = line
-            break
-        before.append(line)
-    marked = [k for k, line in enumerate(before) if line.startswith("#")]
-    names = None
-    if marked:
-        last = before[marked[-1]].lstrip("# ")
-        if first is None or _width(last, separator) == _width(first, separator):
-            names = marked[-1]
-    for k, line in enumerate(before):
-        yield line.lstrip("# ") if k == names else "\n"
-    if first is not None:
-        yield first
-    yield from every
-
-
-def _width(line: str, separator: str) -> int:
-    return len(next(csv.reader([line], delimiter=separator, skipinitialspace=True), []))
-
-
-def _rows(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Cells of every line that has any, with the number of the line."""
-    if separator == " ":
-        lines = (line.strip().replace("\t", " ") for line in lines)
-    lines = _without_marks(lines, separator)
-    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            yield reader.line_num, row
 
 
 def _with_index(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
@@ -316,7 +290,7 @@ def _read(
     with opened(path, form.encoding) as (stream, raw):
         lines_of_table = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
         told = (
-            pair for pair in _rows(lines_of_table, form.separator) if pair[0] not in form.without
+            pair for pair in cells_of(lines_of_table, form.separator) if pair[0] not in form.without
         )
         every = _with_index(told) if form.indexed else told
         rows = _even(path.name, every, form.separator)

@@ -11,7 +11,15 @@ import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
-from sdpdr.lab.study.cells import doubt_of_unknown, hint, is_far, is_missing, is_number, plain
+from sdpdr.lab.study.cells import (
+    doubt_of_unknown,
+    has_comma,
+    hint,
+    is_far,
+    is_missing,
+    is_number,
+    plain,
+)
 from sdpdr.lab.study.delimited import words_of
 
 # Lines of units or totals that are worth a list; more are a column of another kind.
@@ -126,6 +134,8 @@ class Frame:
         if said := doubt_of_unknown(entry):
             return said
         said = hint(entry, self.separator, self.decimal)
+        if not said and self.separator == "," and has_comma(entry):
+            return " --decimal , reads decimal commas, if no number has a decimal point."
         if not said and self.named and (lines := self._at_the_ends(name)):
             listed = ",".join(map(str, lines))
             one, them = f"line {listed} is no point", "it"

@@ -1,10 +1,11 @@
-"""Lines of text tables: titles, names of columns and of rows, and what is wrong with torn ones."""
+"""Lines of text tables: cells, titles, names of columns and rows, and what torn ones say."""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Collection, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 
 from sdpdr.base.errors import DoubtfulColumnWarning, FileFormatError, VacuousWarning, warn
 from sdpdr.lab.study.cells import TRUTHS, has_comma, hint, is_missing, is_number
@@ -15,8 +16,88 @@ _SLIP = re.compile(r"[-+]?\.?\d")
 _SURE = 99
 # Separators that also stand in words and in numbers.
 _USUAL_IN_CELLS = (",", " ")
+# Lines that databases and Markdown draw between rows, and what databases count below them.
+_RULE = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
+_COUNT = re.compile(r"\s*(\(\d+ \w+\)|\d+ rows? in set.*)\s*")
 # The beginning of a number and the rest of it, where a comma between its thousands parts cells.
 _HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
+
+
+# -- cells -------------------------------------------------------------------------------------
+
+
+def cells_of(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Cells of every line that has any, with the number of the line.
+
+    Examples
+    --------
+    >>> list(cells_of(["+---+---+", "| x | y |", "+---+---+", "| 1 | 2 |"], "|"))
+    [(2, ['x ', 'y ']), (4, ['1 ', '2 '])]
+    """
+    if separator == " ":
+        lines = (line.strip().replace("\t", " ") for line in lines)
+    if separator == "|":
+        lines = _without_rules(lines)
+    lines = _without_marks(lines, separator)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            yield reader.line_num, row
+
+
+def _without_rules(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a table as databases print it: without its rules, outer marks and count of rows.
+
+    One of its first two lines is a rule; other tables pass as they are.
+    """
+    every = iter(lines)
+    first: list[str] = []
+    for line in every:
+        first.append(line)
+        if sum(map(bool, map(str.strip, first))) == 2:
+            break
+    if not any(map(_RULE.fullmatch, first)):
+        yield from chain(first, every)
+        return
+    for line in chain(first, every):
+        if _RULE.fullmatch(line) or _COUNT.fullmatch(line):
+            yield "\n"
+            continue
+        inner = line.strip()
+        yield f"{inner[1:-1]}\n" if inner[:1] == "|" == inner[-1:] else line
+
+
+def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
+    """Lines, blank ones for those that begin with # before the table.
+
+    But the last of these names the columns, as NumPy writes them, if it has as many cells as the
+    line after it.
+    """
+    every = iter(lines)
+    before, first = [], None
+    for line in every:
+        if line.strip() and not line.startswith("#"):
+            first = line
+            break
+        before.append(line)
+    marked = [k for k, line in enumerate(before) if line.startswith("#")]
+    names = None
+    if marked:
+        last = before[marked[-1]].lstrip("# ")
+        if first is None or _width(last, separator) == _width(first, separator):
+            names = marked[-1]
+    for k, line in enumerate(before):
+        yield line.lstrip("# ") if k == names else "\n"
+    if first is not None:
+        yield first
+    yield from every
+
+
+def _width(line: str, separator: str) -> int:
+    return len(next(csv.reader([line], delimiter=separator, skipinitialspace=True), []))
+
+
+# -- names of columns --------------------------------------------------------------------------
 
 
 def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:

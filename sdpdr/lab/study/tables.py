@@ -38,6 +38,7 @@ def read_table(
     skip: int = 0,
     thousands: str | None = None,
     percent: bool = False,
+    unknown: Collection[str] = (),
     without: Collection[int] = (),
     transpose: bool = False,
     as_written: Collection[str] = (),
@@ -63,6 +64,8 @@ def read_table(
         What stands between thousands in a text file.
     percent : bool, default False
         Whether ``12 %`` in a text file is 12.
+    unknown : collection of str, optional
+        Cells of a text file that say that an entry is not known, beside the usual ones.
     without : collection of int, optional
         Lines of a text file that are left out: units below the names, or a total.
     transpose : bool, default False
@@ -123,6 +126,7 @@ def read_table(
             skip=skip,
             thousands=thousands,
             percent=percent,
+            unknown=unknown,
             without=without,
             transpose=transpose,
             as_written=lambda name: name in as_written or is_named_as_id(name),
@@ -131,10 +135,10 @@ def read_table(
         found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
     else:
         marks = (separator, decimal, thousands)
-        if skip or percent or without or any(mark is not None for mark in marks):
+        if skip or percent or unknown or without or any(mark is not None for mark in marks):
             raise FileFormatError(
-                f"{path.name} is no text: --sep, --decimal, --thousands, --percent, --skip and "
-                "--drop-lines say nothing of it. Leave them out."
+                f"{path.name} is no text: --sep, --decimal, --thousands, --percent, --na-values, "
+                "--skip and --drop-lines say nothing of it. Leave them out."
             )
         columns = _READERS[suffix](path, key)
         if transpose:

@@ -339,14 +339,22 @@ def names_of_pairs(users: Any, items: ArrayLike | None) -> tuple[Any, Any]:
         return users, items
     if columns := named_columns(users, ("users", "items")):
         users = users[columns]
-    shape = _shape(users)
-    if len(shape) == 2 and (shape[1] == 2 or (shape[1] == 3 and triples_of(users) is not None)):
+    if _begin_with_pairs(users):
         table = as_table(users)
         return table.iloc[:, 0].to_numpy(), table.iloc[:, 1].to_numpy()
     raise ShapeError(
         "users and items must be named one for one, or users be pairs of both, of shape (m, 2), or "
-        f"triples with ratings, which are not looked at; they have shape {shape}."
+        f"triples with ratings, which are not looked at; they have shape {_shape(users)}."
     )
+
+
+def _begin_with_pairs(X: Any) -> bool:
+    """Whether X has two columns, or three of which the first two hold names."""
+    shape = _shape(X)
+    if len(shape) != 2 or shape[1] != 3:
+        return len(shape) == 2 and shape[1] == 2
+    table = as_table(X)
+    return not has_named_rows(X) and all(holds_names(table.iloc[:, k]) for k in (0, 1))
 
 
 def pairs_of(

@@ -114,7 +114,9 @@ def named_columns(X: Any, roles: tuple[str, ...] = tuple(_ROLES)) -> list[Any]:
     named = [names[0] for names in found.values() if len(names) == 1]
     if len(named) == len(roles):
         return named
-    order = dict(zip(roles, X.columns, strict=False)) if X.shape[1] == len(roles) else {}
+    # Of pairs, ratings may follow, which nobody looks at.
+    in_order = X.shape[1] in (len(roles), len(_ROLES))
+    order = dict(zip(roles, X.columns, strict=False)) if in_order else {}
     if all(not names or names == [order.get(role)] for role, names in found.items()):
         return []
     called = [
