@@ -10,11 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-<<<<<<< HEAD
-from sdpdr.base.arrays import Array, require_squares
-=======
 from sdpdr.base.arrays import LARGEST, SMALLEST, Array
->>>>>>> x-axes
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.estimators import refused
 from sdpdr.base.rows import numbered, rows_of
@@ -26,11 +22,7 @@ def checked_weights(value: Any, X: Any) -> Array | None:
     Raises
     ------
     DataError
-<<<<<<< HEAD
-        A weight is negative, NaN or infinite, or all are 0; or their squares overflow or vanish.
-=======
         A weight is negative, NaN or infinite, or all are 0, or too large or small for sums.
->>>>>>> x-axes
     DataTypeError
         They are not numbers, or X is no table.
     ShapeError
@@ -64,13 +56,8 @@ def checked_weights(value: Any, X: Any) -> Array | None:
             f"sample_weight holds {weights[wrong[0]]:g} (rows {numbered(wrong)}): weights must be "
             "0 or more, and finite."
         )
-<<<<<<< HEAD
-    require_squares(weights, "sample_weight")
-    if not weights.any():
-=======
     largest = float(weights.max())
     if not largest:
->>>>>>> x-axes
         raise DataError("all weights of samples are zero, so there are no data.")
     if not SMALLEST <= largest <= LARGEST:
         raise DataError(

@@ -174,7 +174,7 @@ def test_weights_of_any_size_have_a_map(model, size):
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_weights_whose_squares_have_no_number_are_refused(size):
-    with pytest.raises(DataError, match="Rescale sample_weight"):
+    with pytest.raises(DataError, match="Divide all by their largest"):
         sdpdr.SDA(way="direct").fit(WINE, KINDS, sample_weight=np.full(len(KINDS), size))
 
 
