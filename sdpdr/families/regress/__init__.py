@@ -12,12 +12,17 @@ from sdpdr.families.regress.kernel import (
     extended,
     fit_kernel,
 )
-from sdpdr.families.regress.leave_out import RidgeChoice, choose_ridge
 from sdpdr.families.regress.linear import LinearEmbedding, TraceRatio, linear_embedding, trace_ratio
 from sdpdr.families.regress.maps import Extension, fit_extension
+from sdpdr.families.regress.penalties import (
+    RidgeChoice,
+    SparsePath,
+    choose_ridge,
+    grid_laplacian,
+    sparse_path,
+)
 from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
 from sdpdr.families.regress.ridge import LinearMapping, ridge
-from sdpdr.families.regress.sparse import SparsePath, grid_laplacian, sparse_path
 from sdpdr.families.regress.transduction import (
     barycentric_weights,
     convex_weights,

@@ -11,7 +11,7 @@ import scipy.linalg as sl
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.leave_out import RIDGES, share_left_out
+from sdpdr.families.regress.penalties import RIDGES, share_left_out
 from sdpdr.families.regress.ridge import upper_factor
 
 # Widths of Gaussians to choose from, relative to one over a typical squared distance.

@@ -13,9 +13,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
-from sdpdr.families.regress.leave_out import RIDGES, choose_ridge
+from sdpdr.families.regress.penalties import RIDGES, choose_ridge, sparse_path
 from sdpdr.families.regress.ridge import LinearMapping, ridge
-from sdpdr.families.regress.sparse import sparse_path
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
 
 # Beyond this many points, width and ridge are chosen on a sample, and as many centres serve.

@@ -13,10 +13,15 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, fit_kernel
-from sdpdr.families.regress.leave_out import ALPHA, DECOMPOSED, choose_ridge, is_quickly_left_out
+from sdpdr.families.regress.penalties import (
+    ALPHA,
+    DECOMPOSED,
+    choose_ridge,
+    is_quickly_left_out,
+    sparse_path,
+)
 from sdpdr.families.regress.respond import Responding, Responses
 from sdpdr.families.regress.ridge import LinearMapping, ridge
-from sdpdr.families.regress.sparse import sparse_path
 
 
 def _variances(X: Array, weights: Array | None) -> Array:

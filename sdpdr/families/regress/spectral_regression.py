@@ -17,7 +17,7 @@ from sdpdr.base.labels import warn_of_mark
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
 from sdpdr.families.regress.kernel import KernelMapping, extended
-from sdpdr.families.regress.leave_out import require_ridge
+from sdpdr.families.regress.penalties import require_ridge
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.regressing import Regressing
 from sdpdr.families.regress.respond import (
