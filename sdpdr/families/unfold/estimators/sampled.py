@@ -158,16 +158,18 @@ class Sampling(GramEmbedding):
             return self
         self.sample_ = rows
         known = np.isfinite(points).all(axis=1)
-        warn_of_seeming_distances(points[known])
+        # Not a copy, where none is needed: there may be millions.
+        numbers = points if known.all() else points[known]
+        warn_of_seeming_distances(numbers)
         if self.metric == "euclidean":
-            warn_of_unlike_columns(X if known.all() else points[known])
+            warn_of_unlike_columns(X if known.all() else numbers)
         with rows_of(rows), warnings.catch_warnings():
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # told of all rows
             super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
         working(f"placing {len(points) - len(rows)} points")
         places = np.full((len(points), self.embedding_.shape[1]), np.nan)
-        places[known] = self.extension_(points[known])
+        places[known] = self.extension_(numbers)
         self.embedding_ = as_precise(completed(self.embedding_, rows, places), X)
         return self
 
