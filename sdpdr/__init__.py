@@ -42,7 +42,11 @@ _gather.import_as(_PLACES)
 
 def __getattr__(name: str) -> _Any:
     """Load what is asked for the first time."""
-    return _import_module(f"{__name__}.{name}") if name in _PLACES else _find(name)
+    if name in _PLACES:
+        return _import_module(f"{__name__}.{name}")
+    if name not in __all__:
+        raise _gather.no_such_name(name, __all__, _PLACES)
+    return _find(name)
 
 
 def __dir__() -> list[str]:
