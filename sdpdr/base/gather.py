@@ -7,9 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from types import ModuleType
 
 PACKAGE = __name__.partition(".")[0]
@@ -35,7 +33,8 @@ def import_as(places: Mapping[str, str]) -> None:
     sys.meta_path.insert(0, _Finder(full))
 
 
-class _Finder(MetaPathFinder):
+# Classes of `importlib.abc` would be bases of these two; to import that takes longer than all else.
+class _Finder:
     """Knows public names; asked first, so that no file is imported twice under two names."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
@@ -51,10 +50,10 @@ class _Finder(MetaPathFinder):
         if inside:
             words = f"{PACKAGE}.{room} gathers names; its modules are imported where they lie:"
             raise ModuleNotFoundError(f"{words} {place}.{inside}", name=name)
-        return ModuleSpec(name, _Elsewhere(place))
+        return ModuleSpec(name, _Elsewhere(place))  # type: ignore[arg-type]  # no base
 
 
-class _Elsewhere(Loader):
+class _Elsewhere:
     """Hands over a module that has a place of its own, and keeps what it says of itself."""
 
     def __init__(self, place: str) -> None:
@@ -119,6 +118,8 @@ def _whereabouts(public: tuple[str, ...], places: tuple[tuple[str, str], ...]) -
 
 def _names_of(place: str) -> Iterator[str]:
     """What a room says that it has, in its ``__all__``, and its classes; nothing of a function."""
+    from pathlib import Path
+
     path = Path(__file__).parents[1].joinpath(*place.split("."))
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         for line in ast.parse(file.read_bytes()).body if file.is_file() else ():

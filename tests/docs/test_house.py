@@ -209,6 +209,15 @@ def test_names_are_loaded_when_they_are_used():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+def test_ctrl_c_is_answered_before_anything_slow_is_imported():
+    slow = {"importlib.metadata", "importlib.resources", "pathlib", "tempfile"}
+    program = (
+        "import sys\nbefore = set(sys.modules)\nfrom sdpdr.lab.cli import main\n"
+        f"sys.exit(bool({slow} & (set(sys.modules) - before)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
 def test_a_list_of_commands_needs_no_solver():
     heavy = HEAVY - {"numpy", "scipy"}
     program = (
