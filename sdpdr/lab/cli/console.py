@@ -132,8 +132,8 @@ def table(
 
 @contextmanager
 def warnings_in_one_line(told: Callable[[object], str] = str) -> Iterator[None]:
-    """Our own warnings become lines ``warning: ...``; others are shown as Python does."""
-    shown = warnings.showwarning
+    """Our own warnings become lines ``warning: ...``, once each; others are shown as always."""
+    shown, said = warnings.showwarning, set[str]()
 
     def show(
         message: Warning | str,
@@ -142,10 +142,12 @@ def warnings_in_one_line(told: Callable[[object], str] = str) -> Iterator[None]:
         lineno: int,
         file: TextIO | None = None,
         line: str | None = None,
-    ) -> Any:
-        if issubclass(category, SdpdrWarning):
-            return complain("warning", told(message))
-        return shown(message, category, filename, lineno, file, line)
+    ) -> None:
+        if not issubclass(category, SdpdrWarning):
+            shown(message, category, filename, lineno, file, line)
+        elif (words := told(message)) not in said:
+            said.add(words)
+            complain("warning", words)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", SdpdrWarning)
