@@ -229,3 +229,31 @@ def test_what_is_said_is_said_once_and_a_sample_of_more_than_all_is_told(sdpdr, 
     assert "--sample 40: there are 30 rows, and all of them are embedded." in said
     assert sum("24 of 30 points repeat" in line for line in said) == 1
     assert "--sample" not in sdpdr("embed t.csv --out y.csv --sample 30 --n-neighbors 5").err
+
+
+def test_an_interruption_after_the_files_says_that_they_are_written(
+    sdpdr, tmp_path, roll_csv, monkeypatch
+):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sdpdr.lab.cli.embed._tell", interrupt)
+        ran = sdpdr("embed roll.csv --out y.csv")
+    assert ran.code == Exit.INTERRUPTED
+    assert ran.err.splitlines()[-1] == "error: interrupted; y.csv had been written."
+    monkeypatch.setattr("sdpdr.lab.cli.embed.fitted", interrupt)
+    assert "nothing was written" in sdpdr("embed roll.csv --out z.csv").err
+
+
+def test_an_interruption_while_rows_are_placed_writes_nothing(
+    sdpdr, tmp_path, roll_csv, monkeypatch
+):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.sampled.completed", interrupt)
+    ran = sdpdr("embed roll.csv --sample 30 --n-neighbors 5 --out y.csv")
+    assert ran.code == Exit.INTERRUPTED
+    assert "interrupted (placing 20 points); nothing was written." in ran.err
+    assert not list(tmp_path.glob("*y.csv"))

@@ -248,9 +248,14 @@ def about(file: str) -> Iterator[None]:
         raise
 
 
+# By the command that is carried out.
+written: list[Path] = []
+
+
 def write_all(files: Mapping[Path, Writer]) -> None:
     """Write every file beside its place, then move all of them into place and say so."""
     write_files(files)
+    written.extend(files)
     for path in files:
         note(f"wrote {path}")
 

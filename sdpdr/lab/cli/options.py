@@ -200,7 +200,10 @@ def add_solver_options(parser: ArgumentParser, limit: str = "none") -> None:
     many = "of the landmark form: how many; more lose less and take longer"
     add("--landmarks M", many, type=whole)
     add("--tol T", "relative gap aimed at (default: 1e-6)", type=positive)
-    words = f"seconds; the best point so far is graded\n(default: {limit})"
+    words = (
+        "seconds of solving, to which start, reading and grading add some; the best point\n"
+        f"so far is graded (default: {limit})"
+    )
     add("--time-limit S", words, type=positive)
     add("--seed N", "for random choices (default: 0)", type=_seed)
 
