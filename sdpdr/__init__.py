@@ -7,7 +7,6 @@ Names are loaded when they are first used; ``__init__.pyi`` says where they live
 """
 
 from importlib import import_module as _import_module
-from importlib.metadata import version as _version
 from typing import Any as _Any
 
 import lazy_loader as _lazy
@@ -34,7 +33,6 @@ _PLACES = {
     "propagation": "families.propagate",
 }
 
-__version__ = _version("sdpdr")
 _find, _, _names = _lazy.attach_stub(__name__, __file__)
 __all__ = sorted({*_names, "bilinear", "extend", "propagation"})
 _gather.import_as(_PLACES)
@@ -42,7 +40,15 @@ _gather.import_as(_PLACES)
 
 def __getattr__(name: str) -> _Any:
     """Load what is asked for the first time."""
-    return _import_module(f"{__name__}.{name}") if name in _PLACES else _find(name)
+    if name == "__version__":  # to find it takes longer than all else here
+        from importlib.metadata import version
+
+        return version(__name__)
+    if name in _PLACES:
+        return _import_module(f"{__name__}.{name}")
+    if name not in __all__:
+        raise _gather.no_such_name(name, __all__, _PLACES)
+    return _find(name)
 
 
 def __dir__() -> list[str]:

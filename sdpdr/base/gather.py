@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -32,7 +33,8 @@ def import_as(places: Mapping[str, str]) -> None:
     sys.meta_path.insert(0, _Finder(full))
 
 
-class _Finder(MetaPathFinder):
+# Classes of `importlib.abc` would be bases of these two; to import that takes longer than all else.
+class _Finder:
     """Knows public names; asked first, so that no file is imported twice under two names."""
 
     def __init__(self, places: Mapping[str, str]) -> None:
@@ -48,10 +50,10 @@ class _Finder(MetaPathFinder):
         if inside:
             words = f"{PACKAGE}.{room} gathers names; its modules are imported where they lie:"
             raise ModuleNotFoundError(f"{words} {place}.{inside}", name=name)
-        return ModuleSpec(name, _Elsewhere(place))
+        return ModuleSpec(name, _Elsewhere(place))  # type: ignore[arg-type]  # no base
 
 
-class _Elsewhere(Loader):
+class _Elsewhere:
     """Hands over a module that has a place of its own, and keeps what it says of itself."""
 
     def __init__(self, place: str) -> None:
@@ -64,3 +66,64 @@ class _Elsewhere(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.own
+
+
+def no_such_name(name: str, public: Iterable[str], places: Mapping[str, str]) -> AttributeError:
+    """An error that says where a name lies, or which one is meant; nothing is imported for it.
+
+    Parameters
+    ----------
+    name : str
+        What the package was asked for.
+    public : iterable of str
+        Names that it has, some of which are rooms.
+    places : mapping from str to str
+        Of `import_as`.
+
+    Examples
+    --------
+    >>> print(no_such_name("swiss_roll", ["MVU", "datasets"], {"datasets": "lab.datasets"}))
+    sdpdr has no 'swiss_roll'; it is sdpdr.datasets.swiss_roll.
+    >>> print(no_such_name("Mvu", ["MVU"], {}))
+    sdpdr has no 'Mvu'; did you mean sdpdr.MVU?
+    """
+    words = f"{PACKAGE} has no {name!r}"
+    if not name.startswith("_"):
+        words += _pointer(name, _whereabouts(tuple(public), tuple(places.items())))
+    # With a name, Python does not add a guess of its own.
+    return AttributeError(words, name=name)
+
+
+def _pointer(name: str, known: Mapping[str, str]) -> str:
+    from difflib import get_close_matches  # here, since it is needed for a mistake only
+
+    exact = [full for full, last in known.items() if last == name]
+    if exact:
+        return f"; it is {' or '.join(exact)}."
+    lowered = [last.lower() for last in known.values()]
+    near = get_close_matches(name.lower(), lowered, n=1)
+    meant = (full for full, last in known.items() if last.lower() in near)
+    return "".join(f"; did you mean {full}?" for full in sorted(meant, key=len)[:1]) or "."
+
+
+@cache
+def _whereabouts(public: tuple[str, ...], places: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Full names of all that is public, each with its last part."""
+    known = {f"{PACKAGE}.{name}": name for name in public}
+    for room in public:
+        for name in _names_of(dict(places).get(room, room)):
+            known[f"{PACKAGE}.{room}.{name}"] = name
+    return known
+
+
+def _names_of(place: str) -> Iterator[str]:
+    """What a room says that it has, in its ``__all__``, and its classes; nothing of a function."""
+    from pathlib import Path
+
+    path = Path(__file__).parents[1].joinpath(*place.split("."))
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        for line in ast.parse(file.read_bytes()).body if file.is_file() else ():
+            if isinstance(line, ast.ClassDef):
+                yield line.name
+            elif isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__":
+                yield from ast.literal_eval(line.value)

@@ -203,3 +203,57 @@ def test_dates_are_told_as_such(sdpdr, tmp_path, lines, when):
     assert ran.code == Exit.OK
     assert "'when' (dates or times)" in ran.err
     assert "A date is a coordinate where the file has a number for it" in ran.err
+
+
+@pytest.mark.parametrize("option", ["--scale", "--figure"])
+def test_a_table_behind_an_option_that_may_stand_alone_is_told_the_order(sdpdr, roll_csv, option):
+    ran = sdpdr(f"embed {option} roll.csv --out y.csv")
+    assert ran.code == Exit.USAGE
+    assert f"If roll.csv is the table, write it first: roll.csv {option} (see" in ran.err
+    assert "write it" not in sdpdr(f"embed {option} none.csv --out y.csv").err
+
+
+@pytest.mark.parametrize("other", ["", ",{:.3f}"])
+def test_points_on_a_line_are_told_to_have_one_dimension(sdpdr, tmp_path, points, other):
+    rows = [f"{x:.3f}{other.format(2.0 * x + 1.0)}" for x in points.ravel()[:20].tolist()]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b" if other else "a", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert ran.code == Exit.OK
+    assert "the embedding has 1 dimension: zero at all points, but for rounding: y2." in ran.err
+
+
+def test_what_is_said_is_said_once_and_a_sample_of_more_than_all_is_told(sdpdr, tmp_path):
+    rows = [f"{a},{b}" for a in range(3) for b in range(2)] * 5
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]))
+    said = sdpdr("embed t.csv --out y.csv --sample 40 --n-neighbors 5").err.splitlines()
+    assert "--sample 40: there are 30 rows, and all of them are embedded." in said
+    assert sum("24 of 30 points repeat" in line for line in said) == 1
+    assert "--sample" not in sdpdr("embed t.csv --out y.csv --sample 30 --n-neighbors 5").err
+
+
+def test_an_interruption_after_the_files_says_that_they_are_written(
+    sdpdr, tmp_path, roll_csv, monkeypatch
+):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sdpdr.lab.cli.embed._tell", interrupt)
+        ran = sdpdr("embed roll.csv --out y.csv")
+    assert ran.code == Exit.INTERRUPTED
+    assert ran.err.splitlines()[-1] == "error: interrupted; y.csv had been written."
+    monkeypatch.setattr("sdpdr.lab.cli.embed.fitted", interrupt)
+    assert "nothing was written" in sdpdr("embed roll.csv --out z.csv").err
+
+
+def test_an_interruption_while_rows_are_placed_writes_nothing(
+    sdpdr, tmp_path, roll_csv, monkeypatch
+):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.sampled.completed", interrupt)
+    ran = sdpdr("embed roll.csv --sample 30 --n-neighbors 5 --out y.csv")
+    assert ran.code == Exit.INTERRUPTED
+    assert "interrupted (placing 20 points); nothing was written." in ran.err
+    assert not list(tmp_path.glob("*y.csv"))

@@ -118,3 +118,17 @@ def test_help_whose_reader_has_gone_is_no_error(words):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_as_the_process_ends_changes_no_outcome():
+    code = (
+        "import atexit, os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "atexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
+        "from sdpdr.lab.cli import main\n"
+        "sys.argv = ['sdpdr', 'list']\n"
+        "sys.exit(main())\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stderr) == (0, "")

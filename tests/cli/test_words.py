@@ -120,10 +120,10 @@ def test_directions_are_compared_where_asked(sdpdr, tmp_path, points):
 def test_dimensions_without_anything_in_them_are_told(sdpdr, tmp_path, points):
     ran = sdpdr("embed t.csv --n-neighbors 4 --n-components 9 --out y.csv")
     Y = pd.read_csv(tmp_path / "y.csv")
-    zero = [name for name in Y if not Y[name].any()]
+    zero = [name for name in Y if Y[name].abs().max() < 1e-6 * Y["y1"].abs().max()]
     assert zero
     assert f"the embedding has {9 - len(zero)} dimension" in ran.err
-    assert f"zero at all points: {zero[0]}" in ran.err
+    assert f"zero at all points, but for rounding: {zero[0]}" in ran.err
 
 
 @pytest.mark.parametrize("named", ["letters", "from zero", "from one"])

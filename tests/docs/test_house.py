@@ -171,8 +171,50 @@ def test_every_public_name_is_there(name):
 HEAVY = {"numpy", "scipy", "cvxpy", "sklearn", "matplotlib", "pandas"}
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("GPLVM", "it is sdpdr.baselines.GPLVM."),
+        ("mvu", "it is sdpdr.methods.mvu."),
+        ("MVUU", "did you mean sdpdr.MVU?"),
+        ("DataErorr", "did you mean sdpdr.errors.DataError?"),
+        ("Datasets", "did you mean sdpdr.datasets?"),
+        ("swissroll", "did you mean sdpdr.datasets.swiss_roll?"),
+    ],
+)
+def test_a_name_that_lies_elsewhere_is_pointed_to(name, words):
+    with pytest.raises(AttributeError) as raised:
+        getattr(sdpdr, name)
+    assert str(raised.value) == f"sdpdr has no {name!r}; {words}"
+
+
+@pytest.mark.parametrize("name", ["_GPLVM", "__wrapped__", "quantum"])
+def test_what_is_near_to_nothing_is_pointed_nowhere(name):
+    with pytest.raises(AttributeError) as raised:
+        getattr(sdpdr, name)
+    assert str(raised.value).rstrip(".") == f"sdpdr has no {name!r}"
+
+
+def test_every_name_of_a_room_is_pointed_to():
+    rooms = [room for room in sdpdr.__all__ if isinstance(getattr(sdpdr, room), type(sdpdr))]
+    for room in rooms:
+        for name in getattr(getattr(sdpdr, room), "__all__", ()):
+            if not {name} & {*sdpdr.__all__, *vars(sdpdr)}:  # a room of the house is there as well
+                with pytest.raises(AttributeError, match=rf"sdpdr\.{room}\.{name}\b"):
+                    getattr(sdpdr, name)
+
+
 def test_names_are_loaded_when_they_are_used():
     program = f"import sys, sdpdr; dir(sdpdr); sys.exit(bool({HEAVY} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_ctrl_c_is_answered_before_anything_slow_is_imported():
+    slow = {"importlib.metadata", "importlib.resources", "pathlib", "tempfile"}
+    program = (
+        "import sys\nbefore = set(sys.modules)\nfrom sdpdr.lab.cli import main\n"
+        f"sys.exit(bool({slow} & (set(sys.modules) - before)))"
+    )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import signal
 import sys
 from argparse import Action, ArgumentParser, Namespace, RawTextHelpFormatter, _SubParsersAction
 from collections.abc import Iterator, Sequence
@@ -26,6 +28,7 @@ from sdpdr.lab.cli.console import (
     note,
     say,
     warnings_in_one_line,
+    written,
 )
 from sdpdr.lab.cli.options import (
     COMMANDS,
@@ -129,6 +132,8 @@ def _main(words: Sequence[str], *, owns_process: bool) -> int:
         # This process has imported what the command needs and computed nothing: the time to fork,
         # to children that answer Ctrl-C in their own way.
         prepare_by_fork()
+        # What is done stays done while memory is given back, which may take a second.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     heard: list[int] = []
     try:
         with like_ctrl_c() as heard:
@@ -218,6 +223,7 @@ def _run(args: Namespace) -> int:
     """Run a command, and say in one line what went wrong."""
     # Commands that stand for a part of the package say it in their own words.
     told = getattr(args, "told", str)
+    written.clear()
     log = Log(None if has_terminal() else note, foretold)
     try:
         with log, warnings_in_one_line(told):
@@ -225,8 +231,9 @@ def _run(args: Namespace) -> int:
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
-        reached = f" ({log.doing})" if log.doing else ""
-        complain("error", f"interrupted{reached}; nothing was written.")
+        reached = f" ({log.doing})" if log.doing and not written else ""
+        left = f"{', '.join(map(str, written))} had been" if written else "nothing was"
+        complain("error", f"interrupted{reached}; {left} written.")
         return int(Exit.INTERRUPTED)
     except BrokenPipeError as error:
         return _unheard(error)

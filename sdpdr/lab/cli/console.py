@@ -132,8 +132,8 @@ def table(
 
 @contextmanager
 def warnings_in_one_line(told: Callable[[object], str] = str) -> Iterator[None]:
-    """Our own warnings become lines ``warning: ...``; others are shown as Python does."""
-    shown = warnings.showwarning
+    """Our own warnings become lines ``warning: ...``, once each; others are shown as always."""
+    shown, said = warnings.showwarning, set[str]()
 
     def show(
         message: Warning | str,
@@ -142,10 +142,12 @@ def warnings_in_one_line(told: Callable[[object], str] = str) -> Iterator[None]:
         lineno: int,
         file: TextIO | None = None,
         line: str | None = None,
-    ) -> Any:
-        if issubclass(category, SdpdrWarning):
-            return complain("warning", told(message))
-        return shown(message, category, filename, lineno, file, line)
+    ) -> None:
+        if not issubclass(category, SdpdrWarning):
+            shown(message, category, filename, lineno, file, line)
+        elif (words := told(message)) not in said:
+            said.add(words)
+            complain("warning", words)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", SdpdrWarning)
@@ -246,9 +248,14 @@ def about(file: str) -> Iterator[None]:
         raise
 
 
+# By the command that is carried out.
+written: list[Path] = []
+
+
 def write_all(files: Mapping[Path, Writer]) -> None:
     """Write every file beside its place, then move all of them into place and say so."""
     write_files(files)
+    written.extend(files)
     for path in files:
         note(f"wrote {path}")
 

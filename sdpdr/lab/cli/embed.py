@@ -51,6 +51,9 @@ from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
 from sdpdr.lab.study.tables import WRITABLE, require_writer, write_table
 from sdpdr.model.blocks import Relation
 
+# Of the largest coordinate. Up to 1000 points on a line leave up to 9e-9 of it in the second.
+_FLAT = 1e-6
+
 
 def add(commands: Any) -> None:
     """Add the command."""
@@ -290,12 +293,7 @@ def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
 def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
     if not (args.out or args.figure or args.record or args.save):
         note("nothing is written: --out, --figure, --record and --save say where to.")
-    zero = [name for name, y in zip(_names(found, args), found.Y.T, strict=True)
-            if not np.nan_to_num(y).any()]  # fmt: skip
-    if zero:
-        left = found.Y.shape[1] - len(zero)
-        many = "1 dimension" if left == 1 else f"{left} dimensions"
-        note(f"the embedding has {many}: zero at all points: {listed(zero)}.")
+    _tell_flat(found.Y, _names(found, args))
     if args.json:
         say_json(record)
         return
@@ -308,6 +306,16 @@ def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
         say(line)
     say()
     say(answers.grade(found.learned))
+
+
+def _tell_flat(Y: Array, names: list[str]) -> None:
+    """Say which coordinates are zero but for rounding."""
+    sizes = np.abs(np.nan_to_num(Y)).max(axis=0, initial=0.0)
+    flat = [name for name, size in zip(names, sizes, strict=True) if size <= _FLAT * sizes.max()]
+    if flat:
+        left = len(names) - len(flat)
+        many = "1 dimension" if left == 1 else f"{left} dimensions"
+        note(f"the embedding has {many}: zero at all points, but for rounding: {listed(flat)}.")
 
 
 def _listed() -> str:

@@ -18,7 +18,7 @@ from sdpdr.base.rows import rows_of
 from sdpdr.families.unfold.estimators.sampled import completed, drawn
 from sdpdr.graphs import choose_k
 from sdpdr.graphs.search import seconds_of_search
-from sdpdr.lab.cli.console import grid
+from sdpdr.lab.cli.console import grid, note
 from sdpdr.lab.cli.methods import Method, find_method
 from sdpdr.lab.cli.options import Exit, of_status
 from sdpdr.program import Status
@@ -114,6 +114,8 @@ def _foretell_neighbours(n: int, D: int) -> None:
 def _sampled(n: int, args: Namespace) -> Index:
     """The rows to fit."""
     if args.sample is None or args.sample >= n:
+        if args.sample is not None and args.sample > n:
+            note(f"--sample {args.sample}: there are {n} rows, and all of them are embedded.")
         return np.arange(n)
     if args.metric == "precomputed":
         raise DataError("--sample places rows by their coordinates, and these are distances.")

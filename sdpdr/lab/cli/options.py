@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawTextHelpFormatter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sdpdr.base import errors
@@ -96,9 +97,26 @@ SUMMARIES = {name: words for module in COMMANDS.values() for name, words in modu
 class Parser(ArgumentParser):
     """A parser that says in one line what it does not understand."""
 
+    _words: Sequence[str] = ()
+
     def error(self, message: str) -> NoReturn:
         """End the process."""
-        self.exit(int(Exit.USAGE), f"error: {message} (see `{self.prog} --help`)\n")
+        hint = self._order()
+        self.exit(int(Exit.USAGE), f"error: {message}{hint} (see `{self.prog} --help`)\n")
+
+    def _order(self) -> str:
+        """What to write where an option that may stand alone has taken a file for its value."""
+        alone = [flag for action in self._actions for flag in action.option_strings
+                 if action.nargs == "?"]  # fmt: skip
+        for flag, word in zip(self._words, self._words[1:], strict=False):
+            if flag in alone and (word == "-" or Path(word).is_file()):
+                return f". If {word} is the table, write it first: {word} {flag}"
+        return ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does; remembers the words, which an error may be about."""
+        self._words = list(sys.argv[1:] if args is None else args)
+        return super().parse_known_args(args, namespace)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print; argparse says nothing of help that its reader does not get."""
@@ -182,7 +200,10 @@ def add_solver_options(parser: ArgumentParser, limit: str = "none") -> None:
     many = "of the landmark form: how many; more lose less and take longer"
     add("--landmarks M", many, type=whole)
     add("--tol T", "relative gap aimed at (default: 1e-6)", type=positive)
-    words = f"seconds; the best point so far is graded\n(default: {limit})"
+    words = (
+        "seconds of solving, to which start, reading and grading add some; the best point\n"
+        f"so far is graded (default: {limit})"
+    )
     add("--time-limit S", words, type=positive)
     add("--seed N", "for random choices (default: 0)", type=_seed)
 
