@@ -117,8 +117,12 @@ class KernelExtension(Extension):
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        away = self._squares(X, self.centers)
-        return np.asarray(np.exp(-self.choice.gamma * away) @ self.coef + self.intercept)
+        places = np.empty((len(X), self.coef.shape[1]))
+        for start in range(0, len(X), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            away = self._squares(X[rows], self.centers)
+            places[rows] = np.exp(-self.choice.gamma * away) @ self.coef
+        return np.asarray(places + self.intercept)
 
     def _fit(self) -> float:
         n, Y = len(self.points), self.embedding

@@ -285,12 +285,12 @@ class LengthEmbedding(GramEmbedding):
         else:
             unfolded = np.sum(gram[i, i] + gram[j, j] - 2.0 * gram[i, j])
         kept = float(unfolded / graph.sqdist.sum())
-        way_out = (
-            "Take more components."
-            # The dimensions left out hold more than the unfolding lost.
-            if kept - self.length_kept_ > 1.0 - kept
-            else "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
-        )
+        if kept - self.length_kept_ <= 1.0 - kept:
+            way_out = "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
+        elif self.solution_.status is Status.SOLVED:
+            way_out = "Take more components."
+        else:  # the dimensions left out hold most, of a shape that was still being unfolded
+            way_out = "Let it end, or take more components."
         warn(
             f"lengths were not kept: edges have {self.length_kept_:.0%} of their squared length "
             f"in the {self.embedding_.shape[1]} dimensions of the embedding, {kept:.0%} in all "
