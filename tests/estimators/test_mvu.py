@@ -1,6 +1,7 @@
 """The MVU estimator: scikit-learn's checks, what it learns, what it refuses."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -152,6 +153,14 @@ def test_more_components_are_advised_where_they_hold_most_of_what_was_lost(shown
     assert learned.length_kept_ == pytest.approx(1.0, abs=1e-4)
     learned.length_kept_, learned.gram_ = shown, in_all * learned.gram_
     with pytest.warns(LostLengthsWarning, match=f"{shown:.0%} .* {in_all:.0%} .*{advice}"):
+        learned._warn_of_lost_lengths()
+
+
+def test_an_unfolding_that_a_limit_ended_is_to_end_first():
+    learned = sdpdr.MVU(n_neighbors=29).fit(np.random.default_rng(0).standard_normal((30, 2)))
+    learned.length_kept_ = 0.1
+    learned.solution_ = replace(learned.solution_, status=sdpdr.Status.TIME_LIMIT)
+    with pytest.warns(LostLengthsWarning, match="Let it end, or take more components"):
         learned._warn_of_lost_lengths()
 
 
