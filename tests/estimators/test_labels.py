@@ -158,3 +158,13 @@ def test_responses_of_what_is_measured_are_refused_where_classes_are_asked_for()
     with pytest.raises(DataError, match="type: continuous"):
         sdpdr.SpectralRegression(responses="classes").fit(X, X[:, 0])
     sdpdr.SpectralRegression().fit(X, X[:, 0])
+
+
+def test_minus_one_is_a_class_of_two_to_who_learns_of_samples_without_labels():
+    signs = np.where(CLASSES == 0, -1, 1)
+    found, named = sdpdr.SDA().fit(X, signs), sdpdr.SDA().fit(X, CLASSES > 0)
+    assert found.classes_.tolist() == [-1, 1]
+    np.testing.assert_allclose(found.transform(X), named.transform(X))
+    assert np.array_equal(found.predict(X) > 0, named.predict(X))
+    with pytest.raises(DataError, match="1 class are known.*missing or -1"):
+        sdpdr.SDA().fit(X, np.where(HIDDEN, np.nan, signs))

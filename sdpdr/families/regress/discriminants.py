@@ -14,8 +14,8 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError
 from sdpdr.base.labels import (
     UNKNOWN,
-    absent,
     as_vector,
+    marked,
     require_classes,
     require_known,
     unknown,
@@ -31,13 +31,16 @@ _SPREAD = 1e-9
 
 
 def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of labels, and what each stands for; beside what is `absent`, -1 is unknown, too."""
+    """Numbers of labels, and what each stands for; what is not known has -1."""
     known = ~unknown(y)
     codes = np.full(y.size, UNKNOWN)
     codes[known], found = pd.factorize(y[known], sort=True)
     names = np.array(found.tolist())  # of the type of what is known
     if names.size < 2:
-        raise DataError(f"labels of {names.size} class are known; it takes two to tell them apart.")
+        raise DataError(
+            f"labels of {names.size} class are known, besides those that are missing or -1, which "
+            "is one that is not known, too; it takes two to tell them apart."
+        )
     return codes, names
 
 
@@ -74,7 +77,8 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
             y = as_vector(y)
             require_classes(y)
             warn_of_many(y)
-            if self.kind == "semisupervised" and absent(y).any():
+            # Where -1 is not all that is unknown, or one of two classes is called so.
+            if self.kind == "semisupervised" and not np.array_equal(unknown(y), marked(y)):
                 y, names = _coded(y)
             require_known(y, self._instead)
         self._learn(X, y, weights)
@@ -135,8 +139,9 @@ class LDA(Discriminant):
 class SDA(Discriminant):
     r"""Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 
-    Labels are -1 (or None, nan, or a blank) where they are not known. Parameters and attributes as
-    of `LDA`; both spreads are those of labelled samples, and neighbours are those of all.
+    Labels are -1 (or None, nan, or a blank) where they are not known; where there are but two, and
+    none is missing, one of them may be -1. Parameters and attributes as of `LDA`; both spreads are
+    those of labelled samples, and neighbours are those of all.
 
     ``way="direct"`` solves (2.25) of the thesis, with ``smoothing`` for its :math:`\alpha`, twice
     that of (2.19), since (2.21) leaves out a factor of two. ``way="regression"`` solves the pencil
