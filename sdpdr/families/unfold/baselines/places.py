@@ -234,7 +234,7 @@ class _Descent:
         gain = values[-1 - _LAST :][0] - values[-1]
         return _End(
             found.x, float(found.fun), int(found.nit), float(gradient), float(gain),
-            found.status != 1 and not stopped, stopped,
+            bool(gradient <= self.tol), stopped,
         )  # fmt: skip
 
 
