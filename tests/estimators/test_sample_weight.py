@@ -306,6 +306,10 @@ def test_weights_too_large_or_unlike_for_programs_are_refused():
     unlike = np.where(np.arange(len(ROLL)) < 3, 1.0, 1e-200)
     with pytest.raises(DataError, match="rows that are not to count"):
         sdpdr.MVU().fit(ROLL, sample_weight=unlike)
+    one_large = np.where(np.arange(len(ROLL)) == 7, 1e15, 1.0)
+    for kind in UNFOLDINGS:
+        with pytest.raises(DataError, match="beside the largest the others are nothing"):
+            kind(n_neighbors=4).fit(ROLL, sample_weight=one_large)
     one_small = np.where(np.arange(len(ROLL)) == 3, 1e-60, 1.0)
     assert np.isfinite(sdpdr.MVU(n_neighbors=4).fit(ROLL, sample_weight=one_small).embedding_).all()
 

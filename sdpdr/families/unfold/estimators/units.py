@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import LARGEST
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.graphs import NeighborGraph
@@ -22,6 +21,8 @@ from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point, Value
 from sdpdr.solving.iterate.records import State
 
+# Of a count over the typical one: from 1e15 on bounds of density maps were wrong by rounding.
+_UNLIKE = 1e12
 # What records of a solver's progress hold in units of the objective.
 _OBJECTIVES = ("value", "bound", "dual")
 # What records of an iteration do.
@@ -178,14 +179,14 @@ def in_counts(graph: NeighborGraph, unit: float) -> NeighborGraph:
     DataError
         Counts are so unlike that programs would not hold them.
     """
-    if unit == 1.0:
-        return graph
     counts = graph.counts / unit
-    if counts.max() > LARGEST or not counts.all():
+    if graph.counts.max() > _UNLIKE * unit_of_counts(graph) or not counts.all():
         raise DataError(
             f"sample_weight ranges from {graph.counts.min():g} to {graph.counts.max():g}: beside "
             "the largest the others are nothing. Give 0 to rows that are not to count."
         )
+    if unit == 1.0:
+        return graph
     return replace(graph, counts=counts)
 
 
