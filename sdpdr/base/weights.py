@@ -56,10 +56,10 @@ def checked_weights(value: Any, X: Any) -> Array | None:
             f"sample_weight holds {weights[wrong[0]]:g} (rows {numbered(wrong)}): weights must be "
             "0 or more, and finite."
         )
-    largest = float(weights.max())
-    if not largest:
+    largest = float(weights.max(initial=0.0))
+    if n and not largest:
         raise DataError("all weights of samples are zero, so there are no data.")
-    if not SMALLEST <= largest <= LARGEST:
+    if n and not SMALLEST <= largest <= LARGEST:
         raise DataError(
             f"the largest sample_weight is {largest:g}; it must be from {SMALLEST:g} to "
             f"{LARGEST:g}, so that sums of weights are numbers. Divide all by their largest."

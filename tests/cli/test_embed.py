@@ -307,6 +307,7 @@ def test_arrays_that_are_not_points(sdpdr, tmp_path, name, content, words):
         ("late.csv", b"x;y\n" + b"1.5;2.5\n" * 120 + b"1,5;2\n", "--decimal ,"),
         ("cut.csv.gz", gzip.compress(b"x,y\n1,2\n" * 99, mtime=0)[:-12], "not a text table"),
         ("plain.csv.gz", b"x,y\n1,2\n", "not a text table"),
+        ("data.npy.gz", b"", "compressed, and only text is read so. Unpack it, and pass data.npy."),
         ("data.xls.gz", b"x,y\n1,2\n", "files called .xls cannot be read"),
         ("header.csv", b"x,y\n", "names columns (x, y) and has no row"),
         ("binary.csv", b"\xff\xfe\x00", "not a text table"),

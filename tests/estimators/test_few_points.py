@@ -1,5 +1,6 @@
 """Fewer rows, or fewer of a class, than neighbours asked for: all are joined, with a warning."""
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -128,3 +129,13 @@ def test_the_only_sample_of_a_class_is_named():
     X, y = classes(12, 1, 9, 1)
     with pytest.warns(FewPointsWarning, match=r"classes of one sample: 4, 6 \(samples 12, 22\)"):
         sdpdr.LSDA(1).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [sdpdr.MVU, sdpdr.MFNU])
+def test_thousands_of_rows_at_few_places_are_one_node_for_each_place(kind):
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        many = kind().fit(np.repeat(corners, 1000, axis=0))
+        few = kind().fit(np.repeat(corners, 10, axis=0))
+    np.testing.assert_allclose(many.embedding_[::1000], few.embedding_[::10], atol=1e-5)

@@ -291,3 +291,15 @@ def test_a_closed_curve_whose_ends_differ_by_rounding_unfolds_as_one_whose_ends_
     assert rounded.solution_.certified()
     assert rounded.solution_.value == pytest.approx(equal.solution_.value, rel=1e-6)
     assert np.array_equal(rounded.embedding_[0], rounded.embedding_[-1])
+
+
+def test_names_of_columns_are_those_of_the_last_fit():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    learned = sdpdr.MVU(n_neighbors=5, extension="linear")
+    learned.fit(pd.DataFrame(X, columns=["a", "b", "c"]))
+    assert learned.feature_names_in_.tolist() == ["a", "b", "c"]
+    learned.fit(X)
+    assert not hasattr(learned, "feature_names_in_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned.transform(X)

@@ -439,3 +439,13 @@ def test_leaving_out_one_by_one_takes_whole_counts():
 def test_what_is_no_table_is_told_with_weights_too(estimator):
     with pytest.raises(DataTypeError):
         estimator.fit(5, sample_weight=[1.0])
+
+
+@pytest.mark.parametrize("kind", [sdpdr.MVU, sdpdr.LDA])
+def test_no_rows_are_refused_as_without_weights(kind):
+    words = []
+    for options in ({}, {"sample_weight": []}):
+        with pytest.raises(DataError) as told:
+            kind().fit(np.empty((0, 2)), [], **options)
+        words.append(str(told.value))
+    assert words[0] == words[1]

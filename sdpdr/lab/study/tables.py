@@ -134,6 +134,11 @@ def read_table(
         columns, named = text.columns, text.named
         found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
     else:
+        if path.suffix.lower() in COMPRESSED:
+            raise FileFormatError(
+                f"{path.name} is compressed, and only text is read so. Unpack it, and pass "
+                f"{path.stem}."
+            )
         marks = (separator, decimal, thousands)
         if skip or percent or unknown or without or any(mark is not None for mark in marks):
             raise FileFormatError(

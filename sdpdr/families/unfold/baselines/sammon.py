@@ -40,7 +40,7 @@ def sammon(
     X : array_like of shape (n, D), or (n, n) for precomputed distances
         Points that coincide stay together; their pair does not count.
     n_components : int, default 2
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"`` X holds PLAIN distances.
     max_iter : int, default 500
     tol : float, default 1e-6
@@ -98,7 +98,7 @@ class Sammon(Embedding):
     Parameters
     ----------
     n_components : int, default 2
-    metric : {"euclidean", "precomputed"}, default "euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
     max_iter : int, default 500
     tol : float, default 1e-6
 

@@ -23,7 +23,7 @@ from sdpdr.base.errors import (
     UncertifiedWarning,
     warn,
 )
-from sdpdr.base.estimators import as_precise
+from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.weights import weighing
 from sdpdr.families.regress.maps import KINDS
@@ -114,9 +114,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         weights: Array | None = None,
     ) -> NeighborGraph:
         """Neighbours among the rows of X; sets ``n_features_in_`` and ``feature_names_in_``."""
-        columns = getattr(X, "columns", None)
-        if columns is not None and all(isinstance(name, str) for name in columns):
-            self.feature_names_in_ = np.asarray(columns, dtype=object)
         if self.extension is not None and sp.issparse(X):
             raise DataTypeError(
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
@@ -125,8 +122,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         # In the fit alone: what the embedding is returned in.
         self._dtype = as_precise([], X).dtype
         graph = self._searched(X, search) if weights is None else self._weighed(X, search, weights)
-        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-        self.n_features_in_ = int(shape[1])
+        note_columns(self, X)
         d = self.n_components
         if isinstance(d, bool) or not isinstance(d, (int, np.integer)) or not 1 <= d <= graph.n:
             raise DataError(

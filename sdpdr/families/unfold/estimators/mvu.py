@@ -238,7 +238,8 @@ class MVE(SampledInTime):
     metric : str, default "euclidean"
         With ``"precomputed"``, X holds (plain, not squared) distances.
     angles : bool, default False
-    connect : {"error", "mst", "largest"}, default "error"
+    connect : {"bridges", "mst", "largest", "error"}, default "bridges"
+        As of `MVU`.
     solver, form : see `sdpdr.solve`
     tol : float, optional
         The objective has settled when an iteration lowers it by no more than this share, 1e-6 by

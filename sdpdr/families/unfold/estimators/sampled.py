@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -290,17 +291,17 @@ class SampledInTime(Sampling):
 
     def _predicted(self, points: Array, limit: float) -> float:
         """Seconds for a search for neighbours and for the unfolding."""
-        search = seconds_of_search(*points.shape)
-        if search > limit:
-            return search
+        seconds = seconds_of_search(*points.shape)
+        if seconds > limit:
+            return seconds
         with warnings.catch_warnings():
             # What is true of the graph of a trial need not be of that which is unfolded.
             warnings.simplefilter("ignore")
-            graph = knn(
-                points, as_asked(self.n_neighbors, points), angles=self.angles, connect="bridges"
-            )
+            near = as_asked(self.n_neighbors, points, metric=self.metric)
+            search = partial(knn, points, metric=self.metric, angles=self.angles, connect="bridges")
+            graph, _ = validate.all_if_few(near, search)
             cost = plan(self._model(graph, points, None)).cost
-        return search if cost is None else search + cost.seconds
+        return seconds if cost is None else seconds + cost.seconds
 
 
 @dataclass(eq=False, repr=False)
