@@ -88,7 +88,6 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
     "MMMF of signs": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
     "MixedLabelPropagation": {"check_classifiers_classes": UNKNOWN},
     "RatingMMMF": dict.fromkeys(_PREDICTS, PAIRS),
-    "SDA": {"check_classifiers_classes": UNKNOWN},
 }
 
 # Why checks take long.

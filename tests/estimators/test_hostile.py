@@ -307,6 +307,8 @@ def test_isometric_factors_of_three_rows_join_all():
     assert (iso.n_neighbors_, iso.graph_.m) == (2, 3)
 
 
+# Whether rounding ends the search depends on the processor; that it ended is told.
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 def test_a_signal_stays_within_what_can_be_factored_beside_the_noise():
     rows = POINTS * np.geomspace(1e-12, 1e12, len(POINTS))[:, None]
     assert np.isfinite(GPLVM(max_iter=50).fit(rows).embedding_).all()
