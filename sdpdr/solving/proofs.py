@@ -135,7 +135,9 @@ class Proofs:
         duals = complete_multipliers(self.sdp, {**point.duals, **certificate.duals})
         return certificate, Point(point.values, duals)
 
-    def attained(self, point: Point, bound: float | None, *, path: bool = True) -> Attained:
+    def attained(
+        self, point: Point, bound: float | None, *, path: bool = True, near: bool = False
+    ) -> Attained:
         """The value of a point that is proved feasible, as near to a bound as may be."""
         return attain(
             self.sdp,
@@ -144,6 +146,7 @@ class Proofs:
             tol=self.tol,
             rigorous=self.rigorous,
             path=path,
+            near=near,
             deadline=self.deadline,
         )
 

@@ -79,7 +79,7 @@ def _proved(sdp: SDP, found: Point, proofs: Proofs, solution: Solution) -> Solut
     values = repair(sdp, made_psd(sdp, found.values))
     given = Point(values, complete_multipliers(sdp, found.duals))
     certificate, point = proofs.certified(given, value_of(sdp, given))
-    attained = proofs.attained(given, value_of(sdp, given))
+    attained = proofs.attained(given, value_of(sdp, given), near=True)
     return with_both_sides(sdp, solution, certificate, attained, point.duals)
 
 

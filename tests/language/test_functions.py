@@ -215,7 +215,7 @@ def test_root_det_has_the_maximum_of_log_det():
     assert 4.0 * np.log(root.value) == pytest.approx(logarithm.value, abs=1e-5)
 
 
-@pytest.mark.parametrize("n", [3, 12])
+@pytest.mark.parametrize("n", [3, 5, 8, 12])
 def test_a_log_det_that_only_prices_hold_is_certified(n):
     """A precision matrix: its tangent at the optimum has no limit beside it."""
     rng = np.random.default_rng(n)

@@ -71,6 +71,17 @@ def path(lengths: list[float]) -> tuple[SDP, np.ndarray, float]:
 
 
 @pytest.mark.parametrize("rigorous", [False, True])
+def test_who_asks_for_a_point_near_the_one_given_is_not_given_the_origin(rigorous):
+    rows = (Rows("limit", "<=", {"X": Diagonal(3)}, np.ones(3)),)
+    sdp = SDP((PsdVariable("X", 3),), {"X": Trace(3)}, rows)
+    given = Point({"X": 0.5 * np.eye(3) + 0.1})
+    assert not attain(sdp, given, rigorous=rigorous).values["X"].any()
+    near = attain(sdp, given, rigorous=rigorous, near=True)
+    np.testing.assert_allclose(near.values["X"], given.values["X"], atol=1e-5)
+    assert near.value == pytest.approx(1.8, abs=1e-5)
+
+
+@pytest.mark.parametrize("rigorous", [False, True])
 @pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-6, 1e-3])
 def test_a_value_attained_is_no_better_than_the_optimum(noise, rigorous):
     found = attain(theta(), Point({"X": theta_point(noise)}), rigorous=rigorous)

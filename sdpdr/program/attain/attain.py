@@ -101,6 +101,7 @@ def attain(
     tol: float = 1e-6,
     rigorous: bool = False,
     path: bool = True,
+    near: bool = False,
     deadline: Deadline = ENDLESS,
 ) -> Attained:
     r"""Make a point feasible and prove it.
@@ -124,6 +125,8 @@ def attain(
         Account for all rounding.
     path : bool, default True
         Whether to look for a point of the central path where the nearest ones are too far.
+    near : bool, default False
+        Whether a point far from the one given will not do, though its value is no worse.
     deadline : Deadline, optional
         No Newton step and no enclosure begins after it. What is proved without them, by shrinking
         for instance, is proved all the same.
@@ -159,7 +162,7 @@ def attain(
     why = _why_hopeless(sdp, point)
     if why is not None:
         return Attained(None, why, point.values)
-    closed, found = closed_form(sdp, point.values, rigorous), None
+    closed, found = closed_form(sdp, point.values, rigorous, near=near), None
     aim = _Aim(
         sdp.report(goal), max(tol, _FINEST), rigorous, np.inf if closed is None else closed[0]
     )

@@ -60,9 +60,12 @@ _LITTLE, _LARGEST = 1e-4, 2000
 _DIGITS, _MOST_TERMS = 9, 10_000
 
 
-def closed_form(sdp: SDP, values: Values, rigorous: bool) -> Found | None:
-    """Value (of the minimisation), point and words; None where no such argument applies."""
-    origin = _at_origin(sdp, values)
+def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False) -> Found | None:
+    """Value (of the minimisation), point and words; None where no such argument applies.
+
+    Who asks for a point near the values is not given the origin.
+    """
+    origin = None if near else _at_origin(sdp, values)
     if origin is not None:
         return origin
     if sdp.lmis or not sdp.psd_variables:

@@ -6,7 +6,7 @@ W = X - S (`sdpdr.solving.again.kkt`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ _SLOWEST = 0.9
 # Residuals that rounding leaves, relative to data, and that are worth having.
 _REACHED, _USABLE = 1e-13, 1e-11
 # Gaps, relative to the value, on the way to an optimum, and from which on it is one.
-_GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
+GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +226,9 @@ class End:
     growth: float
 
 
-def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
+def optimum(
+    program: ConeProgram, x: Array, y: Array, s: Array, gaps: Sequence[float] = GAPS
+) -> End | None:
     """The point of the central path next to the optimum that doubles lead to.
 
     Parameters
@@ -234,6 +236,9 @@ def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
     program : ConeProgram
     x, s : arrays of shape (N,)
     y : array of shape (m,)
+    gaps : sequence of float, optional
+        Relative to the value, of points on the way. Multipliers that have no limit stay where they
+        are if it begins with the last.
 
     Returns
     -------
@@ -242,14 +247,14 @@ def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
     """
     size = abs(program.value(x) - program.sdp.constant) or 1.0
     found: list[Central] = []
-    gaps: list[float] = []
-    for gap in _GAPS:
+    reached: list[float] = []
+    for gap in gaps:
         after = path_point(program, x, y, s, size, gap)
         if after is not None:
             found.append(after)
-            gaps.append(gap)
+            reached.append(gap)
             x, y, s = after.x, after.y, after.s
-    if not gaps or gaps[-1] > _TIGHT:
+    if not reached or reached[-1] > _TIGHT:
         return None
     last = found[-1]
     if len(found) == 1:
@@ -257,4 +262,4 @@ def optimum(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
     kept = last.place.vanishing(found[-2].in_units_of(last.place))
     tiny = float(np.finfo(float).tiny)
     ratio = float(np.linalg.norm(last.y)) / max(float(np.linalg.norm(found[0].y)), tiny)
-    return End(last, kept, ratio ** (1.0 / np.log10(gaps[0] / gaps[-1])))
+    return End(last, kept, ratio ** (1.0 / np.log10(reached[0] / reached[-1])))

@@ -28,7 +28,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
-from sdpdr.solving.again.newton import Central, optimum
+from sdpdr.solving.again.newton import GAPS, Central, End, optimum
 from sdpdr.solving.again.system import System
 from sdpdr.solving.again.warm import begin, fit
 
@@ -74,7 +74,7 @@ class Optimum:
         self.sdp: SDP = self._faced.sdp
         self._given = self._on_face(solution)
         here = begin(self.sdp, self._given)
-        found = None if here is None else optimum(*here)
+        found = None if here is None else _end(*here)
         if here is None or found is None:
             if self._faced:
                 # Multipliers of the whole program, that might do instead, need not exist.
@@ -216,6 +216,22 @@ class Optimum:
                 f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
                 " on each other come apart as it changes: leave one of them out."
             )
+
+
+def _end(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
+    """Where the central path ends, or the nearest end to multipliers that have no limit on it.
+
+    Any multipliers do, with which no eigenvalue vanishes on both sides.
+    """
+    found = optimum(program, x, y, s)
+    if found is not None and _has_limits(found):
+        return found
+    other = optimum(program, x, y, s, GAPS[-2:])
+    return other if other is not None and _has_limits(other) else found
+
+
+def _has_limits(found: End) -> bool:
+    return found.growth <= _GROWTH and found.kept >= _KEPT
 
 
 def _residuals(program: ConeProgram, x: Array, y: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline, EffortSpentError
-from sdpdr.linalg import svec_size
+from sdpdr.linalg import smat, svec_size
 from sdpdr.program.attain import Attained, attain
 from sdpdr.program.attain.box import Box
 from sdpdr.program.attain.cone import ConeProgram, cone_program
@@ -32,6 +32,8 @@ _SHARE = 0.6
 _LARGEST = 1e10
 # Operations of an interior-point method's step up to which it costs less than a beginning.
 _LEAST = 1e6
+# Eigenvalues, relative to the largest of a matrix, up to which an answer has none there.
+_SINGULAR = 1e-5
 # How the answer is named among those of solvers.
 NAME, FORM = "newton", "gram"
 _FEASIBLE = (
@@ -69,10 +71,12 @@ class Warm:
         if found is None:
             return None
         program, x, y, s = found
+        # Where only scalars bind, Newton's method finds which of them in a few steps.
+        light = not is_worth_it(sdp) and _has_a_singular_matrix(program, x)
         workspace = None
-        if solution.solver == Clarabel.name and not solution.exposures:
+        if (light or solution.solver == Clarabel.name) and not solution.exposures:
             workspace = ConicForm(sdp).workspace(translate(Clarabel.name, solution.tol))
-        return cls(Kept.of(sdp, program, x), x, y, s, workspace)
+        return cls(Kept.of(sdp, program, x), x, y, s, workspace, astray=light)
 
 
 def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Array, Array, Array] | None:
@@ -90,6 +94,12 @@ def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Array, Array, Arra
     if not np.isfinite(y).all():
         return None
     return program, x, y, program.c + program.curvature * x - program.A.T @ y
+
+
+def _has_a_singular_matrix(program: ConeProgram, x: Array) -> bool:
+    """Whether a matrix of a point is singular, to what answers are worth."""
+    spectra = (np.linalg.eigvalsh(smat(x[block.part])) for block in program.blocks)
+    return any(values[0] <= _SINGULAR * values[-1] for values in spectra)
 
 
 def fit(one: ConeProgram, other: ConeProgram) -> bool:
