@@ -462,6 +462,18 @@ def test_equal_errors_leave_the_smallest_ridge(seed):
     assert choice.alpha == pytest.approx(choice.tried[0][0])
 
 
+@pytest.mark.parametrize("repeats", [1, 2, 3, 7])
+@pytest.mark.parametrize("shape", [(15, 30), (40, 6)])
+def test_sparse_rows_choose_the_ridge_of_dense_ones_however_often_they_repeat(shape, repeats):
+    """Rows that repeat have singular values of zero, which rounding makes of many sizes."""
+    rng = np.random.default_rng(repeats)
+    X, Y = rng.random(shape).repeat(repeats, axis=0), rng.standard_normal((shape[0], 2))
+    Y = Y.repeat(repeats, axis=0)
+    dense, sparse = extend.choose_ridge(X, Y), extend.choose_ridge(sp.csr_array(X), Y)
+    assert sparse.alpha == pytest.approx(dense.alpha)
+    assert sparse.error == pytest.approx(dense.error, rel=1e-6)
+
+
 @pytest.mark.parametrize("unit", [1e5, 1e6])
 def test_one_column_in_another_unit_leaves_the_others_their_say(unit):
     """Of noise in a large unit the best ridge takes nothing from columns that tell the response."""

@@ -126,6 +126,8 @@ def test_a_problem_survives_its_file(tmp_path, name):
 
 # In the other form these have thousands of rows, and take up to a minute.
 LONG = ("xing", "mvu_apart", "ghodsi", "mfnu")
+# Clarabel comes no nearer than 2e-5 there on some processors.
+MORE_PRECISE = {("are-line", "lmi"): "dense"}
 OPTIMA = [
     pytest.param(
         name,
@@ -142,7 +144,8 @@ OPTIMA = [
 def test_the_smallest_problem_of_each_method_has_the_same_optimum(tmp_path, name, form):
     card = CARDS[name]
     write_sdpa(reduced(card.build().to_sdp(), form), tmp_path / "small.dat-s")
-    solution = solve(read_sdpa(tmp_path / "small.dat-s"), "clarabel", tol=1e-7)
+    solver = MORE_PRECISE.get((name, form), "clarabel")
+    solution = solve(read_sdpa(tmp_path / "small.dat-s"), solver, tol=1e-7)
     assert solution.value == pytest.approx(card.expect.value, rel=1e-5, abs=1e-5)
 
 

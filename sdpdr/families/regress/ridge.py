@@ -244,6 +244,8 @@ class Centered:
     def eigenvectors(self) -> tuple[Array, Array]:
         """Of `outer` if the data are wide, else of `gram`: squared singular values, and vectors.
 
+        Values that rounding may be all of are zero.
+
         Raises
         ------
         DataError
@@ -257,7 +259,11 @@ class Centered:
                 "reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
         values, vectors = np.linalg.eigh(self.outer() if self.is_wide else self.gram())
-        return np.maximum(values, 0.0), vectors
+        # Of sparse rows the mean is taken off their products, which are as large as the rows are.
+        rows = self.X.multiply(self.X).sum(axis=1) if sp.issparse(self.X) else 0.0
+        size = max(float(values[-1]), float(np.max(rows)))
+        rounding = order * np.finfo(float).eps * size
+        return np.where(values > rounding, values, 0.0), vectors
 
 
 def _choose(solver: str, data: Centered, alpha: float, penalty: Matrix | None) -> str:

@@ -141,6 +141,8 @@ class _Square:
 _DENSE = 600
 # Of the quasi-Newton method that comes before.
 _STEPS, _SLOPE = 2000, 1e-9
+# Roundings of eigenvalues, for every row of a matrix, beside its norm.
+_ROUNDINGS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +228,8 @@ def symmetric_nmf(
 def eigenvalue_bound(A: Array, k: int) -> float:
     r"""A residual that no :math:`B B^T` with k columns falls below, by Eckart and Young.
 
+    It is lowered by what rounding may have made of eigenvalues.
+
     Examples
     --------
     >>> round(eigenvalue_bound(np.diag([3.0, 4.0, -12.0]), 1), 6)
@@ -233,7 +237,8 @@ def eigenvalue_bound(A: Array, k: int) -> float:
     """
     values = np.linalg.eigvalsh(A)
     values[-k:] = np.minimum(values[-k:], 0.0)
-    return float(np.linalg.norm(values) / np.linalg.norm(A))
+    rounding = _ROUNDINGS * len(A) * np.finfo(float).eps
+    return float(max(np.linalg.norm(values) / np.linalg.norm(A) - rounding, 0.0))
 
 
 def _descend(A: Array, B: Array) -> Array:
