@@ -190,6 +190,43 @@ def test_only_marks_that_may_stand_between_thousands_are_offered(sdpdr, tmp_path
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "a;b;c\n1.233;4.023;555\n12.100;999;1.000\n7;8.500;3\n"),
+        ("t.csv", "a;b\n1.233;4.023\n2.104;-5.333\n"),
+        ("t.csv", "name;2020\nx;1.233\ny;1.233.555\nz;\n"),
+        ("t.tsv", "a\tb\n1.250\t800\n800\t1.233\n"),
+        ("t.csv", 'a,b\n1.250,"x"\n3,"y"\n'),
+    ],
+)
+def test_points_that_may_stand_between_thousands_are_asked_about(sdpdr, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    said = refused(sdpdr(f"embed {name} --out out.csv"), tmp_path)
+    assert "found '1.2" in said
+    assert said.endswith("Say which it is with --decimal . or --thousands .")
+    column = "2020" if "2020" in text else "a"
+    options = {"thousands": ".", "header": "yes"}, {"decimal": ".", "header": "yes"}
+    read = [float(read_table(tmp_path / name, **o).columns[column][0]) for o in options]
+    assert read[0] == 1000.0 * read[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "a,b,c\n1.233,4.023,555\n12.101,999,1.001\n"),
+        ("t.tsv", "a\tb\n1.233\t4.500\n2.104\t-5.333\n"),
+        ("t.csv", "a;b\n1.233;4.023\n0.104;-5.333\n"),
+        ("t.csv", "a;b\n1.233;4.023\n2.1;-5.333\n"),
+        ("t.csv", "a;b\n1.233;4.023\n1233;5.333\n"),
+        ("t.csv", "a;b\n1.233;1.5e3\n2.100;5.333\n"),
+    ],
+)
+def test_decimals_of_three_digits_are_read_without_fuss(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert read_table(tmp_path / name).columns["a"][0] == 1.233
+
+
+@pytest.mark.parametrize(
     "when",
     [
         "2024-01-{}", "2024-01-{}T10:12:00Z", "2024/1/{} 9:30", "{}.01.2024", "{}.1.24",

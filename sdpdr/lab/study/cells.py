@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 
 import numpy as np
 
 from sdpdr.base.arrays import Array, is_admissible, is_written_admissibly
+from sdpdr.base.errors import FileFormatError
 
 MISSING = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "#na", "(null)", "\\n"}
@@ -37,6 +39,10 @@ _OPTIONS = {",": ",", ".": ".", "'": "\\'", "\u2019": "\\'"}
 _MARKS = {",": "commas", ".": "points", "'": "apostrophes", "\u2019": "apostrophes"}
 _BETWEEN = {"'": APOSTROPHES, "space": BLANKS}
 _SWAPPED = str.maketrans(".,", ",.")
+# Numbers whose marks may stand between thousands, and those below a thousand, which have none.
+_COMMAS = re.compile(rf"[-+{_MINUS}]?[1-9]\d{{0,2}}(?:,\d{{3}})+")
+_POINTS = re.compile(rf"[-+{_MINUS}]?[1-9]\d{{0,2}}(?:\.\d{{3}})+")
+_SMALL = re.compile(rf"[-+{_MINUS}]?(?:0|[1-9]\d{{0,2}})")
 
 
 def has_comma(cell: str) -> bool:
@@ -231,3 +237,72 @@ def _of_thousands(text: str, decimal: str) -> str:
             f"{option} or --decimal {other}"
         )
     return f" It seems to have {marks} between thousands. Say so with {option}"
+
+
+# -- decimal marks ----------------------------------------------------------------------------
+
+
+def decimal_mark(
+    name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str | None
+) -> str:
+    """The decimal mark of a table, by its first rows.
+
+    Between commas a cell with a comma was quoted, and may be one of words.
+
+    Raises
+    ------
+    FileFormatError
+        Marks may be decimal ones, or stand between thousands.
+
+    Examples
+    --------
+    >>> [decimal_mark("t.csv", [[cell, "2"]], ";", None) for cell in ("1,5", "1.5")]
+    [',', '.']
+    """
+    cells = [cell.strip() for row in rows for cell in row]
+    if thousands is not None:
+        cells = [ungrouped(cell, thousands, ".,") for cell in cells]
+    commas = [cell for cell in cells if has_comma(cell)]
+    points = [cell for cell in cells if "." in cell and is_number(cell)]
+    if not commas and thousands is None:
+        _question_points(name, rows, separator)
+    in_groups = all(map(_COMMAS.fullmatch, commas))
+    if not commas or (separator == "," and (points or in_groups)):
+        return "."
+    if not points and not in_groups:
+        return ","
+    grouped = [point for point in points if _POINTS.fullmatch(point)]
+    ways = "--decimal . or --decimal ,"
+    ways += " or --thousands ," if in_groups else ""
+    ways += " or --thousands ." if points and len(grouped) == len(points) else ""
+    raise _unclear(name, commas[0], points[:1], ways)
+
+
+def _question_points(name: str, rows: Sequence[Sequence[str]], separator: str) -> None:
+    """Refuse points that may all stand between thousands.
+
+    Between semicolons, as where commas are decimal marks, nothing more need speak for it. Elsewhere
+    a column must hold 1.250 beside 800, since whoever writes decimals to the last zero writes
+    800.000.
+    """
+    body = [[cell.strip() for cell in column] for column in zip_longest(*rows[1:], fillvalue="")]
+    numbers = [[c for c in column if is_number(c) or _POINTS.fullmatch(c)] for column in body]
+    marked = [column for column in numbers if any("." in cell for cell in column)]
+    known = [[cell for cell in column if not is_missing(cell)] for column in marked]
+    first = [cell for cell in rows[0] if "." in cell and is_number(cell)]
+    every = [*first, *(cell for column in known for cell in column)]
+    if not all(_POINTS.fullmatch(cell) or _SMALL.fullmatch(cell) for cell in every):
+        return
+    for column in known:
+        grouped = [cell for cell in column if "." in cell]
+        small = [cell for cell in column if "." not in cell]
+        if separator == ";" or (small and any(cell.endswith("0") for cell in grouped)):
+            raise _unclear(name, grouped[0], small[:1], "--decimal . or --thousands .")
+
+
+def _unclear(name: str, found: str, others: Sequence[str], ways: str) -> FileFormatError:
+    beside = "".join(f" beside {other!r}" for other in others)
+    return FileFormatError(
+        f"{name}: expected one decimal mark, found {found!r}{beside}, which may be read in two "
+        f"ways. Say which it is with {ways}"
+    )
