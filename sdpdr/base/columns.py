@@ -34,6 +34,8 @@ _COUNTED = 10
 _CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
 # Names of columns whose whole numbers between these are years.
 _YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
+# The first and the last day that whole numbers of eight digits are taken for.
+_DAYS = (19000101, 21001231)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
 _APART = 100.0
 # Share of the squared distances from which on all columns but one have no say together, whatever
@@ -89,12 +91,36 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
     return bool(np.array_equal(entries - entries[0], np.arange(n)))
 
 
+def are_dates(column: ArrayLike) -> bool:
+    """Whether all known entries are days of 1900 to 2100 without marks between, as 20240131 is.
+
+    Examples
+    --------
+    >>> are_dates([20240131, np.nan, 19991224]), are_dates([20240131, 20240231]), are_dates([])
+    (True, False, False)
+    """
+    entries = np.asarray(column, dtype=float)
+    known = entries[~np.isnan(entries)]
+    if not known.size or not ((known >= _DAYS[0]) & (known <= _DAYS[1])).all():
+        return False
+    if (known != np.round(known)).any():
+        return False
+    days = known.astype(np.int64)
+    year, month, day = days // 10000, days // 100 % 100, days % 100
+    if not ((month >= 1) & (month <= 12) & (day >= 1)).all():
+        return False
+    months = 12 * (year - 1970) + month - 1
+    first, after = (k.astype("datetime64[M]").astype("datetime64[D]") for k in (months, months + 1))
+    return bool((day <= (after - first).astype(int)).all())
+
+
 def doubts(name: object, column: ArrayLike) -> str:
     """In words, why a column of numbers may be no coordinate; empty if nothing speaks against it.
 
     A number of nines that is further from all other entries than these are from each other stands
-    for what is not known. Whole numbers of a column that is called a year are years, and of
-    one that is called as ids are, where no two are alike, ids.
+    for what is not known. Whole numbers of a column that is called a year are years, those that are
+    days without marks between (20240131) dates, and of one that is called as ids are, where no two
+    are alike, ids.
 
     Examples
     --------
@@ -102,6 +128,8 @@ def doubts(name: object, column: ArrayLike) -> str:
     "column 'pressure' holds -999 twice, far from its other entries (12.5 to 30.1), ..."
     >>> doubts("year", [1999, 2003, 2011])
     "column 'year' holds years, 1999 to 2011"
+    >>> doubts("when", [20240131, 20240201])
+    "column 'when' holds dates, 20240131 to 20240201"
     >>> doubts("depth", [990.0, 999.0, 1004.0]), doubts("years", [0.5, 3.0])
     ('', '')
     >>> doubts("CustomerID", [1007, 1002, 1031])
@@ -124,6 +152,8 @@ def doubts(name: object, column: ArrayLike) -> str:
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
     if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
         return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"
+    if whole and are_dates(entries):
+        return f"column {name!r} holds dates, {entries.min():.0f} to {entries.max():.0f}"
     if whole and _YEAR.fullmatch(str(name)):
         least, most = float(entries.min()), float(entries.max())
         if _YEARS[0] <= least and most <= _YEARS[1]:

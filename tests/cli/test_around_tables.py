@@ -1,11 +1,14 @@
 """What stands around tables as people have them: units, totals, notes, archives, an index."""
 
+import warnings
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from sdpdr.base.columns import are_dates, warn_of_columns
+from sdpdr.errors import DoubtfulColumnWarning
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.cells import hint
 from sdpdr.lab.study.tables import read_table
@@ -240,6 +243,34 @@ def test_dates_are_told_as_such(sdpdr, tmp_path, lines, when):
     assert ran.code == Exit.OK
     assert "'when' (dates or times)" in ran.err
     assert "A date is a coordinate where the file has a number for it" in ran.err
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+def test_dates_of_eight_digits_are_no_coordinates(sdpdr, tmp_path, points, gap, header):
+    days = pd.date_range("2024-02-20", periods=12).strftime("%Y%m%d").tolist()
+    table = pd.DataFrame(points, columns=list("abc")).assign(when=days)
+    table.loc[[3] if gap else [], "when"] = ""
+    table.to_csv(tmp_path / "t.csv", index=False, header=header)
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    name = "when" if header else "4"
+    assert f"{name!r} (dates or times). --columns" in ran.err
+    assert "A date is a coordinate where the file has a number for it" in ran.err
+    written = pd.read_csv(tmp_path / "y.csv", dtype=str, keep_default_na=False)
+    assert written[name].tolist() == table["when"].tolist()
+    named = sdpdr(f"embed t.csv --columns {name},{'a,b,c' if header else '1,2,3'} --connect mst")
+    assert "dates" not in named.err
+
+
+def test_whole_numbers_that_are_no_day_are_coordinates_and_frames_are_told(points):
+    table = pd.DataFrame(points, columns=list("abc")).assign(when=20240220 + np.arange(12))
+    assert not are_dates(table["when"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_columns(table)
+    table["when"] = 20240201 + np.arange(12)
+    with pytest.warns(DoubtfulColumnWarning, match="'when' holds dates, 20240201 to 20240212"):
+        warn_of_columns(table)
 
 
 @pytest.mark.parametrize("option", ["--scale", "--figure"])
