@@ -67,8 +67,8 @@ def add_reading(add: Callable[..., None]) -> None:
     words = "lines of text that are no points: units below the names, a total"
     add("--drop-lines N,...", words, type=_lines, default=[])
     words = (
-        "rows with coordinates that are not known or infinite: refuse them, or drop them\n"
-        "(default: refuse)"
+        "rows with coordinates that are not known or infinite, or without a label that all\n"
+        "points need: refuse them, or drop them (default: refuse)"
     )
     add("--missing", words, choices=MISSING, default="refuse")
     add("--columns A,B,...", "only these columns are coordinates", **names)
@@ -142,7 +142,9 @@ class Table:
         return None if self.colour is None else _as_kept(self.frame.values(self.colour))
 
 
-def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
+def divided(
+    frame: Frame, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
+) -> Table:
     """The coordinates of a table, and what is kept beside them.
 
     Parameters
@@ -153,6 +155,8 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
         coordinates, and a line says so.
     beside : sequence of str
         Columns that a method reads for itself.
+    needed : sequence of str
+        Those of them that must have an entry in every row.
     """
     asked = [*args.id, *args.label, *beside, *([] if args.color is None else [args.color])]
     frame.select([*args.columns, *args.drop, *asked])  # refuses names that it does not have
@@ -182,6 +186,7 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             args.missing,
             in_time=bool(getattr(args, "actions", None)),
             may_be_distances=hasattr(args, "metric"),
+            needed=needed,
         )
     return table
 

@@ -36,7 +36,15 @@ from sdpdr.lab.cli.console import (
 from sdpdr.lab.cli.gaps import COMPLETED
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.learned import Fit, fitted
-from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
+from sdpdr.lab.cli.methods import (
+    METHODS,
+    described,
+    find_method,
+    made,
+    needed_columns,
+    side_columns,
+    side_inputs,
+)
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
@@ -171,7 +179,7 @@ def run(args: Namespace) -> Exit:
     if args.metric == "precomputed":
         frame = squared_up(frame, args)
     working(f"preparing {frame.n} rows")
-    table = columns.divided(frame, args, side_columns(args))
+    table = columns.divided(frame, args, side_columns(args), needed_columns(args))
     X = table.points.numbers()
     beside = side_inputs(table.frame, args)
     names = list(table.points.columns)

@@ -208,6 +208,12 @@ def side_columns(args: Namespace) -> Sequence[str]:
     return [*args.labels, *(name for name in (args.actions, args.sequences) if name is not None)]
 
 
+def needed_columns(args: Namespace) -> Sequence[str]:
+    """Columns of labels that must have an entry in every row."""
+    labels = find_method(args.method).labels
+    return args.labels if labels is not None and labels.all_known else ()
+
+
 def _check_asked(args: Namespace, method: Method) -> None:
     takers = {
         "--labels": [name for name, m in METHODS.items() if m.labels is not None],

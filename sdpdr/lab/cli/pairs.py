@@ -88,6 +88,4 @@ def _called(entry: object) -> str:
 
 
 def _place(frame: Frame, row: int) -> str:
-    return f"{frame.file}, " + (
-        f"row {frame.number(row)}" if frame.lines is None else f"line {frame.lines[row]}"
-    )
+    return f"{frame.file}, {frame.place(row)}"

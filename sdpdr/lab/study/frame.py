@@ -63,6 +63,10 @@ class Frame:
         """How messages call a row: its number in the file, from one on."""
         return 1 + int(row if self.left is None else self.left[row])
 
+    def place(self, row: int) -> str:
+        """Where a row stands: its line in the file, or its number where the file has no lines."""
+        return f"row {self.number(row)}" if self.lines is None else f"line {self.lines[row]}"
+
     @property
     def n(self) -> int:
         """How many rows there are."""
@@ -120,11 +124,11 @@ class Frame:
             row = next(
                 (i for i, entry in enumerate(entries) if not is_number(entry, self.decimal)), 0
             )
-            place, said = self.number(row), self._hint(name, str(entries[row]), row)
+            said = self._hint(name, str(entries[row]), row)
             raise DataTypeError(
-                f"{self.file}: column {name!r} holds {entries[row]!r} (row {place}), which is not "
-                f"a number. Leave the column out with --drop {shlex.quote(name)}, take others with "
-                f"--columns, or encode it.{said}"
+                f"{self.file}: column {name!r} holds {entries[row]!r} ({self.place(row)}), which "
+                f"is not a number. Leave the column out with --drop {shlex.quote(name)}, take "
+                f"others with --columns, or encode it.{said}"
             ) from None
         return self._admissible(name, numbers)
 
@@ -187,11 +191,9 @@ class Frame:
             else:
                 wrong = bool(np.isfinite(numbers[row])) and not is_admissible(numbers[row])
             if wrong:
-                line, number = self.lines and self.lines[row], self.number(row)
-                place = f"row {number}" if line is None else f"line {line}"
                 raise FileFormatError(
-                    f"{self.file}, {place}: column {name!r} holds {str(entry)!r}; expected "
-                    f"{ALLOWED}. Choose another unit."
+                    f"{self.file}, {self.place(row)}: column {name!r} holds {str(entry)!r}; "
+                    f"expected {ALLOWED}. Choose another unit."
                 )
         return numbers
 
