@@ -20,7 +20,7 @@ from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
-from sdpdr.lab.study.cells import SEPARATORS
+from sdpdr.lab.study.cells import SEPARATORS, is_missing
 from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, names_beside, read_table
@@ -138,8 +138,20 @@ class Table:
 
     @property
     def colouring(self) -> np.ndarray | None:
-        """What colours a figure: numbers if all entries are numbers, text otherwise."""
-        return None if self.colour is None else _as_kept(self.frame.values(self.colour))
+        """What colours a figure: numbers if all entries are numbers, text otherwise.
+
+        Text is empty where nothing is known. Whole numbers with gaps are text as well, unless they
+        are of so many kinds that they are a quantity.
+        """
+        if self.colour is None:
+            return None
+        values = self.frame.values(self.colour)
+        if values.dtype.kind == "f" and len(set(known_of(values).tolist())) > _COLOURS:
+            return values
+        kept = _as_kept(values)
+        if kept.dtype.kind not in "OUS":
+            return kept
+        return np.array(["" if is_missing(x) else x for x in kept.tolist()], dtype=object)
 
 
 def divided(
@@ -279,7 +291,11 @@ def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) 
         if name is not None:
             return str(name)
     words = (name for name in kept if found.get(name) in ("labels", "words", "dates or times"))
-    return next((name for name in words if len(set(map(str, kept[name]))) <= _COLOURS), None)
+    return next((name for name in words if len(_classes_of(kept[name])) <= _COLOURS), None)
+
+
+def _classes_of(column: np.ndarray) -> set[str]:
+    return {str(entry) for entry in column.tolist() if not is_missing(entry)}
 
 
 # -- units ------------------------------------------------------------------------------------
