@@ -166,21 +166,59 @@ def _drawn(points, manner):
     rows = [f"|{row}|" for row in rows]
     if manner == "mysql":
         return [f"+{rule}+", rows[0], f"+{rule}+", *rows[1:], f"+{rule}+", "12 rows in set (0.1 s)"]
-    return [rows[0], f"|{rule.replace('+', '|')}|", *rows[1:]]
+    if manner == "markdown":
+        return [rows[0], f"|{rule.replace('+', '|')}|", *rows[1:]]
+    top, middle, bottom, bar, line = _FRAMES[manner]
+    rows = [row.replace("|", bar) for row in rows]
+    above, between, below = (
+        f"{a}{rule.replace('+', b).replace('-', line)}{c}" for a, b, c in (top, middle, bottom)
+    )
+    return [above, rows[0], between, *rows[1:], below]
 
 
-@pytest.mark.parametrize("manner", ["psql", "mysql", "markdown"])
-@pytest.mark.parametrize("suffix", ["csv", "txt"])
-def test_tables_that_databases_print_are_read(tmp_path, points, manner, suffix):
+# Of DuckDB and SQLite, of Polars, and doubled.
+_FRAMES = {
+    "light": ("┌┬┐", "├┼┤", "└┴┘", "│", "─"),
+    "polars": ("┌┬┐", "╞╪╡", "└┴┘", "┆", "═"),
+    "double": ("╔╦╗", "╠╬╣", "╚╩╝", "║", "═"),
+}
+_MANNERS = ["psql", "mysql", "markdown", *_FRAMES]
+
+
+@pytest.mark.parametrize("manner", _MANNERS)
+@pytest.mark.parametrize("suffix", ["csv", "txt", "md"])
+@pytest.mark.parametrize("around", ["", "db=# SELECT * FROM t\ndb-# WHERE x > 1, 2;\n"])
+def test_tables_that_databases_print_are_read(tmp_path, points, manner, suffix, around):
     path = tmp_path / f"t.{suffix}"
-    path.write_text("\n".join(_drawn(points, manner)))
+    drawn = "\n".join(_drawn(points, manner)).strip()
+    path.write_text(f"{around}{drawn}\n{around}", encoding="utf-8")
     read = read_table(path)
     assert (list(read.columns), read.separator) == (HEAD.split(","), "|")
     np.testing.assert_array_equal(read.numbers(), points)
     line = read.lines[0]
-    assert path.read_text().splitlines()[line - 1].split("|")[-1 - (manner != "psql")].strip() == (
-        str(points[0, -1])
-    )
+    cells = re.split("[|│┆║]", path.read_text(encoding="utf-8").splitlines()[line - 1])
+    assert cells[-1 - (manner != "psql")].strip() == str(points[0, -1])
+
+
+def test_a_count_in_the_frame_is_no_row_and_types_below_names_are_told(sdpdr, tmp_path, points):
+    drawn = _drawn(points, "light")
+    drawn[-1:] = ["├───────────┴───────────┴───────────┤", f"│ {'12 rows':<33} │", f"└{'─' * 35}┘"]
+    (tmp_path / "t.txt").write_text("\n".join(drawn), encoding="utf-8")
+    np.testing.assert_array_equal(read_table(tmp_path / "t.txt").numbers(), points)
+    drawn.insert(2, drawn[1].replace("a", "double").replace("b", "double").replace("c", "double"))
+    (tmp_path / "t.txt").write_text("\n".join(drawn), encoding="utf-8")
+    assert "--drop-lines 3 leaves it out" in refused(sdpdr("embed t.txt"), tmp_path)
+
+
+def test_rows_that_were_not_printed_are_asked_for(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *lines, "...,...,..."]))
+    assert "save the whole table" in refused(sdpdr("embed t.csv"), tmp_path)
+
+
+def test_a_separator_that_parts_nothing_is_told(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text("\n".join(["----", HEAD, *lines]))
+    said = refused(sdpdr("embed t.csv --sep |"), tmp_path)
+    assert "no line has cells with '|' between them" in said
 
 
 def test_bars_at_both_ends_are_cells_where_no_rule_is_drawn(tmp_path):

@@ -29,6 +29,8 @@ APOSTROPHES = "'\u2019"
 _UNKNOWN = re.compile(
     r"[^\w\s]{1,3}|[nk][./]?[ad]\.?|s[./][di]\.?|#[a-z/0]+[!?]?|missing|unknown", re.IGNORECASE
 )
+# What stands for rows that are too many to be printed.
+_CUT = ("...", "\u2026", "\u00b7")
 _WITH_COMMA = re.compile(r"[-+\u2212]?\d*,\d+(?:[eE][-+]?\d+)?")
 _GROUPED = re.compile(
     rf"[-+{_MINUS}]?[$€£]?\d{{1,3}}(?P<mark>[.,{APOSTROPHES}{BLANKS}])\d{{3}}(?:(?P=mark)\d{{3}})*"
@@ -144,6 +146,8 @@ def doubt_of_unknown(entry: str) -> str:
     >>> doubt_of_unknown("-").partition(",")[0], doubt_of_unknown("green")
     (" If '-' stands for what is not known", '')
     """
+    if entry in _CUT:
+        return " Rows seem to have been left out where this was printed: save the whole table."
     if _UNKNOWN.fullmatch(entry) is None:
         return ""
     # A comma more, since a value of -- alone is none to argparse.
@@ -289,7 +293,7 @@ def _question_points(name: str, rows: Sequence[Sequence[str]], separator: str) -
     numbers = [[c for c in column if is_number(c) or _POINTS.fullmatch(c)] for column in body]
     marked = [column for column in numbers if any("." in cell for cell in column)]
     known = [[cell for cell in column if not is_missing(cell)] for column in marked]
-    first = [cell for cell in rows[0] if "." in cell and is_number(cell)]
+    first = [cell for row in rows[:1] for cell in row if "." in cell and is_number(cell)]
     every = [*first, *(cell for column in known for cell in column)]
     if not all(_POINTS.fullmatch(cell) or _SMALL.fullmatch(cell) for cell in every):
         return

@@ -273,7 +273,12 @@ def _read(
     with opened(path, form.encoding) as (stream, raw):
         rows = _rows(path.name, stream, form)
         first = list(islice(rows, 2))
-        if first and is_pandas_array(first[0][1]):
+        if not first:
+            raise FileFormatError(
+                f"{path.name}: no line has cells with {SAID[form.separator]} between them. Say "
+                "with --sep what stands there."
+            )
+        if is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
         named, names = _named(path.name, first, form, header)
         columns = _Columns(names, form, texts, as_written)

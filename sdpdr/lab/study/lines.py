@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 from sdpdr.base.errors import DoubtfulColumnWarning, FileFormatError, VacuousWarning, warn
 from sdpdr.lab.study.cells import TRUTHS, has_comma, hint, is_missing, is_number
@@ -16,9 +16,19 @@ _SLIP = re.compile(r"[-+]?\.?\d")
 _SURE = 99
 # Separators that also stand in words and in numbers.
 _USUAL_IN_CELLS = (",", " ")
-# Lines that databases and Markdown draw between rows, and what databases count below them.
+# Lines that databases and Markdown draw between rows, and what is counted in a frame below them.
 _RULE = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
-_COUNT = re.compile(r"\s*(\(\d+ \w+\)|\d+ rows? in set.*)\s*")
+_COUNT = re.compile(r"\s*\|\s*\d+ rows?\b[^|]*\|\s*")
+# What frames are drawn with, light, heavy and double, in the characters of typewriters.
+_DRAWN = str.maketrans(
+    {
+        **dict.fromkeys("\u2502\u2503\u2506\u2507\u250a\u250b\u2551", "|"),
+        **dict.fromkeys("\u2500\u2501\u2504\u2505\u2508\u2509\u2550", "-"),
+        **dict.fromkeys(map(chr, [*range(0x250C, 0x254C), *range(0x2552, 0x2571)]), "+"),
+    }
+)
+# Lines above a drawn table that are looked at: prompts, titles, paragraphs.
+_ABOVE = 50
 # The beginning of a number and the rest of it, where a comma between its thousands parts cells.
 _HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
 
@@ -48,23 +58,28 @@ def cells_of(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[s
 def _without_rules(lines: Iterable[str]) -> Iterator[str]:
     """Lines of a table as databases print it: without its rules, outer marks and count of rows.
 
-    One of its first two lines is a rule; other tables pass as they are.
+    A rule stands above or below its first line, and what has no bar, as a prompt, is no row of it;
+    other tables pass as they are.
     """
     every = iter(lines)
     first: list[str] = []
-    for line in every:
+    drawn, bars = False, 0
+    for line in islice(every, _ABOVE):
         first.append(line)
-        if sum(map(bool, map(str.strip, first))) == 2:
+        plain = line.translate(_DRAWN)
+        drawn = _RULE.fullmatch(plain) is not None
+        bars += "|" in plain
+        if drawn or bars > 1:
             break
-    if not any(map(_RULE.fullmatch, first)):
+    if not drawn:
         yield from chain(first, every)
         return
     for line in chain(first, every):
-        if _RULE.fullmatch(line) or _COUNT.fullmatch(line):
+        inner = line.translate(_DRAWN).strip()
+        if "|" not in inner or _RULE.fullmatch(inner) or _COUNT.fullmatch(inner):
             yield "\n"
-            continue
-        inner = line.strip()
-        yield f"{inner[1:-1]}\n" if inner[:1] == "|" == inner[-1:] else line
+        else:
+            yield f"{inner[1:-1]}\n" if inner[0] == "|" == inner[-1] else f"{inner}\n"
 
 
 def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
