@@ -349,6 +349,19 @@ def test_points_on_a_line_are_told_to_have_one_dimension(sdpdr, tmp_path, points
     assert "the embedding has 1 dimension: zero at all points, but for rounding: y2." in ran.err
 
 
+def test_one_of_a_thing_is_no_plural(sdpdr, tmp_path, points):
+    rows = [",".join(map(str, row)) for row in [*points, points[0]]]
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *rows]))
+    ran = sdpdr("embed t.csv --connect mst --n-components 1 --out y.csv --save m.npz")
+    assert "1 dimension holds" in ran.out
+    assert "1 of 13 points repeats an earlier one: 13. It was merged." in ran.err
+    (tmp_path / "one.csv").write_text("\n".join([HEAD, rows[0]]))
+    assert "one.csv: 1 point placed" in sdpdr("transform m.npz one.csv --out z.csv").out
+    two = sdpdr("embed t.csv --connect mst --out y.csv").out
+    assert "2 dimensions hold" in two
+    assert "t.csv: 13 points, graph of 12 nodes" in two
+
+
 def test_what_is_said_is_said_once_and_a_sample_of_more_than_all_is_told(sdpdr, tmp_path):
     rows = [f"{a},{b}" for a in range(3) for b in range(2)] * 5
     (tmp_path / "t.csv").write_text("\n".join(["a,b", *rows]))

@@ -16,6 +16,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.checks import points
 from sdpdr.base.columns import doubts, unlike
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import counted
 from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
@@ -233,7 +234,7 @@ def _doubt(points: Frame, found: Mapping[str, str]) -> str:
     if not words or len(left) >= max(2, len(words)):
         return ""
     return (
-        f"the embedding is of {len(left)} of {len(left) + len(words)} columns alone "
+        f"the embedding is of {len(left)} of {counted(len(left) + len(words), 'column')} alone "
         f"({some_of(left)}), since the others hold words: {some_of(words)}. Code ordered words as "
         "numbers 1..5, and kinds as a column of 0 and 1 each (pandas.get_dummies); --columns names "
         "the coordinates without these words."

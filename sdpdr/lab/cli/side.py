@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import listed
+from sdpdr.base.rows import counted, listed
 from sdpdr.lab.cli.gaps import without_entry
 from sdpdr.lab.cli.kinds import is_whole
 from sdpdr.lab.study.cells import is_missing
@@ -96,10 +96,9 @@ def in_words(labels: np.ndarray) -> str:
         kind, missing = "numbers", np.isnan(labels.reshape(len(labels), -1)).any(axis=1)
     else:
         missing = np.array([label is None for label in labels])
-        kind = f"{len(set(labels[~missing].tolist()))} classes"
+        kind = f"{counted(len(set(labels[~missing].tolist())), 'class')}"
     unknown = int(missing.sum())
-    plural = "" if unknown == 1 else "s"
-    return f"{kind}, {unknown} row{plural} not known" if unknown else kind
+    return f"{kind}, {counted(unknown, 'row')} not known" if unknown else kind
 
 
 def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
