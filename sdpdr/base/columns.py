@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     DoubtfulColumnWarning,
     RowNumbersWarning,
@@ -36,6 +36,8 @@ _CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
 _YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
 # The first and the last day that whole numbers of eight digits are taken for.
 _DAYS = (19000101, 21001231)
+# Names of columns whose whole numbers of six digits are months.
+_OF_MONTHS = re.compile(r"month|monat|mois|mes\b|mese|date|datum|period|yyyymm", re.IGNORECASE)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
 _APART = 100.0
 # Share of the squared distances from which on all columns but one have no say together, whatever
@@ -91,21 +93,42 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
     return bool(np.array_equal(entries - entries[0], np.arange(n)))
 
 
-def are_dates(column: ArrayLike) -> bool:
+def are_dates(name: object, column: ArrayLike) -> bool:
     """Whether all known entries are days of 1900 to 2100 without marks between, as 20240131 is.
+
+    A time of day may follow (20240131235959). Months (202401) are told by the name of the column,
+    or by ten rows of several years.
 
     Examples
     --------
-    >>> are_dates([20240131, np.nan, 19991224]), are_dates([20240131, 20240231]), are_dates([])
-    (True, False, False)
+    >>> are_dates("x", [20240131, np.nan, 19991224]), are_dates("x", [20240131, 20240231])
+    (True, False)
+    >>> are_dates("month", [202401, 202402]), are_dates("x", [202401, 202402])
+    (True, False)
     """
     entries = np.asarray(column, dtype=float)
     known = entries[~np.isnan(entries)]
-    if not known.size or not ((known >= _DAYS[0]) & (known <= _DAYS[1])).all():
+    if not known.size or (known != np.round(known)).any() or (np.abs(known) >= 1e15).any():
         return False
-    if (known != np.round(known)).any():
+    numbers = known.astype(np.int64)
+    for digits in (14, 12):
+        if (numbers >= 10 ** (digits - 1)).all():
+            return _are_days(numbers // 10 ** (digits - 8)) and _are_times(numbers, digits)
+    many = numbers.size >= 10 and len(set((numbers // 100).tolist())) > 1
+    if (numbers < 10**6).all() and (many or _OF_MONTHS.search(str(name))):
+        return _are_days(100 * numbers + 1)
+    return _are_days(numbers)
+
+
+def _are_times(numbers: Index, digits: int) -> bool:
+    seconds = numbers % 10 ** (digits - 8) * (1 if digits == 14 else 100)
+    hours, minutes = seconds // 10000, seconds // 100 % 100
+    return bool(((hours < 24) & (minutes < 60) & (seconds % 100 < 60)).all())
+
+
+def _are_days(days: Index) -> bool:
+    if not ((days >= _DAYS[0]) & (days <= _DAYS[1])).all():
         return False
-    days = known.astype(np.int64)
     year, month, day = days // 10000, days // 100 % 100, days % 100
     if not ((month >= 1) & (month <= 12) & (day >= 1)).all():
         return False
@@ -152,7 +175,7 @@ def doubts(name: object, column: ArrayLike) -> str:
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
     if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
         return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"
-    if whole and are_dates(entries):
+    if whole and are_dates(name, entries):
         return f"column {name!r} holds dates, {entries.min():.0f} to {entries.max():.0f}"
     if whole and _YEAR.fullmatch(str(name)):
         least, most = float(entries.min()), float(entries.max())

@@ -10,6 +10,7 @@ import pytest
 
 from sdpdr.base.columns import are_dates, warn_of_columns
 from sdpdr.errors import DoubtfulColumnWarning
+from sdpdr.lab.cli.kinds import truths_of
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.cells import hint
 from sdpdr.lab.study.tables import read_table
@@ -272,6 +273,55 @@ def test_points_that_may_stand_between_thousands_are_asked_about(sdpdr, tmp_path
     assert read[0] == 1000.0 * read[1]
 
 
+def test_points_below_many_numbers_without_are_asked_about(sdpdr, tmp_path):
+    rows = "".join(f"{37 * k % 997};{k * k % 991}\n" for k in range(150))
+    (tmp_path / "t.csv").write_text(f"a.x;b\n{rows}1.233;4.023\n")
+    said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+    assert said.endswith("Say which it is with --decimal . or --thousands .")
+    for options, found in (({"decimal": "."}, 1.233), ({"thousands": "."}, 1233.0)):
+        assert read_table(tmp_path / "t.csv", **options).columns["a.x"][-1] == found
+    (tmp_path / "t.csv").write_text(f"a.x;b\n{rows}1.233;4.02\n")
+    assert read_table(tmp_path / "t.csv").columns["a.x"][-1] == 1.233
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_names_of_several_levels_are_no_rows(sdpdr, tmp_path, points, index):
+    for levels in ([("a", "mean"), ("a", "std"), ("b", "mean")], [(2020, 1), (2020, 2), (2021, 1)]):
+        table = pd.DataFrame(points + 0.25, columns=pd.MultiIndex.from_tuples(levels))
+        if index:
+            table.index.name = "id"
+        table.to_csv(tmp_path / "t.csv")
+        said = refused(sdpdr("embed t.csv --missing drop --out out.csv"), tmp_path)
+        assert "lines 1 to 2 name the columns, as pandas writes names of several levels" in said
+        table.columns = ["_".join(map(str, name)) for name in table.columns]
+        table.to_csv(tmp_path / "t.csv")
+        assert not sdpdr("embed t.csv --connect mst --out y.csv").code
+
+
+@pytest.mark.parametrize(
+    ("above", "way"),
+    [("1990,2000,2010", "--header yes"), ("20,20,21\n1,2,1", "--skip 1 --header yes")],
+)
+def test_whole_numbers_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lines, above, way):
+    (tmp_path / "t.csv").write_text("\n".join([above, *lines]))
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert "t.csv, line 1 is taken for a row, though its numbers are whole and" in ran.err
+    assert f"Choose {way} if it names the columns" in ran.err
+    assert "is taken for a row" not in sdpdr("embed t.csv --header no --connect mst").err
+    assert len(read_table(tmp_path / "t.csv", header="no").columns["1"]) > 12
+    for first in ("0,0,0", "1,2,0.5", "a,b,c"):
+        (tmp_path / "t.csv").write_text("\n".join([first, *lines]))
+        assert "is taken for a row" not in sdpdr("embed t.csv --connect mst").err
+
+
+@pytest.mark.parametrize("words", [("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERDADERO", "FALSO")])
+def test_spreadsheets_write_true_and_false_in_the_language_of_their_users(tmp_path, points, words):
+    rows = [f"{words[k % 2]};{x}".replace(".", ",") for k, (x, *_) in enumerate(points.tolist())]
+    (tmp_path / "t.csv").write_text("\n".join(["ok;x", *rows]))
+    truths = truths_of(read_table(tmp_path / "t.csv").columns["ok"])
+    assert truths.tolist() == [1.0, 0.0] * 6
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -306,8 +356,10 @@ def test_dates_are_told_as_such(sdpdr, tmp_path, lines, when):
 
 @pytest.mark.parametrize("gap", [False, True])
 @pytest.mark.parametrize("header", [False, True])
-def test_dates_of_eight_digits_are_no_coordinates(sdpdr, tmp_path, points, gap, header):
-    days = pd.date_range("2024-02-20", periods=12).strftime("%Y%m%d").tolist()
+@pytest.mark.parametrize("how", ["%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S", "%Y%m"])
+def test_dates_without_marks_are_no_coordinates(sdpdr, tmp_path, points, gap, header, how):
+    every = "32D" if how == "%Y%m" else "1D"
+    days = pd.date_range("2023-02-20 21:34:56", periods=12, freq=every).strftime(how).tolist()
     table = pd.DataFrame(points, columns=list("abc")).assign(when=days)
     table.loc[[3] if gap else [], "when"] = ""
     table.to_csv(tmp_path / "t.csv", index=False, header=header)
@@ -323,10 +375,14 @@ def test_dates_of_eight_digits_are_no_coordinates(sdpdr, tmp_path, points, gap, 
 
 def test_whole_numbers_that_are_no_day_are_coordinates_and_frames_are_told(points):
     table = pd.DataFrame(points, columns=list("abc")).assign(when=20240220 + np.arange(12))
-    assert not are_dates(table["when"])
+    assert not are_dates("when", table["when"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_columns(table)
+    for numbers in (20240101126000, 20240101240000, 202401010060, 200012, 190013):
+        assert not are_dates("x", numbers + np.arange(12))
+    assert not are_dates("x", 202401 + np.arange(12))
+    assert are_dates("Monat", 202401 + np.arange(12))
     table["when"] = 20240201 + np.arange(12)
     with pytest.warns(DoubtfulColumnWarning, match="'when' holds dates, 20240201 to 20240212"):
         warn_of_columns(table)

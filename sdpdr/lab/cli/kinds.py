@@ -57,7 +57,7 @@ def kind_of(frame: Frame, name: str, distances: bool) -> str:
     if is_named_as_id(name) and _names_rows(name, column, frame.decimal):
         return "ids"
     if column.dtype.kind in "fiu":
-        if not distances and are_dates(column):
+        if not distances and are_dates(name, column):
             return "dates or times"
         if distances or not frame.named or not is_whole(column):
             return ""

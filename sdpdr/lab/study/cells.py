@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
@@ -17,8 +17,13 @@ MISSING = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "#na", "(null)", "\\n"}
 )
 """What programs write for what is not known, in small letters: pandas, R, spreadsheets, SQL."""
-TRUTHS: Mapping[str, float] = MappingProxyType({"true": 1.0, "false": 0.0})
-"""Words for one and zero, in small letters."""
+TRUTHS: Mapping[str, float] = MappingProxyType(
+    {
+        **dict.fromkeys(("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero"), 1.0),
+        **dict.fromkeys(("false", "falsch", "faux", "falso"), 0.0),
+    }
+)
+"""Words for one and zero, in small letters, as spreadsheets write them in some languages."""
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
 # The minus of typographers, and their blanks between thousands, all but the first of one width.
@@ -302,6 +307,23 @@ def _question_points(name: str, rows: Sequence[Sequence[str]], separator: str) -
         small = [cell for cell in column if "." not in cell]
         if separator == ";" or (small and any(cell.endswith("0") for cell in grouped)):
             raise _unclear(name, grouped[0], small[:1], "--decimal . or --thousands .")
+
+
+def require_marks_apart(
+    name: str, separator: str, decimal: str | None, thousands: str | None
+) -> None:
+    """Refuse a mark between thousands that has another task, too."""
+    if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
+        raise FileFormatError(
+            f"{name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
+            "between cells too. Say with --thousands, --decimal and --sep which it is."
+        )
+
+
+def question_late_points(name: str, marked: Collection[str]) -> None:
+    """Refuse numbers with points below many lines that have no mark, if all may be thousands."""
+    if marked and all(map(_POINTS.fullmatch, marked)):
+        raise _unclear(name, min(marked), (), "--decimal . or --thousands .")
 
 
 def _unclear(name: str, found: str, others: Sequence[str], ways: str) -> FileFormatError:

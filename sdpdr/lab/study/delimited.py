@@ -22,6 +22,8 @@ from sdpdr.lab.study.cells import (
     hint,
     is_number,
     numbers_of,
+    question_late_points,
+    require_marks_apart,
     ungrouped,
 )
 from sdpdr.lab.study.lines import (
@@ -31,6 +33,7 @@ from sdpdr.lab.study.lines import (
     has_header,
     is_pandas_array,
     lacks_a_name,
+    question_first_lines,
     question_header,
     require_no_title,
     torn,
@@ -141,16 +144,21 @@ def read_text(
     separator = separator or _separator(split, usual, quoted)
     if thousands in DECIMALS:
         decimal = decimal or DECIMALS[1 - DECIMALS.index(thousands)]
-    _require_marks_apart(path.name, separator, decimal, thousands)
+    require_marks_apart(path.name, separator, decimal, thousands)
     rows = split[separator]
     indexed = header != "no" and lacks_a_name(rows, separator, quoted)
     if not indexed and not transpose:
         require_no_title(path.name, split, numbers)
     if percent:
         rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
+    if header == "auto" and not indexed and not transpose:
+        question_first_lines(path.name, rows, numbers)
+    asked = (decimal, thousands) == (None, None) and separator == ";"
+    unmarked = asked and not any("." in c and is_number(c) for row in rows for c in row)
     decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
     form = _Form(
-        separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without, transpose
+        separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without,
+        transpose, unmarked,
     )  # fmt: skip
     texts: set[int] = set()
     while True:
@@ -174,19 +182,13 @@ def _first_lines(
     return [number for number, _ in told], [line for _, line in told]
 
 
-def _require_marks_apart(
-    name: str, separator: str, decimal: str | None, thousands: str | None
-) -> None:
-    if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
-        raise FileFormatError(
-            f"{name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
-            "between cells too. Say with --thousands, --decimal and --sep which it is."
-        )
-
-
 @dataclass(frozen=True)
 class _Form:
-    """How a text table is written; ``indexed`` if its header has no name for names of rows."""
+    """How a text table is written.
+
+    Its header has no name for names of rows if it is ``indexed``, and its first lines have no
+    points if it is ``unmarked``.
+    """
 
     separator: str
     decimal: str
@@ -198,6 +200,7 @@ class _Form:
     unknown: Collection[str]
     without: Collection[int]
     transpose: bool
+    unmarked: bool
 
     def plain(self, cells: Sequence[str]) -> Sequence[str]:
         """Cells without marks between thousands and signs of percent; empty where not known."""
@@ -235,14 +238,11 @@ def _separator(split: Mapping[str, Sequence[Sequence[str]]], usual: str, quoted:
     best, most = usual, -1.0
     for other, rows in even.items():
         cells = [cell for row in rows[1:] or rows for cell in row]
-        share = sum(_reads_as_number(cell, other) for cell in cells) / len(cells)
+        numbers = (is_number(c) or (other != "," and has_comma(c)) for c in cells)
+        share = sum(numbers) / len(cells)
         if share > most:
             best, most = other, share
     return best
-
-
-def _reads_as_number(cell: str, separator: str) -> bool:
-    return is_number(cell) or (separator != "," and has_comma(cell))
 
 
 def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
@@ -290,6 +290,7 @@ def _read(
                 count(raw.tell() - before)
                 before = raw.tell()
     if not columns.again:
+        question_late_points(path.name, columns.marked)
         columns.signs.tell(path.name, names, columns.kept)
     lines = None if form.transpose else columns.lines
     found = TextTable(columns.joined(), lines, form.separator, form.decimal, named)
@@ -335,6 +336,8 @@ class _Columns:
         Columns of text.
     again : set of int
         Those of them that began as numbers, and are to be read anew.
+    marked : set of str
+        Numbers with points of a form that is unmarked.
     signs : PercentSigns
     """
 
@@ -347,6 +350,7 @@ class _Columns:
     ) -> None:
         self.lines: list[int] = []
         self.again: set[int] = set()
+        self.marked: set[str] = set()
         self.signs = PercentSigns()
         self._names, self._form = names, form
         self._asked = {k for k, name in enumerate(names) if as_written(name)}
@@ -364,6 +368,8 @@ class _Columns:
         cells = written if k in self._asked else self._form.plain(written)
         numbers = None if k in self.kept else numbers_of(cells, self._form.decimal)
         if numbers is not None:
+            if self._form.unmarked and self._form.decimal == ".":
+                self.marked |= {cell for cell in cells if "." in cell}
             if self._form.percent:
                 self.signs.see(k, written, lines)
             return numbers

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, pairwise
+from itertools import chain, islice, pairwise, takewhile
 
 from sdpdr.base.errors import DoubtfulColumnWarning, FileFormatError, VacuousWarning, warn
 from sdpdr.lab.study.cells import TRUTHS, has_comma, hint, is_missing, is_number
 
+_WHOLE = re.compile(r"[-+]?\d+")
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
 # Lines of which the last may have been cut: as many as are looked at first.
@@ -168,6 +169,45 @@ def question_header(place: str, names: Sequence[str], decimal: str) -> None:
         f"{choice}",
         VacuousWarning,
     )
+
+
+def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
+    """Refuse several lines of names, and tell whole numbers above fractions, which may be names.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    rows : sequence of lines
+        Cells of the first lines.
+    numbers : sequence of int
+        Where the lines stand in the file.
+    """
+    whole = [all(map(_WHOLE.fullmatch, row)) for row in rows]
+    levels = list(takewhile(lambda row: len(row) > 1 and not row[0] and all(row[1:]), rows))
+    below = rows[len(levels) :]
+    if len(levels) > 1 and any(map(_of_fractions, below)) and not any(map(_of_fractions, levels)):
+        raise FileFormatError(
+            f"{name}, lines {numbers[0]} to {numbers[len(levels) - 1]} name the columns, as pandas "
+            "writes names of several levels. One line can: before to_csv, frame.columns = "
+            '["_".join(map(str, name)) for name in frame.columns] makes one of them.'
+        )
+    count = whole.index(False) if False in whole else len(whole)
+    varied = bool(count) and len(set(rows[0])) > 1 and not is_pandas_array(rows[0])
+    if varied and len(rows) >= 2 * count + 2 and all(map(_of_fractions, _whole(rows)[count:])):
+        skip = f" --skip {numbers[count - 1] - 1}" if count > 1 else ""
+        warn(
+            f"{name}, line {numbers[0]} is taken for a row, though its numbers are whole and those "
+            f"below have fractions. Choose{skip} --header yes if it names the columns, and "
+            "--header no to have it without these words.",
+            VacuousWarning,
+        )
+
+
+def _of_fractions(row: Sequence[str]) -> bool:
+    """Whether more than half of its cells are numbers with a mark or an exponent."""
+    cells = [c for c in row if _reads(c) and not is_missing(c) and not _WHOLE.fullmatch(c)]
+    return 2 * len(cells) > len(row)
 
 
 def torn(row: Sequence[str], width: int, number: int) -> str:

@@ -79,7 +79,8 @@ def triples_of(X: Any) -> pd.DataFrame | None:
         raise DataError(
             f"row {row} of three columns has no third number, which is either a triple without "
             f"rating or a gap in a matrix of three items. Leave the former out: {known}; give the "
-            "rows of the latter names (a frame's index), or pass a sparse array of what was observed."
+            "rows of the latter names (a frame's index), or pass a sparse array of what was "
+            "observed."
         )
     return table
 
