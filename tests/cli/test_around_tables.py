@@ -105,6 +105,14 @@ def test_an_archive_that_pandas_or_a_mac_made_is_csv(tmp_path, points):
         np.testing.assert_array_equal(read_table(tmp_path / name).numbers(), points)
 
 
+def test_an_archive_of_several_files_is_refused_with_their_names(sdpdr, tmp_path):
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "x\n1\n")
+        archive.writestr("b.csv", "x\n1\n")
+    said = refused(sdpdr("embed two.zip"), tmp_path)
+    assert "two.zip holds 2 files (a.csv, b.csv); expected one, the table. Unpack" in said
+
+
 def test_a_place_to_write_has_a_short_option(sdpdr, tmp_path, lines):
     (tmp_path / "t.csv").write_text("\n".join([HEAD, *lines]))
     assert not sdpdr("embed t.csv --connect mst -o y.csv --save m.npz").code
