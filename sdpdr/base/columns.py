@@ -24,6 +24,7 @@ UNNAMED = re.compile(r"|Unnamed: \d+")
 _NAMES_OF_IDS = re.compile(
     r"id|ids|uid|uuid|key|index|row[ _.]?names?|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
     r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
+    r"|plz|postleitzahl|c(ode|[oó]digo)[ _-]?postal|(tele)?phone|telefon|ssn|ean|isbn|gtin"
     r"|id[ _.-].*|row|n°|nr\.?|.*[ _.-]nr\.?|.*nummer|identifiant|matricule"
     r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,

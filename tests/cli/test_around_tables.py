@@ -105,6 +105,23 @@ def test_an_archive_that_pandas_or_a_mac_made_is_csv(tmp_path, points):
         np.testing.assert_array_equal(read_table(tmp_path / name).numbers(), points)
 
 
+@pytest.mark.parametrize("name", ["PLZ", "code postal", "area"])
+def test_codes_with_zeros_before_them_are_told_and_kept_as_they_are(sdpdr, tmp_path, lines, name):
+    codes = [f"{1067 + 97 * k:05d}" for k in range(12)]
+    rows = [f"{code},{line}" for code, line in zip(codes, lines, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},{HEAD}", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --scale none --out y.csv")
+    if name == "area":
+        assert "column 'area' holds numbers with zeros before them, as codes have" in ran.err
+        for option in ("--drop area", "--label area", "--columns area,a,b,c"):
+            ran = sdpdr(f"embed t.csv {option} --connect mst --scale none --out y.csv")
+            assert "zeros before them" not in ran.err
+        ran = sdpdr("embed t.csv --label area --connect mst --scale none --out y.csv")
+    else:
+        assert f"{name!r} (ids)" in ran.err
+    assert pd.read_csv(tmp_path / "y.csv", dtype=str)[name].tolist() == codes
+
+
 def test_an_archive_of_several_files_is_refused_with_their_names(sdpdr, tmp_path):
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
         archive.writestr("a.csv", "x\n1\n")

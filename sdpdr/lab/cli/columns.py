@@ -350,7 +350,14 @@ def _tell_doubts(points: Frame) -> None:
     """Say which of the coordinates may be none."""
     for name in points.columns:
         column = points.values(name)
-        if column.dtype.kind in "fiu" and (words := doubts(name, column)):
+        if name in points.padded:
+            complain(
+                "warning",
+                f"column {name!r} holds numbers with zeros before them, as codes have, and is "
+                f"taken for a coordinate. --drop {name} leaves it out, --label {name} keeps it as "
+                "it is written, and --columns names the coordinates without these words.",
+            )
+        elif column.dtype.kind in "fiu" and (words := doubts(name, column)):
             complain(
                 "warning",
                 f"{words}, and is taken for a coordinate. --drop {name} leaves it out; entries "

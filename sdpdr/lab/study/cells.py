@@ -112,6 +112,17 @@ def is_number(entry: object, decimal: str = ".") -> bool:
     return True
 
 
+def is_padded(entry: str) -> bool:
+    """Whether an entry is of digits of which the first is a zero beside others.
+
+    Examples
+    --------
+    >>> [is_padded(entry) for entry in ("01067", "0", "0.5", "10")]
+    [True, False, False, False]
+    """
+    return len(entry) > 1 and entry[0] == "0" and entry.isdecimal()
+
+
 def is_far(entry: str) -> bool:
     """Whether a word is a number beyond the range, and not one of the words for infinity."""
     return any(c.isdigit() for c in entry) and not is_written_admissibly(entry)

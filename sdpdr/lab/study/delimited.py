@@ -21,6 +21,7 @@ from sdpdr.lab.study.cells import (
     has_comma,
     hint,
     is_number,
+    is_padded,
     numbers_of,
     question_late_points,
     require_marks_apart,
@@ -64,6 +65,8 @@ class TextTable:
     separator, decimal : str
     named : bool
         Whether the file names its columns; their names are ``"1"``, ``"2"``, ... otherwise.
+    padded : frozenset of str
+        Columns of numbers of which some begin with zeros, as codes do.
     """
 
     columns: dict[str, np.ndarray]
@@ -71,6 +74,7 @@ class TextTable:
     separator: str
     decimal: str
     named: bool
+    padded: frozenset[str] = frozenset()
 
 
 def read_text(
@@ -293,7 +297,8 @@ def _read(
         question_late_points(path.name, columns.marked)
         columns.signs.tell(path.name, names, columns.kept)
     lines = None if form.transpose else columns.lines
-    found = TextTable(columns.joined(), lines, form.separator, form.decimal, named)
+    padded = frozenset(columns.padded)
+    found = TextTable(columns.joined(), lines, form.separator, form.decimal, named, padded)
     return found, columns.again
 
 
@@ -338,6 +343,8 @@ class _Columns:
         Those of them that began as numbers, and are to be read anew.
     marked : set of str
         Numbers with points of a form that is unmarked.
+    padded : set of str
+        Columns of numbers of which some begin with zeros, by the first rows.
     signs : PercentSigns
     """
 
@@ -351,6 +358,7 @@ class _Columns:
         self.lines: list[int] = []
         self.again: set[int] = set()
         self.marked: set[str] = set()
+        self.padded: set[str] = set()
         self.signs = PercentSigns()
         self._names, self._form = names, form
         self._asked = {k for k, name in enumerate(names) if as_written(name)}
@@ -368,6 +376,8 @@ class _Columns:
         cells = written if k in self._asked else self._form.plain(written)
         numbers = None if k in self.kept else numbers_of(cells, self._form.decimal)
         if numbers is not None:
+            if not self._parts[k] and any(map(is_padded, cells)):
+                self.padded.add(self._names[k])
             if self._form.unmarked and self._form.decimal == ".":
                 self.marked |= {cell for cell in cells if "." in cell}
             if self._form.percent:

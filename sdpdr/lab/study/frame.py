@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -46,6 +46,8 @@ class Frame:
         What its numbers have for a point.
     named : bool, default True
         Whether the file names its columns.
+    padded : collection of str, optional
+        Columns of numbers of which some are written with zeros before them, as codes are.
     left : array of int, optional
         Of a table that rows were left out of, which those are that it has.
     """
@@ -57,6 +59,7 @@ class Frame:
     separator: str | None = None
     decimal: str = "."
     named: bool = True
+    padded: Collection[str] = ()
     left: Index | None = None
 
     def number(self, row: int) -> int:

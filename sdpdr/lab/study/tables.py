@@ -131,8 +131,17 @@ def read_table(
             transpose=transpose,
             as_written=lambda name: name in as_written or is_named_as_id(name),
         )
-        columns, named = text.columns, text.named
-        found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
+        columns = text.columns
+        found = Frame(
+            path.name,
+            columns,
+            text.lines,
+            (),
+            text.separator,
+            text.decimal,
+            text.named,
+            text.padded,
+        )
     else:
         if path.suffix.lower() in COMPRESSED:
             raise FileFormatError(
