@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import (
     DoubtfulColumnWarning,
     RowNumbersWarning,
@@ -24,6 +24,7 @@ UNNAMED = re.compile(r"|Unnamed: \d+")
 _NAMES_OF_IDS = re.compile(
     r"id|ids|uid|uuid|key|index|row[ _.]?names?|zip|zip[ _-]?code|post(al)?[ _-]?code|.*[ _.-]id"
     r"|(account|case|customer|invoice|order|patient|sample|serial)[ _.-](no|nr)"
+    r"|plz|postleitzahl|c(ode|[oó]digo)[ _-]?postal|(tele)?phone|telefon|ssn|ean|isbn|gtin"
     r"|id[ _.-].*|row|n°|nr\.?|.*[ _.-]nr\.?|.*nummer|identifiant|matricule"
     r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,
@@ -34,6 +35,10 @@ _COUNTED = 10
 _CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
 # Names of columns whose whole numbers between these are years.
 _YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
+# The first and the last day that whole numbers of eight digits are taken for.
+_DAYS = (19000101, 21001231)
+# Names of columns whose whole numbers of six digits are months.
+_OF_MONTHS = re.compile(r"month|monat|mois|mes\b|mese|date|datum|period|yyyymm", re.IGNORECASE)
 # Spreads of columns that differ more than this leave the narrow ones without a say.
 _APART = 100.0
 # Share of the squared distances from which on all columns but one have no say together, whatever
@@ -89,12 +94,57 @@ def counts_rows(name: object, column: ArrayLike) -> bool:
     return bool(np.array_equal(entries - entries[0], np.arange(n)))
 
 
+def are_dates(name: object, column: ArrayLike) -> bool:
+    """Whether all known entries are days of 1900 to 2100 without marks between, as 20240131 is.
+
+    A time of day may follow (20240131235959). Months (202401) are told by the name of the column,
+    or by ten rows of several years.
+
+    Examples
+    --------
+    >>> are_dates("x", [20240131, np.nan, 19991224]), are_dates("x", [20240131, 20240231])
+    (True, False)
+    >>> are_dates("month", [202401, 202402]), are_dates("x", [202401, 202402])
+    (True, False)
+    """
+    entries = np.asarray(column, dtype=float)
+    known = entries[~np.isnan(entries)]
+    if not known.size or (known != np.round(known)).any() or (np.abs(known) >= 1e15).any():
+        return False
+    numbers = known.astype(np.int64)
+    for digits in (14, 12):
+        if (numbers >= 10 ** (digits - 1)).all():
+            return _are_days(numbers // 10 ** (digits - 8)) and _are_times(numbers, digits)
+    many = numbers.size >= 10 and len(set((numbers // 100).tolist())) > 1
+    if (numbers < 10**6).all() and (many or _OF_MONTHS.search(str(name))):
+        return _are_days(100 * numbers + 1)
+    return _are_days(numbers)
+
+
+def _are_times(numbers: Index, digits: int) -> bool:
+    seconds = numbers % 10 ** (digits - 8) * (1 if digits == 14 else 100)
+    hours, minutes = seconds // 10000, seconds // 100 % 100
+    return bool(((hours < 24) & (minutes < 60) & (seconds % 100 < 60)).all())
+
+
+def _are_days(days: Index) -> bool:
+    if not ((days >= _DAYS[0]) & (days <= _DAYS[1])).all():
+        return False
+    year, month, day = days // 10000, days // 100 % 100, days % 100
+    if not ((month >= 1) & (month <= 12) & (day >= 1)).all():
+        return False
+    months = 12 * (year - 1970) + month - 1
+    first, after = (k.astype("datetime64[M]").astype("datetime64[D]") for k in (months, months + 1))
+    return bool((day <= (after - first).astype(int)).all())
+
+
 def doubts(name: object, column: ArrayLike) -> str:
     """In words, why a column of numbers may be no coordinate; empty if nothing speaks against it.
 
     A number of nines that is further from all other entries than these are from each other stands
-    for what is not known. Whole numbers of a column that is called a year are years, and of
-    one that is called as ids are, where no two are alike, ids.
+    for what is not known. Whole numbers of a column that is called a year are years, those that are
+    days without marks between (20240131) dates, and of one that is called as ids are, where no two
+    are alike, ids.
 
     Examples
     --------
@@ -102,6 +152,8 @@ def doubts(name: object, column: ArrayLike) -> str:
     "column 'pressure' holds -999 twice, far from its other entries (12.5 to 30.1), ..."
     >>> doubts("year", [1999, 2003, 2011])
     "column 'year' holds years, 1999 to 2011"
+    >>> doubts("when", [20240131, 20240201])
+    "column 'when' holds dates, 20240131 to 20240201"
     >>> doubts("depth", [990.0, 999.0, 1004.0]), doubts("years", [0.5, 3.0])
     ('', '')
     >>> doubts("CustomerID", [1007, 1002, 1031])
@@ -124,6 +176,8 @@ def doubts(name: object, column: ArrayLike) -> str:
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
     if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
         return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"
+    if whole and are_dates(name, entries):
+        return f"column {name!r} holds dates, {entries.min():.0f} to {entries.max():.0f}"
     if whole and _YEAR.fullmatch(str(name)):
         least, most = float(entries.min()), float(entries.max())
         if _YEARS[0] <= least and most <= _YEARS[1]:

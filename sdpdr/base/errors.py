@@ -68,13 +68,27 @@ class DisconnectedGraphError(DataError):
         self.components = components or []
 
 
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """The name that one may have meant, whatever its capitals; empty if there is none.
+
+    Examples
+    --------
+    >>> nearest_name("WIDTH", ["depth", "width"]), nearest_name("mass", ["depth", "width"])
+    ('width', '')
+    """
+    names = sorted(known)
+    same = [other for other in names if other.strip().casefold() == name.strip().casefold()]
+    near = same or get_close_matches(name, names, n=1, cutoff=0.5)
+    return near[0] if near else ""
+
+
 class UnknownNameError(SdpdrError, ValueError):
     """A name (solver, form, method, card, ...) is not known; the nearest ones are offered."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = sorted(known)
-        near = get_close_matches(str(name), known, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        near = nearest_name(str(name), known)
+        hint = f" Did you mean {near!r}?" if near else ""
         super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")
         self.kind, self.name, self.known = kind, name, known
 

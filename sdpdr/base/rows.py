@@ -110,6 +110,21 @@ def named(columns: Index, X: object) -> str:
     return listed([repr(names[k]) for k in columns]) if names else listed(columns)
 
 
+def counted(n: int, noun: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> counted(1, "dimension"), counted(2, "dimension"), counted(2, "class"), counted(3, "entry")
+    ('1 dimension', '2 dimensions', '2 classes', '3 entries')
+    """
+    if n == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        return f"{n} {noun[:-1]}ies"
+    return f"{n} {noun}es" if noun.endswith(("s", "x")) else f"{n} {noun}s"
+
+
 def listed(indices: ArrayLike | Sequence[str], limit: int = 8) -> str:
     """First few indices in words: ``"0, 1, 2, ... (30 in all)"``."""
     numbers = np.asarray(indices).tolist()

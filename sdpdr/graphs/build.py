@@ -15,7 +15,7 @@ from sdpdr.base.errors import (
     DuplicatePointsWarning,
     warn,
 )
-from sdpdr.base.rows import listed, numbered
+from sdpdr.base.rows import counted, listed, numbered
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import bridges, shortest_links, upper_pairs
 from sdpdr.graphs.space import Space
@@ -53,12 +53,17 @@ def merge_duplicates(space: Space, duplicates: str) -> tuple[Space, Index]:
     if len(nodes) == space.n:
         return space, index
     copies = np.flatnonzero(same != np.arange(space.n))
-    found = f"{len(copies)} of {space.n} points repeat an earlier one: {numbered(copies)}."
+    one = len(copies) == 1
+    repeat = "repeats" if one else "repeat"
+    found = f"{len(copies)} of {space.n} points {repeat} an earlier one: {numbered(copies)}."
     if duplicates == "error":
-        raise DataError(f"{found} Drop them, or pass duplicates='merge' to merge and count them.")
+        them = "it" if one else "them"
+        raise DataError(
+            f"{found} Drop {them}, or pass duplicates='merge' to merge and count {them}."
+        )
     warn(
-        f"{found} They were merged; graph.counts says how often each point occurs and "
-        "graph.index where each row of X went.",
+        f"{found} {'It was' if one else 'They were'} merged; graph.counts says how often each "
+        "point occurs and graph.index where each row of X went.",
         DuplicatePointsWarning,
     )
     return space.take(nodes), index
@@ -137,10 +142,11 @@ def _bridged(graph: NeighborGraph, space: Space) -> NeighborGraph:
     each = asked if isinstance(asked, int) else BRIDGES
     added = bridges(space, graph.components, each)
     sizes = np.sort(np.bincount(graph.components))[::-1]
+    edges = f"{counted(len(added), 'edge')} {'was' if len(added) == 1 else 'were'}"
     warn(
-        f"the graph has {graph.n_components} components, of sizes {listed(sizes)}; "
-        f"{len(added)} edges were added to join them, up to {each} between two. What lies between "
-        "the components is known by these edges alone. Take more neighbours if parts should not "
+        f"the graph has {graph.n_components} components, of sizes {listed(sizes)}; {edges} added "
+        f"to join them, up to {each} between two. What lies between the components is known by "
+        "what was added alone. Take more neighbours if parts should not "
         "be apart, or connect='largest' if the rest is stray.",
         AddedEdgesWarning,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.rows import counted
 from sdpdr.program.point import Value, spectrum_of
 from sdpdr.program.rays import Ray
 from sdpdr.program.rays.ray import LARGEST_RECORDED
@@ -60,7 +61,9 @@ def facts(solution: Solution) -> dict[str, str]:
     ('lowrank, factor form', 'aimed at 1e-06')
     """
     claimed = solution.claimed
-    iterations = "" if claimed.iterations is None else f" in {claimed.iterations} iterations"
+    iterations = (
+        "" if claimed.iterations is None else f" in {counted(claimed.iterations, 'iteration')}"
+    )
     words = f" ({claimed.message})" if claimed.message else ""
     told = {
         "status": f"{solution.status.name}: {solution.advice}",
@@ -144,7 +147,9 @@ def _ray(ray: Ray | None) -> str:
 
 
 def _faces(exposures: Sequence[Exposure]) -> str:
-    return f"proved by {len(exposures)} steps, the last: {exposures[-1].words}" if exposures else ""
+    if not exposures:
+        return ""
+    return f"proved by {counted(len(exposures), 'step')}, the last: {exposures[-1].words}"
 
 
 def _unknown(duals: Mapping[str, Array]) -> str:

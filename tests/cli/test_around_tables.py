@@ -1,11 +1,16 @@
 """What stands around tables as people have them: units, totals, notes, archives, an index."""
 
+import re
+import warnings
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from sdpdr.base.columns import are_dates, warn_of_columns
+from sdpdr.errors import DoubtfulColumnWarning
+from sdpdr.lab.cli.kinds import truths_of
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.study.cells import hint
 from sdpdr.lab.study.tables import read_table
@@ -100,6 +105,31 @@ def test_an_archive_that_pandas_or_a_mac_made_is_csv(tmp_path, points):
         np.testing.assert_array_equal(read_table(tmp_path / name).numbers(), points)
 
 
+@pytest.mark.parametrize("name", ["PLZ", "code postal", "area"])
+def test_codes_with_zeros_before_them_are_told_and_kept_as_they_are(sdpdr, tmp_path, lines, name):
+    codes = [f"{1067 + 97 * k:05d}" for k in range(12)]
+    rows = [f"{code},{line}" for code, line in zip(codes, lines, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},{HEAD}", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --scale none --out y.csv")
+    if name == "area":
+        assert "column 'area' holds numbers with zeros before them, as codes have" in ran.err
+        for option in ("--drop area", "--label area", "--columns area,a,b,c"):
+            ran = sdpdr(f"embed t.csv {option} --connect mst --scale none --out y.csv")
+            assert "zeros before them" not in ran.err
+        ran = sdpdr("embed t.csv --label area --connect mst --scale none --out y.csv")
+    else:
+        assert f"{name!r} (ids)" in ran.err
+    assert pd.read_csv(tmp_path / "y.csv", dtype=str)[name].tolist() == codes
+
+
+def test_an_archive_of_several_files_is_refused_with_their_names(sdpdr, tmp_path):
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "x\n1\n")
+        archive.writestr("b.csv", "x\n1\n")
+    said = refused(sdpdr("embed two.zip"), tmp_path)
+    assert "two.zip holds 2 files (a.csv, b.csv); expected one, the table. Unpack" in said
+
+
 def test_a_place_to_write_has_a_short_option(sdpdr, tmp_path, lines):
     (tmp_path / "t.csv").write_text("\n".join([HEAD, *lines]))
     assert not sdpdr("embed t.csv --connect mst -o y.csv --save m.npz").code
@@ -132,6 +162,26 @@ def test_numbers_with_blanks_are_no_words(sdpdr, tmp_path, lines, blank):
     np.testing.assert_array_equal(read[:, 0], np.arange(1034, 2000, 100))
 
 
+@pytest.mark.parametrize("gap", ["", "NA"])
+@pytest.mark.parametrize("classes", ["xy", "12"])
+def test_a_class_that_is_not_known_has_a_name_in_the_figure(sdpdr, tmp_path, points, gap, classes):
+    table = pd.DataFrame(points, columns=list("abc")).assign(kind=list(classes) * 6)
+    table.loc[4, "kind"] = gap
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert not sdpdr("embed t.csv --connect mst --label kind --figure y.html").code
+    page = (tmp_path / "y.html").read_text()
+    assert re.findall("<li.*?>(.*?)</li>", page) == [*classes, "not known"]
+
+
+def test_whole_numbers_of_many_kinds_are_a_quantity_with_gaps_or_without(sdpdr, tmp_path, points):
+    table = pd.DataFrame(points, columns=list("abc")).assign(dose=range(0, 240, 20))
+    for text in (table.to_csv(index=False), table.to_csv(index=False).replace(",60", ",")):
+        (tmp_path / "t.csv").write_text(text)
+        assert not sdpdr("embed t.csv --connect mst --color dose --figure y.html").code
+        ends = re.search("<span>(.*?)</span><span>(.*?)</span>", (tmp_path / "y.html").read_text())
+        assert ends.groups() == ("0", "220")
+
+
 def _drawn(points, manner):
     """A table as a client of a database prints it, or Markdown."""
     rule = "+".join(["-----------"] * 3)
@@ -142,21 +192,59 @@ def _drawn(points, manner):
     rows = [f"|{row}|" for row in rows]
     if manner == "mysql":
         return [f"+{rule}+", rows[0], f"+{rule}+", *rows[1:], f"+{rule}+", "12 rows in set (0.1 s)"]
-    return [rows[0], f"|{rule.replace('+', '|')}|", *rows[1:]]
+    if manner == "markdown":
+        return [rows[0], f"|{rule.replace('+', '|')}|", *rows[1:]]
+    top, middle, bottom, bar, line = _FRAMES[manner]
+    rows = [row.replace("|", bar) for row in rows]
+    above, between, below = (
+        f"{a}{rule.replace('+', b).replace('-', line)}{c}" for a, b, c in (top, middle, bottom)
+    )
+    return [above, rows[0], between, *rows[1:], below]
 
 
-@pytest.mark.parametrize("manner", ["psql", "mysql", "markdown"])
-@pytest.mark.parametrize("suffix", ["csv", "txt"])
-def test_tables_that_databases_print_are_read(tmp_path, points, manner, suffix):
+# Of DuckDB and SQLite, of Polars, and doubled.
+_FRAMES = {
+    "light": ("┌┬┐", "├┼┤", "└┴┘", "│", "─"),
+    "polars": ("┌┬┐", "╞╪╡", "└┴┘", "┆", "═"),
+    "double": ("╔╦╗", "╠╬╣", "╚╩╝", "║", "═"),
+}
+_MANNERS = ["psql", "mysql", "markdown", *_FRAMES]
+
+
+@pytest.mark.parametrize("manner", _MANNERS)
+@pytest.mark.parametrize("suffix", ["csv", "txt", "md"])
+@pytest.mark.parametrize("around", ["", "db=# SELECT * FROM t\ndb-# WHERE x > 1, 2;\n"])
+def test_tables_that_databases_print_are_read(tmp_path, points, manner, suffix, around):
     path = tmp_path / f"t.{suffix}"
-    path.write_text("\n".join(_drawn(points, manner)))
+    drawn = "\n".join(_drawn(points, manner)).strip()
+    path.write_text(f"{around}{drawn}\n{around}", encoding="utf-8")
     read = read_table(path)
     assert (list(read.columns), read.separator) == (HEAD.split(","), "|")
     np.testing.assert_array_equal(read.numbers(), points)
     line = read.lines[0]
-    assert path.read_text().splitlines()[line - 1].split("|")[-1 - (manner != "psql")].strip() == (
-        str(points[0, -1])
-    )
+    cells = re.split("[|│┆║]", path.read_text(encoding="utf-8").splitlines()[line - 1])
+    assert cells[-1 - (manner != "psql")].strip() == str(points[0, -1])
+
+
+def test_a_count_in_the_frame_is_no_row_and_types_below_names_are_told(sdpdr, tmp_path, points):
+    drawn = _drawn(points, "light")
+    drawn[-1:] = ["├───────────┴───────────┴───────────┤", f"│ {'12 rows':<33} │", f"└{'─' * 35}┘"]
+    (tmp_path / "t.txt").write_text("\n".join(drawn), encoding="utf-8")
+    np.testing.assert_array_equal(read_table(tmp_path / "t.txt").numbers(), points)
+    drawn.insert(2, drawn[1].replace("a", "double").replace("b", "double").replace("c", "double"))
+    (tmp_path / "t.txt").write_text("\n".join(drawn), encoding="utf-8")
+    assert "--drop-lines 3 leaves it out" in refused(sdpdr("embed t.txt"), tmp_path)
+
+
+def test_rows_that_were_not_printed_are_asked_for(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *lines, "...,...,..."]))
+    assert "save the whole table" in refused(sdpdr("embed t.csv"), tmp_path)
+
+
+def test_a_separator_that_parts_nothing_is_told(sdpdr, tmp_path, lines):
+    (tmp_path / "t.csv").write_text("\n".join(["----", HEAD, *lines]))
+    said = refused(sdpdr("embed t.csv --sep |"), tmp_path)
+    assert "no line has cells with '|' between them" in said
 
 
 def test_bars_at_both_ends_are_cells_where_no_rule_is_drawn(tmp_path):
@@ -190,6 +278,92 @@ def test_only_marks_that_may_stand_between_thousands_are_offered(sdpdr, tmp_path
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "a;b;c\n1.233;4.023;555\n12.100;999;1.000\n7;8.500;3\n"),
+        ("t.csv", "a;b\n1.233;4.023\n2.104;-5.333\n"),
+        ("t.csv", "name;2020\nx;1.233\ny;1.233.555\nz;\n"),
+        ("t.tsv", "a\tb\n1.250\t800\n800\t1.233\n"),
+        ("t.csv", 'a,b\n1.250,"x"\n3,"y"\n'),
+    ],
+)
+def test_points_that_may_stand_between_thousands_are_asked_about(sdpdr, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    said = refused(sdpdr(f"embed {name} --out out.csv"), tmp_path)
+    assert "found '1.2" in said
+    assert said.endswith("Say which it is with --decimal . or --thousands .")
+    column = "2020" if "2020" in text else "a"
+    options = {"thousands": ".", "header": "yes"}, {"decimal": ".", "header": "yes"}
+    read = [float(read_table(tmp_path / name, **o).columns[column][0]) for o in options]
+    assert read[0] == 1000.0 * read[1]
+
+
+def test_points_below_many_numbers_without_are_asked_about(sdpdr, tmp_path):
+    rows = "".join(f"{37 * k % 997};{k * k % 991}\n" for k in range(150))
+    (tmp_path / "t.csv").write_text(f"a.x;b\n{rows}1.233;4.023\n")
+    said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+    assert said.endswith("Say which it is with --decimal . or --thousands .")
+    for options, found in (({"decimal": "."}, 1.233), ({"thousands": "."}, 1233.0)):
+        assert read_table(tmp_path / "t.csv", **options).columns["a.x"][-1] == found
+    (tmp_path / "t.csv").write_text(f"a.x;b\n{rows}1.233;4.02\n")
+    assert read_table(tmp_path / "t.csv").columns["a.x"][-1] == 1.233
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_names_of_several_levels_are_no_rows(sdpdr, tmp_path, points, index):
+    for levels in ([("a", "mean"), ("a", "std"), ("b", "mean")], [(2020, 1), (2020, 2), (2021, 1)]):
+        table = pd.DataFrame(points + 0.25, columns=pd.MultiIndex.from_tuples(levels))
+        if index:
+            table.index.name = "id"
+        table.to_csv(tmp_path / "t.csv")
+        said = refused(sdpdr("embed t.csv --missing drop --out out.csv"), tmp_path)
+        assert "lines 1 to 2 name the columns, as pandas writes names of several levels" in said
+        table.columns = ["_".join(map(str, name)) for name in table.columns]
+        table.to_csv(tmp_path / "t.csv")
+        assert not sdpdr("embed t.csv --connect mst --out y.csv").code
+
+
+@pytest.mark.parametrize(
+    ("above", "way"),
+    [("1990,2000,2010", "--header yes"), ("20,20,21\n1,2,1", "--skip 1 --header yes")],
+)
+def test_whole_numbers_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lines, above, way):
+    (tmp_path / "t.csv").write_text("\n".join([above, *lines]))
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert "t.csv, line 1 is taken for a row, though its numbers are whole and" in ran.err
+    assert f"Choose {way} if it names the columns" in ran.err
+    assert "is taken for a row" not in sdpdr("embed t.csv --header no --connect mst").err
+    assert len(read_table(tmp_path / "t.csv", header="no").columns["1"]) > 12
+    for first in ("0,0,0", "1,2,0.5", "a,b,c"):
+        (tmp_path / "t.csv").write_text("\n".join([first, *lines]))
+        assert "is taken for a row" not in sdpdr("embed t.csv --connect mst").err
+
+
+@pytest.mark.parametrize("words", [("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERDADERO", "FALSO")])
+def test_spreadsheets_write_true_and_false_in_the_language_of_their_users(tmp_path, points, words):
+    rows = [f"{words[k % 2]};{x}".replace(".", ",") for k, (x, *_) in enumerate(points.tolist())]
+    (tmp_path / "t.csv").write_text("\n".join(["ok;x", *rows]))
+    truths = truths_of(read_table(tmp_path / "t.csv").columns["ok"])
+    assert truths.tolist() == [1.0, 0.0] * 6
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "a,b,c\n1.233,4.023,555\n12.101,999,1.001\n"),
+        ("t.tsv", "a\tb\n1.233\t4.500\n2.104\t-5.333\n"),
+        ("t.csv", "a;b\n1.233;4.023\n0.104;-5.333\n"),
+        ("t.csv", "a;b\n1.233;4.023\n2.1;-5.333\n"),
+        ("t.csv", "a;b\n1.233;4.023\n1233;5.333\n"),
+        ("t.csv", "a;b\n1.233;1.5e3\n2.100;5.333\n"),
+    ],
+)
+def test_decimals_of_three_digits_are_read_without_fuss(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    assert read_table(tmp_path / name).columns["a"][0] == 1.233
+
+
+@pytest.mark.parametrize(
     "when",
     [
         "2024-01-{}", "2024-01-{}T10:12:00Z", "2024/1/{} 9:30", "{}.01.2024", "{}.1.24",
@@ -203,6 +377,40 @@ def test_dates_are_told_as_such(sdpdr, tmp_path, lines, when):
     assert ran.code == Exit.OK
     assert "'when' (dates or times)" in ran.err
     assert "A date is a coordinate where the file has a number for it" in ran.err
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("how", ["%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S", "%Y%m"])
+def test_dates_without_marks_are_no_coordinates(sdpdr, tmp_path, points, gap, header, how):
+    every = "32D" if how == "%Y%m" else "1D"
+    days = pd.date_range("2023-02-20 21:34:56", periods=12, freq=every).strftime(how).tolist()
+    table = pd.DataFrame(points, columns=list("abc")).assign(when=days)
+    table.loc[[3] if gap else [], "when"] = ""
+    table.to_csv(tmp_path / "t.csv", index=False, header=header)
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    name = "when" if header else "4"
+    assert f"{name!r} (dates or times). --columns" in ran.err
+    assert "A date is a coordinate where the file has a number for it" in ran.err
+    written = pd.read_csv(tmp_path / "y.csv", dtype=str, keep_default_na=False)
+    assert written[name].tolist() == table["when"].tolist()
+    named = sdpdr(f"embed t.csv --columns {name},{'a,b,c' if header else '1,2,3'} --connect mst")
+    assert "dates" not in named.err
+
+
+def test_whole_numbers_that_are_no_day_are_coordinates_and_frames_are_told(points):
+    table = pd.DataFrame(points, columns=list("abc")).assign(when=20240220 + np.arange(12))
+    assert not are_dates("when", table["when"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_columns(table)
+    for numbers in (20240101126000, 20240101240000, 202401010060, 200012, 190013):
+        assert not are_dates("x", numbers + np.arange(12))
+    assert not are_dates("x", 202401 + np.arange(12))
+    assert are_dates("Monat", 202401 + np.arange(12))
+    table["when"] = 20240201 + np.arange(12)
+    with pytest.warns(DoubtfulColumnWarning, match="'when' holds dates, 20240201 to 20240212"):
+        warn_of_columns(table)
 
 
 @pytest.mark.parametrize("option", ["--scale", "--figure"])
@@ -220,6 +428,19 @@ def test_points_on_a_line_are_told_to_have_one_dimension(sdpdr, tmp_path, points
     ran = sdpdr("embed t.csv --connect mst --out y.csv")
     assert ran.code == Exit.OK
     assert "the embedding has 1 dimension: zero at all points, but for rounding: y2." in ran.err
+
+
+def test_one_of_a_thing_is_no_plural(sdpdr, tmp_path, points):
+    rows = [",".join(map(str, row)) for row in [*points, points[0]]]
+    (tmp_path / "t.csv").write_text("\n".join([HEAD, *rows]))
+    ran = sdpdr("embed t.csv --connect mst --n-components 1 --out y.csv --save m.npz")
+    assert "1 dimension holds" in ran.out
+    assert "1 of 13 points repeats an earlier one: 13. It was merged." in ran.err
+    (tmp_path / "one.csv").write_text("\n".join([HEAD, rows[0]]))
+    assert "one.csv: 1 point placed" in sdpdr("transform m.npz one.csv --out z.csv").out
+    two = sdpdr("embed t.csv --connect mst --out y.csv").out
+    assert "2 dimensions hold" in two
+    assert "t.csv: 13 points, graph of 12 nodes" in two
 
 
 def test_what_is_said_is_said_once_and_a_sample_of_more_than_all_is_told(sdpdr, tmp_path):

@@ -118,7 +118,7 @@ def test_a_table_without_header_has_numbered_columns(sdpdr, tmp_path, roll):
     (tmp_path / "bare.csv").write_text("\n".join(rows))
     ran = sdpdr("embed bare.csv --columns 1,2,4")
     assert ran.code == Exit.BAD_INPUT
-    assert "column '4' holds 'a' (row 1)" in ran.err
+    assert "column '4' holds 'a' (line 1)" in ran.err
     told, asked = sdpdr("embed bare.csv --json"), sdpdr("embed bare.csv --drop 4 --json")
     data = json.loads(told.out)["data"]
     assert data.pop("set_aside") == {"4": "words"}
@@ -182,7 +182,9 @@ def test_an_underscore_is_no_part_of_a_number(tmp_path, suffix):
     else:
         path.write_text("\n".join(map(",".join, rows)))
     frame = read_table(path)
-    with pytest.raises(DataTypeError, match=r"column '2' holds '1_5' \(row 2\), .* not a number"):
+    with pytest.raises(
+        DataTypeError, match=r"column '2' holds '1_5' \((row|line) 2\), .* not a number"
+    ):
         frame.numbers()
     assert frame.values("2").tolist() == ["2", "1_5"]
 
@@ -244,7 +246,7 @@ def spoilt(roll, how):
     [
         ("nan", "", "coordinates that are not known: 4. Their columns: 'y'."),
         ("inf", "", "coordinates that are infinite: 4. Their columns: 'y'. Lines of the file: 5"),
-        ("strings", "", "column 'y' holds 'green' (row 4)"),
+        ("strings", "", "column 'y' holds 'green' (line 5)"),
         ("strings", "", "--drop y, take others with --columns"),
         ("two points", "", "data.csv: there are 2 rows, and at least 3 are needed"),
         ("zero variance", "", "all 20 points are equal"),

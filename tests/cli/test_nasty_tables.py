@@ -208,7 +208,34 @@ def test_rows_are_called_by_their_numbers_in_the_file_when_some_are_dropped(
     table.loc[3, ["b", "kind"]], table.loc[9, "kind"] = np.nan, None
     table.to_csv(tmp_path / "t.csv", index=False)
     base = "embed t.csv --n-neighbors 4 --missing drop --method colored_mvu --labels kind"
-    assert "row 10" in refused(sdpdr(f"{base} --out out.csv"), tmp_path)
+    ran = sdpdr(f"{base} --out y.csv")
+    assert "t.csv: these rows have no entry in 'kind', and they are left out: 10." in ran.err
+    left = [line for line in range(2, 14) if line not in (5, 11)]
+    assert pd.read_csv(tmp_path / "y.csv")["line"].tolist() == left
+    kept = table.dropna()
+    kept.to_csv(tmp_path / "whole.csv", index=False)
+    sdpdr(f"{base.replace('t.csv', 'whole.csv')} --out whole-y.csv")
+    found, whole = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("y", "whole-y"))
+    pd.testing.assert_frame_equal(found.drop(columns="line"), whole)
+
+
+@pytest.mark.parametrize("method", ["colored_mvu", "ghodsi"])
+def test_rows_without_a_label_are_named_by_their_lines(sdpdr, tmp_path, points, method):
+    table = pd.DataFrame(points, columns=["a", "b", "c"])
+    table["kind"] = ["x", "y"] * 5 + [None, "x"]
+    table.to_csv(tmp_path / "t.csv", index=False)
+    base = f"embed t.csv --method {method} --labels kind --out"
+    said = refused(sdpdr(f"{base} out.csv"), tmp_path)
+    assert "rows without an entry in kind: 11. Lines of the file: 12. Every point needs" in said
+    assert said.endswith("leave such rows out with --missing drop.")
+    for way in ("--drop-lines 12", "--missing drop"):
+        assert sdpdr(f"{base} {way[2]}.csv {way}").code == Exit.OK
+    by_line, by_gap = (pd.read_csv(tmp_path / f"{name}.csv")[["y1", "y2"]] for name in "dm")
+    pd.testing.assert_frame_equal(by_line, by_gap)
+    table["kind"] = None
+    table.to_csv(tmp_path / "t.csv", index=False)
+    said = refused(sdpdr(f"{base} out.csv --missing drop"), tmp_path)
+    assert "no row has coordinates and an entry in 'kind'" in said
 
 
 def test_a_column_called_line_is_kept_beside_the_lines_of_the_file(sdpdr, tmp_path, points):
@@ -392,7 +419,7 @@ def test_other_cells_have_no_thousands(cell):
         ("sep=;\n", "t.csv is empty below line 1."),
         (f"{HEAD}1,2,3\n", "t.csv: there is 1 row, and at least 3 are needed."),
         (f"{HEAD}1,2,3\n1,2,3\n1,2,3\n", "t.csv: all 3 points are equal"),
-        (f"{HEAD}1,2,3\nn/k,2,3\n1,2,4\n", "column 'a' holds 'n/k' (row 2), which is not a number"),
+        (f"{HEAD}1,2,3\nn/k,2,3\n1,2,4\n", "column 'a' holds 'n/k' (line 3), which is not a"),
         (HEAD, "t.csv names columns (a, b, c) and has no row below them."),
         ("", "t.csv is empty."),
     ],

@@ -253,7 +253,7 @@ def test_a_slip_is_no_word(sdpdr, tmp_path, frame):
         spoilt.to_csv(tmp_path / "t.csv", index=False)
         ran = sdpdr("embed t.csv")
         assert ran.code == Exit.BAD_INPUT
-        assert f"column 'y' holds {cell!r} (row 4)" in ran.err
+        assert f"column 'y' holds {cell!r} (line 5)" in ran.err
     frame["y"] = "1 250.5"
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert "column 'y' holds '1 250.5'" in sdpdr("embed t.csv").err

@@ -46,6 +46,30 @@ def test_a_map_survives_its_file(sdpdr, tmp_path, halves, kind):
     assert found["side"].tolist() == halves["side"][80:].tolist()
 
 
+def test_a_model_behind_its_table_is_told_the_order(sdpdr, tmp_path, halves):
+    assert not sdpdr("embed old.csv --save m.npz").code
+    ran = sdpdr("transform new.csv m.npz --out z.csv")
+    assert ran.code == Exit.BAD_INPUT
+    assert "m.npz is one, and comes first: sdpdr transform m.npz new.csv" in ran.err
+    assert "comes first" not in sdpdr("transform new.csv old.csv --out z.csv").err
+
+
+def test_columns_called_nearly_so_are_offered_in_the_order_of_the_model(sdpdr, tmp_path, halves):
+    assert not sdpdr("embed old.csv --save m.npz --n-neighbors 6").code
+    assert not sdpdr("transform m.npz new.csv --out plain.csv").code
+    other = halves[80:].rename(columns={"x": "X", "z": " Z"})[["id", " Z", "X", "y", "side"]]
+    other.to_csv(tmp_path / "other.csv", index=False)
+    ran = sdpdr("transform m.npz other.csv --out z.csv")
+    assert ran.code == Exit.BAD_INPUT
+    option = ran.err.partition("If others are meant, ")[2].partition(" says")[0]
+    assert option == "--columns X,y,Z"
+    assert not sdpdr(f"transform m.npz other.csv --out z.csv {option}").code
+    plain, found = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("plain", "z"))
+    pd.testing.assert_frame_equal(plain, found)
+    for option in ("--drop SIDE", "--color SIDE"):
+        assert "Did you mean 'side'?" in sdpdr(f"embed old.csv {option}").err
+
+
 def test_a_metric_is_a_linear_map(sdpdr, tmp_path, halves):
     ran = sdpdr("embed old.csv --method ghodsi --labels side --save m.npz --out y.npy")
     assert ran.code in (Exit.OK, Exit.UNCERTIFIED)

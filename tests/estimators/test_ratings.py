@@ -1,5 +1,6 @@
 """Completed ratings: the program by cvxpy, bounds, kinds of input, ties, new users, faults."""
 
+import re
 import warnings
 from dataclasses import replace
 from typing import ClassVar
@@ -27,7 +28,7 @@ from sdpdr.errors import (
 )
 from sdpdr.families.factor.margin import prices
 from sdpdr.families.factor.margin.descent import complete, grown
-from sdpdr.families.factor.margin.entries import read_entries
+from sdpdr.families.factor.margin.entries import read_entries, with_ratings
 from sdpdr.families.factor.margin.factors import Program, Proof
 from sdpdr.families.factor.margin.losses import Hinge, Squared
 
@@ -575,16 +576,37 @@ def test_cross_validation_of_signs():
 # -- faults -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", ["frame", "named frame", "list", "pairs"])
+def test_a_rating_that_is_missing_is_left_out_as_the_error_says(kind):
+    rows = [["ann", "up", 5.0], ["bob", "up", 4.0], ["bob", "jaws", np.nan], ["eve", "up", 1.0]]
+    names = ["user", "item", "rating"] if kind == "named frame" else ["who", "film", "stars"]
+    X = rows if kind == "list" else pd.DataFrame(rows, columns=names)
+    y, place = None, {"X": X, "pandas": pd, "numpy": np}
+    if kind == "pairs":
+        place["X"], place["y"] = X.iloc[:, :2], X["stars"]
+        X, y = place["X"], place["y"]
+    with pytest.raises(DataError) as told:
+        RatingMMMF().fit(X, y)
+    if kind == "pairs":
+        assert "not finite: 2. Leave" in str(told.value)
+        place["known"] = np.isfinite(y)
+        X, y = X[place["known"]], y[place["known"]]
+    else:
+        X = eval(re.search(r"out: (.*\))[.;]", str(told.value))[1], place)
+    assert read_entries(with_ratings(X, y)).values.tolist() == [5.0, 4.0, 1.0]
+
+
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        ([[3.0, np.nan], [np.nan, 3.0]], "take 1 different values"),
+        ([[3.0, np.nan], [np.nan, 3.0]], "take 1 value"),
         (np.full((2, 2), np.nan), "no rating was given"),
         ([[1.0, np.inf]], "infinity"),
         ([["good", "bad"]], "could not convert"),
         ([["ann", "up", "good"], ["bob", "up", "bad"]], "third column of X holds words.*'good'"),
         ([[0, 4, 5.0], [1, 4, 3.0], [0, 4, 5.0]], "user 0 rated item 4 more than once"),
         (pd.DataFrame([["a", "x", 1.0], ["a", "x", 2.0]]), "user a rated item x more than once"),
+        ([["ann", "up", "5"], ["bob", "up", "*"]], "holds '\\*' beside numbers.*dropna"),
         ([[1, 2, 3.0], [4, 5, np.nan]], "row 1 of three columns has no third number"),
         (sp.csr_array(([np.nan, 1.0], ([0, 1], [0, 1]))), "NaN"),
         (sp.csr_array((3, 4)), "no rating was given"),

@@ -202,7 +202,7 @@ def test_duplicates_are_merged_and_counted(metric):
 
 
 def test_duplicates_may_be_refused():
-    with pytest.raises(DataError, match=r"1 of 4 points repeat an earlier one: 2\."):
+    with pytest.raises(DataError, match=r"1 of 4 points repeats an earlier one: 2\."):
         graphs.knn([[0.0], [1.0], [0.0], [2.0]], 1, duplicates="error")
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from sdpdr import datasets, graphs, plot
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.lab.plot.style import CLASSES, FAINT, colour_points
+from sdpdr.lab.plot.style import CLASSES, FAINT, PALE, colour_points
 
 RNG = np.random.default_rng(0)
 Y = RNG.standard_normal((30, 2))
@@ -172,6 +172,22 @@ def test_classes_have_colours_and_a_legend(classes):
     assert colouring.names == tuple(sorted(map(str, set(classes))))
     figure = plot.embedding(Y[:3], classes)
     assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == [*colouring.names]
+
+
+@pytest.mark.parametrize("gap", ["", None, np.nan])
+@pytest.mark.parametrize("kinds", [2, 10])
+def test_points_without_a_class_have_a_name_and_a_colour_of_their_own(gap, kinds):
+    names = [f"c{k}" for k in range(kinds)]
+    classes = np.array([gap, *names, gap], dtype=object)
+    colouring = colour_points(classes, kinds + 2)
+    assert colouring.names == (*names, "not known")
+    np.testing.assert_array_equal(colouring.colours[1:-1], to_rgba_array(CLASSES)[:kinds])
+    np.testing.assert_array_equal(colouring.colours[[0, -1]], to_rgba_array([PALE, PALE]))
+    figure = plot.embedding(Y[: kinds + 2], classes)
+    legend = figure.axes[0].get_legend()
+    assert [t.get_text() for t in legend.get_texts()] == [*names, "not known"]
+    page = plot.hoverable(Y[: kinds + 2], classes)
+    assert f'<li style="--of: {PALE}">not known</li>' in page
 
 
 def test_quantities_have_a_scale_and_gaps_in_them_are_faint():

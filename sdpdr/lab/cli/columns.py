@@ -16,11 +16,12 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.checks import points
 from sdpdr.base.columns import doubts, unlike
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import counted
 from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
-from sdpdr.lab.study.cells import SEPARATORS
+from sdpdr.lab.study.cells import SEPARATORS, is_missing
 from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import HEADER, names_beside, read_table
@@ -67,8 +68,8 @@ def add_reading(add: Callable[..., None]) -> None:
     words = "lines of text that are no points: units below the names, a total"
     add("--drop-lines N,...", words, type=_lines, default=[])
     words = (
-        "rows with coordinates that are not known or infinite: refuse them, or drop them\n"
-        "(default: refuse)"
+        "rows with coordinates that are not known or infinite, or without a label that all\n"
+        "points need: refuse them, or drop them (default: refuse)"
     )
     add("--missing", words, choices=MISSING, default="refuse")
     add("--columns A,B,...", "only these columns are coordinates", **names)
@@ -138,11 +139,25 @@ class Table:
 
     @property
     def colouring(self) -> np.ndarray | None:
-        """What colours a figure: numbers if all entries are numbers, text otherwise."""
-        return None if self.colour is None else _as_kept(self.frame.values(self.colour))
+        """What colours a figure: numbers if all entries are numbers, text otherwise.
+
+        Text is empty where nothing is known. Whole numbers with gaps are text as well, unless they
+        are of so many kinds that they are a quantity.
+        """
+        if self.colour is None:
+            return None
+        values = self.frame.values(self.colour)
+        if values.dtype.kind == "f" and len(set(known_of(values).tolist())) > _COLOURS:
+            return values
+        kept = _as_kept(values)
+        if kept.dtype.kind not in "OUS":
+            return kept
+        return np.array(["" if is_missing(x) else x for x in kept.tolist()], dtype=object)
 
 
-def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
+def divided(
+    frame: Frame, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
+) -> Table:
     """The coordinates of a table, and what is kept beside them.
 
     Parameters
@@ -153,6 +168,8 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
         coordinates, and a line says so.
     beside : sequence of str
         Columns that a method reads for itself.
+    needed : sequence of str
+        Those of them that must have an entry in every row.
     """
     asked = [*args.id, *args.label, *beside, *([] if args.color is None else [args.color])]
     frame.select([*args.columns, *args.drop, *asked])  # refuses names that it does not have
@@ -182,6 +199,7 @@ def divided(frame: Frame, args: Namespace, beside: Sequence[str] = ()) -> Table:
             args.missing,
             in_time=bool(getattr(args, "actions", None)),
             may_be_distances=hasattr(args, "metric"),
+            needed=needed,
         )
     return table
 
@@ -216,7 +234,7 @@ def _doubt(points: Frame, found: Mapping[str, str]) -> str:
     if not words or len(left) >= max(2, len(words)):
         return ""
     return (
-        f"the embedding is of {len(left)} of {len(left) + len(words)} columns alone "
+        f"the embedding is of {len(left)} of {counted(len(left) + len(words), 'column')} alone "
         f"({some_of(left)}), since the others hold words: {some_of(words)}. Code ordered words as "
         "numbers 1..5, and kinds as a column of 0 and 1 each (pandas.get_dummies); --columns names "
         "the coordinates without these words."
@@ -274,7 +292,11 @@ def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) 
         if name is not None:
             return str(name)
     words = (name for name in kept if found.get(name) in ("labels", "words", "dates or times"))
-    return next((name for name in words if len(set(map(str, kept[name]))) <= _COLOURS), None)
+    return next((name for name in words if len(_classes_of(kept[name])) <= _COLOURS), None)
+
+
+def _classes_of(column: np.ndarray) -> set[str]:
+    return {str(entry) for entry in column.tolist() if not is_missing(entry)}
 
 
 # -- units ------------------------------------------------------------------------------------
@@ -328,7 +350,14 @@ def _tell_doubts(points: Frame) -> None:
     """Say which of the coordinates may be none."""
     for name in points.columns:
         column = points.values(name)
-        if column.dtype.kind in "fiu" and (words := doubts(name, column)):
+        if name in points.padded:
+            complain(
+                "warning",
+                f"column {name!r} holds numbers with zeros before them, as codes have, and is "
+                f"taken for a coordinate. --drop {name} leaves it out, --label {name} keeps it as "
+                "it is written, and --columns names the coordinates without these words.",
+            )
+        elif column.dtype.kind in "fiu" and (words := doubts(name, column)):
             complain(
                 "warning",
                 f"{words}, and is taken for a coordinate. --drop {name} leaves it out; entries "

@@ -14,7 +14,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError, UnknownNameError
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
-from sdpdr.base.rows import listed, rows_from, rows_of
+from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.families.unfold.estimators.gram import PATIENCE
 from sdpdr.families.unfold.estimators.kernels import FEW_SECONDS
 from sdpdr.graphs.space import METRICS
@@ -36,7 +36,15 @@ from sdpdr.lab.cli.console import (
 from sdpdr.lab.cli.gaps import COMPLETED
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.learned import Fit, fitted
-from sdpdr.lab.cli.methods import METHODS, described, find_method, made, side_columns, side_inputs
+from sdpdr.lab.cli.methods import (
+    METHODS,
+    described,
+    find_method,
+    made,
+    needed_columns,
+    side_columns,
+    side_inputs,
+)
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
@@ -170,8 +178,8 @@ def run(args: Namespace) -> Exit:
     frame = columns.read(args, side_columns(args))
     if args.metric == "precomputed":
         frame = squared_up(frame, args)
-    working(f"preparing {frame.n} rows")
-    table = columns.divided(frame, args, side_columns(args))
+    working(f"preparing {counted(frame.n, 'row')}")
+    table = columns.divided(frame, args, side_columns(args), needed_columns(args))
     X = table.points.numbers()
     beside = side_inputs(table.frame, args)
     names = list(table.points.columns)
@@ -243,7 +251,8 @@ def _distances(X: Array, file: str, args: Namespace) -> Array:
         and (gone := int(np.isnan(np.triu(np.fmax(X, X.T))).sum()))
     ):
         note(
-            f"{file}: {gone} distances are not known, and such pairs are no edges of the graph. "
+            f"{file}: {counted(gone, 'distance')} {'is' if gone == 1 else 'are'} not known, and "
+            "pairs without one are no edges of the graph. "
             f"{COMPLETED} finds places that have all that are known."
         )
     # The sign survives the root, so that a negative entry is refused as it should be.
@@ -298,8 +307,10 @@ def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
         say_json(record)
         return
     graph = record.get("graph")
-    size = f", graph of {graph['n']} nodes and {graph['edges']} edges" if graph else ""
-    say(f"{record['data']['file']}: {len(found.Y)} points{size}")
+    size = ""
+    if graph:
+        size = f", graph of {counted(graph['n'], 'node')} and {counted(graph['edges'], 'edge')}"
+    say(f"{record['data']['file']}: {counted(len(found.Y), 'point')}{size}")
     if "read_as" in record["side"]:
         say(f"labels in {', '.join(args.labels)}: {record['side']['read_as']}")
     for line in [*found.lines(), *answers.lines(found.learned, find_method(args.method), found.Y)]:
@@ -314,8 +325,10 @@ def _tell_flat(Y: Array, names: list[str]) -> None:
     flat = [name for name, size in zip(names, sizes, strict=True) if size <= _FLAT * sizes.max()]
     if flat:
         left = len(names) - len(flat)
-        many = "1 dimension" if left == 1 else f"{left} dimensions"
-        note(f"the embedding has {many}: zero at all points, but for rounding: {listed(flat)}.")
+        note(
+            f"the embedding has {counted(left, 'dimension')}: zero at all points, but for "
+            f"rounding: {listed(flat)}."
+        )
 
 
 def _listed() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
 from sdpdr.lab.cli.console import complain, note
+from sdpdr.lab.study.cells import is_missing
 
 if TYPE_CHECKING:
     from sdpdr.lab.cli.columns import Table
@@ -28,13 +29,57 @@ COMPLETED = "--method distance_completion"
 """What serves distances with gaps."""
 
 
-def complete(table: Table, missing: str, *, in_time: bool, may_be_distances: bool) -> Table:
-    """The rows whose coordinates are all known and finite, by ``--missing``."""
+def complete(
+    table: Table,
+    missing: str,
+    *,
+    in_time: bool,
+    may_be_distances: bool,
+    needed: Sequence[str] = (),
+) -> Table:
+    """The rows whose coordinates are all known and finite, by ``--missing``.
+
+    If rows are dropped, so are those without an entry in the columns that are needed.
+    """
+    whole = _with_coordinates(table, missing, in_time, may_be_distances)
+    if missing == "drop":
+        whole = _with_entries(table.frame, needed, whole)
+    return table if whole.all() else _some_rows(table, whole)
+
+
+def _with_entries(frame: Frame, needed: Sequence[str], whole: np.ndarray) -> np.ndarray:
+    """Rows that have an entry in all of some columns; a line tells which lack one."""
+    lacking = whole & without_entry(frame, needed)
+    if not lacking.any():
+        return whole
+    names = listed([repr(name) for name in needed])
+    if not (whole & ~lacking).any():
+        raise DataError(
+            f"{frame.file}: no row has coordinates and an entry in {names}. Fill it in."
+        )
+    rows = listed(np.flatnonzero(lacking) + 1)
+    note(f"{frame.file}: these rows have no entry in {names}, and they are left out: {rows}.")
+    return whole & ~lacking
+
+
+def without_entry(frame: Frame, names: Sequence[str]) -> np.ndarray:
+    """For every row whether it has no entry in one of some columns."""
+    gone = np.zeros(frame.n, dtype=bool)
+    for name in names:
+        entries = frame.columns[name].tolist()
+        gone |= np.array([is_missing(x) or bool(x != x) for x in entries], dtype=bool)
+    return gone
+
+
+def _with_coordinates(
+    table: Table, missing: str, in_time: bool, may_be_distances: bool
+) -> np.ndarray:
+    """Rows whose coordinates are all known and finite; a line tells which are not, or an error."""
     X = table.points.numbers()
     gone = ~np.isfinite(X)
-    if not gone.any():
-        return table
     whole, file = np.asarray(~gone.any(axis=1)), table.points.file
+    if whole.all():
+        return whole
     left = np.flatnonzero(~whole)
     rows, lines = listed(left + 1), table.frame.lines
     kinds = (np.isnan(X).any(), np.isinf(X).any())
@@ -59,7 +104,7 @@ def complete(table: Table, missing: str, *, in_time: bool, may_be_distances: boo
         raise DataError(f"{said} No row is without one: {others}")
     if missing == "drop":
         note(f"{file}: coordinates of these rows are {what}, and they are left out: {rows}.")
-        return _some_rows(table, whole)
+        return whole
     raise DataError(f"{said} --missing drop leaves those rows out, {others}")
 
 
@@ -89,9 +134,8 @@ def tell_totals(frame: Frame, kept: Mapping[str, np.ndarray]) -> None:
         row = called.index(True)
         line = None if frame.lines is None else frame.lines[row]
         way = "Take it out of the file" if line is None else f"--drop-lines {line} leaves it out"
-        place = f"row {frame.number(row)}" if line is None else f"line {line}"
         complain(
             "warning",
-            f"{frame.file}, {place}: {str(column[row])!r} in column {name!r} says that it is made "
-            f"of the other rows, and it is taken for a point. {way}.",
+            f"{frame.file}, {frame.place(row)}: {str(column[row])!r} in column {name!r} says that "
+            f"it is made of the other rows, and it is taken for a point. {way}.",
         )

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import counts_rows, is_named_as_id
+from sdpdr.base.columns import are_dates, counts_rows, is_named_as_id
 from sdpdr.lab.study.cells import APOSTROPHES, BLANKS, TRUTHS, is_missing, is_number, numbers_of
 from sdpdr.lab.study.frame import Frame
 
@@ -57,6 +57,8 @@ def kind_of(frame: Frame, name: str, distances: bool) -> str:
     if is_named_as_id(name) and _names_rows(name, column, frame.decimal):
         return "ids"
     if column.dtype.kind in "fiu":
+        if not distances and are_dates(name, column):
+            return "dates or times"
         if distances or not frame.named or not is_whole(column):
             return ""
         known = known_of(column)

@@ -14,7 +14,7 @@ from rich.table import Table
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import foretell, working
-from sdpdr.base.rows import rows_of
+from sdpdr.base.rows import counted, rows_of
 from sdpdr.families.unfold.estimators.sampled import completed, drawn
 from sdpdr.graphs import choose_k
 from sdpdr.graphs.search import seconds_of_search
@@ -61,7 +61,7 @@ class Fit:
         """The remarks, and how well the other rows were placed."""
         if not self.is_sample:
             return list(self.remarks)
-        words = f"{len(self.rows)} rows embedded, {len(self.Y) - len(self.rows)} placed"
+        words = f"{counted(len(self.rows), 'row')} embedded, {len(self.Y) - len(self.rows)} placed"
         extension = getattr(self.learned, "extension_", None)
         if extension is not None:
             words += (
@@ -85,10 +85,10 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         working("choosing the number of neighbours")
         choice = choose_k(X[rows], metric=estimator.metric)
         estimator.n_neighbors = choice.n_neighbors
-        chosen = (f"{choice.n_neighbors} neighbours: {choice.reason}",)
+        chosen = (f"{counted(choice.n_neighbors, 'neighbour')}: {choice.reason}",)
     if hasattr(estimator, "n_neighbors") and args.metric != "precomputed":
         _foretell_neighbours(len(rows), X.shape[1])
-    working(f"embedding {len(rows)} rows")
+    working(f"embedding {counted(len(rows), 'row')}")
     if args.sample is not None and hasattr(estimator, "sample"):
         estimator.sample, rows = args.sample, np.arange(len(X))  # it draws the same ones
     if len(rows) < len(X):
@@ -99,7 +99,7 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         return Fit(learned, np.asarray(learned.transform(X)), rows, chosen)
     Y = learned.embedding_
     if len(rows) < len(X):
-        working(f"placing {len(X) - len(rows)} rows")
+        working(f"placing {counted(len(X) - len(rows), 'row')}")
         Y = completed(Y, rows, learned.transform(X))
     return Fit(learned, Y, rows[getattr(learned, "sample_", slice(None))], chosen)
 
@@ -115,7 +115,8 @@ def _sampled(n: int, args: Namespace) -> Index:
     """The rows to fit."""
     if args.sample is None or args.sample >= n:
         if args.sample is not None and args.sample > n:
-            note(f"--sample {args.sample}: there are {n} rows, and all of them are embedded.")
+            rows = "is 1 row, which is" if n == 1 else f"are {n} rows, and all of them are"
+            note(f"--sample {args.sample}: there {rows} embedded.")
         return np.arange(n)
     if args.metric == "precomputed":
         raise DataError("--sample places rows by their coordinates, and these are distances.")
@@ -169,12 +170,14 @@ def lines(learned: Any, method: Method, Y: Array) -> list[str]:
     spectrum = getattr(learned, "eigenvalues_", np.zeros(0))
     if method.spectrum and spectrum.sum() > 0.0:
         share = spectrum[: Y.shape[1]].sum() / spectrum.sum()
-        found.append(f"{Y.shape[1]} dimensions hold {share:.2%} of the {method.spectrum}")
+        hold = "holds" if Y.shape[1] == 1 else "hold"
+        dimensions = counted(Y.shape[1], "dimension")
+        found.append(f"{dimensions} {hold} {share:.2%} of the {method.spectrum}")
     if hasattr(learned, "trust_"):
         away = np.sqrt(np.nanmax(learned.trust_))
         found.append(
-            f"{learned.anchors_.size} points known; the others are at most {away:.3g} away from "
-            "the space of the coordinates"
+            f"{counted(learned.anchors_.size, 'point')} known; the others are at most {away:.3g} "
+            "away from the space of the coordinates"
         )
     for name, words in method.results.items():
         value = getattr(learned, name, None)

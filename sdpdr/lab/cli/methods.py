@@ -13,6 +13,7 @@ from typing import Any
 import sdpdr
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import counted
 from sdpdr.lab.cli import side
 from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
 from sdpdr.lab.cli.side import Labels
@@ -208,6 +209,12 @@ def side_columns(args: Namespace) -> Sequence[str]:
     return [*args.labels, *(name for name in (args.actions, args.sequences) if name is not None)]
 
 
+def needed_columns(args: Namespace) -> Sequence[str]:
+    """Columns of labels that must have an entry in every row."""
+    labels = find_method(args.method).labels
+    return args.labels if labels is not None and labels.all_known else ()
+
+
 def _check_asked(args: Namespace, method: Method) -> None:
     takers = {
         "--labels": [name for name, m in METHODS.items() if m.labels is not None],
@@ -227,7 +234,7 @@ def _check_asked(args: Namespace, method: Method) -> None:
     if sets and args.n_components not in (None, len(args.labels)):
         raise DataError(
             f"--n-components {args.n_components}, but --labels names coordinates in "
-            f"{len(args.labels)} dimensions. Leave --n-components out."
+            f"{counted(len(args.labels), 'dimension')}. Leave --n-components out."
         )
     if args.set and args.actions is None and method.steps:
         keys = ", ".join(key for key, _ in args.set)

@@ -7,6 +7,7 @@ from argparse import Namespace
 import numpy as np
 
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import counted
 from sdpdr.lab.cli.console import note
 from sdpdr.lab.cli.kinds import is_whole
 from sdpdr.lab.study.cells import is_missing
@@ -58,7 +59,7 @@ def squared_up(frame: Frame, args: Namespace) -> Frame:
     words = ", ".join(map(repr, chosen.columns))
     note(
         f"{frame.file}: read as two points and their distance in each line ({words}); "
-        f"{len(points)} points, of which other distances are not known."
+        f"{counted(len(points), 'point')}, of which other distances are not known."
     )
     free = _POINT
     while free in position:
@@ -88,6 +89,4 @@ def _called(entry: object) -> str:
 
 
 def _place(frame: Frame, row: int) -> str:
-    return f"{frame.file}, " + (
-        f"row {frame.number(row)}" if frame.lines is None else f"line {frame.lines[row]}"
-    )
+    return f"{frame.file}, {frame.place(row)}"

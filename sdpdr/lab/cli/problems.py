@@ -120,6 +120,8 @@ def _build(card: Card) -> Model | SdpdrError:
 
 
 def _facts(card: Card) -> dict[str, str]:
+    from sdpdr.base.rows import counted
+
     expect = card.expect
     known = "" if expect.provenance == "none" else f", {expect.provenance}"
     facts = {"expected": f"{expect.describe()}{known}: {expect.source}"}
@@ -130,11 +132,11 @@ def _facts(card: Card) -> dict[str, str]:
     if expect.rank is not None:
         facts["rank"] = str(expect.rank)
     facts["data"] = _call(card.data)
-    facts["size"] = f"{card.size.n} points"
+    facts["size"] = counted(card.size.n, "point")
     if card.graph:
         facts["graph"] = _call(card.graph)
         if card.size.edges is not None:
-            facts["size"] += f", {card.size.edges} edges"
+            facts["size"] += f", {counted(card.size.edges, 'edge')}"
     facts |= {"reference": card.reference, "tags": ", ".join(card.tags)}
     return facts
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
+from sdpdr.base.rows import counted, listed
+from sdpdr.lab.cli.gaps import without_entry
 from sdpdr.lab.cli.kinds import is_whole
 from sdpdr.lab.study.cells import is_missing
 from sdpdr.lab.study.frame import Frame
@@ -32,12 +34,15 @@ class Labels:
         Whether ``--labels-as`` has a say.
     sets_dimension : bool
         Whether there are as many dimensions as columns.
+    all_known : bool
+        Whether every row must have some.
     """
 
     words: str
     read: Callable[[Frame, Sequence[str], str], Any]
     either: bool = False
     sets_dimension: bool = False
+    all_known: bool = False
 
 
 def texts(frame: Frame, name: str) -> list[str | None]:
@@ -65,13 +70,13 @@ def lengths(frame: Frame, name: str) -> list[int]:
     """
     found, seen, row = [], set(), 0
     entries = texts(frame, name)
-    _require_all(frame, [name], [entry is None for entry in entries])
+    _require_all(frame, [name], "Fill it in, or leave the row out.")
     for entry, rows in groupby(entries):
         if entry in seen:
             raise DataError(
-                f"{frame.file}: sequence {entry!r} of column {name!r} goes on at row "
-                f"{frame.number(row)}, "
-                "after another. Sort the rows: one sequence after the other, in order of time."
+                f"{frame.file}: sequence {entry!r} of column {name!r} goes on at "
+                f"{frame.place(row)}, after another. Sort the rows: one sequence after the other, "
+                "in order of time."
             )
         seen.add(entry)
         found.append(sum(1 for _ in rows))
@@ -91,10 +96,9 @@ def in_words(labels: np.ndarray) -> str:
         kind, missing = "numbers", np.isnan(labels.reshape(len(labels), -1)).any(axis=1)
     else:
         missing = np.array([label is None for label in labels])
-        kind = f"{len(set(labels[~missing].tolist()))} classes"
+        kind = f"{counted(len(set(labels[~missing].tolist())), 'class')}"
     unknown = int(missing.sum())
-    plural = "" if unknown == 1 else "s"
-    return f"{kind}, {unknown} row{plural} not known" if unknown else kind
+    return f"{kind}, {counted(unknown, 'row')} not known" if unknown else kind
 
 
 def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
@@ -105,7 +109,7 @@ def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
         wrong = (values != np.round(values)) | ~(np.abs(values) < 2.0**53)
         row = int(np.argmax(~np.isnan(values) & wrong))
         raise DataError(
-            f"{frame.file}: column {name!r} holds {values[row]:g} (row {frame.number(row)}), but "
+            f"{frame.file}: column {name!r} holds {values[row]:g} ({frame.place(row)}), but "
             "labels of classes are words or whole numbers. Name another column, or round this one."
         )
     labels = np.array(texts(frame, name), dtype=object)
@@ -116,7 +120,7 @@ def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
 
 def _classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
     labels = _some_classes(frame, names, how)
-    _require_all(frame, names, np.array([label is None for label in labels]))
+    _require_all(frame, names)
     return labels.astype(str)
 
 
@@ -127,7 +131,7 @@ def _classes_or_numbers(frame: Frame, names: Sequence[str], how: str) -> np.ndar
     if how == "classes":
         return _classes(frame, names, how)
     numbers = frame.select(names).numbers()
-    _require_all(frame, names, np.isnan(numbers).any(axis=1))
+    _require_all(frame, names)
     return numbers[:, 0] if len(names) == 1 else numbers
 
 
@@ -142,9 +146,9 @@ def _coordinates(frame: Frame, names: Sequence[str], how: str) -> Array:
 
 
 SOME_CLASSES = Labels("a column of classes, empty where not known", _some_classes)
-CLASSES = Labels("a column of classes", _classes)
+CLASSES = Labels("a column of classes", _classes, all_known=True)
 CLASSES_OR_NUMBERS = Labels(
-    "a column of classes, or columns of numbers", _classes_or_numbers, either=True
+    "a column of classes, or columns of numbers", _classes_or_numbers, either=True, all_known=True
 )
 COORDINATES = Labels(
     "columns of known coordinates, empty where not known", _coordinates, sets_dimension=True
@@ -159,13 +163,18 @@ def _single(names: Sequence[str]) -> str:
     return names[0]
 
 
-def _require_all(frame: Frame, names: Sequence[str], missing: Any) -> None:
-    if np.any(missing):
-        raise DataError(
-            f"{frame.file}: row {frame.number(int(np.argmax(missing)))} has no entry in "
-            f"{', '.join(names)}, but one is needed for every point. Fill it in, or leave the "
-            "row out."
-        )
+def _require_all(
+    frame: Frame,
+    names: Sequence[str],
+    advice: str = "Fill it in, or leave such rows out with --missing drop.",
+) -> None:
+    rows = np.flatnonzero(without_entry(frame, names)).tolist()
+    if rows:
+        said = f"rows without an entry in {', '.join(names)}"
+        said += f": {listed([frame.number(k) for k in rows])}."
+        if frame.lines is not None:
+            said += f" Lines of the file: {listed([frame.lines[k] for k in rows])}."
+        raise DataError(f"{frame.file}: {said} Every point needs one. {advice}")
 
 
 def _text(entry: Any) -> str | None:

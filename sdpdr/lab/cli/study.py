@@ -152,7 +152,13 @@ def run_run(args: Namespace) -> Exit:
         frame = results.frame()
         hidden = len(results.keys()) - len(frame)
     if hidden:
-        note(f"{hidden} rows of other settings or another study are kept in {path} and left out")
+        from sdpdr.base.rows import counted
+
+        are = "is" if hidden == 1 else "are"
+        note(
+            f"{counted(hidden, 'row')} of other settings or another study {are} kept in {path} and "
+            "left out"
+        )
     ranking = means(runs_by_median(frame))
     absent = not_installed(frame)
     if args.json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, FileFormatError, nearest_name
 from sdpdr.base.estimators import numeric
 from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
-from sdpdr.base.rows import listed, rows_from, rows_of
+from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.console import (
     FIGURES,
@@ -30,7 +32,7 @@ from sdpdr.lab.cli.console import (
 )
 from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import Exit, add_argument, add_command
-from sdpdr.lab.cli.saved import Model, read_model
+from sdpdr.lab.cli.saved import SUFFIX, Model, read_model
 from sdpdr.lab.study.frame import Frame
 from sdpdr.lab.study.tables import WRITABLE, require_writer, write_table
 
@@ -71,12 +73,12 @@ def run(args: Namespace) -> Exit:
     if args.out is not None:
         require_writer(args.out)
     check_targets((args.out, args.figure), [args.model, args.file])
-    model = read_model(args.model)
+    model = _model(args)
     frame = columns.read(args)
     args.columns = _columns(model, frame, args)
     table = columns.divided(frame, args)
     _tell_others(frame, table, args)
-    working(f"placing {frame.n} rows")
+    working(f"placing {counted(frame.n, 'row')}")
     with about(frame.file), rows_from(1, list(table.points.columns)), rows_of(table.rows):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
     write_all(_files(Y, trust, table, model, args))
@@ -84,22 +86,51 @@ def run(args: Namespace) -> Exit:
     return Exit.OK
 
 
+def _model(args: Namespace) -> Model:
+    """The model; an error says so if it and the table were named in the other order."""
+    try:
+        return read_model(args.model)
+    except FileFormatError as error:
+        if args.file.suffix != SUFFIX or not _is_model(args.file):
+            raise
+        raise FileFormatError(
+            f"{error} {args.file} is one, and comes first: sdpdr transform {args.file} {args.model}"
+        ) from None
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        read_model(path)
+    except FileFormatError:
+        return False
+    return True
+
+
 def _columns(model: Model, frame: Frame, args: Namespace) -> list[str]:
     """The columns of the model, by name; or those named, in its order."""
     if args.columns and len(args.columns) != len(model.columns):
         raise DataError(
-            f"--columns names {len(args.columns)} columns, and the model was learned from "
-            f"{len(model.columns)}: {', '.join(model.columns)}. Leave it out, or name as many."
+            f"--columns names {counted(len(args.columns), 'column')}, and the model was learned "
+            f"from {len(model.columns)}: {', '.join(model.columns)}. Leave it out, or name as many."
         )
     wanted = list(args.columns or model.columns)
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise DataError(
             f"{frame.file} has no column {', '.join(map(repr, missing))}; the model was learned "
-            f"from {', '.join(model.columns)}. Rename the columns, or name with --columns as many "
-            "in this order."
+            f"from {', '.join(model.columns)}. {_way(frame, wanted)}"
         )
     return wanted
+
+
+def _way(frame: Frame, wanted: Sequence[str]) -> str:
+    """What to do if columns are missing: to name those that are called nearly so, if all are."""
+    free = [name for name in frame.columns if name not in wanted]
+    meant = [name if name in frame.columns else nearest_name(name, free) for name in wanted]
+    if all(meant) and len(set(meant)) == len(meant):
+        said = shlex.quote(",".join(meant))
+        return f"If others are meant, --columns {said} says so; or rename the columns."
+    return "Rename the columns, or name with --columns as many in this order."
 
 
 def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
@@ -145,7 +176,7 @@ def _tell(model: Model, trust: Array, rows: Index, file: str, args: Namespace) -
     if args.json:
         say_json(record)
     else:
-        say(f"{file}: {len(rows)} points placed by the {model.extension.name} map")
+        say(f"{file}: {counted(len(rows), 'point')} placed by the {model.extension.name} map")
         say(f"it misses points left out of it by {model.extension.error:.1%} of the spread")
         say(
             "trust, the share of the points of the fit that lie at least as far from their nearest "

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.errors import ShapeError
 from sdpdr.lab.plot.points import pixels_of, plane_of, round_length, size_of
-from sdpdr.lab.plot.style import CLASSES, SEQUENCE, colour_points, printable
+from sdpdr.lab.plot.style import SEQUENCE, colour_points, printable
 
 # Pixels to an inch, around the points, below them for the scale, and of the narrowest page.
 _PIXELS, _MARGIN, _BELOW, _NARROWEST = 110.0, 24.0, 20.0, 200.0
@@ -78,7 +78,7 @@ def hoverable(
         points=points,
         radius=f"{float(np.clip(110.0 / np.sqrt(n), 2.0, 6.0)):.1f}",
         bar={"x": _MARGIN, "y": height - 12.0, "length": length / unit, "words": f"{length:g}"},
-        names=list(zip(colouring.names, CLASSES, strict=False)),
+        names=colouring.key,
         ends=ends,
         ramp=[to_hex(SEQUENCE(share)) for share in np.linspace(0.0, 1.0, 9)],
     )

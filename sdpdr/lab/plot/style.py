@@ -27,6 +27,8 @@ CLASSES = (
     "#3f90da", "#ffa90e", "#bd1f01", "#94a4a2", "#832db6",
     "#a96b59", "#e76300", "#b9ac70", "#717581", "#92dadd",
 )  # fmt: skip
+# Points whose class is not known, and what a legend calls them.
+PALE, NOT_KNOWN = "#c9cdd4", "not known"
 ACCENT, SECOND, THIRD = CLASSES[0], CLASSES[6], CLASSES[4]
 # The two ends of viridis, nearly black and nearly yellow, are lost on dark and on light paper.
 SEQUENCE = ListedColormap(colormaps["viridis"](np.linspace(0.18, 0.94, 256)), "sdpdr")
@@ -135,7 +137,8 @@ class Colouring:
     ----------
     colours : ndarray of shape (n, 4)
     names : tuple of str
-        The classes, in the order of `CLASSES`; empty for quantities.
+        The classes, in the order of `CLASSES`, and `NOT_KNOWN` last if a point has none; empty
+        for quantities.
     scale : ScalarMappable or None
         Of quantities that differ.
     """
@@ -144,9 +147,18 @@ class Colouring:
     names: tuple[str, ...] = ()
     scale: ScalarMappable | None = None
 
+    @property
+    def key(self) -> list[tuple[str, str]]:
+        """The classes, each with its colour."""
+        classes = [name for name in self.names if name is not NOT_KNOWN]
+        pairs = list(zip(classes, CLASSES, strict=False))
+        return [*pairs, (NOT_KNOWN, PALE)] if len(classes) < len(self.names) else pairs
+
 
 def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
     """Colour n points by class (text, truth values, few whole numbers) or by quantity.
+
+    Of text, an entry that is empty, None or nan is not known.
 
     Raises
     ------
@@ -162,11 +174,19 @@ def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
         )
     kind = given.dtype.kind
     if kind in "OSUb" or (kind in "iu" and len(set(given)) <= MOST_CLASSES):
-        names, place = np.unique(given.astype(str), return_inverse=True)
-        if len(names) <= MOST_CLASSES:
-            return Colouring(to_rgba_array(CLASSES)[place], tuple(names))
-        given = place
+        known = np.array([_is_known(entry) for entry in given.tolist()], dtype=bool)
+        names, place = np.unique(given[known].astype(str), return_inverse=True)
+        if 0 < len(names) <= MOST_CLASSES:
+            colours = _repeated(PALE, n)
+            colours[known] = to_rgba_array(CLASSES)[place]
+            return Colouring(colours, (*names, *([] if known.all() else [NOT_KNOWN])))
+        given = np.full(n, np.nan)
+        given[known] = place
     return _by_quantity(given.astype(float))
+
+
+def _is_known(entry: object) -> bool:
+    return entry is not None and entry == entry and entry != ""
 
 
 def explain(
@@ -184,7 +204,7 @@ def explain(
             Line2D(
                 [], [], linestyle="", marker="o", markersize=6, color=colour, label=literal(name)
             )
-            for name, colour in zip(colouring.names, CLASSES, strict=False)
+            for name, colour in colouring.key
         ]
         draw_legend(place, label, handles=dots, handletextpad=0.2, **options)
     elif colouring.scale is not None:

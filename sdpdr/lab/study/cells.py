@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import zip_longest
 from types import MappingProxyType
 
 import numpy as np
 
 from sdpdr.base.arrays import Array, is_admissible, is_written_admissibly
+from sdpdr.base.errors import FileFormatError
 
 MISSING = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "?", "<na>", "#n/a", "#na", "(null)", "\\n"}
 )
 """What programs write for what is not known, in small letters: pandas, R, spreadsheets, SQL."""
-TRUTHS: Mapping[str, float] = MappingProxyType({"true": 1.0, "false": 0.0})
-"""Words for one and zero, in small letters."""
+TRUTHS: Mapping[str, float] = MappingProxyType(
+    {
+        **dict.fromkeys(("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero"), 1.0),
+        **dict.fromkeys(("false", "falsch", "faux", "falso"), 0.0),
+    }
+)
+"""Words for one and zero, in small letters, as spreadsheets write them in some languages."""
 SAID = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'", " ": "blanks"}
 SEPARATORS = tuple(SAID)
 # The minus of typographers, and their blanks between thousands, all but the first of one width.
@@ -27,6 +34,8 @@ APOSTROPHES = "'\u2019"
 _UNKNOWN = re.compile(
     r"[^\w\s]{1,3}|[nk][./]?[ad]\.?|s[./][di]\.?|#[a-z/0]+[!?]?|missing|unknown", re.IGNORECASE
 )
+# What stands for rows that are too many to be printed.
+_CUT = ("...", "\u2026", "\u00b7")
 _WITH_COMMA = re.compile(r"[-+\u2212]?\d*,\d+(?:[eE][-+]?\d+)?")
 _GROUPED = re.compile(
     rf"[-+{_MINUS}]?[$€£]?\d{{1,3}}(?P<mark>[.,{APOSTROPHES}{BLANKS}])\d{{3}}(?:(?P=mark)\d{{3}})*"
@@ -37,6 +46,10 @@ _OPTIONS = {",": ",", ".": ".", "'": "\\'", "\u2019": "\\'"}
 _MARKS = {",": "commas", ".": "points", "'": "apostrophes", "\u2019": "apostrophes"}
 _BETWEEN = {"'": APOSTROPHES, "space": BLANKS}
 _SWAPPED = str.maketrans(".,", ",.")
+# Numbers whose marks may stand between thousands, and those below a thousand, which have none.
+_COMMAS = re.compile(rf"[-+{_MINUS}]?[1-9]\d{{0,2}}(?:,\d{{3}})+")
+_POINTS = re.compile(rf"[-+{_MINUS}]?[1-9]\d{{0,2}}(?:\.\d{{3}})+")
+_SMALL = re.compile(rf"[-+{_MINUS}]?(?:0|[1-9]\d{{0,2}})")
 
 
 def has_comma(cell: str) -> bool:
@@ -99,6 +112,17 @@ def is_number(entry: object, decimal: str = ".") -> bool:
     return True
 
 
+def is_padded(entry: str) -> bool:
+    """Whether an entry is of digits of which the first is a zero beside others.
+
+    Examples
+    --------
+    >>> [is_padded(entry) for entry in ("01067", "0", "0.5", "10")]
+    [True, False, False, False]
+    """
+    return len(entry) > 1 and entry[0] == "0" and entry.isdecimal()
+
+
 def is_far(entry: str) -> bool:
     """Whether a word is a number beyond the range, and not one of the words for infinity."""
     return any(c.isdigit() for c in entry) and not is_written_admissibly(entry)
@@ -138,6 +162,8 @@ def doubt_of_unknown(entry: str) -> str:
     >>> doubt_of_unknown("-").partition(",")[0], doubt_of_unknown("green")
     (" If '-' stands for what is not known", '')
     """
+    if entry in _CUT:
+        return " Rows seem to have been left out where this was printed: save the whole table."
     if _UNKNOWN.fullmatch(entry) is None:
         return ""
     # A comma more, since a value of -- alone is none to argparse.
@@ -231,3 +257,89 @@ def _of_thousands(text: str, decimal: str) -> str:
             f"{option} or --decimal {other}"
         )
     return f" It seems to have {marks} between thousands. Say so with {option}"
+
+
+# -- decimal marks ----------------------------------------------------------------------------
+
+
+def decimal_mark(
+    name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str | None
+) -> str:
+    """The decimal mark of a table, by its first rows.
+
+    Between commas a cell with a comma was quoted, and may be one of words.
+
+    Raises
+    ------
+    FileFormatError
+        Marks may be decimal ones, or stand between thousands.
+
+    Examples
+    --------
+    >>> [decimal_mark("t.csv", [[cell, "2"]], ";", None) for cell in ("1,5", "1.5")]
+    [',', '.']
+    """
+    cells = [cell.strip() for row in rows for cell in row]
+    if thousands is not None:
+        cells = [ungrouped(cell, thousands, ".,") for cell in cells]
+    commas = [cell for cell in cells if has_comma(cell)]
+    points = [cell for cell in cells if "." in cell and is_number(cell)]
+    if not commas and thousands is None:
+        _question_points(name, rows, separator)
+    in_groups = all(map(_COMMAS.fullmatch, commas))
+    if not commas or (separator == "," and (points or in_groups)):
+        return "."
+    if not points and not in_groups:
+        return ","
+    grouped = [point for point in points if _POINTS.fullmatch(point)]
+    ways = "--decimal . or --decimal ,"
+    ways += " or --thousands ," if in_groups else ""
+    ways += " or --thousands ." if points and len(grouped) == len(points) else ""
+    raise _unclear(name, commas[0], points[:1], ways)
+
+
+def _question_points(name: str, rows: Sequence[Sequence[str]], separator: str) -> None:
+    """Refuse points that may all stand between thousands.
+
+    Between semicolons, as where commas are decimal marks, nothing more need speak for it. Elsewhere
+    a column must hold 1.250 beside 800, since whoever writes decimals to the last zero writes
+    800.000.
+    """
+    body = [[cell.strip() for cell in column] for column in zip_longest(*rows[1:], fillvalue="")]
+    numbers = [[c for c in column if is_number(c) or _POINTS.fullmatch(c)] for column in body]
+    marked = [column for column in numbers if any("." in cell for cell in column)]
+    known = [[cell for cell in column if not is_missing(cell)] for column in marked]
+    first = [cell for row in rows[:1] for cell in row if "." in cell and is_number(cell)]
+    every = [*first, *(cell for column in known for cell in column)]
+    if not all(_POINTS.fullmatch(cell) or _SMALL.fullmatch(cell) for cell in every):
+        return
+    for column in known:
+        grouped = [cell for cell in column if "." in cell]
+        small = [cell for cell in column if "." not in cell]
+        if separator == ";" or (small and any(cell.endswith("0") for cell in grouped)):
+            raise _unclear(name, grouped[0], small[:1], "--decimal . or --thousands .")
+
+
+def require_marks_apart(
+    name: str, separator: str, decimal: str | None, thousands: str | None
+) -> None:
+    """Refuse a mark between thousands that has another task, too."""
+    if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
+        raise FileFormatError(
+            f"{name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
+            "between cells too. Say with --thousands, --decimal and --sep which it is."
+        )
+
+
+def question_late_points(name: str, marked: Collection[str]) -> None:
+    """Refuse numbers with points below many lines that have no mark, if all may be thousands."""
+    if marked and all(map(_POINTS.fullmatch, marked)):
+        raise _unclear(name, min(marked), (), "--decimal . or --thousands .")
+
+
+def _unclear(name: str, found: str, others: Sequence[str], ways: str) -> FileFormatError:
+    beside = "".join(f" beside {other!r}" for other in others)
+    return FileFormatError(
+        f"{name}: expected one decimal mark, found {found!r}{beside}, which may be read in two "
+        f"ways. Say which it is with {ways}"
+    )

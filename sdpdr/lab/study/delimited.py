@@ -17,11 +17,14 @@ from sdpdr.base.progress import show_count
 from sdpdr.lab.study.cells import (
     SAID,
     SEPARATORS,
+    decimal_mark,
     has_comma,
     hint,
     is_number,
+    is_padded,
     numbers_of,
-    plain,
+    question_late_points,
+    require_marks_apart,
     ungrouped,
 )
 from sdpdr.lab.study.lines import (
@@ -31,6 +34,7 @@ from sdpdr.lab.study.lines import (
     has_header,
     is_pandas_array,
     lacks_a_name,
+    question_first_lines,
     question_header,
     require_no_title,
     torn,
@@ -46,7 +50,6 @@ _SAMPLE, _TOGETHER = 100, 4096
 _TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
 # A sign of percent at the end of a number.
 _PERCENT = re.compile(r"^([-+\u2212]?[\d.,'\s]*\d[\d.,'\s]*?)\s*%$")
-_THOUSANDS = re.compile(r"[-+\u2212]?[1-9]\d{0,2}(?:,\d{3})+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,8 @@ class TextTable:
     separator, decimal : str
     named : bool
         Whether the file names its columns; their names are ``"1"``, ``"2"``, ... otherwise.
+    padded : frozenset of str
+        Columns of numbers of which some begin with zeros, as codes do.
     """
 
     columns: dict[str, np.ndarray]
@@ -69,6 +74,7 @@ class TextTable:
     separator: str
     decimal: str
     named: bool
+    padded: frozenset[str] = frozenset()
 
 
 def read_text(
@@ -134,14 +140,7 @@ def read_text(
         told = _TOLD.match(next(stream, ""))
     if told is not None:
         separator, skip = separator or told["separator"], max(skip, 1)
-    with opened(path, encoding) as (stream, _):
-        numbered = islice(enumerate(stream, 1), skip, None)
-        rest = (pair for pair in numbered if pair[0] not in without)
-        told_lines = list(islice((pair for pair in rest if pair[1].strip(" \t\r\n,;|")), _SAMPLE))
-    sample = [line for _, line in told_lines]
-    if not sample:
-        below = f" below line {skip}" if skip else ""
-        raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
+    numbers, sample = _first_lines(path, encoding, skip, without)
     quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
     others = [s for s in SEPARATORS if s != usual and not (s == " " and thousands == "space")]
     known = (separator,) if separator else (usual, *others)
@@ -149,20 +148,21 @@ def read_text(
     separator = separator or _separator(split, usual, quoted)
     if thousands in DECIMALS:
         decimal = decimal or DECIMALS[1 - DECIMALS.index(thousands)]
-    if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
-        raise FileFormatError(
-            f"{path.name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
-            "between cells too. Say with --thousands, --decimal and --sep which it is."
-        )
+    require_marks_apart(path.name, separator, decimal, thousands)
     rows = split[separator]
     indexed = header != "no" and lacks_a_name(rows, separator, quoted)
     if not indexed and not transpose:
-        require_no_title(path.name, split, [number for number, _ in told_lines])
+        require_no_title(path.name, split, numbers)
     if percent:
         rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
-    decimal = decimal or _decimal(path.name, rows, separator, thousands)
+    if header == "auto" and not indexed and not transpose:
+        question_first_lines(path.name, rows, numbers)
+    asked = (decimal, thousands) == (None, None) and separator == ";"
+    unmarked = asked and not any("." in c and is_number(c) for row in rows for c in row)
+    decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
     form = _Form(
-        separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without, transpose
+        separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without,
+        transpose, unmarked,
     )  # fmt: skip
     texts: set[int] = set()
     while True:
@@ -172,9 +172,27 @@ def read_text(
         texts |= again
 
 
+def _first_lines(
+    path: Path, encoding: str, skip: int, without: Collection[int]
+) -> tuple[list[int], list[str]]:
+    """The first lines that hold anything, after their numbers in the file."""
+    with opened(path, encoding) as (stream, _):
+        numbered = islice(enumerate(stream, 1), skip, None)
+        rest = (pair for pair in numbered if pair[0] not in without)
+        told = list(islice((pair for pair in rest if pair[1].strip(" \t\r\n,;|")), _SAMPLE))
+    if not told:
+        below = f" below line {skip}" if skip else ""
+        raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
+    return [number for number, _ in told], [line for _, line in told]
+
+
 @dataclass(frozen=True)
 class _Form:
-    """How a text table is written; ``indexed`` if its header has no name for names of rows."""
+    """How a text table is written.
+
+    Its header has no name for names of rows if it is ``indexed``, and its first lines have no
+    points if it is ``unmarked``.
+    """
 
     separator: str
     decimal: str
@@ -186,6 +204,7 @@ class _Form:
     unknown: Collection[str]
     without: Collection[int]
     transpose: bool
+    unmarked: bool
 
     def plain(self, cells: Sequence[str]) -> Sequence[str]:
         """Cells without marks between thousands and signs of percent; empty where not known."""
@@ -205,7 +224,7 @@ def words_of(separator: str | None, decimal: str) -> str:
     return " and ".join(said)
 
 
-# -- separators and decimal marks -------------------------------------------------------------
+# -- separators -------------------------------------------------------------------------------
 
 
 def _separator(split: Mapping[str, Sequence[Sequence[str]]], usual: str, quoted: bool) -> str:
@@ -223,42 +242,11 @@ def _separator(split: Mapping[str, Sequence[Sequence[str]]], usual: str, quoted:
     best, most = usual, -1.0
     for other, rows in even.items():
         cells = [cell for row in rows[1:] or rows for cell in row]
-        share = sum(_reads_as_number(cell, other) for cell in cells) / len(cells)
+        numbers = (is_number(c) or (other != "," and has_comma(c)) for c in cells)
+        share = sum(numbers) / len(cells)
         if share > most:
             best, most = other, share
     return best
-
-
-def _reads_as_number(cell: str, separator: str) -> bool:
-    return is_number(cell) or (separator != "," and has_comma(cell))
-
-
-def _decimal(
-    name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str | None
-) -> str:
-    """The decimal mark of a table.
-
-    Between commas a cell with a comma was quoted, and may be one of words.
-    """
-    cells = [cell.strip() for row in rows for cell in row]
-    if thousands is not None:
-        cells = [ungrouped(cell, thousands, ".,") for cell in cells]
-    commas = [cell for cell in cells if has_comma(cell)]
-    points = [cell for cell in cells if "." in cell and is_number(cell)]
-    in_groups = all(map(_THOUSANDS.fullmatch, commas))
-    if not commas or (separator == "," and (points or in_groups)):
-        return "."
-    if not points and not in_groups:
-        return ","
-    grouped = [point for point in points if _THOUSANDS.fullmatch(plain(point, ","))]
-    ways = "--decimal . or --decimal ,"
-    ways += " or --thousands ," if in_groups else ""
-    ways += " or --thousands ." if points and len(grouped) == len(points) else ""
-    beside = f" beside {points[0]!r}" if points else ""
-    raise FileFormatError(
-        f"{name}: expected one decimal mark, found {commas[0]!r}{beside}, which may be read in two "
-        f"ways. Say which it is with {ways}"
-    )
 
 
 def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
@@ -286,59 +274,124 @@ def _read(
     as_written: Callable[[str], bool],
 ) -> tuple[TextTable, set[int]]:
     """The table, and columns that turned out to hold text after numbers had been made of them."""
-    decimal = form.decimal
     with opened(path, form.encoding) as (stream, raw):
-        lines_of_table = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
-        told = (
-            pair for pair in cells_of(lines_of_table, form.separator) if pair[0] not in form.without
-        )
-        every = _with_index(told) if form.indexed else told
-        rows = _even(path.name, every, form.separator)
-        if form.transpose:
-            rows = enumerate(map(list, zip(*(row for _, row in rows), strict=True)), 1)
+        rows = _rows(path.name, stream, form)
         first = list(islice(rows, 2))
-        if first and is_pandas_array(first[0][1]):
+        if not first:
+            raise FileFormatError(
+                f"{path.name}: no line has cells with {SAID[form.separator]} between them. Say "
+                "with --sep what stands there."
+            )
+        if is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
-        cells = [form.plain(row) for _, row in first]
-        named = header == "yes" or (header == "auto" and has_header(cells, decimal))
-        if named and header == "auto":
-            line = "column" if form.transpose else "line"
-            question_header(f"{path.name}, {line} {first[0][0]}", cells[0], decimal)
-        width = len(cells[0])
-        names = told_apart(first[0][1]) if named else [str(k + 1) for k in range(width)]
-        if len(set(names)) < width:
-            repeated = next(name for name in names if names.count(name) > 1)
-            raise FileFormatError(f"{path.name}: two columns are called {repeated!r}. Rename one.")
-        asked = {k for k, name in enumerate(names) if as_written(name)}
-        kept = set(texts) | asked
-        parts: list[list[np.ndarray]] = [[] for _ in names]
-        again: set[int] = set()
-        signs = PercentSigns()
-        lines: list[int] = []
+        named, names = _named(path.name, first, form, header)
+        columns = _Columns(names, form, texts, as_written)
         body = chain(first[1 if named else 0 :], rows)
         with show_count(None, f"reading {path.name}", path.stat().st_size) as count:
             before = 0
             while chunk := list(islice(body, _TOGETHER)):
-                lines += [number for number, _ in chunk]
-                for k, written in enumerate(zip(*(row for _, row in chunk), strict=True)):
-                    column = written if k in asked else form.plain(written)
-                    numbers = None if k in kept else numbers_of(column, decimal)
-                    if form.percent and numbers is not None:
-                        signs.see(k, written, lines[-len(chunk) :])
-                    if numbers is None and k not in kept:
-                        kept.add(k)
-                        again |= {k} if parts[k] else set()
-                    parts[k].append(np.array(column, dtype=object) if numbers is None else numbers)
+                columns.add(chunk)
                 count(raw.tell() - before)
                 before = raw.tell()
-    columns = {
-        name: np.concatenate(part) if part else np.zeros(0)
-        for name, part in zip(names, parts, strict=True)
-    }
-    if not again:
-        signs.tell(path.name, names, kept)
-    places = None if form.transpose else lines
-    return TextTable(columns, places, form.separator, decimal, named), again
+    if not columns.again:
+        question_late_points(path.name, columns.marked)
+        columns.signs.tell(path.name, names, columns.kept)
+    lines = None if form.transpose else columns.lines
+    padded = frozenset(columns.padded)
+    found = TextTable(columns.joined(), lines, form.separator, form.decimal, named, padded)
+    return found, columns.again
+
+
+def _rows(name: str, stream: Iterable[str], form: _Form) -> Iterator[tuple[int, list[str]]]:
+    """Rows of as many cells each, with the numbers of their lines."""
+    lines = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
+    told = (pair for pair in cells_of(lines, form.separator) if pair[0] not in form.without)
+    rows = _even(name, _with_index(told) if form.indexed else told, form.separator)
+    if form.transpose:
+        return enumerate(map(list, zip(*(row for _, row in rows), strict=True)), 1)
+    return rows
+
+
+def _named(
+    file: str, first: Sequence[tuple[int, list[str]]], form: _Form, header: str
+) -> tuple[bool, list[str]]:
+    """Whether the first row names the columns, and their names."""
+    cells = [form.plain(row) for _, row in first]
+    named = header == "yes" or (header == "auto" and has_header(cells, form.decimal))
+    if not named:
+        return False, [str(k + 1) for k in range(len(cells[0]))]
+    if header == "auto":
+        line = "column" if form.transpose else "line"
+        question_header(f"{file}, {line} {first[0][0]}", cells[0], form.decimal)
+    names = told_apart(first[0][1])
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise FileFormatError(f"{file}: two columns are called {repeated!r}. Rename one.")
+    return True, names
+
+
+class _Columns:
+    """Columns that are read some rows at a time: floats, or the cells of those that are kept.
+
+    Attributes
+    ----------
+    lines : list of int
+        Where the rows stand.
+    kept : set of int
+        Columns of text.
+    again : set of int
+        Those of them that began as numbers, and are to be read anew.
+    marked : set of str
+        Numbers with points of a form that is unmarked.
+    padded : set of str
+        Columns of numbers of which some begin with zeros, by the first rows.
+    signs : PercentSigns
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        form: _Form,
+        texts: Collection[int],
+        as_written: Callable[[str], bool],
+    ) -> None:
+        self.lines: list[int] = []
+        self.again: set[int] = set()
+        self.marked: set[str] = set()
+        self.padded: set[str] = set()
+        self.signs = PercentSigns()
+        self._names, self._form = names, form
+        self._asked = {k for k, name in enumerate(names) if as_written(name)}
+        self.kept = self._asked | set(texts)
+        self._parts: list[list[np.ndarray]] = [[] for _ in names]
+
+    def add(self, rows: Sequence[tuple[int, Sequence[str]]]) -> None:
+        """Take some rows more."""
+        lines = [number for number, _ in rows]
+        self.lines += lines
+        for k, written in enumerate(zip(*(row for _, row in rows), strict=True)):
+            self._parts[k].append(self._part(k, written, lines))
+
+    def _part(self, k: int, written: Sequence[str], lines: Sequence[int]) -> np.ndarray:
+        cells = written if k in self._asked else self._form.plain(written)
+        numbers = None if k in self.kept else numbers_of(cells, self._form.decimal)
+        if numbers is not None:
+            if not self._parts[k] and any(map(is_padded, cells)):
+                self.padded.add(self._names[k])
+            if self._form.unmarked and self._form.decimal == ".":
+                self.marked |= {cell for cell in cells if "." in cell}
+            if self._form.percent:
+                self.signs.see(k, written, lines)
+            return numbers
+        if k not in self.kept:
+            self.kept.add(k)
+            self.again |= {k} if self._parts[k] else set()
+        return np.array(cells, dtype=object)
+
+    def joined(self) -> dict[str, np.ndarray]:
+        """The columns by name."""
+        parts = zip(self._names, self._parts, strict=True)
+        return {name: np.concatenate(part) if part else np.zeros(0) for name, part in parts}
 
 
 def _even(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -46,6 +46,8 @@ class Frame:
         What its numbers have for a point.
     named : bool, default True
         Whether the file names its columns.
+    padded : collection of str, optional
+        Columns of numbers of which some are written with zeros before them, as codes are.
     left : array of int, optional
         Of a table that rows were left out of, which those are that it has.
     """
@@ -57,11 +59,16 @@ class Frame:
     separator: str | None = None
     decimal: str = "."
     named: bool = True
+    padded: Collection[str] = ()
     left: Index | None = None
 
     def number(self, row: int) -> int:
         """How messages call a row: its number in the file, from one on."""
         return 1 + int(row if self.left is None else self.left[row])
+
+    def place(self, row: int) -> str:
+        """Where a row stands: its line in the file, or its number where the file has no lines."""
+        return f"row {self.number(row)}" if self.lines is None else f"line {self.lines[row]}"
 
     @property
     def n(self) -> int:
@@ -120,11 +127,11 @@ class Frame:
             row = next(
                 (i for i, entry in enumerate(entries) if not is_number(entry, self.decimal)), 0
             )
-            place, said = self.number(row), self._hint(name, str(entries[row]), row)
+            said = self._hint(name, str(entries[row]), row)
             raise DataTypeError(
-                f"{self.file}: column {name!r} holds {entries[row]!r} (row {place}), which is not "
-                f"a number. Leave the column out with --drop {shlex.quote(name)}, take others with "
-                f"--columns, or encode it.{said}"
+                f"{self.file}: column {name!r} holds {entries[row]!r} ({self.place(row)}), which "
+                f"is not a number. Leave the column out with --drop {shlex.quote(name)}, take "
+                f"others with --columns, or encode it.{said}"
             ) from None
         return self._admissible(name, numbers)
 
@@ -187,11 +194,9 @@ class Frame:
             else:
                 wrong = bool(np.isfinite(numbers[row])) and not is_admissible(numbers[row])
             if wrong:
-                line, number = self.lines and self.lines[row], self.number(row)
-                place = f"row {number}" if line is None else f"line {line}"
                 raise FileFormatError(
-                    f"{self.file}, {place}: column {name!r} holds {str(entry)!r}; expected "
-                    f"{ALLOWED}. Choose another unit."
+                    f"{self.file}, {self.place(row)}: column {name!r} holds {str(entry)!r}; "
+                    f"expected {ALLOWED}. Choose another unit."
                 )
         return numbers
 

@@ -5,20 +5,31 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise, takewhile
 
 from sdpdr.base.errors import DoubtfulColumnWarning, FileFormatError, VacuousWarning, warn
 from sdpdr.lab.study.cells import TRUTHS, has_comma, hint, is_missing, is_number
 
+_WHOLE = re.compile(r"[-+]?\d+")
 # What begins like a number and is none: a slip, or a name such as 2019Q1.
 _SLIP = re.compile(r"[-+]?\.?\d")
 # Lines of which the last may have been cut: as many as are looked at first.
 _SURE = 99
 # Separators that also stand in words and in numbers.
 _USUAL_IN_CELLS = (",", " ")
-# Lines that databases and Markdown draw between rows, and what databases count below them.
+# Lines that databases and Markdown draw between rows, and what is counted in a frame below them.
 _RULE = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
-_COUNT = re.compile(r"\s*(\(\d+ \w+\)|\d+ rows? in set.*)\s*")
+_COUNT = re.compile(r"\s*\|\s*\d+ rows?\b[^|]*\|\s*")
+# What frames are drawn with, light, heavy and double, in the characters of typewriters.
+_DRAWN = str.maketrans(
+    {
+        **dict.fromkeys("\u2502\u2503\u2506\u2507\u250a\u250b\u2551", "|"),
+        **dict.fromkeys("\u2500\u2501\u2504\u2505\u2508\u2509\u2550", "-"),
+        **dict.fromkeys(map(chr, [*range(0x250C, 0x254C), *range(0x2552, 0x2571)]), "+"),
+    }
+)
+# Lines above a drawn table that are looked at: prompts, titles, paragraphs.
+_ABOVE = 50
 # The beginning of a number and the rest of it, where a comma between its thousands parts cells.
 _HEAD, _REST = re.compile(r"[-+]?[$€£]?\d{1,3}"), re.compile(r"\d{3}(?:\.\d+)?")
 
@@ -48,23 +59,28 @@ def cells_of(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[s
 def _without_rules(lines: Iterable[str]) -> Iterator[str]:
     """Lines of a table as databases print it: without its rules, outer marks and count of rows.
 
-    One of its first two lines is a rule; other tables pass as they are.
+    A rule stands above or below its first line, and what has no bar, as a prompt, is no row of it;
+    other tables pass as they are.
     """
     every = iter(lines)
     first: list[str] = []
-    for line in every:
+    drawn, bars = False, 0
+    for line in islice(every, _ABOVE):
         first.append(line)
-        if sum(map(bool, map(str.strip, first))) == 2:
+        plain = line.translate(_DRAWN)
+        drawn = _RULE.fullmatch(plain) is not None
+        bars += "|" in plain
+        if drawn or bars > 1:
             break
-    if not any(map(_RULE.fullmatch, first)):
+    if not drawn:
         yield from chain(first, every)
         return
     for line in chain(first, every):
-        if _RULE.fullmatch(line) or _COUNT.fullmatch(line):
+        inner = line.translate(_DRAWN).strip()
+        if "|" not in inner or _RULE.fullmatch(inner) or _COUNT.fullmatch(inner):
             yield "\n"
-            continue
-        inner = line.strip()
-        yield f"{inner[1:-1]}\n" if inner[:1] == "|" == inner[-1:] else line
+        else:
+            yield f"{inner[1:-1]}\n" if inner[0] == "|" == inner[-1] else f"{inner}\n"
 
 
 def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
@@ -153,6 +169,45 @@ def question_header(place: str, names: Sequence[str], decimal: str) -> None:
         f"{choice}",
         VacuousWarning,
     )
+
+
+def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
+    """Refuse several lines of names, and tell whole numbers above fractions, which may be names.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    rows : sequence of lines
+        Cells of the first lines.
+    numbers : sequence of int
+        Where the lines stand in the file.
+    """
+    whole = [all(map(_WHOLE.fullmatch, row)) for row in rows]
+    levels = list(takewhile(lambda row: len(row) > 1 and not row[0] and all(row[1:]), rows))
+    below = rows[len(levels) :]
+    if len(levels) > 1 and any(map(_of_fractions, below)) and not any(map(_of_fractions, levels)):
+        raise FileFormatError(
+            f"{name}, lines {numbers[0]} to {numbers[len(levels) - 1]} name the columns, as pandas "
+            "writes names of several levels. One line can: before to_csv, frame.columns = "
+            '["_".join(map(str, name)) for name in frame.columns] makes one of them.'
+        )
+    count = whole.index(False) if False in whole else len(whole)
+    varied = bool(count) and len(set(rows[0])) > 1 and not is_pandas_array(rows[0])
+    if varied and len(rows) >= 2 * count + 2 and all(map(_of_fractions, _whole(rows)[count:])):
+        skip = f" --skip {numbers[count - 1] - 1}" if count > 1 else ""
+        warn(
+            f"{name}, line {numbers[0]} is taken for a row, though its numbers are whole and those "
+            f"below have fractions. Choose{skip} --header yes if it names the columns, and "
+            "--header no to have it without these words.",
+            VacuousWarning,
+        )
+
+
+def _of_fractions(row: Sequence[str]) -> bool:
+    """Whether more than half of its cells are numbers with a mark or an exponent."""
+    cells = [c for c in row if _reads(c) and not is_missing(c) and not _WHOLE.fullmatch(c)]
+    return 2 * len(cells) > len(row)
 
 
 def torn(row: Sequence[str], width: int, number: int) -> str:

@@ -48,8 +48,8 @@ def read_table(
     Parameters
     ----------
     path : Path
-        The suffix tells the format: one of ``.csv .tsv .txt .npy .npz .parquet``; a text table may
-        be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``).
+        The suffix tells the format: one of ``.csv .tsv .txt .md .npy .npz .parquet``; a text table
+        may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``).
     key : str, optional
         Which array of an NPZ file; not needed if it has only one. Other arrays of one entry per
         row become columns by their names.
@@ -131,8 +131,17 @@ def read_table(
             transpose=transpose,
             as_written=lambda name: name in as_written or is_named_as_id(name),
         )
-        columns, named = text.columns, text.named
-        found = Frame(path.name, columns, text.lines, (), text.separator, text.decimal, named)
+        columns = text.columns
+        found = Frame(
+            path.name,
+            columns,
+            text.lines,
+            (),
+            text.separator,
+            text.decimal,
+            text.named,
+            text.padded,
+        )
     else:
         if path.suffix.lower() in COMPRESSED:
             raise FileFormatError(
@@ -365,7 +374,9 @@ def _table(Y: Array, names: Sequence[str], kept: _Columns) -> Any:
     return pandas.DataFrame({**kept, **dict(zip(names, Y.T, strict=True))})
 
 
-_SEPARATORS: Mapping[str, str] = MappingProxyType({".csv": ",", ".tsv": "\t", ".txt": "\t"})
+_SEPARATORS: Mapping[str, str] = MappingProxyType(
+    {".csv": ",", ".tsv": "\t", ".txt": "\t", ".md": "|"}
+)
 _READERS: Mapping[str, Callable[[Path, str | None], dict[str, np.ndarray]]] = MappingProxyType(
     {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet}
 )

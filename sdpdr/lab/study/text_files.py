@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, TextIO
 
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.progress import working
+from sdpdr.base.rows import listed
 
 # Bytes of text that are looked at together.
 _BLOCK = 2**20
@@ -32,7 +33,11 @@ def _unzipped(raw: BinaryIO) -> Any:
     # Macs put a folder of their own beside what they compress.
     names = [name for name in archive.namelist() if not re.search(r"/$|^__MACOSX/", name)]
     if len(names) != 1:
-        raise zipfile.BadZipFile(f"it holds {len(names)} files, one is expected")
+        held = f"{len(names)} files ({listed(names)})" if names else "no file"
+        raise FileFormatError(
+            f"{Path(raw.name).name} holds {held}; expected one, the table. Unpack it, and pass "
+            "that."
+        )
     return archive.open(names[0])
 
 

@@ -15,6 +15,7 @@ from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.errors import DataError, DataTypeError, FilledGapsWarning, ShapeError, warn
 from sdpdr.base.estimators import as_numbers, note_columns
 from sdpdr.base.labels import distinct
+from sdpdr.base.rows import listed
 from sdpdr.families.factor.margin.triples import (
     as_table,
     has_named_rows,
@@ -158,8 +159,8 @@ def varying(entries: Entries) -> Entries:
     if np.ptp(entries.values) > 0.0:
         return entries
     raise DataError(
-        f"ratings take 1 different values, {entries.values[0]:g} alone; at least two are needed to "
-        "tell items apart. Missing ratings must be NaN."
+        f"ratings take 1 value, {entries.values[0]:g} alone; at least two are needed to tell "
+        "items apart. Missing ratings must be NaN."
     )
 
 
@@ -230,13 +231,24 @@ def values_of_pairs(pairs: Any, y: Any) -> Array:
             f"{count} pairs need a rating each, y of shape ({count},); its shape is {values.shape}."
         )
     if not np.isfinite(values).all():
-        raise DataError("some ratings in y are not finite. Leave out their pairs.")
+        gone = listed(np.flatnonzero(~np.isfinite(values)))
+        raise DataError(
+            f"ratings in y are not finite: {gone}. Leave their pairs out: with known = "
+            "numpy.isfinite(y), pass X[known] and y[known]."
+        )
     return values
 
 
 def _refuse_words(where: str, ratings: Any) -> None:
-    words = [each for each in np.ravel(np.asarray(ratings)).tolist() if isinstance(each, str)]
+    entries = np.ravel(np.asarray(ratings)).tolist()
+    words = [each for each in entries if isinstance(each, str)]
     if text := [each for each in words if not is_number(each)]:
+        if len(set(text)) == 1 and len(text) < len(entries):
+            raise DataError(
+                f"{where} holds {text[0]!r} beside numbers. If it stands for a rating that is not "
+                "known, leave such rows out, as pandas.read_csv(FILE, "
+                f"na_values=[{text[0]!r}]).dropna() does."
+            )
         raise DataError(
             f"{where} holds words, such as {text[0]!r}, and no ratings. If words stand for two "
             "signs, pass 1 and -1 in their place, to MMMF; if for ratings in an order, pass 1, 2, "

@@ -75,10 +75,12 @@ def triples_of(X: Any) -> pd.DataFrame | None:
         return None
     if table.iloc[:, 2].isna().any():
         row = int(np.flatnonzero(table.iloc[:, 2].isna())[0])
+        known = "X.dropna()" if isinstance(X, pd.DataFrame) else "pandas.DataFrame(X).dropna()"
         raise DataError(
             f"row {row} of three columns has no third number, which is either a triple without "
-            "rating or a gap in a matrix of three items. Drop the former; give the rows of the "
-            "latter names (a frame's index), or pass a sparse array of what was observed."
+            f"rating or a gap in a matrix of three items. Leave the former out: {known}; give the "
+            "rows of the latter names (a frame's index), or pass a sparse array of what was "
+            "observed."
         )
     return table
 

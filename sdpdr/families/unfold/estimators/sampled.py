@@ -22,7 +22,7 @@ from sdpdr.base.errors import DataError, SampledWarning, UnlikeColumnsWarning, w
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import working
-from sdpdr.base.rows import rows_of
+from sdpdr.base.rows import counted, rows_of
 from sdpdr.base.weights import checked_weights, weighing
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
 from sdpdr.families.unfold.estimators.units import (
@@ -168,7 +168,7 @@ class Sampling(GramEmbedding):
             warnings.simplefilter("ignore", UnlikeColumnsWarning)  # told of all rows
             super()._learn(points[rows], None, None if weights is None else weights[rows])
         note_columns(self, X)
-        working(f"placing {len(points) - len(rows)} points")
+        working(f"placing {counted(len(points) - len(rows), 'point')}")
         places = np.full((len(points), self.embedding_.shape[1]), np.nan)
         places[known] = self.extension_(numbers)
         self.embedding_ = as_precise(completed(self.embedding_, rows, places), X)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sdpdr.base.rows import counted
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.failures import claims
 from sdpdr.lab.study.page import choice, record, speed, trust
-from sdpdr.lab.study.page.material import Material, counted, enumerated
+from sdpdr.lab.study.page.material import Material, enumerated
 from sdpdr.lab.study.page.parts import Page, Section
 
 _SECTIONS: tuple[Callable[[Material], Section | None], ...] = (

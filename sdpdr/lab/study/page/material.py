@@ -139,14 +139,3 @@ def enumerated(names: Sequence[str], most: int = 4) -> str:
     if len(given) > most:
         return f"{', '.join(given[:most])} and {len(given) - most} more"
     return " and ".join(filter(None, [", ".join(given[:-1]), *given[-1:]]))
-
-
-def counted(n: int, noun: str) -> str:
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> counted(1, "run"), counted(3, "run")
-    ('1 run', '3 runs')
-    """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from sdpdr.lab.study.page.material import Material, counted
+from sdpdr.base.rows import counted
+from sdpdr.lab.study.page.material import Material
 from sdpdr.lab.study.page.outcomes import outcome_cell
 from sdpdr.lab.study.page.parts import Cell, Section, Table, headed, show_bytes
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from sdpdr.base.rows import counted
 from sdpdr.lab import plot
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.failures import claims, contradictions, disagreements, failure_map
 from sdpdr.lab.study.page import figures
-from sdpdr.lab.study.page.material import Material, counted, instance_name, named
+from sdpdr.lab.study.page.material import Material, instance_name, named
 from sdpdr.lab.study.page.outcomes import EMPTY, KINDS, SOLVED, in_words, kind_of, outcome_cell
 from sdpdr.lab.study.page.parts import Chart, Section, Table, headed, toned
 from sdpdr.lab.study.schema import HONESTY

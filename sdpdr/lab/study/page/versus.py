@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from sdpdr.base.rows import counted
 from sdpdr.lab.study.measures import Versus, versus
 from sdpdr.lab.study.page import figures
-from sdpdr.lab.study.page.material import counted, enumerated, named
+from sdpdr.lab.study.page.material import enumerated, named
 from sdpdr.lab.study.page.outcomes import outcome_cell
 from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table, headed, toned
 from sdpdr.lab.study.page.record import environments_table, flattened, moment
