@@ -1,5 +1,7 @@
 """The estimator of completely positive factors: memberships, proofs, scikit-learn's checks."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import CompletelyPositive
-from sdpdr.errors import DataError, UnknownNameError
+from sdpdr.errors import DataError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import CpStatus
 from sdpdr.families.factor.completely_positive import search
 
@@ -150,3 +152,16 @@ def test_programs_of_the_search_have_what_is_left_of_the_time(monkeypatch):
     found.search(B @ B.T, (6,), None)
     assert len(given) == 1
     assert 0.0 <= given[0] <= 5.0
+
+
+@pytest.mark.parametrize("seconds", [0.0, None])
+def test_it_warns_where_its_time_limit_ended_it_undecided_and_nowhere_else(seconds):
+    B = np.random.default_rng(0).random((6, 9))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = CompletelyPositive(time_limit=seconds, starts=1).fit(B @ B.T)
+    ended = found.factorization_.timed_out and found.status_ is CpStatus.UNDECIDED
+    assert ended == (seconds == 0.0)
+    told = [each for each in caught if issubclass(each.category, UncertifiedWarning)]
+    assert len(told) == ended
+    assert all("time limit of 0 s" in str(each.message) for each in told)

@@ -12,7 +12,8 @@ from sklearn.neighbors import kneighbors_graph
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
+from sdpdr.base.deadline import in_seconds
+from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
@@ -86,6 +87,11 @@ class CompletelyPositive(
     ------
     DataError
         From `fit`: the affinity is not symmetric or not finite, or ``n_components`` exceeds n.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The time limit ended the search before anything was decided.
 
     References
     ----------
@@ -195,6 +201,13 @@ class CompletelyPositive(
         self.embedding_, self.residual_ = found.factor, square_residual(A, found.factor)
         self.status_, self.certificate_ = found.status, found.certificate
         self.bound_ = eigenvalue_bound(A, found.n_components)
+        if found.timed_out and found.status is CpStatus.UNDECIDED:
+            warn(
+                f"the time limit of {in_seconds(seconds_for(self))} s ended the search: "
+                f"{found.status.name}. The best factor of {found.n_components} columns, of a "
+                f"residual of {self.residual_:.1e}, is returned. Raise time_limit, or pass None.",
+                UncertifiedWarning,
+            )
 
     def _approximate(self, A: Array, k: int) -> None:
         found = symmetric_nmf(A, k, starts=self.starts, seed=validate.seed(self.random_state))
