@@ -1,5 +1,6 @@
 """The convex program of two bases: oracles, laws, derivatives, degenerate data."""
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sdpdr.bilinear import (
 )
 from sdpdr.families.sopca.bases import largest_sum
 from sdpdr.families.sopca.convex import Side, evaluate
+from sdpdr.families.sopca.frank_wolfe import Relaxation
 from sdpdr.families.sopca.interior import _Newton
 
 USPS = Path(__file__).parents[2] / "../shared/data/usps_9298_16x16.npz"
@@ -305,6 +307,62 @@ def test_a_dozen_steps_close_the_gap_whatever_the_number_of_images(per_class):
     assert found.gap <= 1e-3
     if per_class == 400:
         assert found.value == pytest.approx(86572.6, rel=1e-3)
+
+
+# Wide tables, few wide matrices, few tall ones; of rank two; and of fewer rows than components.
+WIDE = {
+    "table": (stack_of(0, (12, 1, 40)), (1, 2)),
+    "matrices": (stack_of(1, (3, 4, 30)), (2, 3)),
+    "tall": (stack_of(2, (3, 30, 4)), (3, 2)),
+    "rank two": (stack_of(3, (9, 2)) @ stack_of(4, (9, 2, 25))[:1], (1, 1)),
+    "all of its rank": (np.tensordot(stack_of(5, (9, 1, 2)), stack_of(6, (2, 25)), 1), (1, 2)),
+    "beyond its rank": (stack_of(7, (3, 1, 20)), (1, 5)),
+}
+
+
+@pytest.mark.parametrize("run", [interior_point, frank_wolfe, alternating, ascent])
+@pytest.mark.parametrize("kind", WIDE)
+def test_the_span_of_the_data_is_all_that_counts(kind, run, monkeypatch):
+    """In coordinates of the span and in all: one optimum, one bound, one word about ties."""
+    stack, ks = WIDE[kind]
+    options = {"tol": 1e-6} if run is interior_point else {}
+    inside = run(stack, ks, **options)
+    for name in ("interior", "frank_wolfe", "local"):  # functions are called so, too
+        module = import_module(f"sdpdr.families.sopca.{name}")
+        monkeypatch.setattr(module, "spans", lambda stack, ks: tuple(map(np.eye, stack.shape[1:])))
+    whole = run(stack, ks, **options)
+    slack = 2e-3 if run is frank_wolfe else 2e-6
+    assert inside.value == pytest.approx(whole.value, rel=slack)
+    if isinstance(inside, Relaxation):
+        assert inside.bound == pytest.approx(whole.bound, rel=slack)
+        assert inside.left.shape == whole.left.shape
+        assert np.trace(inside.right) == pytest.approx(ks[1])
+        assert certify(stack, inside.left, inside.right, ks)[0] >= inside.value * (1.0 - 1e-9)
+        inside, whole = inside.round(stack), whole.round(stack)
+    if kind != "beyond its rank":
+        assert inside.unique == whole.unique
+    elif run in (interior_point, alternating):  # in all coordinates rounding may part the tie
+        assert not inside.unique
+    assert inside.columns.shape == whole.columns.shape
+    assert inside.columns.T @ inside.columns == pytest.approx(np.eye(ks[1]), abs=1e-9)
+
+
+@pytest.mark.parametrize("run", [interior_point, frank_wolfe])
+def test_a_lifted_point_proves_its_bound_on_all_of_the_data(run):
+    stack, ks = WIDE["table"]
+    found = run(stack, ks)
+    value, bound = certify(stack, found.left, found.right, ks)
+    assert value == pytest.approx(found.value, rel=1e-9)
+    # Of all points visited the best bound is kept, and so is the best value.
+    assert found.bound * (1.0 - 1e-9) <= bound <= 1.01 * found.bound
+
+
+def test_far_outliers_do_not_end_at_the_boundary():
+    """Eigenvalues that are crushed against it hide the optimum: the gap stayed at 3 %."""
+    table = np.random.default_rng(3).standard_t(2, (120, 1, 300))
+    found = interior_point(table, (1, 3), tol=1e-6)
+    assert found.status is RunStatus.CONVERGED
+    assert len(found.history) < 40
 
 
 def test_roots_are_numbers_where_rounding_leaves_an_eigenvalue_below_zero():

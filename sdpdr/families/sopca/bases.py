@@ -125,6 +125,40 @@ def largest_sum(matrix: Array, k: int) -> float:
     return float(np.linalg.eigvalsh(matrix)[-k:].sum())
 
 
+def spans(stack: Array, ks: tuple[int, int]) -> tuple[Array, Array]:
+    r"""Orthonormal U and V with :math:`M_i = U U^T M_i V V^T`; identities where none are smaller.
+
+    With :math:`N_i = U^T M_i V` and :math:`R = V^T T V`, the nonzero singular values of
+    :math:`T_P^{1/2} M_i T_Q^{1/2}` depend on :math:`T_Q` by :math:`M_i T_Q M_i^T = U N_i R N_i^T
+    U^T` alone. If :math:`0 \preceq T \preceq I` and :math:`\operatorname{tr} T = k`, then
+    :math:`0 \preceq R \preceq I` and :math:`\operatorname{tr} R \le k`; as F grows with R, and
+    V has k columns at least, the trace may be made k again. Conversely :math:`V R V^T` is in the
+    Fantope of T if R is in its own. So both programs have one optimum. The bound is one too:
+    multipliers :math:`Q_i` of the small program lift to :math:`V Q_i V^T`, whose k largest
+    eigenvalues are the same. Likewise bases: columns of B outside of the span keep nothing.
+
+    A spare direction beside k is kept, so that ties show where data have no more than k. No rank
+    is decided upon: Householder's Q is orthonormal whatever the rank.
+
+    Examples
+    --------
+    >>> U, V = spans(np.ones((2, 1, 9)), (1, 1))
+    >>> U.shape, V.shape, bool(np.allclose(np.ones(9) @ V @ V.T, 1.0))
+    ((1, 1), (9, 2), True)
+    """
+    return _span(stack.transpose(0, 2, 1), ks[0]), _span(stack, ks[1])
+
+
+def _span(stack: Array, k: int) -> Array:
+    """Of all rows of all matrices."""
+    n, p, q = stack.shape
+    if max(n * p, k + 1) >= q:
+        return np.eye(q)
+    rows = np.zeros((max(n * p, k + 1), q))
+    rows[: n * p] = stack.reshape(-1, q)
+    return np.linalg.qr(rows.T)[0]
+
+
 def projected(stack: Array, rows: Array, columns: Array) -> Array:
     """The matrices :math:`A^T M_i B`, shape (n, k, l)."""
     return np.asarray(rows.T @ (stack @ columns))

@@ -18,11 +18,12 @@ from scipy.optimize import minimize_scalar
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
-from sdpdr.families.sopca.bases import Bases, leading, projected, trace_norm
+from sdpdr.families.sopca.bases import Bases, leading, projected, spans, trace_norm
 from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate, smoothed
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.local import alternating
 from sdpdr.families.sopca.runs import Record, RunStatus, Step, follow
+from sdpdr.linalg.spectral import fix_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +83,11 @@ class Relaxation:
         stack : array of shape (n, p, q)
             The matrices.
         """
-        first, second = self.n_components
-        rows, columns = leading(self.left, first), leading(self.right, second)
-        tied = Side.of(self.left).is_tied(first) or Side.of(self.right).is_tied(second)
+        sides = [
+            (Side.of(m), k) for m, k in zip((self.left, self.right), self.n_components, strict=True)
+        ]
+        rows, columns = (fix_signs(side.vectors[:, ::-1][:, :k]) for side, k in sides)
+        tied = any(side.is_tied(k) for side, k in sides)
         value = trace_norm(projected(stack, rows, columns))
         return Bases(rows, columns, value, self.status, self.history, self.unique and not tied)
 
@@ -143,18 +146,24 @@ def frank_wolfe(
     """
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
+    inside = spans(stack, ks)
+    small = projected(stack, *inside)
     if start is None:
-        bases = alternating(stack, ks)
-        start = smoothed(bases.rows, _SHARE), smoothed(bases.columns, _SHARE)
+        bases = alternating(small, ks)
+        first = smoothed(bases.rows, _SHARE), smoothed(bases.columns, _SHARE)
+    else:
+        left, right = _checked(start, stack.shape, ks)
+        first = inside[0].T @ left @ inside[0], inside[1].T @ right @ inside[1]
     run = follow(
-        _steps(stack, ks, _checked(start, stack.shape, ks)),
+        _steps(small, ks, first),
         what="two bases, Frank-Wolfe",
         tol=tol,
         max_iter=max_iter,
         time_limit=time_limit,
         progress=progress,
     )
-    return Relaxation(*run.point, ks, run.value, run.bound, run.status, run.history)
+    left, right = (basis @ side @ basis.T for basis, side in zip(inside, run.point, strict=True))
+    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history)
 
 
 def _checked(start: tuple[ArrayLike, ArrayLike], shape: tuple[int, ...], ks: Sizes) -> Pair:

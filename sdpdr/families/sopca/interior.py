@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Progress
-from sdpdr.families.sopca.bases import projected, trace_norm
+from sdpdr.families.sopca.bases import projected, spans, trace_norm
 from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate
 from sdpdr.families.sopca.frank_wolfe import Relaxation
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
@@ -39,6 +39,9 @@ from sdpdr.families.sopca.runs import RunStatus, Step, follow
 _Point = tuple[Side, Side, bool]
 # The price falls by this much where a step has come close enough to the central path.
 _SHRINK = 0.1
+# That close: what the step promised, as a share of the gap on the path. With 0.1, or where a whole
+# step was enough, eigenvalues were crushed against the boundary and never came to the optimum.
+_CENTRED = 0.05
 # A step goes at most this far towards the boundary.
 _WITHIN = 0.95
 # Relative residual that ends conjugate gradients, and the most steps of it.
@@ -96,18 +99,18 @@ def interior_point(
     """
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
+    inside = spans(stack, ks)
     run = follow(
-        _path(stack, ks),
+        _path(projected(stack, *inside), ks),
         what="two bases, interior point",
         tol=tol,
         max_iter=max_iter,
         time_limit=time_limit,
         progress=progress,
     )
-    left, right, unique = run.point
-    return Relaxation(
-        left.matrix, right.matrix, ks, run.value, run.bound, run.status, run.history, unique
-    )
+    *sides, unique = run.point
+    left, right = (basis @ side.matrix @ basis.T for basis, side in zip(inside, sides, strict=True))
+    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history, unique)
 
 
 def _path(stack: Array, ks: Sizes) -> Iterator[Step[_Point]]:
@@ -123,13 +126,13 @@ def _path(stack: Array, ks: Sizes) -> Iterator[Step[_Point]]:
     while True:
         newton = _Newton(found, price)
         direction, gain = newton.direction()
-        step, following = _searched(stack, newton, direction, gain)
+        following = _searched(stack, newton, direction, gain)
         if following is None:
             yield replace(_step(stack, found, ks, scale), status=RunStatus.STALLED)
             return
         found = following
         yield _step(stack, found, ks, scale)
-        if step == 1.0 or gain <= 0.25 * (p + q) * price:
+        if gain <= _CENTRED * (p + q) * price:
             price *= _SHRINK
 
 
@@ -262,18 +265,16 @@ class _Newton:
         return self._left.preconditioned(residual[0]), self._right.preconditioned(residual[1])
 
 
-def _searched(
-    stack: Array, newton: _Newton, direction: Pair, gain: float
-) -> tuple[float, Evaluation | None]:
+def _searched(stack: Array, newton: _Newton, direction: Pair, gain: float) -> Evaluation | None:
     """Halve the step until F and barrier rise by a share of what first order promises."""
     before, step = newton.value(newton.found), newton.longest(direction)
     while step > 1e-10:
         found = evaluate(stack, *newton.moved(direction, step))
         rounding = 1e-13 * abs(before)
         if newton.value(found) >= before + 1e-4 * step * gain - rounding:
-            return step, found
+            return found
         step *= 0.5
-    return step, None
+    return None
 
 
 def _diagonal(vectors: Array, weights: Array) -> Array:

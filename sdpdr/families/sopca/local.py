@@ -27,6 +27,7 @@ from sdpdr.families.sopca.bases import (
     is_tied,
     leading,
     projected,
+    spans,
     trace_norm,
     weighted_outer,
 )
@@ -96,9 +97,10 @@ def alternating(
     >>> round(alternating(X).value, 4)
     15.1542
     """
-    stack, ks, starts = _prepared(X, n_components, start, n_starts, seed)
+    stack, ks, starts, inside = _prepared(X, n_components, start, n_starts, seed)
     steps = _sweeps(stack, starts, _by_eigenvectors(_root_scatter, ks), trace_norm, tol)
-    return _result(stack, steps, _root_scatter, "alternating", tol, max_iter, time_limit, progress)
+    limits = tol, max_iter, time_limit, progress
+    return _result(stack, inside, steps, _root_scatter, "alternating", *limits)
 
 
 def ascent(
@@ -136,9 +138,10 @@ def ascent(
     >>> round(ascent(X).value, 4)
     15.2837
     """
-    stack, ks, starts = _prepared(X, n_components, start, n_starts, seed)
+    stack, ks, starts, inside = _prepared(X, n_components, start, n_starts, seed)
     steps = _sweeps(stack, starts, _by_polar_factors(ks), trace_norm, tol)
-    return _result(stack, steps, None, "ascent", tol, max_iter, time_limit, progress)
+    limits = tol, max_iter, time_limit, progress
+    return _result(stack, inside, steps, None, "ascent", *limits)
 
 
 def glram(
@@ -185,9 +188,10 @@ def glram(
     >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
     36.3212
     """
-    stack, ks, starts = _prepared(X, n_components, start, n_starts, seed)
+    stack, ks, starts, inside = _prepared(X, n_components, start, n_starts, seed)
     steps = _sweeps(stack, starts, _by_eigenvectors(_square_scatter, ks), _energy, tol)
-    return _result(stack, steps, _square_scatter, "GLRAM", tol, max_iter, time_limit, progress)
+    limits = tol, max_iter, time_limit, progress
+    return _result(stack, inside, steps, _square_scatter, "GLRAM", *limits)
 
 
 # -- sweeps -----------------------------------------------------------------------------------
@@ -259,13 +263,20 @@ def _energy(stack: Array) -> float:
 
 def _prepared(
     X: ArrayLike, n_components: int | Sequence[int], start: Any, n_starts: int, seed: int
-) -> tuple[Array, Sizes, list[Pair]]:
+) -> tuple[Array, Sizes, list[Pair], Array]:
+    """The matrices in coordinates V of their rows, sizes, starts, and V.
+
+    A is sought in all of its space, where starts lie; of B only images are seen.
+    """
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
     first = _first(stack, ks[0]) if start is None else _given(start, stack.shape, ks)
     n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
     others = [rng.standard_normal(first[0].shape) for _ in range(n_starts - 1)]
-    return stack, ks, [first, *((np.linalg.qr(z)[0], first[1][:, :0]) for z in others)]
+    inside = spans(stack, ks)[1]
+    first = first[0], inside.T @ first[1]
+    starts = [first, *((np.linalg.qr(z)[0], first[1][:, :0]) for z in others)]
+    return stack @ inside, ks, starts, inside
 
 
 def _first(stack: Array, k: int) -> Pair:
@@ -291,6 +302,7 @@ def _given(start: Any, shape: tuple[int, ...], ks: Sizes) -> Pair:
 
 def _result(
     stack: Array,
+    inside: Array,
     steps: Iterator[Step[Pair]],
     scatter: Scatter | None,
     what: str,
@@ -307,4 +319,5 @@ def _result(
     if scatter is not None:
         left, right = scatter(stack @ columns), scatter(stack.transpose(0, 2, 1) @ rows)
         unique = not (is_tied(left, rows.shape[1]) or is_tied(right, columns.shape[1]))
+    columns = inside @ columns
     return Bases(fix_signs(rows), fix_signs(columns), run.value, run.status, run.history, unique)
