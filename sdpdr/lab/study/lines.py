@@ -186,7 +186,9 @@ def question_header(place: str, names: Sequence[str], decimal: str) -> None:
     )
 
 
-def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
+def question_first_lines(
+    name: str, rows: Sequence[Sequence[str]], numbers: Sequence[int], decimal: str
+) -> None:
     """Refuse several lines of names, and tell whole numbers above fractions, which may be names.
 
     Parameters
@@ -197,6 +199,7 @@ def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequ
         Cells of the first lines.
     numbers : sequence of int
         Where the lines stand in the file.
+    decimal : str
     """
     whole = [_is_whole(row) for row in rows]
     levels = list(takewhile(lambda row: len(row) > 1 and not row[0] and all(row[1:]), rows))
@@ -211,7 +214,9 @@ def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequ
     names = [int(c) for row in rows[:1] for c in row if count and _WHOLE.fullmatch(c)]
     rising = len(set(names)) > 1 and names == sorted(names)
     body = _whole(rows)[count:]
-    if not rising or is_pandas_array(rows[0]) or _counts_years(rows[0]):
+    if not rising or is_pandas_array(rows[0]) or len({len(row) for row in rows[:2]}) > 1:
+        return
+    if has_header(rows[:2], decimal):
         return
     unlike = ""
     if len(rows) >= 2 * count + 2 and all(map(_of_fractions, body)):
