@@ -325,7 +325,7 @@ def test_names_of_several_levels_are_no_rows(sdpdr, tmp_path, points, index):
 
 @pytest.mark.parametrize(
     ("above", "way"),
-    [("1990,2000,2010", "--header yes"), ("20,20,21\n1,2,1", "--skip 1 --header yes")],
+    [("400,402,405", "--header yes"), ("20,20,21\n1,2,1", "--skip 1 --header yes")],
 )
 def test_whole_numbers_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lines, above, way):
     (tmp_path / "t.csv").write_text("\n".join([above, *lines]))
@@ -337,6 +337,33 @@ def test_whole_numbers_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lin
     for first in ("0,0,0", "1,2,0.5", "a,b,c"):
         (tmp_path / "t.csv").write_text("\n".join([first, *lines]))
         assert "is taken for a row" not in sdpdr("embed t.csv --connect mst").err
+
+
+@pytest.mark.parametrize("first", ["country,", ""])
+@pytest.mark.parametrize("whole", [False, True])
+def test_years_at_equal_distances_name_columns_and_are_told(sdpdr, tmp_path, points, first, whole):
+    X = np.round(1000.0 * points).astype(int) if whole else points
+    rows = [("" if not first else f"C{k},") + ",".join(map(str, x)) for k, x in enumerate(X)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{first}1990,2000,2010", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --scale none --out y.csv")
+    assert "t.csv, line 1 is taken for the names of the columns, though '1990' is a" in ran.err
+    assert "t.csv: 12 points" in ran.out
+    np.testing.assert_array_equal(
+        read_table(tmp_path / "t.csv", header="yes").select(["1990", "2000", "2010"]).numbers(), X
+    )
+
+
+def test_whole_numbers_beside_a_word_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lines):
+    rows = [f"g{k},{line}" for k, line in enumerate(lines)]
+    (tmp_path / "t.csv").write_text("\n".join(["gene,1,2,3", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert "t.csv, line 1 is taken for a row, though its numbers are whole" in ran.err
+    ran = sdpdr("embed t.csv --connect mst --header yes --out y.csv")
+    assert "t.csv: 12 points" in ran.out
+    rows = [f"g{k},{70 * k},{k * k + 3000}" for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["gene,1990,2015", *rows]))
+    ran = sdpdr("embed t.csv --connect mst --out y.csv")
+    assert "though its numbers may be years and those below are none. Choose --header" in ran.err
 
 
 @pytest.mark.parametrize("words", [("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERDADERO", "FALSO")])

@@ -14,7 +14,11 @@ from sdpdr.lab.study.frame import Frame
 EMPTY = "empty"
 """A column without an entry, as separators at the ends of lines make it; it is not kept."""
 # Names of columns whose whole numbers are classes.
-_LABELS = re.compile(r"label|labels|class|target|category|species|cluster", re.IGNORECASE)
+_LABELS = re.compile(
+    r"labels?|class|target|category|species|cluster|group|klasse|gruppe|kategorie|classe|groupe"
+    r"|cat[eé]gorie|clase|grupo|categor[ií]a|gruppo",
+    re.IGNORECASE,
+)
 # Cells of digits that are no plain numbers: thousands, percents, amounts of money.
 _IN_NUMBERS = rf"[\d.,{APOSTROPHES}{BLANKS}]*"
 _NEARLY = re.compile(rf"[-+\u2212]?[$€£]?{_IN_NUMBERS}\d{_IN_NUMBERS}[%$€£]?")

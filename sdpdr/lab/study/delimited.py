@@ -155,11 +155,11 @@ def read_text(
         require_no_title(path.name, split, numbers)
     if percent:
         rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
-    if header == "auto" and not indexed and not transpose:
-        question_first_lines(path.name, rows, numbers)
     asked = (decimal, thousands) == (None, None) and separator == ";"
     unmarked = asked and not any("." in c and is_number(c) for row in rows for c in row)
     decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
+    if header == "auto" and not indexed and not transpose:
+        question_first_lines(path.name, rows, numbers, decimal)
     form = _Form(
         separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without,
         transpose, unmarked,

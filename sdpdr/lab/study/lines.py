@@ -123,6 +123,8 @@ def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     --------
     >>> has_header([["x", "kind"], ["1.5", "a"]], "."), has_header([["True"], ["False"]], ".")
     (True, False)
+    >>> has_header([["country", "1990", "1991", "1992"], ["Chad", "5", "7", "6"]], ".")
+    True
     """
     if is_pandas_array(rows[0]):
         # Distances of points on a line count along both sides of their square.
@@ -130,8 +132,21 @@ def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     first = [is_number(cell, decimal) or cell.lower() in TRUTHS for cell in rows[0]]
     if len(rows) == 1 or not any(first):
         return not any(first)
+    if _counts_years(rows[0]) and not _counts_years(rows[1]):
+        return True
     below = [is_number(cell, decimal) and not is_missing(cell) for cell in rows[1]]
     return any(under and not above for above, under in zip(first, below, strict=True))
+
+
+def _counts_years(row: Sequence[str]) -> bool:
+    """Whether the numbers of a row are three years or more, each as long after the one before."""
+    years = [int(cell) for cell in row if _WHOLE.fullmatch(cell)]
+    steps = {after - before for before, after in pairwise(years)}
+    return _are_years(row) and len(years) > 2 and len(steps) == 1 and min(steps) > 0
+
+
+def _are_years(row: Sequence[str]) -> bool:
+    return _is_whole(row) and all(1000 <= int(c) <= 3000 for c in row if _WHOLE.fullmatch(c))
 
 
 def is_pandas_array(names: Sequence[str]) -> bool:
@@ -171,7 +186,9 @@ def question_header(place: str, names: Sequence[str], decimal: str) -> None:
     )
 
 
-def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> None:
+def question_first_lines(
+    name: str, rows: Sequence[Sequence[str]], numbers: Sequence[int], decimal: str
+) -> None:
     """Refuse several lines of names, and tell whole numbers above fractions, which may be names.
 
     Parameters
@@ -182,8 +199,9 @@ def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequ
         Cells of the first lines.
     numbers : sequence of int
         Where the lines stand in the file.
+    decimal : str
     """
-    whole = [all(map(_WHOLE.fullmatch, row)) for row in rows]
+    whole = [_is_whole(row) for row in rows]
     levels = list(takewhile(lambda row: len(row) > 1 and not row[0] and all(row[1:]), rows))
     below = rows[len(levels) :]
     if len(levels) > 1 and any(map(_of_fractions, below)) and not any(map(_of_fractions, levels)):
@@ -193,21 +211,37 @@ def question_first_lines(name: str, rows: Sequence[Sequence[str]], numbers: Sequ
             '["_".join(map(str, name)) for name in frame.columns] makes one of them.'
         )
     count = whole.index(False) if False in whole else len(whole)
-    varied = bool(count) and len(set(rows[0])) > 1 and not is_pandas_array(rows[0])
-    if varied and len(rows) >= 2 * count + 2 and all(map(_of_fractions, _whole(rows)[count:])):
+    names = [int(c) for row in rows[:1] for c in row if count and _WHOLE.fullmatch(c)]
+    rising = len(set(names)) > 1 and names == sorted(names)
+    body = _whole(rows)[count:]
+    if not rising or is_pandas_array(rows[0]) or len({len(row) for row in rows[:2]}) > 1:
+        return
+    if has_header(rows[:2], decimal):
+        return
+    unlike = ""
+    if len(rows) >= 2 * count + 2 and all(map(_of_fractions, body)):
+        unlike = "its numbers are whole and those below have fractions"
+    elif len(rows) > 1 and _are_years(rows[0]) and not any(map(_are_years, rows[1:])):
+        unlike, count = "its numbers may be years and those below are none", 1
+    if unlike:
         skip = f" --skip {numbers[count - 1] - 1}" if count > 1 else ""
         warn(
-            f"{name}, line {numbers[0]} is taken for a row, though its numbers are whole and those "
-            f"below have fractions. Choose{skip} --header yes if it names the columns, and "
-            "--header no to have it without these words.",
+            f"{name}, line {numbers[0]} is taken for a row, though {unlike}. Choose{skip} --header "
+            "yes if it names the columns, and --header no to have it without these words.",
             VacuousWarning,
         )
 
 
 def _of_fractions(row: Sequence[str]) -> bool:
-    """Whether more than half of its cells are numbers with a mark or an exponent."""
-    cells = [c for c in row if _reads(c) and not is_missing(c) and not _WHOLE.fullmatch(c)]
-    return 2 * len(cells) > len(row)
+    """Whether more than half of its numbers have a mark or an exponent."""
+    numbers = [cell for cell in row if _is_known(cell)]
+    return 2 * sum(_WHOLE.fullmatch(cell) is None for cell in numbers) > len(numbers)
+
+
+def _is_whole(row: Sequence[str]) -> bool:
+    """Whether it has numbers, all of them whole."""
+    numbers = [cell for cell in row if _is_known(cell)]
+    return bool(numbers) and all(map(_WHOLE.fullmatch, numbers))
 
 
 def torn(row: Sequence[str], width: int, number: int) -> str:
