@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from datetime import date, timedelta
 from numbers import Real
 from typing import Any
@@ -18,6 +19,10 @@ from sdpdr.base.rows import listed
 UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
 _FEW = 20
+# Classes of which one is at most this much larger are of like size. Half of the labels of two
+# equal classes hidden, a common experiment, is more.
+_ALIKE = 1.5
+_GAPS = "pass numpy.where(y == -1, numpy.nan, y)"
 
 
 def absent(y: ArrayLike) -> np.ndarray:
@@ -195,5 +200,34 @@ def warn_of_mark(y: np.ndarray, who: str) -> None:
             f"y holds -1, which {who} takes for a class like the others. Labels that are not known "
             "mean nothing to it: drop those samples, or take sdpdr.SDA, which learns of them too; "
             "a class has another name without these words.",
+            DoubtfulColumnWarning,
+        )
+
+
+def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
+    """Warn of -1, taken for a label that is not known, where it looks like a sign.
+
+    That is beside 0 and 1 alone, or with smaller numbers still, and about as often as the classes
+    occur. Of few labels among many samples, or few gaps, nothing is said. ``way`` tells how to ask
+    for labels that are not known, without these words.
+
+    Warns
+    -----
+    DoubtfulColumnWarning
+    """
+    gone = unknown(y) & marked(y)
+    labels = y[~unknown(y)].tolist()
+    if not gone.any() or not all(isinstance(each, Real) for each in labels):
+        return
+    classes = Counter(labels)
+    if set(classes) != {0, 1} and min(classes, default=0) > UNKNOWN:
+        return
+    count = int(gone.sum())
+    if min(classes.values()) <= _ALIKE * count and count <= _ALIKE * max(classes.values()):
+        others = listed([f"{each:g}" for each in sorted(classes)], 3)
+        warn(
+            f"y holds -1 in {count} samples, about as often as its classes {others}, and -1 is a "
+            "label that is not known. If it is a class, give it another name, as y.astype(str) "
+            f"does. If not, say so: {way}.",
             DoubtfulColumnWarning,
         )

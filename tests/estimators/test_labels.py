@@ -1,11 +1,14 @@
 """Labels that are not known: who learns without them, who says that it cannot."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 
 import sdpdr
+from sdpdr.base.labels import warn_of_signs
 from sdpdr.errors import DataError, DoubtfulColumnWarning
 
 X, CLASSES = load_iris(return_X_y=True)
@@ -168,3 +171,50 @@ def test_minus_one_is_a_class_of_two_to_who_learns_of_samples_without_labels():
     assert np.array_equal(found.predict(X) > 0, named.predict(X))
     with pytest.raises(DataError, match="1 class are known.*missing or -1"):
         sdpdr.SDA().fit(X, np.where(HIDDEN, np.nan, signs))
+
+
+SIGNS = np.arange(50) % 3 - 1
+SEMISUPERVISED = [
+    sdpdr.SDA, sdpdr.SpectralRegression, sdpdr.ISM, sdpdr.MixedLabelPropagation, sdpdr.XingMetric,
+    sdpdr.GhodsiMetric, sdpdr.ColoredMVU,
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@pytest.mark.parametrize("learner", SEMISUPERVISED)
+def test_minus_one_that_looks_like_a_sign_is_told_once(learner):
+    with pytest.warns(DoubtfulColumnWarning, match="-1 in 17 samples.*classes 0, 1") as said:
+        learner().fit(X, SIGNS)
+    assert sum(each.category is DoubtfulColumnWarning for each in said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DoubtfulColumnWarning)
+        if learner is sdpdr.SpectralRegression:
+            learner(responses="semisupervised").fit(X, SIGNS)
+        elif learner is not sdpdr.ColoredMVU:  # of which floats are measured
+            learner().fit(X, np.where(SIGNS == -1, np.nan, SIGNS))
+        learner().fit(X, np.where(SIGNS == -1, "minus", np.where(SIGNS == 0, "zero", "plus")))
+
+
+@pytest.mark.parametrize(
+    ("y", "doubtful"),
+    [
+        (SIGNS, True),
+        (SIGNS.astype(float), True),
+        (SIGNS.astype(object), True),
+        (np.arange(50) % 5 - 2, True),  # from much worse to much better
+        (np.where(SIGNS == -1, np.nan, SIGNS), False),
+        (np.where(np.arange(50) < 40, -1, SIGNS % 2), False),  # few labels
+        (np.where(np.arange(50) < 3, -1, np.abs(SIGNS)), False),  # few gaps
+        (np.where(np.arange(48) < 24, -1, np.arange(48) % 2), False),  # half of the labels
+        (marked(-1), False),
+        (np.where(SIGNS == 0, 1, SIGNS), False),
+        (np.where(SIGNS == -1, -1, SIGNS + 1), False),
+    ],
+)
+def test_a_mark_that_is_as_frequent_as_a_class_is_doubted(y, doubtful):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        warn_of_signs(y)
+    assert [each.category for each in said] == [DoubtfulColumnWarning] * doubtful

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.datasets import load_digits, make_blobs, make_classification, make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.semi_supervised import LabelPropagation
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -16,6 +16,7 @@ from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
     IgnoredLabelsWarning,
+    ShapeError,
     UnknownNameError,
     UnobservedWarning,
 )
@@ -29,7 +30,10 @@ KNOWN = np.where(np.arange(240) < 16, Y, -1)
 
 
 @parametrize_with_checks(
-    [sdpdr.MixedLabelPropagation(mode) for mode in MODES],
+    [
+        *(sdpdr.MixedLabelPropagation(mode) for mode in MODES),
+        sdpdr.MixedLabelPropagation(priors="labels"),
+    ],
     expected_failed_checks=lambda estimator: {
         # As of scikit-learn's own semi-supervised classifiers, which it does not check there.
         "check_classifiers_classes": "-1 is a class in that check, and unlabelled here"
@@ -193,6 +197,10 @@ def test_ignored_labels_are_warned_of():
         (KNOWN, {"mode": "fixed_lam", "lam": 1e6}, DataError, "too large"),
         (KNOWN, {"n_neighbors": 0}, DataError, "n_neighbors"),
         (KNOWN, {"unreached": "drop"}, UnknownNameError, "unreached"),
+        (KNOWN, {"priors": "label"}, UnknownNameError, "labels"),
+        (KNOWN, {"priors": (0.2, 0.3, 0.5)}, ShapeError, "each of the 2 classes"),
+        (KNOWN, {"priors": (0.5, 0.9)}, DataError, "sum is 1.4"),
+        (KNOWN, {"priors": (1.0, 0.0)}, DataError, "positive"),
     ],
 )
 def test_bad_input_is_named(y, options, error, message):
@@ -238,3 +246,58 @@ def test_a_width_in_another_unit_is_named():
         sdpdr.MixedLabelPropagation(weights="heat").fit(unit * X, known).scores_ for unit in (2, 10)
     )
     np.testing.assert_allclose(two, ten, rtol=1e-9)
+
+
+def overlapping():
+    """Of a hundred columns ten tell: harmonic values hardly differ, and one class takes all."""
+    points, truth = make_classification(300, 100, n_informative=10, random_state=3)
+    order = np.random.default_rng(3).permutation(300)
+    given = np.full(300, -1)
+    for c in (0, 1):
+        known = order[truth[order] == c][:5]
+        given[known] = c
+    return points, truth, given
+
+
+@pytest.mark.parametrize("priors", ["labels", (0.5, 0.5), (0.2, 0.8)])
+def test_masses_of_classes_are_the_priors(priors):
+    points, _, given = overlapping()
+    learned = sdpdr.MixedLabelPropagation(priors=priors).fit(points, given)
+    plain = sdpdr.MixedLabelPropagation().fit(points, given)
+    shares = (0.5, 0.5) if priors == "labels" else priors
+    bare = given == -1
+    # Before each row is divided by its sum, the classes have these sums.
+    scaled = plain.label_distributions_[bare] * shares
+    scaled /= plain.label_distributions_[bare].sum(axis=0)
+    assert scaled.sum(axis=0) == pytest.approx(shares)
+    scaled /= scaled.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(learned.label_distributions_[bare], scaled)
+    assert np.array_equal(learned.scores_, plain.scores_)
+    assert np.array_equal(learned.transduction_[~bare], given[~bare])
+    # One rule for points of the fit and others.
+    np.testing.assert_allclose(learned.predict_proba(points), learned.label_distributions_)
+    np.testing.assert_allclose(
+        learned.decision_function(points), 2.0 * learned.predict_proba(points)[:, 1] - 1.0
+    )
+
+
+def test_priors_keep_one_class_from_taking_all():
+    points, truth, given = overlapping()
+    bare = given == -1
+    plain, even = (
+        sdpdr.MixedLabelPropagation(priors=priors).fit(points, given).transduction_[bare]
+        for priors in (None, (0.5, 0.5))
+    )
+    assert min(np.mean(plain == 0), np.mean(plain == 1)) < 0.1
+    assert min(np.mean(even == 0), np.mean(even == 1)) > 0.3
+    assert np.mean(even == truth[bare]) > np.mean(plain == truth[bare]) + 0.1
+
+
+def test_priors_of_several_classes_and_of_no_point_without_a_label():
+    points, truth = make_blobs([60, 30, 10], 2, cluster_std=0.5, random_state=0)
+    given = np.where(np.arange(100) % 4 == 0, truth, -1)
+    learned = sdpdr.MixedLabelPropagation(priors="labels").fit(points, given)
+    assert learned.label_distributions_.sum(axis=1) == pytest.approx(np.ones(100))
+    assert learned.decision_function(points).shape == (100, 3)
+    every = sdpdr.MixedLabelPropagation(priors="labels").fit(points, truth)
+    assert np.array_equal(every.transduction_, truth)

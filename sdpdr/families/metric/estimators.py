@@ -23,7 +23,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
-from sdpdr.base.labels import as_vector
+from sdpdr.base.labels import as_vector, warn_of_signs
 from sdpdr.base.parameters import options_of, require_kernel
 from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
@@ -98,6 +98,7 @@ class MetricLearner(Transformer):
             warn_of_unlike_columns(X)
         y = as_vector(y)
         seed = validate.seed_or_none(self.random_state) or 0
+        warn_of_signs(y)
         return self._fit(pairs_from_labels(points, y, self.n_pairs, seed), y)
 
     def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError, UnlikeColumnsWarning
-from sdpdr.base.estimators import checked
+from sdpdr.base.estimators import as_numbers, checked
 from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
@@ -25,6 +26,8 @@ from sdpdr.graphs.space import PARALLEL, Points, directions, make_space
 from sdpdr.model.blocks.separation import UNLABELLED
 
 _AFFINITIES = ("knn", "precomputed", "correlation")
+# Shares as they are typed need not have the sum of one to the last digit.
+_ONE = 1e-3
 
 
 @dataclass(eq=False, repr=False)
@@ -74,6 +77,12 @@ class MixedLabelPropagation(
         For ``mode="alternating"``: the first scale.
     ridge, smoothness : float, default 1e-3 and 1.0
         For ``mode="mixed_graph"``.
+    priors : "labels" or sequence of float, optional
+        Shares of the classes among points without a label, in the order of ``classes_``, or as in
+        the labels given. Distributions are divided by the sums of each class and multiplied by
+        these: class mass normalization, which helps where nearly all points fall to one class.
+        By default nothing is known of shares: those of few labels mislead more often than they
+        help, and a false share costs much.
     unreached : {"warn", "mean", "error"}, default "warn"
         What becomes of points that similar pairs join to no label: the mean of the labels, with a
         warning that names them or without, or an error.
@@ -86,7 +95,8 @@ class MixedLabelPropagation(
         ``mode="mixed_graph"``.
     label_distributions_ : array of shape (n, classes)
         :math:`(1 + \text{score})/2`, divided by its sum: in mode ``"harmonic"`` with two classes
-        the probability that a random walk ends at the class, a convention otherwise.
+        the probability that a random walk ends at the class, a convention otherwise. With
+        ``priors`` in their proportion.
     scores_ : array of shape (n,), or (n, classes)
         The values y, of the second class or of each, divided by the largest in size. That is 1
         in mode ``"harmonic"``; values of least ratio may be far larger than the labels, by a
@@ -111,7 +121,8 @@ class MixedLabelPropagation(
 
     References
     ----------
-    Tong thesis, chapter 3.
+    Tong thesis, chapter 3. Zhu, Ghahramani, Lafferty, "Semi-supervised learning using Gaussian
+    fields and harmonic functions", ICML, 2003: class mass normalization.
 
     Examples
     --------
@@ -136,6 +147,7 @@ class MixedLabelPropagation(
     beta_0: float | None = None
     ridge: float = 1e-3
     smoothness: float = 1.0
+    priors: str | Sequence[float] | None = None
     unreached: str = "warn"
 
     def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
@@ -158,17 +170,21 @@ class MixedLabelPropagation(
                 "labels, -1 where they are not known."
             )
         validate.choice("mode", self.mode, tuple(METHODS))
+        if isinstance(self.priors, str):
+            validate.choice("priors", self.priors, ("labels",))
         X = self._points(X, reset=True)
         codes = self._codes(y, X.shape[0])
         self._X = X
         similarity = self._similarity(X)
         self.scores_ = self._spread(similarity, codes)
-        decision = decided(self.classes_, self.scores_)
         known = codes != UNLABELLED
+        self._factors = self._class_factors(codes)
+        scores = self._in_proportion(self.scores_)
+        decision = decided(self.classes_, scores)
         if self.mode != "mixed_graph":
             decision[known] = self.classes_[codes[known]]
         self.transduction_ = decision
-        self.label_distributions_ = _distributions(self.scores_)
+        self.label_distributions_ = _distributions(scores)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -194,7 +210,8 @@ class MixedLabelPropagation(
 
         A score is the mean over the points of `fit`, weighted by positive similarity; with
         ``affinity="knn"`` over the nearest ones, and that of the point itself if it was there.
-        A point similar to none gets the mean of all.
+        A point similar to none gets the mean of all. With ``priors``, twice its share in
+        `predict_proba` less one.
 
         Parameters
         ----------
@@ -213,7 +230,7 @@ class MixedLabelPropagation(
         divisor = np.where(lonely, 1.0, total)
         values = values / (divisor if values.ndim == 1 else divisor[:, None])
         values[lonely] = self.scores_.mean(axis=0)
-        return np.asarray(values)
+        return self._in_proportion(np.asarray(values))
 
     def _points(self, X: Any, *, reset: bool) -> Any:
         allowed = "allow-nan" if self._is("correlation") else True
@@ -282,6 +299,24 @@ class MixedLabelPropagation(
         scores /= np.abs(scores).max(axis=0)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    def _class_factors(self, codes: Index) -> Array | None:
+        """What brings the sums of distributions of points without a label to the priors."""
+        if self.priors is None:
+            return None
+        bare, count = codes == UNLABELLED, len(self.classes_)
+        shares = _shares(self.priors, np.bincount(codes[~bare], minlength=count))
+        if not bare.any():
+            return np.ones(count)
+        return np.asarray(shares / _distributions(self.scores_[bare]).sum(axis=0))
+
+    def _in_proportion(self, scores: Array) -> Array:
+        """Scores whose distributions have the priors' proportions; scores as they are without."""
+        if self._factors is None:
+            return scores
+        shares = _distributions(scores) * self._factors
+        values = 2.0 * shares / shares.sum(axis=1, keepdims=True) - 1.0
+        return values[:, 1] if scores.ndim == 1 else values
+
     def _options(self) -> dict[str, Any]:
         names = {
             "fixed_lam": ("share",) if self.lam is None else ("lam",),
@@ -331,6 +366,24 @@ class MixedLabelPropagation(
         tags.input_tags.allow_nan = self._is("correlation")
         tags.input_tags.sparse = self._takes_sparse
         return tags
+
+
+def _shares(priors: str | Sequence[float], counts: Index) -> Array:
+    """Shares of classes as they are given, or as labels have them."""
+    if isinstance(priors, str):
+        return np.asarray(counts / counts.sum())
+    shares = as_numbers("priors", priors)
+    if shares.shape != counts.shape:
+        raise ShapeError(
+            f"priors need a share for each of the {counts.size} classes; they have shape "
+            f"{shares.shape}."
+        )
+    if not (np.all(shares > 0.0) and abs(float(shares.sum()) - 1.0) <= _ONE):
+        raise DataError(
+            f"priors={shares.tolist()} must be positive shares of the classes whose sum is 1; "
+            f"their sum is {shares.sum():g}. Divide them by it, or pass 'labels'."
+        )
+    return shares
 
 
 def _distributions(scores: Array) -> Array:

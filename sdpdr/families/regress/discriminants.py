@@ -20,6 +20,7 @@ from sdpdr.base.labels import (
     require_known,
     unknown,
     warn_of_many,
+    warn_of_signs,
 )
 from sdpdr.base.weights import weighing
 from sdpdr.families.regress.projections import GraphProjection
@@ -77,6 +78,8 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
             y = as_vector(y)
             require_classes(y)
             warn_of_many(y)
+            if self.kind == "semisupervised":
+                warn_of_signs(y)
             # Where -1 is not all that is unknown, or one of two classes is called so.
             if self.kind == "semisupervised" and not np.array_equal(unknown(y), marked(y)):
                 y, names = _coded(y)

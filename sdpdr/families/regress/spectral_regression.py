@@ -13,7 +13,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
 from sdpdr.base.estimators import Provided, checked
-from sdpdr.base.labels import warn_of_mark
+from sdpdr.base.labels import warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
 from sdpdr.families.regress.kernel import KernelMapping, extended
@@ -283,6 +283,8 @@ class SpectralRegression(Regressing):
             kind = self.responses
         if y is not None and isinstance(kind, str) and kind in OF_CLASSES:
             warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
+        if y is not None and kind == "semisupervised" and kind != self.responses:
+            warn_of_signs(y, "pass responses='semisupervised'")
         searches = isinstance(kind, str) and kind not in ("given", "classes")
         if searches and self._is_precomputed:
             raise NotAcceptedError(

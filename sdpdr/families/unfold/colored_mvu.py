@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DisconnectedGraphError, SdpdrWarning, ShapeError, warn
-from sdpdr.base.labels import distinct, unknown
+from sdpdr.base.labels import distinct, unknown, warn_of_signs
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.blocks import Centered, Dependence, Gram, Isometry, Relation
@@ -193,6 +193,7 @@ def side_information(
         return _of_numbers(values)
     if values.ndim != 1:
         raise ShapeError(f"labels must have shape (n,); they have {values.shape}.")
+    warn_of_signs(values, "pass None in its place, in an array of objects")
     known = ~unknown(values)
     if not known.any():
         raise DataError("y holds no label that is known. Label some points.")

@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
-from sdpdr.base.labels import absent, as_vector, distinct, marked, require_classes, warn_of_many
+from sdpdr.base.labels import (
+    absent,
+    as_vector,
+    distinct,
+    marked,
+    require_classes,
+    warn_of_many,
+    warn_of_signs,
+)
 from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.linalg.walks import dijkstra
@@ -181,6 +189,7 @@ def labels_of_samples(y: Any, n: int) -> Any:
         )
     require_classes(labels)
     warn_of_many(labels)
+    warn_of_signs(labels)
     return labels
 
 
