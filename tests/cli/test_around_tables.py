@@ -12,8 +12,8 @@ from sdpdr.base.columns import are_dates, warn_of_columns
 from sdpdr.errors import DoubtfulColumnWarning
 from sdpdr.lab.cli.kinds import truths_of
 from sdpdr.lab.cli.options import Exit
-from sdpdr.lab.study.cells import hint
-from sdpdr.lab.study.tables import read_table
+from sdpdr.lab.tables.cells import hint
+from sdpdr.lab.tables.files import read_table
 
 HEAD = "a,b,c"
 

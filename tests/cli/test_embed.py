@@ -11,7 +11,7 @@ import sdpdr as package
 from sdpdr import datasets
 from sdpdr.errors import DataTypeError, VacuousWarning
 from sdpdr.lab.cli.options import Exit
-from sdpdr.lab.study.tables import read_table
+from sdpdr.lab.tables.files import read_table
 
 
 def embedding(path):

@@ -10,8 +10,8 @@ import pytest
 from sdpdr.base.columns import warn_of_columns
 from sdpdr.errors import DataTypeError, DoubtfulColumnWarning
 from sdpdr.lab.cli.options import Exit
-from sdpdr.lab.study.cells import hint
-from sdpdr.lab.study.tables import read_table
+from sdpdr.lab.tables.cells import hint
+from sdpdr.lab.tables.files import read_table
 
 HEAD = "a,b,c\n"
 
@@ -457,7 +457,7 @@ def test_a_file_without_permission_is_told_before_any_work(
     (tmp_path / "t.csv").write_text(HEAD + "\n".join(lines))
     place = (tmp_path / what).resolve()
     # The superuser may do all things, and may be who runs this.
-    for module in ("sdpdr.lab.study.tables", "sdpdr.lab.cli.console"):
+    for module in ("sdpdr.lab.tables.files", "sdpdr.lab.cli.console"):
         monkeypatch.setattr(f"{module}.os.access", lambda path, mode: path.resolve() != place)
     assert words in refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
 

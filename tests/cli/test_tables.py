@@ -14,8 +14,8 @@ import pytest
 from sdpdr.errors import FileFormatError
 from sdpdr.lab.cli.columns import scaling
 from sdpdr.lab.cli.options import Exit
-from sdpdr.lab.study.delimited import read_text
-from sdpdr.lab.study.tables import read_table
+from sdpdr.lab.tables.delimited import read_text
+from sdpdr.lab.tables.files import read_table
 
 
 @pytest.fixture

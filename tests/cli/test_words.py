@@ -15,7 +15,7 @@ from sdpdr import MVU, DistanceCompletion
 from sdpdr.lab.cli import EARLY, nothing_begun
 from sdpdr.lab.cli.app import _parsers, parser
 from sdpdr.lab.cli.options import Exit
-from sdpdr.lab.study import tables
+from sdpdr.lab.tables import files as tables
 
 POINTS = np.random.default_rng(1).standard_normal((12, 2)).round(3)
 

@@ -20,7 +20,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.base import files
 from sdpdr.base.files import write_files, write_text
-from sdpdr.lab.study.tables import write_table
+from sdpdr.lab.tables.files import write_table
 from sdpdr.program import read_sdpa, write_sdpa
 from sdpdr.solvers.processes import isolate
 

@@ -9,7 +9,7 @@ from sdpdr.base.arrays import is_admissible, is_written_admissibly
 from sdpdr.errors import CardError, DataError, FileFormatError, ModelError, SdpdrError
 from sdpdr.lab.cli.app import main
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.study.tables import read_table
+from sdpdr.lab.tables.files import read_table
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, Trace, VectorMap, svec
 from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa

@@ -21,11 +21,11 @@ from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
-from sdpdr.lab.study.cells import SEPARATORS, is_missing
-from sdpdr.lab.study.delimited import DECIMALS, THOUSANDS
-from sdpdr.lab.study.frame import Frame
-from sdpdr.lab.study.tables import HEADER, names_beside, read_table
-from sdpdr.lab.study.text_files import at_hand, called
+from sdpdr.lab.tables.cells import SEPARATORS, is_missing
+from sdpdr.lab.tables.delimited import DECIMALS, THOUSANDS
+from sdpdr.lab.tables.files import HEADER, names_beside, read_table
+from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.text_files import at_hand, called
 
 SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")

@@ -56,7 +56,7 @@ from sdpdr.lab.cli.options import (
 from sdpdr.lab.cli.pairs import squared_up
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
-from sdpdr.lab.study.tables import WRITABLE, require_writer, write_table
+from sdpdr.lab.tables.files import WRITABLE, require_writer, write_table
 from sdpdr.model.blocks import Relation
 
 # Of the largest coordinate. Up to 1000 points on a line leave up to 9e-9 of it in the second.

@@ -12,11 +12,11 @@ import numpy as np
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
 from sdpdr.lab.cli.console import complain, note
-from sdpdr.lab.study.cells import is_missing
+from sdpdr.lab.tables.cells import is_missing
 
 if TYPE_CHECKING:
     from sdpdr.lab.cli.columns import Table
-    from sdpdr.lab.study.frame import Frame
+    from sdpdr.lab.tables.frame import Frame
 
 # How spreadsheets and statistical offices call rows of totals and means, in some languages.
 _TOTAL = re.compile(

@@ -8,8 +8,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import are_dates, counts_rows, is_named_as_id
-from sdpdr.lab.study.cells import APOSTROPHES, BLANKS, TRUTHS, is_missing, is_number, numbers_of
-from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.tables.cells import APOSTROPHES, BLANKS, TRUTHS, is_missing, is_number, numbers_of
+from sdpdr.lab.tables.frame import Frame
 
 EMPTY = "empty"
 """A column without an entry, as separators at the ends of lines make it; it is not kept."""

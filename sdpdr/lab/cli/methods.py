@@ -17,7 +17,7 @@ from sdpdr.base.rows import counted
 from sdpdr.lab.cli import side
 from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
 from sdpdr.lab.cli.side import Labels
-from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.tables.frame import Frame
 
 # Of the list of methods in the help.
 _INDENT, _WIDTH = 14, 96

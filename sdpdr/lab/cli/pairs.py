@@ -10,8 +10,8 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.rows import counted
 from sdpdr.lab.cli.console import note
 from sdpdr.lab.cli.kinds import is_whole
-from sdpdr.lab.study.cells import is_missing
-from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.tables.cells import is_missing
+from sdpdr.lab.tables.frame import Frame
 
 _POINT = "point"
 

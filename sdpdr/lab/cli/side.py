@@ -14,8 +14,8 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.rows import counted, listed
 from sdpdr.lab.cli.gaps import without_entry
 from sdpdr.lab.cli.kinds import is_whole
-from sdpdr.lab.study.cells import is_missing
-from sdpdr.lab.study.frame import Frame
+from sdpdr.lab.tables.cells import is_missing
+from sdpdr.lab.tables.frame import Frame
 
 LABELS_AS = ("auto", "classes", "numbers")
 

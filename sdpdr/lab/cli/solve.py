@@ -34,7 +34,7 @@ from sdpdr.lab.cli.options import (
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.expectation import Finding
 from sdpdr.lab.library.problem import find_card
-from sdpdr.lab.study.tables import write_table
+from sdpdr.lab.tables.files import write_table
 from sdpdr.program import Solution, Status
 from sdpdr.program.report import facts
 

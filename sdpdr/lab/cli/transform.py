@@ -33,8 +33,8 @@ from sdpdr.lab.cli.console import (
 from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import Exit, add_argument, add_command
 from sdpdr.lab.cli.saved import SUFFIX, Model, read_model
-from sdpdr.lab.study.frame import Frame
-from sdpdr.lab.study.tables import WRITABLE, require_writer, write_table
+from sdpdr.lab.tables.files import WRITABLE, require_writer, write_table
+from sdpdr.lab.tables.frame import Frame
 
 # One point in twenty of those that the model was learned from has less.
 _STRANGE = 0.05

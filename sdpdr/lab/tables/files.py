@@ -18,9 +18,9 @@ from sdpdr.base.checks import choice
 from sdpdr.base.columns import UNNAMED, is_named_as_id, told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
-from sdpdr.lab.study.delimited import read_text
-from sdpdr.lab.study.frame import Frame
-from sdpdr.lab.study.text_files import COMPRESSED
+from sdpdr.lab.tables.delimited import read_text
+from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.text_files import COMPRESSED
 
 HEADER = ("auto", "yes", "no")
 # How files begin that are what their suffix says.
@@ -57,7 +57,7 @@ def read_table(
         Whether the first line of a text file names the columns. By default it does if it has no
         number, has text above a number, or counts: 0, 1, 2, ...
     separator, decimal : str, optional
-        Of a text file; by default as `sdpdr.lab.study.delimited.read_text` finds them.
+        Of a text file; by default as `sdpdr.lab.tables.delimited.read_text` finds them.
     skip : int, default 0
         Lines of a text file before the table: a title, for instance.
     thousands : {".", ",", "'", "space"}, optional
@@ -100,21 +100,8 @@ def read_table(
     array([[1., 2.],
            [3., 4.]])
     """
-    if path.is_dir():
-        raise FileFormatError(f"{path} is a directory. Name a file in it.")
     suffix = suffix_of(path)
-    if suffix not in _FORMATS:
-        raise FileFormatError(
-            f"{path}: files called {suffix or 'without a suffix'} cannot be read. "
-            f"Choose one of {', '.join(_FORMATS)}; text may be compressed "
-            f"({', '.join(COMPRESSED)}), and sdpdr reads CSV from the standard input as `-`."
-        )
-    if path.exists() and not path.is_file():
-        raise FileFormatError(f"{path} is a device, no file. Name a file, a pipe, or `-`.")
-    if not path.is_file():
-        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
-    if not os.access(path, os.R_OK):
-        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
+    _require_readable(path, suffix)
     choice("header", header, HEADER)
     if suffix in _SEPARATORS:
         text = read_text(
@@ -229,6 +216,24 @@ def write_table(
 
 
 # -- reading ----------------------------------------------------------------------------------
+
+
+def _require_readable(path: Path, suffix: str) -> None:
+    """Refuse what is no file of a format that is known, or is not ours to read."""
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory. Name a file in it.")
+    if suffix not in _FORMATS:
+        raise FileFormatError(
+            f"{path}: files called {suffix or 'without a suffix'} cannot be read. "
+            f"Choose one of {', '.join(_FORMATS)}; text may be compressed "
+            f"({', '.join(COMPRESSED)}), and sdpdr reads CSV from the standard input as `-`."
+        )
+    if path.exists() and not path.is_file():
+        raise FileFormatError(f"{path} is a device, no file. Name a file, a pipe, or `-`.")
+    if not path.is_file():
+        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
+    if not os.access(path, os.R_OK):
+        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
 
 
 def _require_beginning(path: Path, suffix: str) -> None:

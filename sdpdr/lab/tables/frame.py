@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
-from sdpdr.lab.study.cells import (
+from sdpdr.lab.tables.cells import (
     doubt_of_unknown,
     has_comma,
     hint,
@@ -20,7 +20,7 @@ from sdpdr.lab.study.cells import (
     is_number,
     plain,
 )
-from sdpdr.lab.study.delimited import words_of
+from sdpdr.lab.tables.delimited import words_of
 
 # Lines of units or totals that are worth a list; more are a column of another kind.
 _FEW = 4

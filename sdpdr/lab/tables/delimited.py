@@ -14,33 +14,27 @@ import numpy as np
 from sdpdr.base.columns import told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.progress import show_count
-from sdpdr.lab.study.cells import (
+from sdpdr.lab.tables.cells import (
     SAID,
     SEPARATORS,
     decimal_mark,
     has_comma,
     hint,
     is_number,
-    is_padded,
-    numbers_of,
     question_late_points,
     require_marks_apart,
-    ungrouped,
 )
-from sdpdr.lab.study.lines import (
-    PercentSigns,
-    are_even,
-    cells_of,
+from sdpdr.lab.tables.first_lines import (
     has_header,
     is_pandas_array,
     lacks_a_name,
     question_first_lines,
     question_header,
     require_no_title,
-    torn,
-    without_notes,
 )
-from sdpdr.lab.study.text_files import encoding_of, opened
+from sdpdr.lab.tables.form import Columns, Form, without_percent
+from sdpdr.lab.tables.lines import are_even, cells_of, torn, without_notes
+from sdpdr.lab.tables.text_files import encoding_of, opened
 
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", "'", "space")
@@ -48,8 +42,6 @@ THOUSANDS = (".", ",", "'", "space")
 _SAMPLE, _TOGETHER = 100, 4096
 # The first line of text that says what stands between its cells.
 _TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
-# A sign of percent at the end of a number.
-_PERCENT = re.compile(r"^([-+\u2212]?[\d.,'\s]*\d[\d.,'\s]*?)\s*%$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,13 +146,13 @@ def read_text(
     if not indexed and not transpose:
         require_no_title(path.name, split, numbers)
     if percent:
-        rows = [[_PERCENT.sub(r"\1", cell.strip()) for cell in row] for row in rows]
+        rows = [[without_percent(cell.strip()) for cell in row] for row in rows]
     asked = (decimal, thousands) == (None, None) and separator == ";"
     unmarked = asked and not any("." in c and is_number(c) for row in rows for c in row)
     decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
     if header == "auto" and not indexed and not transpose:
         question_first_lines(path.name, rows, numbers, decimal)
-    form = _Form(
+    form = Form(
         separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without,
         transpose, unmarked,
     )  # fmt: skip
@@ -184,37 +176,6 @@ def _first_lines(
         below = f" below line {skip}" if skip else ""
         raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
     return [number for number, _ in told], [line for _, line in told]
-
-
-@dataclass(frozen=True)
-class _Form:
-    """How a text table is written.
-
-    Its header has no name for names of rows if it is ``indexed``, and its first lines have no
-    points if it is ``unmarked``.
-    """
-
-    separator: str
-    decimal: str
-    encoding: str
-    skip: int
-    indexed: bool
-    thousands: str | None
-    percent: bool
-    unknown: Collection[str]
-    without: Collection[int]
-    transpose: bool
-    unmarked: bool
-
-    def plain(self, cells: Sequence[str]) -> Sequence[str]:
-        """Cells without marks between thousands and signs of percent; empty where not known."""
-        if self.unknown:
-            cells = ["" if cell in self.unknown else cell for cell in cells]
-        if self.percent:
-            cells = [_PERCENT.sub(r"\1", cell) for cell in cells]
-        if self.thousands is None:
-            return cells
-        return [ungrouped(cell, self.thousands, self.decimal) for cell in cells]
 
 
 def words_of(separator: str | None, decimal: str) -> str:
@@ -268,7 +229,7 @@ def _with_index(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, li
 
 def _read(
     path: Path,
-    form: _Form,
+    form: Form,
     header: str,
     texts: Collection[int],
     as_written: Callable[[str], bool],
@@ -285,7 +246,7 @@ def _read(
         if is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
         named, names = _named(path.name, first, form, header)
-        columns = _Columns(names, form, texts, as_written)
+        columns = Columns(names, form, texts, as_written)
         body = chain(first[1 if named else 0 :], rows)
         with show_count(None, f"reading {path.name}", path.stat().st_size) as count:
             before = 0
@@ -302,7 +263,7 @@ def _read(
     return found, columns.again
 
 
-def _rows(name: str, stream: Iterable[str], form: _Form) -> Iterator[tuple[int, list[str]]]:
+def _rows(name: str, stream: Iterable[str], form: Form) -> Iterator[tuple[int, list[str]]]:
     """Rows of as many cells each, with the numbers of their lines."""
     lines = chain(repeat("\n", form.skip), islice(stream, form.skip, None))
     told = (pair for pair in cells_of(lines, form.separator) if pair[0] not in form.without)
@@ -313,7 +274,7 @@ def _rows(name: str, stream: Iterable[str], form: _Form) -> Iterator[tuple[int, 
 
 
 def _named(
-    file: str, first: Sequence[tuple[int, list[str]]], form: _Form, header: str
+    file: str, first: Sequence[tuple[int, list[str]]], form: Form, header: str
 ) -> tuple[bool, list[str]]:
     """Whether the first row names the columns, and their names."""
     cells = [form.plain(row) for _, row in first]
@@ -328,70 +289,6 @@ def _named(
         repeated = next(name for name in names if names.count(name) > 1)
         raise FileFormatError(f"{file}: two columns are called {repeated!r}. Rename one.")
     return True, names
-
-
-class _Columns:
-    """Columns that are read some rows at a time: floats, or the cells of those that are kept.
-
-    Attributes
-    ----------
-    lines : list of int
-        Where the rows stand.
-    kept : set of int
-        Columns of text.
-    again : set of int
-        Those of them that began as numbers, and are to be read anew.
-    marked : set of str
-        Numbers with points of a form that is unmarked.
-    padded : set of str
-        Columns of numbers of which some begin with zeros, by the first rows.
-    signs : PercentSigns
-    """
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        form: _Form,
-        texts: Collection[int],
-        as_written: Callable[[str], bool],
-    ) -> None:
-        self.lines: list[int] = []
-        self.again: set[int] = set()
-        self.marked: set[str] = set()
-        self.padded: set[str] = set()
-        self.signs = PercentSigns()
-        self._names, self._form = names, form
-        self._asked = {k for k, name in enumerate(names) if as_written(name)}
-        self.kept = self._asked | set(texts)
-        self._parts: list[list[np.ndarray]] = [[] for _ in names]
-
-    def add(self, rows: Sequence[tuple[int, Sequence[str]]]) -> None:
-        """Take some rows more."""
-        lines = [number for number, _ in rows]
-        self.lines += lines
-        for k, written in enumerate(zip(*(row for _, row in rows), strict=True)):
-            self._parts[k].append(self._part(k, written, lines))
-
-    def _part(self, k: int, written: Sequence[str], lines: Sequence[int]) -> np.ndarray:
-        cells = written if k in self._asked else self._form.plain(written)
-        numbers = None if k in self.kept else numbers_of(cells, self._form.decimal)
-        if numbers is not None:
-            if not self._parts[k] and any(map(is_padded, cells)):
-                self.padded.add(self._names[k])
-            if self._form.unmarked and self._form.decimal == ".":
-                self.marked |= {cell for cell in cells if "." in cell}
-            if self._form.percent:
-                self.signs.see(k, written, lines)
-            return numbers
-        if k not in self.kept:
-            self.kept.add(k)
-            self.again |= {k} if self._parts[k] else set()
-        return np.array(cells, dtype=object)
-
-    def joined(self) -> dict[str, np.ndarray]:
-        """The columns by name."""
-        parts = zip(self._names, self._parts, strict=True)
-        return {name: np.concatenate(part) if part else np.zeros(0) for name, part in parts}
 
 
 def _even(

@@ -1,0 +1,1 @@
+"""Tables of numbers in files, read as people have them, and written."""
