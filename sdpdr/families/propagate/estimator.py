@@ -75,7 +75,8 @@ class MixedLabelPropagation(
         ratio, from 0, which is ``"harmonic"``, to 1, which is ``"eigen"``.
     beta_0 : float, optional
         For ``mode="alternating"``: the first scale.
-    ridge, smoothness : float, default 1e-3 and 1.0
+    ridge : float, default 1e-3
+    smoothness : float, default 1.0
         For ``mode="mixed_graph"``.
     priors : "labels" or sequence of float, optional
         Shares of the classes among points without a label, in the order of ``classes_``, or as in

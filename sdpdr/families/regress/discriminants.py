@@ -118,10 +118,17 @@ class LDA(Discriminant):
     classes, for its spread in all and the ridge, of what those before it leave. ``eigenvalues_``
     are these shares, up to one.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`, and ``classes_`` and
-    ``means_`` of the classes in the embedding, the nearest of which `predict` tells. No neighbours
-    are searched: ``n_neighbors``, ``metric``, ``connect`` and ``smoothing`` have no effect, and
-    ``weights`` and ``bandwidth``, but for their defaults, are refused.
+    Attributes are those of `sdpdr.estimators.GraphProjection`, and ``classes_`` and ``means_`` of
+    the classes in the embedding, the nearest of which `predict` tells.
+
+    Parameters
+    ----------
+    n_components, alpha, way, orthonormal, random_state
+        As for `sdpdr.estimators.GraphProjection`.
+    n_neighbors, metric, connect, smoothing
+        As for `sdpdr.estimators.GraphProjection`; without effect, since no neighbours are searched.
+    weights, bandwidth
+        As for `sdpdr.estimators.GraphProjection`; refused, but for their defaults.
 
     References
     ----------
@@ -143,14 +150,21 @@ class SDA(Discriminant):
     r"""Semi-supervised discriminant analysis: labels, and neighbours of all samples.
 
     Labels are -1 (or None, nan, or a blank) where they are not known; where there are but two, and
-    none is missing, one of them may be -1. Parameters and attributes as of `LDA`; both spreads are
-    those of labelled samples, and neighbours are those of all.
+    none is missing, one of them may be -1. Attributes are those of `LDA`; both spreads are those of
+    labelled samples, and neighbours are those of all.
 
     ``way="direct"`` solves (2.25) of the thesis, with ``smoothing`` for its :math:`\alpha`, twice
     that of (2.19), since (2.21) leaves out a factor of two. ``way="regression"`` solves the pencil
     of samples, (3.2), and fits linear functions to its solutions, which follow neighbours and are
     no linear functions. Planes of the two are up to 0.14 rad apart where all labels of iris or
     scaled wine are known, and 0.19 where half are.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, metric, weights, bandwidth, connect
+        As for `sdpdr.estimators.GraphProjection`.
+    alpha, smoothing, way, orthonormal, random_state
+        As for `sdpdr.estimators.GraphProjection`.
 
     References
     ----------

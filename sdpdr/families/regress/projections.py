@@ -310,9 +310,15 @@ class LPP(GraphProjection):
     With labels neighbours are searched within classes. Where each class holds together, its
     responses are those of `LDA`; but their mean weighs samples by their numbers of neighbours, so
     that as many directions are turned a little (3e-4 rad on iris, 4e-3 on scaled wine), and not at
-    all where all of a class are neighbours. Solved directly they differ.
+    all where all of a class are neighbours. Solved directly they differ. Attributes are those of
+    `sdpdr.estimators.GraphProjection`.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters
+    ----------
+    n_components, n_neighbors, metric, weights, bandwidth, connect
+        As for `sdpdr.estimators.GraphProjection`.
+    alpha, smoothing, way, orthonormal, random_state
+        As for `sdpdr.estimators.GraphProjection`.
 
     References
     ----------
@@ -332,8 +338,17 @@ class LPP(GraphProjection):
 class NPE(GraphProjection):
     """Neighbourhood preserving embedding: samples follow their neighbours.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`. Edges have the weights that
-    reconstruct samples: ``weights`` and ``bandwidth``, but for their defaults, are refused.
+    Attributes are those of `sdpdr.estimators.GraphProjection`.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, metric, connect
+        As for `sdpdr.estimators.GraphProjection`.
+    weights, bandwidth
+        As for `sdpdr.estimators.GraphProjection`; refused, but for their defaults: edges have the
+        weights that reconstruct samples.
+    alpha, smoothing, way, orthonormal, random_state
+        As for `sdpdr.estimators.GraphProjection`.
 
     References
     ----------
@@ -357,9 +372,19 @@ class IsoProjection(GraphProjection):
     Components are orthonormal, in the order in which distances spread along them, so that no
     distance is longer than in the data. Where there are labels all directions are kept by default,
     which are a turn of the data: the leading ones by distances along the graph, others by variance.
+    Attributes are those of `sdpdr.estimators.GraphProjection`.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`. Edges have their lengths:
-    ``weights`` and ``bandwidth``, but for their defaults, are refused.
+    Parameters
+    ----------
+    n_components, n_neighbors, metric
+        As for `sdpdr.estimators.GraphProjection`.
+    connect : {"none", "mst", "bridges"}, default "bridges"
+        What to do with a graph of several parts; here all points have to be joined.
+    weights, bandwidth
+        As for `sdpdr.estimators.GraphProjection`; refused, but for their defaults: edges have their
+        lengths.
+    alpha, smoothing, way, orthonormal, random_state
+        As for `sdpdr.estimators.GraphProjection`.
 
     References
     ----------
@@ -388,9 +413,18 @@ class LSDA(GraphProjection):
     nearest sample of its class, with a warning that names it; the only one of a class to itself.
     So is, with ``weights="cosine"``, one at right angles to all such neighbours, by angles; one at
     right angles to all others of its class, as a text that has no word in common with them, is
-    refused.
+    refused. Attributes are those of `sdpdr.estimators.GraphProjection`.
 
-    Parameters and attributes as of `sdpdr.estimators.GraphProjection`.
+    Parameters
+    ----------
+    n_components, metric, weights, bandwidth, connect
+        As for `sdpdr.estimators.GraphProjection`.
+    n_neighbors : int, optional
+        By default ten, or all others where there are fewer.
+    way : {"regression", "direct"}, default "direct"
+        Its solutions, concentrated where classes meet, are far from linear functions.
+    alpha, smoothing, orthonormal, random_state
+        As for `sdpdr.estimators.GraphProjection`.
 
     Warns
     -----

@@ -42,8 +42,22 @@ class PolynomialFactorization(FactorTransformer):
     n_components : int, default 1
     coefficients : sequence of float, default (1.0,)
         Of g, from :math:`c_1`; None where they are to be found too.
-    lift, nonnegative, regularization, degree, restarts, max_iter, tol, solver
-        As of `sdpdr.factorize.polynomial`.
+    lift : {"layers", "moments"}, default "layers"
+        One matrix of rank one for each power, or a single one of all products of monomials.
+    nonnegative : bool, default True
+        Whether factors, and unknown coefficients, are not negative.
+    regularization : float, optional
+        A single program is solved then, with a bound on all factors; by default V is met exactly.
+    degree : int, default 2
+        Of g, where ``coefficients`` are to be found.
+    restarts : int, default 0
+        Random starts that follow the first one.
+    max_iter : int, default 50
+        Programs in each start.
+    tol : float, default 1e-9
+        Relative misfit at which entries count as met.
+    solver : str or Solver, default "clarabel"
+        See `sdpdr.factorize.polynomial` for all of these.
     time_limit : float or None, default 10
         Seconds of the fit; "auto" is the default. Unless it is None, tables of more than 1000
         entries are fitted without programs.

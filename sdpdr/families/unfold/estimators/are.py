@@ -52,6 +52,9 @@ class ARE(GramEmbedding):
         What to do about sequences that no edge joins: join every two parts by several edges, with
         a warning; add the shortest joining edges only; keep the largest part (states left out get
         ``nan``); or refuse. See `sdpdr.graphs.knn`.
+    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
+        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
+        `sdpdr.extend.fit_extension`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`.

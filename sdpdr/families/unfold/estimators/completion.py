@@ -74,7 +74,7 @@ class DistanceCompletion(Embedding):
     ----------
     n_components : int, default 2
         Dimension, if no coordinates are known; else they say it.
-    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band or Slack
+    misfit : {"auto", "square", "absolute", "equality", "inequality"}, Band, Slack, default "auto"
         How a distance that changes is charged for: by the square of the relative change of its
         square, the default without anchors; by its size, the default with anchors, which changes
         none at all where that is possible, but takes longer where it is not; or what else

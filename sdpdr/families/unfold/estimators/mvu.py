@@ -168,6 +168,9 @@ class MFNU(SampledEmbedding):
         What to do about a disconnected graph: join every two parts by several edges, with a
         warning; add the shortest joining edges only, on which parts turn as on hinges; keep the
         largest part (points left out get ``nan``); or refuse. See `sdpdr.graphs.knn`.
+    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
+        Also learn a map of all points, which gives ``transform``, ``trust`` and ``score``; see
+        `sdpdr.extend.fit_extension`.
     solver : str or Solver, default "auto"
     form : str, default "auto"
         See `sdpdr.solve`.
@@ -240,7 +243,11 @@ class MVE(SampledInTime):
     angles : bool, default False
     connect : {"bridges", "mst", "largest", "error"}, default "bridges"
         As of `MVU`.
-    solver, form : see `sdpdr.solve`
+    extension : {"kernel", "linear", "sparse", "barycentric", "landmark"}, optional
+        As of `MVU`.
+    solver : str or Solver, default "auto"
+    form : str, default "auto"
+        See `sdpdr.solve`.
     tol : float, optional
         The objective has settled when an iteration lowers it by no more than this share, 1e-6 by
         default.
