@@ -26,11 +26,11 @@ from .families.factor.polynomial.estimator import PolynomialFactorization as Pol
 from .families.metric.estimators import XingMetric as XingMetric
 from .families.metric.ghodsi import GhodsiMetric as GhodsiMetric
 from .families.propagate.estimator import MixedLabelPropagation as MixedLabelPropagation
-from .families.regress.discriminants import LDA as LDA
-from .families.regress.discriminants import SDA as SDA
+from .families.regress.projections import LDA as LDA
 from .families.regress.projections import LPP as LPP
 from .families.regress.projections import LSDA as LSDA
 from .families.regress.projections import NPE as NPE
+from .families.regress.projections import SDA as SDA
 from .families.regress.projections import IsoProjection as IsoProjection
 from .families.regress.spectral_regression import SpectralRegression as SpectralRegression
 from .families.sopca.estimator import SOPCA as SOPCA

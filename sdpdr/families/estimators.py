@@ -10,8 +10,8 @@ from sdpdr.families.factor.polynomial.estimator import PolynomialFactorization
 from sdpdr.families.metric.estimators import XingMetric
 from sdpdr.families.metric.ghodsi import GhodsiMetric
 from sdpdr.families.propagate.estimator import MixedLabelPropagation
-from sdpdr.families.regress.discriminants import LDA, SDA
-from sdpdr.families.regress.projections import LPP, LSDA, NPE, GraphProjection, IsoProjection
+from sdpdr.families.regress.graph_projection import GraphProjection
+from sdpdr.families.regress.projections import LDA, LPP, LSDA, NPE, SDA, IsoProjection
 from sdpdr.families.regress.spectral_regression import SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA
 from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert

@@ -130,7 +130,7 @@ def test_without_labels_there_are_two_directions_for_pictures():
 
 
 def test_more_samples_are_chosen_by_some_of_them(monkeypatch):
-    monkeypatch.setattr("sdpdr.families.regress.projections.SAMPLES", 60)
+    monkeypatch.setattr("sdpdr.families.regress.graph_projection.SAMPLES", 60)
     X, y = make_classification(200, 12, n_informative=3, n_redundant=0, random_state=0)
     one, other = LSDA(random_state=3).fit(X, y), LSDA(random_state=3).fit(X, y)
     assert one.tried_ == other.tried_ != LSDA(random_state=4).fit(X, y).tried_

@@ -384,7 +384,7 @@ def test_what_cannot_be_is_named(learner, y, error, words):
         "labels": labels,
         "one": np.zeros(60),
         "short": labels[:9],
-        "few": np.where(labels == 2, -1, labels),
+        "few": np.where(labels == 2, np.nan, labels),
         None: None,
     }[y]
     if learner.get_params().get("kernel") == "precomputed":
