@@ -195,19 +195,37 @@ def warn_of_seeming_distances(X: Any) -> None:
     >>> print(str(caught[0].message).partition(":")[0])
     X is square and symmetric with zeros on its diagonal, as distances are
     """
-    if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
-        return
-    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
-    apart = ~np.eye(len(X), dtype=bool)
-    if np.any(np.abs(X.diagonal()) > ROUNDING * X.max()) or np.any(X[apart] <= 0.0):
-        return
-    if np.all(np.abs(X - X.T) <= ROUNDING * X.max()):
+    if seem_distances(X):
         warn(
             "X is square and symmetric with zeros on its diagonal, as distances are: its rows are "
             "taken for points all the same. If it holds distances, pass metric='precomputed' "
             "(where a method takes that).",
             SeemingDistancesWarning,
         )
+
+
+def seem_distances(X: Any) -> bool:
+    """Whether an array has the form of a matrix of distances, some of which may be nan.
+
+    Examples
+    --------
+    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [np.nan, 2, 0]]))
+    True
+    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [3, 4, 0]]))
+    False
+    """
+    if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
+        return False
+    apart, known = ~np.eye(len(X), dtype=bool), np.isfinite(X)
+    if not known[apart].any():
+        return False
+    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
+    rounding = ROUNDING * float(X.max(where=known, initial=-np.inf))
+    if np.any(np.abs(X.diagonal()) > rounding) or np.any(X[apart & known] <= 0.0):
+        return False
+    both = known & known.T
+    i, j = np.nonzero(both)
+    return bool(np.all(np.abs(X[i, j] - X[j, i]) <= rounding))
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
+from sdpdr.base.distances import seem_distances
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import named, numbered
@@ -198,6 +199,13 @@ def _where_missing(X: Any) -> str:
     else:
         unknown = ~np.isfinite(numbers)
         rows, columns = (np.flatnonzero(unknown.any(axis=axis)) for axis in (1, 0))
+        if seem_distances(numbers):
+            return (
+                f"Rows that are not finite: {numbered(rows)}. X is square and symmetric with zeros "
+                "on its diagonal, as distances are. If it holds distances, of which some are not "
+                "known, pass metric='precomputed' (where a method takes that), or take "
+                "sdpdr.DistanceCompletion."
+            )
     return (
         f"Rows that are not finite: {numbered(rows)}. Their columns: {named(columns, X)}. Drop "
         "those rows or columns, or fill them in, with sklearn.impute for instance."

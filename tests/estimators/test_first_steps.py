@@ -36,6 +36,18 @@ def test_distances_passed_as_points_are_told(given):
     assert [w.filename for w in caught] == [__file__]
 
 
+@pytest.mark.parametrize("gap", [np.nan, np.inf])
+@pytest.mark.parametrize("learner", [sdpdr.MVU(), sdpdr.MVE(), sdpdr.LPP()])
+def test_distances_with_gaps_that_are_passed_as_points_are_told(learner, gap):
+    given = D.copy()
+    given[3, 5] = gap
+    with pytest.raises(DataError, match=r"3\. X is square .*metric='precomputed'.*Completion\.$"):
+        learner.fit(given)
+    given[4, 6] += 1.0
+    with pytest.raises(DataError, match="fill them in"):
+        learner.fit(given)
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_they_are_wherever_there_is_a_metric(metric):
     with pytest.warns(SeemingDistancesWarning):
