@@ -220,7 +220,7 @@ def seem_distances(X: Any) -> bool:
     if not known[apart].any():
         return False
     # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
-    rounding = ROUNDING * float(X.max(where=known, initial=-np.inf))
+    rounding = ROUNDING * float(np.max(X[known]))
     if np.any(np.abs(X.diagonal()) > rounding) or np.any(X[apart & known] <= 0.0):
         return False
     both = known & known.T
