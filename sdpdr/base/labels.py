@@ -208,8 +208,8 @@ def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
     """Warn of -1, taken for a label that is not known, where it looks like a sign.
 
     That is beside 0 and 1 alone, or with smaller numbers still, and about as often as the classes
-    occur. Of few labels among many samples, or few gaps, nothing is said. ``way`` tells how to ask
-    for labels that are not known, without these words.
+    occur. Of few labels among many samples, few gaps, or twenty labels in all, nothing is said.
+    ``way`` tells how to ask for labels that are not known, without these words.
 
     Warns
     -----
@@ -217,7 +217,7 @@ def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
     """
     gone = unknown(y) & marked(y)
     labels = y[~unknown(y)].tolist()
-    if not gone.any() or not all(isinstance(each, Real) for each in labels):
+    if not gone.any() or len(labels) <= _FEW or not all(isinstance(each, Real) for each in labels):
         return
     classes = Counter(labels)
     if set(classes) != {0, 1} and min(classes, default=0) > UNKNOWN:

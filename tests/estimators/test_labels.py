@@ -208,6 +208,7 @@ def test_minus_one_that_looks_like_a_sign_is_told_once(learner):
         (np.where(np.arange(50) < 40, -1, SIGNS % 2), False),  # few labels
         (np.where(np.arange(50) < 3, -1, np.abs(SIGNS)), False),  # few gaps
         (np.where(np.arange(48) < 24, -1, np.arange(48) % 2), False),  # half of the labels
+        (SIGNS[:24], False),  # too few to judge by
         (marked(-1), False),
         (np.where(SIGNS == 0, 1, SIGNS), False),
         (np.where(SIGNS == -1, -1, SIGNS + 1), False),

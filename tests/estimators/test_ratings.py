@@ -832,3 +832,16 @@ def test_what_is_scored_is_predicted(kind):
     score = -np.sqrt(np.mean((expected - y) ** 2)) if kind is RatingMMMF else (expected == y).mean()
     assert model.score(frame) == pytest.approx(score)
     assert model.score(pairs[["movieId", "userId"]], y) == pytest.approx(score)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_prices_are_compared_roughly_and_alike(seed, monkeypatch):
+    """Descents that end early name the price of those that go on, and what is fitted is precise."""
+    seen = ratings(60, 40, seed)[0]
+    rough = RatingMMMF().fit(seen)
+    monkeypatch.setattr("sdpdr.families.factor.margin.descent._ROUGH", (1e-7, 10))
+    fine = RatingMMMF().fit(seen)
+    np.testing.assert_allclose(rough.prices_, fine.prices_)
+    np.testing.assert_allclose(rough.errors_, fine.errors_, rtol=5e-3)
+    assert rough.c_ == fine.c_
+    assert rough.gap_ <= 1e-2

@@ -266,7 +266,7 @@ class _Part:
         """The sum of squared errors on what is held back, at a price."""
         program = self._program.priced(multiple * self._least)
         self._last = complete(
-            program, tol=_TOL, max_iter=_ROUNDS, deadline=deadline, start=self._last
+            program, tol=_TOL, max_iter=_ROUNDS, deadline=deadline, start=self._last, rough=True
         )
         found = self._last
         scores = found.scores(*self.held.places.T)

@@ -1,8 +1,8 @@
 r"""The best of several starts of a local method, and what is exact finished to rounding.
 
 Every start goes down a short way, and the best of them to the end. Only where that comes so near
-that an exact factorization may be there, other starts follow: an error that noise leaves is much
-the same from all of them.
+that an exact factorization may be there, other starts follow, of large matrices until two ends are
+alike: an error that noise leaves is much the same from all of them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _PERHAPS, _NEAR = 0.1, 1e-2
 _SHORT, _FALL = 200, 1e-4
 # Steps of the polish that lower the squares by less than this share lead to nothing exact.
 _IDLE = 1e-4
+# Errors, relative to one another, that are alike.
+_ALIKE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,11 @@ class Search:
         for factors in begun:
             W, H = self._finished(factors, self.max_iter - short)
             now = self.known.error(W, H)
+            # Two ends of large factors that are not polished: what is left is noise.
+            alike = W.size + H.size > POLISH and abs(now - error) <= _ALIKE * error < np.inf
             if now < error:
                 best, error = H, now
-            if error <= self.tol or error > _PERHAPS:
+            if error <= self.tol or error > (_NEAR if alike else _PERHAPS):
                 break
         return best, self.starts
 
