@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -145,6 +146,30 @@ def test_searches_repeat_themselves():
     assert all(np.array_equal(a, b) for a, b in zip(once, again, strict=True))
 
 
+@pytest.mark.parametrize("options", [{}, {"metric": "cosine", "weights": "cosine"}])
+def test_sparse_objects_are_searched_as_dense_ones(options):
+    def user(shown):
+        return KIND[shown] == 3
+
+    dense = RelevanceFeedback(**options).fit(GALLERY)
+    sparse = RelevanceFeedback(**options).fit(sp.csr_array(GALLERY))
+    for query in (DIGITS[3], sp.csr_array(DIGITS[3:4])):
+        for one, other in zip(
+            dense.search(DIGITS[3], user), sparse.search(query, user), strict=True
+        ):
+            assert precision_at(one, KIND == 3, 60) == precision_at(other, KIND == 3, 60)
+            assert np.isin(one[:50], other[:60]).all()
+    assert sp.issparse(sparse.query_)
+    with pytest.raises(ShapeError, match="must have shape"):
+        sparse.ask(sp.csr_array(DIGITS[:2]))
+
+
+def test_angles_rank_first_by_cosine():
+    search = RelevanceFeedback(metric="cosine").fit(GALLERY * 7.0).ask(DIGITS[9])
+    lengths = np.linalg.norm(GALLERY, axis=1) * np.linalg.norm(DIGITS[9])
+    assert np.all(np.diff((GALLERY @ DIGITS[9] / lengths)[search.ranking_]) <= 1e-12)
+
+
 def test_what_cannot_be_is_refused(begun):
     with pytest.raises(ShapeError, match="must have shape"):
         begun.ask(DIGITS[:2])
@@ -165,6 +190,8 @@ def test_what_cannot_be_is_refused(begun):
         ({"n_pool": 0}, DataError),
         ({"smoothing": 0.0}, DataError),
         ({"by": "responses"}, UnknownNameError),
+        ({"metric": "cosines"}, UnknownNameError),
+        ({"weights": "cosines"}, UnknownNameError),
     ):
         with pytest.raises(error):
             RelevanceFeedback(**options).fit(GALLERY)

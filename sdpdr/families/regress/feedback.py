@@ -8,13 +8,21 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Index
-from sdpdr.base.errors import AddedEdgesWarning, DataError, NotAcceptedError, ShapeError
+from sdpdr.base.arrays import Array, Index
+from sdpdr.base.errors import (
+    AddedEdgesWarning,
+    DataError,
+    FewPointsWarning,
+    NotAcceptedError,
+    ShapeError,
+)
 from sdpdr.base.estimators import checked
 from sdpdr.families.regress.spectral_regression import SpectralRegression
 
@@ -51,7 +59,7 @@ def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
 class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Retrieval with relevance feedback, by semi-supervised spectral regression.
 
-    Objects are ranked by their distance from a query q, at first :math:`|x_i - q|`. The user says
+    Objects are ranked by their distance from a query q, at first that of ``metric``. The user says
     which of the first ones are relevant. Labels, and the query as a relevant object, are carried
     along the neighbour graph of the objects ranked first and regressed on by
     `sdpdr.SpectralRegression`. Two classes have one response, so the map is one function
@@ -75,6 +83,10 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     by : {"response", "distance"}, default "response"
     n_neighbors : int, default 5
         Of the graph, whose parts are joined by shortest edges.
+    metric : {"euclidean", "cosine"}, default "euclidean"
+        Of the first ranking, and of neighbours.
+    weights : {"binary", "heat", "cosine"}, default "binary"
+        Of the edges, as for `sdpdr.graphs.edge_weights`.
     smoothing : float, default 0.1
         Price of differing from neighbours.
     alpha : float, "loo" or "auto", default "auto"
@@ -82,7 +94,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     Attributes
     ----------
-    query_ : array of shape (m,)
+    query_ : array of shape (m,), or sparse array of shape (1, m) of sparse objects
     labels_ : array of int, shape (n,)
         1 relevant, 0 not, -1 where not known.
     ranking_ : array of int, shape (n,)
@@ -129,6 +141,8 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     max_rounds: int = 4
     by: str = "response"
     n_neighbors: int = 5
+    metric: str = "euclidean"
+    weights: str = "binary"
     smoothing: float = 0.1
     alpha: float | str = "auto"
 
@@ -137,13 +151,16 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
         Parameters
         ----------
-        X : array_like of shape (n, m)
+        X : array_like or sparse array of shape (n, m)
+            Sparse objects are never made dense.
         """
         for name in ("n_shown", "n_pool", "max_rounds", "n_neighbors"):
             validate.positive_integer(name, getattr(self, name))
         validate.choice("by", self.by, ("response", "distance"))
+        validate.choice("metric", self.metric, ("euclidean", "cosine"))
+        validate.choice("weights", self.weights, ("binary", "heat", "cosine"))
         validate.positive_number("smoothing", self.smoothing)
-        self._X = np.asarray(checked(self, X, ensure_min_samples=2))
+        self._X = checked(self, X, accept_sparse="csr", ensure_min_samples=2)
         # A search among other objects is no search among these.
         if hasattr(self, "query_"):
             del self.query_
@@ -154,22 +171,16 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
         Parameters
         ----------
-        query : array_like of shape (m,)
+        query : array_like of shape (m,), or sparse array of shape (1, m)
 
         Returns
         -------
         self
         """
         check_is_fitted(self, "n_features_in_")
-        query = np.asarray(query, dtype=float)
-        m = self._X.shape[1]
-        if query.shape != (m,):
-            raise ShapeError(f"the query must have shape ({m},), it has {query.shape}.")
-        if not np.isfinite(query).all():
-            raise DataError("the query has entries that are NaN or infinite. Fill them in.")
-        self.query_ = query
-        self._apart = np.linalg.norm(self._X - query, axis=1)
-        self.labels_ = np.full(len(self._X), _UNKNOWN)
+        self.query_ = self._checked_query(query)
+        self._apart = self._distances()
+        self.labels_ = np.full(self._X.shape[0], _UNKNOWN)
         self.rounds_, self.satisfied_ = 0, False
         self.map_: SpectralRegression | None = None
         self.ranking_ = np.argsort(self._apart, kind="stable")
@@ -202,7 +213,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self
         """
         self._check_asked()
-        numbers = validate.numbers("objects", objects, len(self._X), "numbers of objects")
+        numbers = validate.numbers("objects", objects, self._X.shape[0], "numbers of objects")
         told = np.atleast_1d(np.asarray(relevant))
         if told.shape != numbers.shape or not np.isin(told, (0, 1)).all():
             raise DataError(
@@ -237,16 +248,40 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             rankings.append(self.ranking_)
         return rankings
 
+    def _checked_query(self, query: Any) -> Any:
+        """A vector, or a row of sparse objects."""
+        m = self._X.shape[1]
+        row = query.toarray() if sp.issparse(query) else np.asarray(query, dtype=float)
+        if sp.issparse(query) and row.shape == (1, m):
+            row = row[0]
+        if row.shape != (m,):
+            raise ShapeError(f"the query must have shape ({m},), it has {row.shape}.")
+        if not np.isfinite(row).all():
+            raise DataError("the query has entries that are NaN or infinite. Fill them in.")
+        return sp.csr_array(row[None, :]) if sp.issparse(self._X) else row
+
+    def _distances(self) -> Array:
+        """Of all objects from the query."""
+        if self.metric == "cosine":
+            return np.asarray(cosine_distances(self._X, self.query_.reshape((1, -1))))[:, 0]
+        if sp.issparse(self._X):
+            return np.asarray(euclidean_distances(self._X, self.query_))[:, 0]
+        return np.asarray(np.linalg.norm(self._X - self.query_, axis=1))
+
     def _rank(self) -> None:
         if not np.any(self.labels_ == _IRRELEVANT):
             return
         known = np.flatnonzero(self.labels_ != _UNKNOWN)
         pool = np.union1d(self.ranking_[: self.n_pool], known)
-        objects = np.vstack([self._X[pool], self.query_])
+        together = [self._X[pool], self.query_]
+        is_sparse = sp.issparse(self._X)
+        objects = sp.vstack(together, format="csr") if is_sparse else np.vstack(together)
         labels = np.append(self.labels_[pool], _RELEVANT)
         learned = SpectralRegression(
             responses="semisupervised",
-            n_neighbors=min(self.n_neighbors, len(np.unique(objects, axis=0)) - 1),
+            n_neighbors=self.n_neighbors,
+            metric=self.metric,
+            weights=self.weights,
             smoothing=self.smoothing,
             alpha=self.alpha,
             connect="mst",
@@ -254,6 +289,8 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         with warnings.catch_warnings():
             # Parts of the pool are joined in every round, as the class says.
             warnings.simplefilter("ignore", AddedEdgesWarning)
+            # Of fewer objects than neighbours all are taken.
+            warnings.simplefilter("ignore", FewPointsWarning)
             learned.fit(objects, labels)
         self.map_ = learned
         places = learned.transform(objects)[:, 0]
@@ -265,6 +302,11 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         # Equal ones by their distance, so that none is left to chance.
         ranked = pool[np.lexsort((self._apart[pool], last))]
         self.ranking_ = np.concatenate([ranked, self.ranking_[~np.isin(self.ranking_, pool)]])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _check_asked(self) -> None:
         check_is_fitted(self, "n_features_in_")
