@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -425,3 +426,24 @@ def test_options_of_the_graph_are_refused_before_the_data(learner, option):
     gaps = np.full((6, 6), np.nan)
     with pytest.raises(UnknownNameError, match="unknown .*'precomputed'"):
         learner(**{option: "precomputed"}).fit(gaps, [0, 1] * 3)
+
+
+def test_given_places_of_other_samples_are_scored():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    Y = X @ rng.standard_normal((5, 2)) + 0.1 * rng.standard_normal((60, 2))
+    learned = SpectralRegression(responses="given").fit(X[:40], Y[:40])
+    lost = np.square(Y[40:] - learned.transform(X[40:])).sum(axis=0)
+    whole = np.square(Y[40:] - Y[40:].mean(axis=0)).sum(axis=0)
+    assert learned.score(X[40:], Y[40:]) == pytest.approx(np.mean(1.0 - lost / whole))
+    one = SpectralRegression().fit(X[:40], Y[:40, 0])
+    assert 0.9 < one.score(X[40:], Y[40:, 0]) < 1.0
+    search = GridSearchCV(SpectralRegression(responses="given"), {"alpha": [1e-3, 1e3]}).fit(X, Y)
+    assert search.best_params_ == {"alpha": 1e-3}
+    classes = SpectralRegression().fit(X, Y[:, 0] > 0.0)
+    assert not hasattr(classes, "score")
+    with pytest.raises(AttributeError, match=r"sdpdr\.LDA"):
+        classes.score(X, Y[:, 0] > 0.0)
+    again = classes.fit(X[:40], Y[:40])
+    assert again.score(X[40:], Y[40:]) == one.set_params().fit(X[:40], Y[:40]).score(X[40:], Y[40:])
+    assert not hasattr(again, "classes_")

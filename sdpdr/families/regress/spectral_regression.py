@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import r2_score
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
 from sdpdr.base import checks as validate
@@ -40,6 +41,14 @@ def _require_kernel(estimator: SpectralRegression) -> None:
         raise AttributeError(
             "samples are added to a kernel map with a ridge only: pass kernel='rbf' or another, "
             "and no cardinality."
+        )
+
+
+def _require_given(estimator: SpectralRegression) -> None:
+    if getattr(estimator, "eigenvalues_", None) is not None:
+        raise AttributeError(
+            "score compares places with those that were given, and these responses were found: "
+            "sdpdr.LDA and sdpdr.SDA score the classes that they tell."
         )
 
 
@@ -245,6 +254,27 @@ class SpectralRegression(Regressing):
         self._keep(everything)
         return self
 
+    @Provided(_require_given)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination of the places of other samples, where responses are given.
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (q, m)
+        y : array_like of shape (q,) or (q, n_components)
+            Where an embedding has them.
+        sample_weight : array_like of shape (q,), optional
+
+        Returns
+        -------
+        float
+            One less the share of the variance that is missed, in the mean of the columns.
+        """
+        places = np.asarray(self.transform(X), dtype=float)
+        return float(
+            r2_score(np.reshape(y, (len(places), -1)), places, sample_weight=sample_weight)
+        )
+
     def _goes_by_distance(self, y: np.ndarray | None) -> bool:
         """Whether neighbours or a kernel of distances have to do with the map."""
         if self.kernel is not None:
@@ -300,6 +330,7 @@ class SpectralRegression(Regressing):
         found = self._responses(X, y, kind, weights)
         self._y, self._weights, self.responses_ = y, weights, found.vectors
         for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
+            self.__dict__.pop(name, None)  # of an earlier fit
             if value is not None:
                 setattr(self, name, value)
         return found
