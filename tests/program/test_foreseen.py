@@ -190,7 +190,7 @@ def corner():
 
 
 def test_an_interrupt_of_the_path_keeps_the_nearest_point(monkeypatch):
-    monkeypatch.setattr(room, "closed_form", lambda *given: None)
+    monkeypatch.setattr(room, "closed_form", lambda *given, **options: None)
     monkeypatch.setattr(room, "_along_path", interrupt)
     near = Point({"X": np.diag([1.0, 1e-2])}, {"corner": -np.ones(1)})
     with pytest.raises(InterruptedProofError) as raised:
