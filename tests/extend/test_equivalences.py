@@ -474,6 +474,17 @@ def test_sparse_rows_choose_the_ridge_of_dense_ones_however_often_they_repeat(sh
     assert sparse.error == pytest.approx(dense.error, rel=1e-6)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8, 1.7e9])
+def test_sparse_rows_with_a_column_far_from_zero_choose_the_ridge_of_dense_ones(offset):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((30, 40)), rng.standard_normal((30, 2))
+    X[:, 0] = offset + 3.0 * X[:, 0]
+    X[rng.random(X.shape) < 0.5 * (X < 1e3)] = 0.0
+    dense, sparse = extend.choose_ridge(X, Y), extend.choose_ridge(sp.csr_array(X), Y)
+    assert sparse.alpha == pytest.approx(dense.alpha, rel=1e-6)
+    assert sparse.error == pytest.approx(dense.error, rel=1e-6)
+
+
 @pytest.mark.parametrize("unit", [1e5, 1e6])
 def test_one_column_in_another_unit_leaves_the_others_their_say(unit):
     """Of noise in a large unit the best ridge takes nothing from columns that tell the response."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.sparse.linalg import aslinearoperator, lsqr
 
 from sdpdr.base import checks as validate
@@ -22,6 +24,8 @@ _LARGE = 4000
 _BLOCK = 65536
 # A Cholesky factor with a smaller pivot, relative to its largest, solves nothing reliably.
 _SINGULAR = 1e-7
+# Share of a column's squares that are its mean's, beyond which few of its entries are zero.
+_MOSTLY = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,14 +222,24 @@ class Centered:
         return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, self.roots @ B)
 
     def outer(self) -> Array:
-        """X X^T of the centred data."""
-        along = np.multiply.outer(self.X @ self.x_mean, self.roots)
-        inner = self.X @ self.X.T
+        """X X^T of the centred data; of columns far from zero without what would cancel."""
+        far = self._far
+        X, mean = self.X[:, ~far], self.x_mean[~far]
+        along = np.multiply.outer(X @ mean, self.roots)
+        inner = X @ X.T
         inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-        size = self.x_mean @ self.x_mean
-        return np.asarray(
-            inner - along - along.T + size * np.multiply.outer(self.roots, self.roots)
-        )
+        inner = inner - along - along.T + mean @ mean * np.multiply.outer(self.roots, self.roots)
+        if far.any():
+            columns = replace(self, X=self.X[:, far], x_mean=self.x_mean[far]).dense()
+            inner += columns @ columns.T
+        return np.asarray(inner)
+
+    @cached_property
+    def _far(self) -> NDArray[np.bool_]:
+        """Columns whose mean is large beside their spread, of which few entries are zero."""
+        squares = self.X.multiply(self.X) if sp.issparse(self.X) else np.square(self.X)
+        whole = np.asarray(squares.sum(axis=0)).ravel()
+        return np.asarray(np.square(self.x_mean) * np.sum(np.square(self.roots)) > _MOSTLY * whole)
 
     def gram(self) -> Array:
         """X^T X of the centred data; a block of rows at a time, so that nothing cancels."""
@@ -259,10 +273,8 @@ class Centered:
                 "reduce X first, with sklearn.decomposition.TruncatedSVD."
             )
         values, vectors = np.linalg.eigh(self.outer() if self.is_wide else self.gram())
-        # Of sparse rows the mean is taken off their products, which are as large as the rows are.
-        rows = self.X.multiply(self.X).sum(axis=1) if sp.issparse(self.X) else 0.0
-        size = max(float(values[-1]), float(np.max(rows)))
-        rounding = order * np.finfo(float).eps * size
+        # The mean of sparse rows is taken off their products, which are as large as the rows are.
+        rounding = order * np.finfo(float).eps * float(values[-1]) / (1.0 - _MOSTLY)
         return np.where(values > rounding, values, 0.0), vectors
 
 
