@@ -283,6 +283,7 @@ def test_only_marks_that_may_stand_between_thousands_are_offered(sdpdr, tmp_path
         ("t.csv", "a;b;c\n1.233;4.023;555\n12.100;999;1.000\n7;8.500;3\n"),
         ("t.csv", "a;b\n1.233;4.023\n2.104;-5.333\n"),
         ("t.csv", "name;2020\nx;1.233\ny;1.233.555\nz;\n"),
+        ("t.csv", "1.250;3.400\n800;900\n700;650\n"),
         ("t.tsv", "a\tb\n1.250\t800\n800\t1.233\n"),
         ("t.csv", 'a,b\n1.250,"x"\n3,"y"\n'),
     ],
@@ -292,8 +293,9 @@ def test_points_that_may_stand_between_thousands_are_asked_about(sdpdr, tmp_path
     said = refused(sdpdr(f"embed {name} --out out.csv"), tmp_path)
     assert "found '1.2" in said
     assert said.endswith("Say which it is with --decimal . or --thousands .")
-    column = "2020" if "2020" in text else "a"
-    options = {"thousands": ".", "header": "yes"}, {"decimal": ".", "header": "yes"}
+    column = "2020" if "2020" in text else "a" if "a" in text else "1"
+    header = "no" if column == "1" else "yes"
+    options = {"thousands": ".", "header": header}, {"decimal": ".", "header": header}
     read = [float(read_table(tmp_path / name, **o).columns[column][0]) for o in options]
     assert read[0] == 1000.0 * read[1]
 
@@ -307,6 +309,19 @@ def test_points_below_many_numbers_without_are_asked_about(sdpdr, tmp_path):
         assert read_table(tmp_path / "t.csv", **options).columns["a.x"][-1] == found
     (tmp_path / "t.csv").write_text(f"a.x;b\n{rows}1.233;4.02\n")
     assert read_table(tmp_path / "t.csv").columns["a.x"][-1] == 1.233
+    (tmp_path / "t.csv").write_text(f"a.x,b\n{rows.replace(';', ',')}1.230,4\n")
+    said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
+    assert said.endswith("Say which it is with --decimal . or --thousands .")
+    (tmp_path / "t.csv").write_text(f"a.x,b\n{rows.replace(';', ',')}1.233,4\n")
+    assert read_table(tmp_path / "t.csv").columns["a.x"][-1] == 1.233
+
+
+def test_what_stands_for_unknown_entries_does_so_in_columns_that_are_kept(tmp_path):
+    (tmp_path / "t.csv").write_text("x,k,id\n1,-,7\n2,a,-\n-,b,8\n")
+    read = read_table(tmp_path / "t.csv", unknown=["-"], as_written=["k"]).columns
+    assert read["k"].tolist() == ["", "a", "b"]
+    assert read["id"].tolist() == ["7", "", "8"]
+    assert np.isnan(read["x"][2])
 
 
 @pytest.mark.parametrize("index", [False, True])

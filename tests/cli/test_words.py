@@ -149,6 +149,7 @@ def test_distances_may_come_in_triples(sdpdr, tmp_path, pairs, named):
     [
         ("A,B,1\nA,A,2\n", "line 3: 'A' is 2 away from itself"),
         ("A,B,1\nB,A,2\n", "line 3: 'B' and 'A' are 2 apart, and 1 in a line before"),
+        ("A,B,1e-9\nB,A,2e-9\n", "line 3: 'B' and 'A' are 2e-09 apart, and 1e-09 in a line before"),
         ("A,B,1\n,A,2\n", "line 3: a pair lacks a point"),
     ],
 )

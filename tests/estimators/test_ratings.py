@@ -610,6 +610,7 @@ def test_a_rating_that_is_missing_is_left_out_as_the_error_says(kind):
         ([[1, 2, 3.0], [4, 5, np.nan]], "row 1 of three columns has no third number"),
         (sp.csr_array(([np.nan, 1.0], ([0, 1], [0, 1]))), "NaN"),
         (sp.csr_array((3, 4)), "no rating was given"),
+        (sp.csr_array(np.eye(4)).tobsr(), "sparse in blocks"),
     ],
 )
 def test_ratings_that_are_refused(X, words):

@@ -271,7 +271,8 @@ class SOPCA(Reconstructing):
         found = self.relaxation_
         self.T_P_ = found.left if found else None
         self.T_Q_ = found.right if found else None
-        self.upper_bound_ = found.bound if found else float("inf")
+        # Where they meet, rounding may put either above the other.
+        self.upper_bound_ = max(found.bound, self.objective_) if found else float("inf")
         self.gap_ = float("inf")
         if self.objective_ > 0.0:
             self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_

@@ -50,7 +50,9 @@ def squared_up(frame: Frame, args: Namespace) -> Frame:
                 f"{_place(frame, row)}: {a!r} is {length:g} away from itself. Pass distances, not "
                 "similarities."
             )
-        if np.isfinite(D[i, j]) and np.isfinite(length) and not np.isclose(D[i, j], length):
+        if np.isnan(length) and np.isfinite(D[i, j]):
+            continue
+        if np.isfinite(D[i, j]) and not np.isclose(D[i, j], length, atol=0.0):
             raise DataError(
                 f"{_place(frame, row)}: {a!r} and {b!r} are {length:g} apart, and {D[i, j]:g} in a "
                 "line before. Leave one out, or write the mean of both."

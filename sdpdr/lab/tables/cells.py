@@ -305,7 +305,10 @@ def _question_points(name: str, rows: Sequence[Sequence[str]], separator: str) -
     a column must hold 1.250 beside 800, since whoever writes decimals to the last zero writes
     800.000.
     """
-    body = [[cell.strip() for cell in column] for column in zip_longest(*rows[1:], fillvalue="")]
+    top = [cell.strip() for row in rows[:1] for cell in row]
+    named = not all(is_number(cell) or _POINTS.fullmatch(cell) for cell in top)
+    below = zip_longest(*rows[int(named) :], fillvalue="")
+    body = [[cell.strip() for cell in column] for column in below]
     numbers = [[c for c in column if is_number(c) or _POINTS.fullmatch(c)] for column in body]
     marked = [column for column in numbers if any("." in cell for cell in column)]
     known = [[cell for cell in column if not is_missing(cell)] for column in marked]
@@ -331,8 +334,13 @@ def require_marks_apart(
         )
 
 
-def question_late_points(name: str, marked: Collection[str]) -> None:
-    """Refuse numbers with points below many lines that have no mark, if all may be thousands."""
+def question_late_points(name: str, marked: Collection[str], separator: str) -> None:
+    """Refuse numbers with points below many lines that have no mark, if all may be thousands.
+
+    Between other separators than semicolons one of them must end with a zero.
+    """
+    if separator != ";" and not any(cell.endswith("0") for cell in marked):
+        return
     if marked and all(map(_POINTS.fullmatch, marked)):
         raise _unclear(name, min(marked), (), "--decimal . or --thousands .")
 

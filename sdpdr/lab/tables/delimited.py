@@ -147,7 +147,7 @@ def read_text(
         require_no_title(path.name, split, numbers)
     if percent:
         rows = [[without_percent(cell.strip()) for cell in row] for row in rows]
-    asked = (decimal, thousands) == (None, None) and separator == ";"
+    asked = (decimal, thousands) == (None, None)
     unmarked = asked and not any("." in c and is_number(c) for row in rows for c in row)
     decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
     if header == "auto" and not indexed and not transpose:
@@ -255,7 +255,7 @@ def _read(
                 count(raw.tell() - before)
                 before = raw.tell()
     if not columns.again:
-        question_late_points(path.name, columns.marked)
+        question_late_points(path.name, columns.marked, form.separator)
         columns.signs.tell(path.name, names, columns.kept)
     lines = None if form.transpose else columns.lines
     padded = frozenset(columns.padded)

@@ -40,10 +40,15 @@ class Form:
     transpose: bool
     unmarked: bool
 
+    def known(self, cells: Sequence[str]) -> Sequence[str]:
+        """Cells as they are written; empty where what stands in them is not known."""
+        if not self.unknown:
+            return cells
+        return ["" if cell in self.unknown else cell for cell in cells]
+
     def plain(self, cells: Sequence[str]) -> Sequence[str]:
         """Cells without marks between thousands and signs of percent; empty where not known."""
-        if self.unknown:
-            cells = ["" if cell in self.unknown else cell for cell in cells]
+        cells = self.known(cells)
         if self.percent:
             cells = [without_percent(cell) for cell in cells]
         if self.thousands is None:
@@ -94,7 +99,7 @@ class Columns:
             self._parts[k].append(self._part(k, written, lines))
 
     def _part(self, k: int, written: Sequence[str], lines: Sequence[int]) -> np.ndarray:
-        cells = written if k in self._asked else self._form.plain(written)
+        cells = (self._form.known if k in self._asked else self._form.plain)(written)
         numbers = None if k in self.kept else numbers_of(cells, self._form.decimal)
         if numbers is not None:
             if not self._parts[k] and any(map(is_padded, cells)):

@@ -134,6 +134,11 @@ def read_entries(X: Any, name: str = "X") -> Entries:
         warn_of_unused(X)
         entries = _from_triples(triples, name)
     elif sp.issparse(X):
+        if X.format == "bsr":
+            raise DataError(
+                f"{name} is sparse in blocks (BSR), whose zeros may be ratings or fill a block. Pass "
+                "the CSR or COO matrix that it was made of."
+            )
         stored = own_rows(checked_matrix(X, name, accept_sparse="csr")).tocoo()
         places = np.column_stack([stored.row, stored.col]).astype(np.int64)
         entries = Entries((int(stored.shape[0]), int(stored.shape[1])), places, stored.data)
