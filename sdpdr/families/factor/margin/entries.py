@@ -136,7 +136,7 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     elif sp.issparse(X):
         if X.format == "bsr":
             raise DataError(
-                f"{name} is sparse in blocks (BSR), whose zeros may be ratings or fill a block. Pass "
+                f"{name} is sparse in blocks (BSR), whose zeros may be ratings or padding. Pass "
                 "the CSR or COO matrix that it was made of."
             )
         stored = own_rows(checked_matrix(X, name, accept_sparse="csr")).tocoo()
