@@ -23,8 +23,9 @@ from sdpdr.solving.turns import SETTLED
 _ROUNDS = 3
 # Who finds them, and to what tolerance.
 _NEWTON, _DIGITS = "clarabel", 1e-10
-# How much further out than a point its tangents are taken, relatively, beside the tolerance.
-_FURTHER = (0.01, 0.1, 0.3)
+# How much further out than a point its tangents are taken, relatively, beside the tolerance: the
+# price is that share of a trace, which may be small beside the value.
+_FURTHER = (0.01, 0.1, 0.3, 1.0, 3.0)
 # Share of the tolerance that a bound may take.
 _SHARE = 0.3
 
@@ -51,10 +52,17 @@ def tightened(model: Model | SDP, solution: Solution, deadline: Deadline) -> Sol
         return solution
     if not is_smooth(model) or solution.attained is None:
         return solution
-    if solution.bound is None:
-        solution = _by_multipliers(model, solution, deadline)
+    ways = (_by_tangents, _by_multipliers)
+    for way in ways if solution.bound is not None else reversed(ways):
+        if solution.status not in SETTLED:
+            solution = way(model, solution, deadline)
+    return solution
+
+
+def _by_tangents(model: Model, solution: Solution, deadline: Deadline) -> Solution:
+    """The answer with a bound by solving tangents, at its point and where Newton's method goes."""
     place: Mapping[str, Value] = solution.values
-    for _ in range(0 if solution.status in SETTLED else _ROUNDS):
+    for _ in range(_ROUNDS):
         if deadline.is_over():
             break
         tangent = _solved(tangent_of(model, place), deadline, tol=_SHARE * solution.tol)

@@ -234,6 +234,16 @@ def test_a_log_det_that_only_prices_hold_is_certified(n):
     assert solution.value <= solution.bound <= dual + 1e-6
 
 
+@pytest.mark.parametrize(("n", "c"), [(2, 1.0), (3, 0.5), (3, 2.0), (4, 1.0), (5, 10.0), (8, 1.0)])
+def test_a_log_det_that_a_trace_alone_holds_is_certified(n, c):
+    K = psd("K", n)
+    solution = sdpdr.solve(minimize(c * K.trace() - log_det(K)))
+    optimum = n + n * np.log(c)
+    assert solution.certified()
+    assert solution.bound <= optimum + 1e-9
+    assert optimum - 1e-9 <= solution.value <= optimum + 1e-6 * max(1.0, abs(optimum))
+
+
 def test_an_unfolding_by_log_det_is_certified():
     n = 16
     X, _ = sdpdr.datasets.swiss_roll(n, seed=0)
