@@ -316,6 +316,13 @@ def test_points_below_many_numbers_without_are_asked_about(sdpdr, tmp_path):
     assert read_table(tmp_path / "t.csv").columns["a.x"][-1] == 1.233
 
 
+def test_lines_that_all_begin_with_a_mark_are_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("#ff0000,1,2\n#00ff00,5,6\n#0000ff,3,4\n")
+    read = read_table(tmp_path / "t.csv").columns
+    assert read["1"].tolist() == ["#ff0000", "#00ff00", "#0000ff"]
+    assert read["3"].tolist() == [2.0, 6.0, 4.0]
+
+
 def test_what_stands_for_unknown_entries_does_so_in_columns_that_are_kept(tmp_path):
     (tmp_path / "t.csv").write_text("x,k,id\n1,-,7\n2,a,-\n-,b,8\n")
     read = read_table(tmp_path / "t.csv", unknown=["-"], as_written=["k"]).columns

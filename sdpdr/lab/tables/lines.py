@@ -82,7 +82,7 @@ def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
     """Lines, blank ones for those that begin with # before the table.
 
     But the last of these names the columns, as NumPy writes them, if it has as many cells as the
-    line after it.
+    line after it. Where several begin so and none does not, they are rows, of colours for instance.
     """
     every = iter(lines)
     before, first = [], None
@@ -92,6 +92,9 @@ def _without_marks(lines: Iterable[str], separator: str) -> Iterator[str]:
             break
         before.append(line)
     marked = [k for k, line in enumerate(before) if line.startswith("#")]
+    if first is None and len(marked) > 1:
+        yield from before
+        return
     names = None
     if marked:
         last = before[marked[-1]].lstrip("# ")
