@@ -19,6 +19,7 @@ from sdpdr.errors import (
 )
 from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.distances import known_distances
+from sdpdr.families.unfold.folded import Folded
 
 # Of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
@@ -539,3 +540,30 @@ def test_lengths_that_are_missed_are_told(D, y, words):
 def test_noise_is_no_miss(noise, n, share, recwarn):
     sdpdr.DistanceCompletion().fit(np.abs(partial(n=n, share=share, noise=noise)[1]))
     assert not [w for w in recwarn if w.category is MissedLengthsWarning]
+
+
+def rigid(seed):
+    """Exact lengths of a random graph in space, of many minima of stress."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 24))
+    D, share = squareform(pdist(rng.uniform(size=(n, 3)))), rng.uniform(0.3, 0.7)
+    known = np.triu(rng.random((n, n)) < share, 1)
+    return np.where(known | known.T | np.eye(n, dtype=bool), D, np.nan)
+
+
+@pytest.mark.parametrize("seed", [11, 14, 51])
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_exact_lengths_in_a_local_minimum_of_stress_are_found(seed, scale, recwarn):
+    D = scale * rigid(seed)
+    found = sdpdr.DistanceCompletion(3, random_state=0).fit(D)
+    assert found.start_ == "rank"
+    assert found.rmse_ < 1e-6 * scale
+    assert not recwarn.list
+
+
+def test_exact_lengths_that_are_missed_are_told(monkeypatch):
+    monkeypatch.setattr(Folded, "search", lambda *_: None)
+    with pytest.warns(MissedLengthsWarning, match=r"local minimum.*misfit='equality'") as caught:
+        found = sdpdr.DistanceCompletion(3).fit(rigid(51))
+    assert found.rmse_ > 1e-3
+    assert caught[0].filename == __file__
