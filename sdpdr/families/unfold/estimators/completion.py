@@ -98,6 +98,7 @@ class DistanceCompletion(Embedding):
     time_limit : float, "auto" or None, default "auto"
         Seconds, of the first step; None for no limit. What has been found by then is kept, with a
         warning. By default 45, so that all is over in about a minute, unless a solver is named.
+        What is left, by default of a minute, is what a convex iteration may take (``start_``).
     random_state : int, RandomState or Generator, optional
     progress : bool or callable, optional
         See `sdpdr.solve`.
