@@ -28,6 +28,9 @@ Matrix: TypeAlias = Any
 # What other sparse matrices are made of, and up to where their indices have 32 bits.
 _NOTHING = sp.csr_array((0, 0))
 _LARGEST_INDEX = np.iinfo(np.int32).max
+# Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
+# computed from inner products, sqrt(machine epsilon), with room to spare.
+ROUNDING = 1e-7
 
 
 def as_real(numbers: Any, copy: bool = False) -> Any:
@@ -237,3 +240,27 @@ def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]
         numbers.append(entries.data)
     where = (np.concatenate(rows), np.concatenate(columns))
     return sp.csr_array(sp.coo_array((np.concatenate(numbers), where), shape=shape))
+
+
+def seem_distances(X: Any) -> bool:
+    """Whether an array has the form of a matrix of distances, some of which may be nan.
+
+    Examples
+    --------
+    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [np.nan, 2, 0]]))
+    True
+    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [3, 4, 0]]))
+    False
+    """
+    if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
+        return False
+    apart, known = ~np.eye(len(X), dtype=bool), np.isfinite(X)
+    if not known[apart].any():
+        return False
+    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
+    rounding = ROUNDING * float(np.max(X[known]))
+    if np.any(np.abs(X.diagonal()) > rounding) or np.any(X[apart & known] <= 0.0):
+        return False
+    both = known & known.T
+    i, j = np.nonzero(both)
+    return bool(np.all(np.abs(X[i, j] - X[j, i]) <= rounding))

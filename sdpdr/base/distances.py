@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import ROUNDING, Array, seem_distances
 from sdpdr.base.errors import DataError, SeemingDistancesWarning, SquaredDistancesWarning, warn
 from sdpdr.base.rows import numbered
 
-# Relative to the largest entry: what rounding leaves on the diagonal of a matrix of distances
-# computed from inner products, sqrt(machine epsilon), with room to spare.
-ROUNDING = 1e-7
 # Relative to a length: by how much one of three digits, with two others of three digits, may break
 # the triangle inequality. Squares break it by as much as they are long.
 _DIGITS = 0.015
@@ -202,30 +199,6 @@ def warn_of_seeming_distances(X: Any) -> None:
             "(where a method takes that).",
             SeemingDistancesWarning,
         )
-
-
-def seem_distances(X: Any) -> bool:
-    """Whether an array has the form of a matrix of distances, some of which may be nan.
-
-    Examples
-    --------
-    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [np.nan, 2, 0]]))
-    True
-    >>> seem_distances(np.array([[0, 1, np.nan], [1, 0, 2], [3, 4, 0]]))
-    False
-    """
-    if getattr(X, "ndim", 0) != 2 or X.shape[0] != X.shape[1] or not hasattr(X, "diagonal"):
-        return False
-    apart, known = ~np.eye(len(X), dtype=bool), np.isfinite(X)
-    if not known[apart].any():
-        return False
-    # Computed distances are symmetric up to rounding, and their diagonal vanishes up to its root.
-    rounding = ROUNDING * float(np.max(X[known]))
-    if np.any(np.abs(X.diagonal()) > rounding) or np.any(X[apart & known] <= 0.0):
-        return False
-    both = known & known.T
-    i, j = np.nonzero(both)
-    return bool(np.all(np.abs(X[i, j] - X[j, i]) <= rounding))
 
 
 def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:

@@ -13,9 +13,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows
+from sdpdr.base.arrays import ALLOWED, Array, Matrix, is_admissible, own_rows, seem_distances
 from sdpdr.base.columns import warn_of_columns, warn_of_unlike_columns
-from sdpdr.base.distances import seem_distances
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.rows import named, numbered

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from sdpdr.base.arrays import Array, Index
-from sdpdr.base.distances import ROUNDING
+from sdpdr.base.arrays import ROUNDING, Array, Index
 from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import listed, numbered

@@ -10,8 +10,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.distances import ROUNDING, require_one_order
+from sdpdr.base.arrays import ROUNDING, Array, Index, own_rows
+from sdpdr.base.distances import require_one_order
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.estimators import as_numbers
 from sdpdr.base.rows import listed, numbered
