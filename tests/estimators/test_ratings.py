@@ -846,3 +846,41 @@ def test_prices_are_compared_roughly_and_alike(seed, monkeypatch):
     np.testing.assert_allclose(rough.errors_, fine.errors_, rtol=5e-3)
     assert rough.c_ == fine.c_
     assert rough.gap_ <= 1e-2
+
+
+def planted_table(seed, p=30, q=18, share=0.3):
+    """Ratings of rank two with gaps: more users and items than the small ones."""
+    rng = np.random.default_rng(seed)
+    T = rng.normal(size=(p, 2)) @ rng.normal(size=(2, q))
+    R = np.clip(np.round(3 + T + 0.3 * rng.normal(size=(p, q))), 1, 5)
+    return np.where(rng.random((p, q)) < share, R, np.nan)
+
+
+def optimum_of_the_max_norm(R, c, ridge):
+    """That of the hinge, by another modeller."""
+    cp = pytest.importorskip("cvxpy")
+    (p, q), (i, a) = R.shape, np.nonzero(~np.isnan(R))
+    levels = np.unique(R[i, a])
+    Z, t = cp.Variable((p + q, p + q), PSD=True), cp.Variable()
+    b, d, theta = cp.Variable(p), cp.Variable(q), cp.Variable(levels.size - 1)
+    scores = Z[i, p + a] + b[i] + d[a]
+    loss = 0.5 * ridge * (cp.sum_squares(b) + cp.sum_squares(d))
+    for k, level in enumerate(levels[:-1]):
+        signs = np.where(R[i, a] > level, 1.0, -1.0)
+        loss += cp.sum(cp.pos(1 - cp.multiply(signs, scores - theta[k])))
+    return cp.Problem(cp.Minimize(t + c * loss), [cp.diag(Z) <= t]).solve(solver="CLARABEL")
+
+
+@pytest.mark.parametrize(("seed", "c"), [(0, 1.0), (5, 0.3)])
+def test_a_hinge_with_the_max_norm_is_solved_beyond_few_users(seed, c):
+    R = planted_table(seed)
+    model = RatingMMMF(c=c, norm="max", loss="hinge").fit(R)
+    best = optimum_of_the_max_norm(R, c, model.ridge)
+    assert model.gap_ <= model.tol
+    assert model.bound_ <= best * (1 + 1e-6) <= model.value_ * (1 + 2e-6)
+
+
+def test_a_hinge_with_the_max_norm_that_has_no_time_is_told_how_much_it_takes():
+    R = planted_table(5)
+    with pytest.warns(UncertifiedWarning, match=r"With time_limit=\d+ or more .* interior"):
+        RatingMMMF(c=1.0, norm="max", loss="hinge", time_limit=1.0).fit(R)

@@ -20,7 +20,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.families.factor.margin.completing import Completing
-from sdpdr.families.factor.margin.conic import complete_by_cones, is_small
+from sdpdr.families.factor.margin.conic import complete_by_cones, is_small, what_helps
 from sdpdr.families.factor.margin.descent import complete, folded, least_price
 from sdpdr.families.factor.margin.entries import (
     Entries,
@@ -51,7 +51,8 @@ class RatingMMMF(Completing, Transformer):
     has a threshold :math:`\theta_t` between any two levels that follow each other, and prices the
     margin by which a score is on the wrong side of each. The program is solved on factors of M,
     with a bound on its optimum from the slopes of the loss; of up to 45 users and items and 1200
-    margins of the hinge by an interior point, whose multipliers prove the bound.
+    margins of the hinge by an interior point, whose multipliers prove the bound. Under the max-norm
+    it takes all that fit into the time limit, up to 150 and 12000; beyond, gaps are large.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ class RatingMMMF(Completing, Transformer):
         self.c_, self.prices_, self.errors_ = self._price(entries, deadline)
         program = self._program(entries, self.c_, entries)
         found = program.start()
-        if is_small(program):
+        if is_small(program, deadline):
             found = complete_by_cones(program, self.tol, deadline)
         if not found.gap <= self.tol:
             found = complete(
@@ -203,7 +204,7 @@ class RatingMMMF(Completing, Transformer):
         self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_ = len(found.history)
         note_entries(self, X, entries)
-        self._note_quality()
+        self._note_quality(program)
         return self
 
     def least_price(self, X: Any) -> float:
@@ -376,11 +377,11 @@ class RatingMMMF(Completing, Transformer):
     def _n_features_out(self) -> int:
         return int(self.V_.shape[1])
 
-    def _note_quality(self) -> None:
+    def _note_quality(self, program: Program) -> None:
         if not self.gap_ <= self.tol:
             warn(
                 f"value and bound differ by {self.gap_:.1e}, not {self.tol:g}, after "
-                f"{self.n_iter_} rounds. Raise max_iter or time_limit (None for none).",
+                f"{self.n_iter_} rounds. {what_helps(program, self.c is None)}",
                 UncertifiedWarning,
             )
         elif not self.U_.shape[1]:
