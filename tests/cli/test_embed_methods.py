@@ -60,7 +60,11 @@ ONCE = {
         {"isometry": package.blocks.Slack(100.0)},
         {"y": PLACES},
     ),
-    "distance_completion": ("--metric precomputed --set price=2", {"price": 2.0}, {}),
+    "distance_completion": (
+        "--metric precomputed --set price=2 --n-components 3",
+        {"price": 2.0, "n_components": 3},
+        {},
+    ),
     "are": (
         "--actions turn --sequences run",
         {},
