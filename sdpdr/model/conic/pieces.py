@@ -2,7 +2,7 @@ r"""Programs over cones: a cost, a matrix, and a list of cones.
 
 .. math::
 
-    \min\ \tfrac12 |R x|^2 + c^T x + d
+    \min\ \tfrac12 |R x + r|^2 + c^T x + d
     \quad\text{s.t.}\quad b - A x \in K_1 \times \dots \times K_p,
 
 with the dual :math:`\max\ d - b^T z - \tfrac12 |y|^2` over :math:`z \in K_1^* \times \dots \times
@@ -84,8 +84,10 @@ class ConicProgram:
     maximize : bool
         Whether the person maximises the negative of what is minimised here.
     name : str
-    root : sparse array of shape (r, n), optional
+    root : sparse array of shape (k, n), optional
         R; without it the cost is affine.
+    root_shift : array of shape (k,), optional
+        r; zero without it.
     """
 
     cost: Array
@@ -97,6 +99,7 @@ class ConicProgram:
     maximize: bool = False
     name: str = ""
     root: sp.csr_array | None = None
+    root_shift: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
 from sdpdr.model.conic.alike import Alike, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
+from sdpdr.model.conic.defined import Defined, defined
 from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
@@ -36,22 +37,22 @@ class Reading:
     pieces : Pieces
     ways : list of (rows, function of multipliers)
         How multipliers of rows follow from those of the standard form.
-    alike : Alike, optional
-        How `program` came of the one that was given, where unknowns may change places.
+    origin : Alike or Defined, optional
+        How the program that was read came of `program`, where some unknowns stand for others.
     """
 
     program: ConicProgram
     sdp: SDP
     pieces: Pieces
     ways: list[tuple[Index, Multipliers]]
-    alike: Alike | None = None
+    origin: Alike | Defined | None = None
 
     def primal(self, values: Mapping[str, Value]) -> Array:
         """Columns x at a point of the standard form."""
         x = np.zeros(self.pieces.program.cost.size)
         for piece in self.pieces:
             x[piece.place] = piece.columns(values[piece.variable.name])
-        return x if self.alike is None else self.alike.primal(x)
+        return x if self.origin is None else self.origin.primal(x)
 
     def dual(self, duals: Mapping[str, Array]) -> Array:
         """Multipliers z of all rows at multipliers of the standard form's minimisation."""
@@ -69,11 +70,11 @@ class Reading:
                 i, j = svec_pairs(np.arange(piece.place.size))
                 for place in (j * order + i, i * order + j):
                     z[piece.cone.rows[place]] = slack[piece.place] * piece.units
-        return z if self.alike is None else self.alike.dual(z)
+        return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES))
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
         """What the squares of the cost add to the slack of all columns."""
-        root = self.program.root
+        root = self.pieces.program.root
         return 0.0 if root is None else np.asarray(root.T @ duals[SQUARES])
 
     def beyond(self, z: Array, tol: float) -> Index:
@@ -147,10 +148,10 @@ def read_conic(program: ConicProgram) -> Reading:
     _refuse_what_is_no_number(program)
     # As whoever compares rows wants them.
     program.matrix.sort_indices()
-    merged = alike(program)
-    if merged is None:
+    origin = defined(program) or alike(program)
+    if origin is None:
         return _Reader(program, program).reading()
-    return replace(_Reader(program, merged.program).reading(), alike=merged)
+    return replace(_Reader(program, origin.program).reading(), origin=origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +228,8 @@ class _Reader:
         lhs = self.pieces.maps(root)
         lhs[SQUARES] = VectorMap(-sp.eye_array(size, format="csr"))
         self.scalars.append(VectorVariable(SQUARES, size, curvature=np.ones(size)))
-        self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift)))
+        shift = 0.0 if self.program.root_shift is None else self.program.root_shift
+        self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift) - shift))
 
     def _read(self, cone: Cone) -> None:
         if cone.kind == "zero":

@@ -1,0 +1,174 @@
+"""Unknowns of a conic program that only stand for what is squared, put in their places.
+
+cvxpy writes ``sum_squares(X - G)`` as the squares of unknowns y of its own, with the equation y =
+X - G, entry by entry, also where X is symmetric. An unknown that is in the squares and in a single
+equation is what this equation says. Without it the squares are those of X - G, and what is squared
+twice is squared once, with twice the weight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array, Index
+from sdpdr.model.conic.cones import merged
+from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram
+
+
+@dataclass(frozen=True, eq=False)
+class Defined:
+    """A program without the unknowns that others define, and the way back.
+
+    Attributes
+    ----------
+    program : ConicProgram
+    given : ConicProgram
+    column, row : arrays of int
+        The unknowns that are gone, and the equations that define them.
+    entry : array
+        Coefficients of the former in the latter.
+    weights : sparse array
+        What is squared now, by what was squared before, in the same length.
+    """
+
+    program: ConicProgram
+    given: ConicProgram
+    column: Index
+    row: Index
+    entry: Array
+    weights: sp.csr_array
+
+    def primal(self, x: Array) -> Array:
+        """Unknowns of the original program."""
+        full = _spread(x, self.column, self.given.cost.size)
+        left = (self.given.rhs - self.given.matrix @ full)[self.row]
+        full[self.column] = left / self.entry
+        return full
+
+    def dual(self, z: Array, squares: Array) -> Array:
+        """Multipliers of the original program, from these and those of what is squared."""
+        assert self.given.root is not None
+        full = _spread(z, self.row, self.given.rhs.size)
+        slack = self.given.cost + self.given.root.T @ (self.weights.T @ squares)
+        full[self.row] = -slack[self.column] / self.entry
+        return full
+
+
+def defined(program: ConicProgram) -> Defined | None:
+    """The program without unknowns that others define; None where there are none.
+
+    Examples
+    --------
+    The squares of y, where y = x - 3, twice:
+
+    >>> from sdpdr.model.conic.pieces import Columns, Cone
+    >>> rows = sp.csr_array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
+    >>> root = sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
+    >>> cones = [Cone("zero", "y", np.arange(2))]
+    >>> given = ConicProgram(np.zeros(3), 0.0, rows, np.full(2, 3.0), cones, columns, root=root)
+    >>> found = defined(given)
+    >>> found.program.root.toarray().round(3), found.program.root_shift.round(3)
+    (array([[1.414]]), array([-4.243]))
+    >>> found.primal(np.array([5.0]))
+    array([5., 2., 2.])
+    """
+    if program.root is None:
+        return None
+    column, row, entry = _definitions(program)
+    return None if not column.size else _without(program, column, row, entry)
+
+
+def _definitions(program: ConicProgram) -> tuple[Index, Index, Array]:
+    """Unknowns that are squared by themselves and in one equation, each with one of its own."""
+    assert program.root is not None
+    matrix, root = program.matrix, program.root
+    m, n = matrix.shape
+    owner = np.repeat(np.arange(m), np.diff(matrix.indptr))
+    equations = np.zeros(m, dtype=bool)
+    for cone in program.cones:
+        if cone.kind == "zero":
+            equations[cone.rows] = True
+    chosen = np.zeros(n, dtype=bool)
+    # A person's own unknowns stay as they are.
+    for columns in program.columns:
+        chosen[columns.place] = columns.name == AUXILIARY
+    # Others would fill the squares in.
+    lengths = np.diff(root.indptr)
+    chosen[root.indices[np.repeat(lengths > 1, lengths)]] = False
+    chosen &= np.bincount(root.indices, minlength=n) > 0
+    chosen &= np.bincount(matrix.indices, minlength=n) == 1
+    entries = np.flatnonzero(chosen[matrix.indices] & equations[owner])
+    # An equation of several defines the one with the largest coefficient.
+    entries = entries[np.lexsort((-np.abs(matrix.data[entries]), owner[entries]))]
+    entries = entries[np.diff(owner[entries], prepend=-1) > 0]
+    return matrix.indices[entries], owner[entries], matrix.data[entries]
+
+
+def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> Defined:
+    """The program with definitions in the places of what they define."""
+    assert program.root is not None
+    m, n = program.matrix.shape
+    kept, rows = np.setdiff1d(np.arange(n), column), np.setdiff1d(np.arange(m), row)
+    spread, offset = _substitution(program, kept, column, row, entry)
+    root, shift = sp.csr_array(program.root @ spread), program.root @ offset
+    root.sort_indices()
+    constant = program.constant + float(program.cost @ offset)
+    told = np.diff(root.indptr) > 0
+    constant += 0.5 * float(shift[~told] @ shift[~told])
+    shift = np.where(told, shift, 0.0)
+    weights = _weights(root, shift)
+    matrix = sp.csr_array(program.matrix[rows][:, kept])
+    matrix.sort_indices()
+    smaller = replace(
+        program,
+        cost=np.asarray(spread.T @ program.cost),
+        constant=constant,
+        matrix=matrix,
+        rhs=program.rhs[rows],
+        cones=[replace(cone, rows=_renumbered(cone.rows, rows, m)) for cone in program.cones],
+        columns=[replace(one, place=_renumbered(one.place, kept, n)) for one in program.columns],
+        root=sp.csr_array(weights @ root),
+        root_shift=weights @ shift,
+    )
+    return Defined(smaller, program, column, row, entry, weights)
+
+
+def _substitution(
+    program: ConicProgram, kept: Index, column: Index, row: Index, entry: Array
+) -> tuple[sp.csr_array, Array]:
+    """A matrix and a vector that make all unknowns of those that are kept."""
+    n = program.cost.size
+    scale = sp.diags_array(-1.0 / entry, format="csr")
+    said = sp.csr_array(scale @ program.matrix[row][:, kept])
+    place = np.empty(n, dtype=np.int64)
+    place[np.concatenate([kept, column])] = np.arange(n)
+    spread = sp.csr_array(sp.vstack([sp.eye_array(kept.size, format="csr"), said])[place])
+    return spread, _spread(program.rhs[row] / entry, kept, n)
+
+
+def _spread(numbers: Array, gone: Index, size: int) -> Array:
+    """Numbers in the places of a vector that are not gone, and zeros in those."""
+    full = np.zeros(size)
+    full[np.setdiff1d(np.arange(size), gone)] = numbers
+    return full
+
+
+def _renumbered(places: Index, kept: Index, size: int) -> Index:
+    """Those of some places that are kept, by their new numbers."""
+    number = np.full(size, -1)
+    number[kept] = np.arange(kept.size)
+    return number[places][number[places] >= 0]
+
+
+def _weights(root: sp.csr_array, shift: Array) -> sp.csr_array:
+    """Weights that make one square of those of the same, and none of those of nothing."""
+    # To a second-order cone the bound comes first.
+    below = sp.csr_array(sp.vstack([sp.csr_array((1, root.shape[1])), root], format="csr"))
+    merge = merged(below, np.append(0.0, -shift), np.arange(below.shape[0]))
+    if merge is None:
+        return sp.eye_array(root.shape[0], format="csr")
+    return sp.csr_array(merge[1:, 1:])
