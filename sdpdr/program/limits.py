@@ -129,6 +129,8 @@ class TraceLimit:
 class Limits:
     """Limits that the rows of a program without matrix inequalities imply.
 
+    Rows are read when a limit is asked for: most multipliers prove a bound without any.
+
     Parameters
     ----------
     sdp : SDP
@@ -145,6 +147,12 @@ class Limits:
 
     def __init__(self, sdp: SDP) -> None:
         self._sdp = sdp
+        self._is_read = False
+
+    def _read(self) -> None:
+        if self._is_read:
+            return
+        self._is_read, sdp = True, self._sdp
         self._diagonal = {v.name: np.full(v.n, np.inf) for v in sdp.psd_variables}
         self._traces: dict[str, list[TraceLimit]] = {v.name: [] for v in sdp.psd_variables}
         self._boxes = {
@@ -163,6 +171,7 @@ class Limits:
 
     def trace(self, name: str) -> TraceLimit | None:
         """The smallest limit found of the trace of a matrix; None without one."""
+        self._read()
         found = [*self._traces[name]]
         diagonal = self._diagonal[name]
         total = float(np.sum(diagonal)) * (1.0 + _outwards(diagonal.size))
@@ -173,6 +182,7 @@ class Limits:
 
     def box(self, name: str) -> tuple[Array, Array]:
         """Lower and upper limits of a vector of scalars, infinite where there are none."""
+        self._read()
         return self._boxes[name]
 
     # -- reading the rows ---------------------------------------------------------------

@@ -15,6 +15,7 @@ from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.low_rank_programs import Lorads, Sdplr
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.multiprecision import Multiprecision
+from sdpdr.solvers.nearest.solver import Nearest
 
 SOLVERS: Mapping[str, type[Solver]] = {
     cls.name: cls
@@ -26,6 +27,7 @@ SOLVERS: Mapping[str, type[Solver]] = {
         Sdpa,
         Clarabel,
         Dense,
+        Nearest,
         Cvxopt,
         Scs,
         Csdp,

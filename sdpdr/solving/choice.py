@@ -15,6 +15,7 @@ from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.cvxpy_solvers import Scs
+from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.brief import (
@@ -37,6 +38,8 @@ from sdpdr.solving.way import Way
 
 _FILLS_IN = "goes to conjugate gradients, as factorizations would fill in"
 _BRIEF = "the program is so small that comparing ways would take longer"
+_NEAREST = "the cost is the distance of a matrix, which Newton's method on multipliers is made for"
+NEAREST = (Nearest.name, "gram")
 # Candidates that take turns, at most.
 LONGEST = 6
 # Order and rows of programs that hundreds of bits take seconds for.
@@ -161,9 +164,11 @@ class _Choice:
         ]
 
     def brief(self) -> Way | None:
-        """The way of a small program, for which nothing is compared unless it falls short."""
+        """The way where nothing is compared unless it falls short: of a small or a special program."""
         sdp = self.known.sdp
         found = [] if sdp is None else brief_ways(sdp)
+        if sdp is not None and Nearest().accepts(sdp) is None:
+            found.insert(0, NEAREST)
         pairs = [pair for pair in found if self._may_be_brief(*pair)]
         if not pairs:
             return None
@@ -183,15 +188,16 @@ class _Choice:
         sdp = self.known.sdp
         assert sdp is not None
         asked = brief_solver(configure(solver, self.options), sdp)
+        why = _NEAREST if (solver, form) == NEAREST else _BRIEF
         # Of no known cost: to predict it would take as long as a step.
-        return Way(brief_reductions(form), asked, form, _BRIEF, sdp, self.known.no_sdp)
+        return Way(brief_reductions(form), asked, form, why, sdp, self.known.no_sdp)
 
     def _trial(self) -> Way | None:
         """SCS, where it may end long before the others do, and nobody set limits."""
         sdp, limits = self.known.sdp, (self.options.get(k) for k in ("time_limit", "max_iter"))
         if sdp is None or any(x is not None for x in limits):
             return None
-        if not self._may_be_brief(*SPLIT):
+        if Nearest().accepts(sdp) is None or not self._may_be_brief(*SPLIT):
             return None
         most, milestones = splittings(sdp)
         if not most:

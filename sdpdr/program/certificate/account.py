@@ -109,6 +109,8 @@ class Account:
             if v.curvature is not None:
                 continue
             low, high = self.arithmetic.scalar_slack(self.sdp, v, y, around)
+            if not np.any(low < 0.0) and (v.nonnegative or not np.any(high > 0.0)):
+                continue  # Whatever they are, they add nothing.
             lower, upper = self._box(v.name, v.size, v.nonnegative)
             corners = [_times(s, z) for s in (low, high) for z in (lower, upper)]
             least = np.min(corners, axis=0)

@@ -1,0 +1,1 @@
+"""Newton's method on the multipliers for the nearest matrix under rows."""

@@ -1,0 +1,224 @@
+r"""Newton's method on the multipliers of a nearest matrix.
+
+.. math::
+
+    \min_{X \succeq 0}\ \tfrac{\rho}{2} \|X - G\|_F^2
+    \quad\text{s.t.}\quad A(X) = b\ (\text{or} \le b)
+
+is the projection of G onto a slice of a cone. Without its rows it is :math:`\Pi(G)`, G with its
+negative eigenvalues cut off; so the negative of its dual is, up to a constant, a smooth function of
+the multipliers alone,
+
+.. math::
+
+    \min_y\ b^T y + \tfrac{\rho}{2} \|\Pi(G - A^*(y) / \rho)\|_F^2 ,
+
+with a semismooth gradient, which Newton's method minimises in some ten steps. A step takes one
+decomposition, and conjugate gradients with products of matrices, so that nothing is kept that is
+larger than X. Multipliers of inequalities stay non-negative: those at zero that the gradient keeps
+there are left out of a step, and the step is projected (Bertsekas 1982).
+
+Whatever the multipliers, what they leave is :math:`\rho\,\Pi(A^*(y) / \rho - G)`, positive
+semidefinite, so that they prove a bound at every step. See Malick, A dual approach to semidefinite
+least-squares problems, SIAM J. Matrix Anal. Appl. 26 (2004); Qi and Sun, A quadratically convergent
+Newton method for computing the nearest correlation matrix, ibid. 28 (2006).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg as sl
+import scipy.sparse.linalg as spl
+from numpy.typing import NDArray
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
+from sdpdr.linalg.svec import smat, svec
+from sdpdr.program.run import Verdict
+from sdpdr.solvers.base import Progress
+from sdpdr.solvers.nearest.program import NearestProgram
+
+# Entries of all rows, turned by the eigenvectors, up to which a step is solved directly.
+_DIRECT = 1_000_000
+# Conjugate gradients: at most so many products, and how far over the gradient.
+_PRODUCTS, _FORCING = 300, 1e-2
+# Of a line search: the share of the decrease that a tangent promises, the share of the gradient
+# that will do where values agree to rounding, and halvings.
+_SHARE, _LESS, _HALVINGS = 1e-4, 0.9, 30
+# Over the mean of the second derivative, and at most over the gradient, what is added to it.
+_SHIFT = 1e-3
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class At:
+    """Multipliers, and the matrix that is nearest for them.
+
+    Attributes
+    ----------
+    program : NearestProgram
+    y : array
+    x : array
+        In the order of ``svec``.
+    eigenvalues, vectors : array
+        Of what was projected, in rising order.
+    value : float
+        What is minimised.
+    gradient : array
+    """
+
+    program: NearestProgram
+    y: Array
+    x: Array
+    eigenvalues: Array
+    vectors: Array
+    value: float
+    gradient: Array
+
+    @classmethod
+    def of(cls, program: NearestProgram, y: Array) -> At:
+        """The matrix by one decomposition."""
+        left = program.given - (program.adjoint @ y) / program.scale
+        eigenvalues, vectors = sl.eigh(smat(left), check_finite=False)
+        positive = np.maximum(eigenvalues, 0.0)
+        first = int(np.searchsorted(eigenvalues, 0.0, side="right"))
+        kept = vectors[:, first:]
+        x = svec((kept * positive[first:]) @ kept.T)
+        value = float(program.rhs @ y) + 0.5 * program.scale * float(positive @ positive)
+        return cls(program, y, x, eigenvalues, vectors, value, program.rhs - program.rows @ x)
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """Multipliers at zero that stay there."""
+        return self.program.is_limit & (self.y <= 0.0) & (self.gradient >= 0.0)
+
+    @cached_property
+    def missed(self) -> float:
+        """How far rows are missed, and limits with a multiplier are not met, at most."""
+        limit = self.program.is_limit
+        kept = np.where(limit, self.y - np.maximum(self.y - self.gradient, 0.0), self.gradient)
+        return float(np.max(np.abs(kept), initial=0.0))
+
+    @cached_property
+    def shares(self) -> tuple[int, Array]:
+        """How many eigenvalues are not positive, and shares of a change between the two kinds."""
+        low = int(np.searchsorted(self.eigenvalues, 0.0, side="right"))
+        minus, plus = self.eigenvalues[:low], self.eigenvalues[low:]
+        return low, plus[None, :] / (plus[None, :] - minus[:, None])
+
+    def changed(self, change: Array) -> Array:
+        """The derivative of the projection along a symmetric matrix."""
+        low, mixed = self.shares
+        minus, plus = self.vectors[:, :low], self.vectors[:, low:]
+        if plus.shape[1] <= low:
+            turned = plus.T @ change
+            inner = 0.5 * (turned @ plus) @ plus.T + (mixed.T * (turned @ minus)) @ minus.T
+            half = plus @ inner
+            return half + half.T
+        turned = minus.T @ change
+        inner = 0.5 * (turned @ minus) @ minus.T + ((1.0 - mixed) * (turned @ plus)) @ plus.T
+        half = minus @ inner
+        return change - (half + half.T)
+
+    def direction(self) -> Array:
+        """A step of Newton's on the multipliers that may move."""
+        free = np.flatnonzero(~self.held)
+        right = -self.gradient[free]
+        n = self.eigenvalues.size
+        if free.size * n * n <= _DIRECT:
+            found = self._solved(free, right)
+        else:
+            found = self._iterated(free, right)
+        step = np.zeros(self.y.size)
+        step[free] = found
+        return step
+
+    def _shift(self, mean: float) -> float:
+        """What is added to the second derivative, which may be singular away from an optimum."""
+        return mean * min(_SHIFT, max(self.missed / (1.0 + np.abs(self.program.rhs).max()), 1e-12))
+
+    def _solved(self, free: NDArray[np.int64], right: Array) -> Array:
+        n = self.eigenvalues.size
+        matrices = smat(self.program.rows[free].toarray())
+        turned = (self.vectors.T @ matrices @ self.vectors).reshape(free.size, n * n)
+        low, mixed = self.shares
+        weights = np.zeros((n, n))
+        weights[low:, low:], weights[:low, low:], weights[low:, :low] = 1.0, mixed, mixed.T
+        second = (turned * weights.ravel()) @ turned.T / self.program.scale
+        shift = self._shift(float(np.trace(second)) / max(free.size, 1))
+        second[np.diag_indices(free.size)] += shift + np.finfo(float).tiny
+        return np.asarray(sl.solve(second, right, assume_a="pos", check_finite=False))
+
+    def _iterated(self, free: NDArray[np.int64], right: Array) -> Array:
+        rows, adjoint = self.program.rows[free], self.program.adjoint[:, free]
+        # The diagonal, were all eigenvalues positive.
+        sizes = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() / self.program.scale
+        shift = self._shift(float(sizes.mean()))
+
+        def product(y: Array) -> Array:
+            moved = svec(self.changed(smat(adjoint @ y)))
+            return np.asarray(rows @ moved / self.program.scale + shift * y)
+
+        square = spl.LinearOperator((free.size,) * 2, matvec=product, dtype=float)
+        inverse = spl.LinearOperator(
+            square.shape, matvec=lambda y: y / np.where(sizes > 0.0, sizes, 1.0), dtype=float
+        )
+        relative = min(_FORCING, float(np.linalg.norm(right)))
+        found, _ = spl.cg(square, right, rtol=relative, maxiter=_PRODUCTS, M=inverse)
+        return np.asarray(found)
+
+    def moved(self) -> At | None:
+        """The multipliers after a step; None where none makes less of the value or the gradient."""
+        step = self.direction()
+        for halving in range(_HALVINGS):
+            y = self.y + 0.5**halving * step
+            trial = At.of(self.program, np.where(self.program.is_limit, np.maximum(y, 0.0), y))
+            slope = float(self.gradient @ (trial.y - self.y))
+            rounding = _ROUNDING * (abs(self.value) + 1.0)
+            if trial.value <= self.value + _SHARE * slope:
+                return trial
+            if trial.value <= self.value + rounding and trial.missed <= _LESS * self.missed:
+                return trial
+        return None
+
+
+def minimized(
+    program: NearestProgram, tol: float, most: int, deadline: Deadline, progress: Progress | None
+) -> tuple[Verdict, At, int]:
+    """The nearest matrix, how the method ended, and how many steps it took.
+
+    Parameters
+    ----------
+    program : NearestProgram
+    tol : float
+        How far rows may be missed, over the largest right side or one.
+    most : int
+        Steps.
+    deadline : Deadline
+    progress : callable or None
+        Given a mapping after every step.
+    """
+    at = At.of(program, _first(program))
+    enough = tol * max(1.0, float(np.max(np.abs(program.rhs), initial=0.0)))
+    for count in range(most):
+        if progress is not None:
+            progress({"iteration": count, "value": program.value(at.x), "infeasibility": at.missed})
+        if at.missed <= enough:
+            return Verdict.SOLVED, at, count
+        if deadline.is_over():
+            return Verdict.TIME_LIMIT, at, count
+        following = at.moved()
+        if following is None:
+            return Verdict.INACCURATE, at, count
+        at = following
+    return Verdict.ITERATION_LIMIT, at, most
+
+
+def _first(program: NearestProgram) -> Array:
+    """Multipliers at which equations of their own entries hold if nothing has to be cut off."""
+    left = program.scale * (program.rows @ program.given - program.rhs)
+    sizes = np.asarray(program.rows.multiply(program.rows).sum(axis=1)).ravel()
+    return np.where(program.is_limit, 0.0, left / np.where(sizes > 0.0, sizes, 1.0))
