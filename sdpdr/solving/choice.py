@@ -164,7 +164,7 @@ class _Choice:
         ]
 
     def brief(self) -> Way | None:
-        """The way where nothing is compared unless it falls short: of a small or a special program."""
+        """The way of small and special programs, with no comparison unless it falls short."""
         sdp = self.known.sdp
         found = [] if sdp is None else brief_ways(sdp)
         if sdp is not None and Nearest().accepts(sdp) is None:
@@ -188,9 +188,10 @@ class _Choice:
         sdp = self.known.sdp
         assert sdp is not None
         asked = brief_solver(configure(solver, self.options), sdp)
-        why = _NEAREST if (solver, form) == NEAREST else _BRIEF
         # Of no known cost: to predict it would take as long as a step.
-        return Way(brief_reductions(form), asked, form, why, sdp, self.known.no_sdp)
+        if (solver, form) == NEAREST:
+            return Way((), asked, form, _NEAREST, sdp, self.known.no_sdp)
+        return Way(brief_reductions(form), asked, form, _BRIEF, sdp, self.known.no_sdp)
 
     def _trial(self) -> Way | None:
         """SCS, where it may end long before the others do, and nobody set limits."""

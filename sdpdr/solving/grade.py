@@ -250,6 +250,11 @@ def _versions() -> dict[str, str]:
     return {**found, "python": platform.python_version()}
 
 
+def ended_as(status: Status) -> Verdict:
+    """What a solver is taken to have said whose answer has a status."""
+    return _ENDED.get(status, Verdict.SOLVED)
+
+
 def proved(
     sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS, *, rigorous: bool = True
 ) -> Solution:
@@ -261,7 +266,7 @@ def proved(
         sdp, solution.tol, deadline, rigorous, solution.gap_scale
     ).of(given)
     found = with_both_sides(sdp, solution, certificate, attained, point.duals)
-    verdict = _ENDED.get(solution.status, Verdict.SOLVED)
+    verdict = ended_as(solution.status)
     exact = rigorous and (certificate.rigorous or attained.rigorous)
     return with_status(sdp, replace(found, rigorous=exact), verdict)
 

@@ -25,7 +25,9 @@ from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
+from sdpdr.reduce.squared import Squared, squared
 from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solvers.tolerance import check_options
@@ -48,7 +50,7 @@ from sdpdr.solving.facing import (
     refuted_solution,
 )
 from sdpdr.solving.forms import configure, standard_form
-from sdpdr.solving.grade import Clock, without_what_misses
+from sdpdr.solving.grade import Clock, ended_as, with_status, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
@@ -91,6 +93,9 @@ class Plan(Way):
         What planning took, by phase.
     planned : tuple
         The model that the plan was made for, and what was decided for it.
+    squares : (Squared, Plan) or None
+        Half the square of the length that is the cost, and the plan for it, which is carried out
+        first; all else says what that plan does.
 
     Examples
     --------
@@ -116,6 +121,7 @@ class Plan(Way):
     asked: Asked | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     planned: tuple[Any, ...] = ()
+    squares: tuple[Squared, Plan] | None = None
 
     def __post_init__(self) -> None:
         require_solver(self.solver)
@@ -130,7 +136,8 @@ class Plan(Way):
 
     def before(self) -> list[str]:
         """What comes before the reductions, in words."""
-        return [] if self.prepared is None else self.prepared.words()
+        words = [] if self.squares is None else ["half the square of the length that is the cost"]
+        return words if self.prepared is None else [*words, *self.prepared.words()]
 
     def but(self, **changes: Any) -> Plan:
         """The plan for the same model with other arguments of `sdpdr.plan`.
@@ -227,6 +234,8 @@ class Plan(Way):
         return replace(solution, of_model=isinstance(request.model, Model))
 
     def _answered(self, request: Request) -> Solution:
+        if self.squares is not None:
+            return self._by_squares(*self.squares, request)
         clock = Clock(self.seconds)
         first = self._faced(clock, request)
         if self.prepared is None or self.asked is None or self.asked.via:
@@ -234,6 +243,26 @@ class Plan(Way):
         if not request.attainable or not _may_lie_on_a_face(first):
             return first
         return self._deeper(first, clock, request)
+
+    def _by_squares(self, squared: Squared, inner: Plan, request: Request) -> Solution:
+        """The answer by half the square of the length; as it is written where that falls short."""
+        assert self.sdp is not None
+        assert self.asked is not None
+        answers = []
+        # Who begins somewhere, begins with the length.
+        if request.start is None:
+            found = inner._answered(replace(request, model=squared.sdp))
+            graded = with_status(self.sdp, squared.lift(found), ended_as(found.status))
+            answers.append(graded)
+            if graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over():
+                return graded
+        clock = Clock()
+        with clock("reduce"):
+            faced = facial_reduction(self.sdp)
+        plain = _planned(
+            request.model, self.sdp, self.asked, faced or None, clock, request.deadline
+        )
+        return join([*answers, plain._answered(request)])
 
     def _of(self, model: Model | SDP | None) -> Plan:
         """The plan for a model, where it was written by hand."""
@@ -406,6 +435,9 @@ def plan(
         return _as_plan(way, model, None, asked, clock)
     with clock("build"):
         sdp, refusal = standard_form(model)
+    length = squared(sdp) if sdp is not None and form == "auto" and not asked.via else None
+    if length is not None and _is_easier_squared(length, solver):
+        return _planned_by_squares(model, sdp, length, asked, clock, deadline)
     # Reductions that were asked for know the program as it was written.
     as_written = form == "cvxpy" or asked.via
     with clock("reduce"):
@@ -433,6 +465,35 @@ def _planned(
         given = (asked.solver, asked.form, asked.options, asked.via, asked.skip)
         way = choose(ready.sdp, *given, refusal, deadline)
     return _as_plan(way, model, ready, asked, clock)
+
+
+def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
+    """Whether half the square of a length takes less than the length."""
+    is_distance = Nearest().accepts(length.sdp) is None
+    if solver != "auto":
+        return is_distance and solver == Nearest.name
+    return is_distance or length.heads is not None
+
+
+def _planned_by_squares(
+    model: Model | SDP,
+    sdp: SDP | None,
+    length: Squared,
+    asked: Asked,
+    clock: Clock,
+    deadline: Deadline,
+) -> Plan:
+    """The plan for half the square of a length, as one for the length."""
+    with clock("reduce"):
+        faced = facial_reduction(length.sdp)
+    inner = _planned(length.sdp, length.sdp, asked, faced or None, clock, deadline)
+    return replace(
+        inner,
+        model=model,
+        sdp=sdp,
+        planned=(model, *inner.planned[1:]),
+        squares=(length, inner),
+    )
 
 
 def _refuted(model: Model | SDP, asked: Asked, faced: FacialReduction, clock: Clock) -> Plan:

@@ -41,7 +41,7 @@ class Alike:
         """Unknowns of the original program."""
         return x[self.column]
 
-    def dual(self, z: Array, squares: Array | None = None) -> Array:
+    def dual(self, z: Array, squares: Array) -> Array:
         """Multipliers of the original program; there are no squares."""
         return (z / np.bincount(self.row, minlength=z.size))[self.row]
 

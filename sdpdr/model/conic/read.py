@@ -70,7 +70,7 @@ class Reading:
                 i, j = svec_pairs(np.arange(piece.place.size))
                 for place in (j * order + i, i * order + j):
                     z[piece.cone.rows[place]] = slack[piece.place] * piece.units
-        return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES))
+        return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
         """What the squares of the cost add to the slack of all columns."""

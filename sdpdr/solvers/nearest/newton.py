@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
@@ -82,7 +81,7 @@ class At:
     def of(cls, program: NearestProgram, y: Array) -> At:
         """The matrix by one decomposition."""
         left = program.given - (program.adjoint @ y) / program.scale
-        eigenvalues, vectors = sl.eigh(smat(left), check_finite=False)
+        eigenvalues, vectors = np.linalg.eigh(smat(left))
         positive = np.maximum(eigenvalues, 0.0)
         first = int(np.searchsorted(eigenvalues, 0.0, side="right"))
         kept = vectors[:, first:]
@@ -142,15 +141,15 @@ class At:
 
     def _solved(self, free: NDArray[np.int64], right: Array) -> Array:
         n = self.eigenvalues.size
-        matrices = smat(self.program.rows[free].toarray())
-        turned = (self.vectors.T @ matrices @ self.vectors).reshape(free.size, n * n)
+        turned = self.vectors.T @ self.program.matrices[free] @ self.vectors
+        turned = turned.reshape(free.size, n * n)
         low, mixed = self.shares
         weights = np.zeros((n, n))
         weights[low:, low:], weights[:low, low:], weights[low:, :low] = 1.0, mixed, mixed.T
         second = (turned * weights.ravel()) @ turned.T / self.program.scale
         shift = self._shift(float(np.trace(second)) / max(free.size, 1))
         second[np.diag_indices(free.size)] += shift + np.finfo(float).tiny
-        return np.asarray(sl.solve(second, right, assume_a="pos", check_finite=False))
+        return np.linalg.solve(second, right)
 
     def _iterated(self, free: NDArray[np.int64], right: Array) -> Array:
         rows, adjoint = self.program.rows[free], self.program.adjoint[:, free]

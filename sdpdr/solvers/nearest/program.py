@@ -13,7 +13,7 @@ wherever the squares weigh all entries of X alike.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,15 +21,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import order_of, smat, svec, svec_size
-from sdpdr.program.point import Point, VectorVariable
-from sdpdr.program.rows import Expression
+from sdpdr.program.point import Point, PsdVariable, VectorVariable
+from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
 # How far weights of entries may differ, relatively, to be the same.
 _SAME = 1e-12
+# Entries of a row up to which squares of sums are looked at.
+_MOST = 4
 # Over the order and the size of a matrix, what lifts eigenvalues above its rounding.
 _LIFT = 32.0 * UNIT
 _ONE = "there are other variables than one matrix and squares"
@@ -44,24 +46,23 @@ class Squares:
 
     Attributes
     ----------
-    vectors : sequence of VectorVariable
-    row : array of int
-        The row of each.
+    name, label : str
+        Of the scalars, and of the group of rows.
     entry, curvature, rhs : array
-        Its coefficient in this row, what half its square costs, and the row's right side.
+        Of each its coefficient in its row, what half its square costs, and the row's right side.
     of_matrix : sparse array
         What the rows say of the matrix, in the order of ``svec``.
     """
 
-    vectors: Sequence[VectorVariable]
-    row: Index
+    name: str
+    label: str
     entry: Array
     curvature: Array
     rhs: Array
     of_matrix: sp.csr_array
 
     def values(self, x: Array) -> Array:
-        """All scalars at a matrix."""
+        """The scalars at a matrix."""
         return np.asarray((self.rhs - self.of_matrix @ x) / self.entry)
 
     @property
@@ -87,9 +88,9 @@ class NearestProgram:
     rhs : array
     is_limit : array of bool
         Which of them are inequalities.
-    kept : array of int
-        Their places among all rows.
-    squares : Squares
+    ends : mapping from label to slice
+        The places of their groups.
+    squares : sequence of Squares
     cost : array
         C, the linear part.
     """
@@ -100,8 +101,8 @@ class NearestProgram:
     rows: sp.csr_array
     rhs: Array
     is_limit: NDArray[np.bool_]
-    kept: Index
-    squares: Squares
+    ends: Mapping[str, slice]
+    squares: Sequence[Squares]
     cost: Array
 
     @cached_property
@@ -109,29 +110,28 @@ class NearestProgram:
         """The transpose of the rows."""
         return sp.csr_array(self.rows.T)
 
+    @cached_property
+    def matrices(self) -> Array:
+        """The rows as symmetric matrices, for few of them."""
+        return smat(self.rows.toarray())
+
     def value(self, x: Array) -> float:
         """The cost at a matrix, without the constant."""
-        s = self.squares.values(x)
-        return float(self.cost @ x) + 0.5 * float(self.squares.curvature @ (s * s))
+        parts = [0.5 * float(one.curvature @ one.values(x) ** 2) for one in self.squares]
+        return float(self.cost @ x) + sum(parts)
 
-    def point(self, sdp: SDP, x: Array, y: Array, size: float) -> Point:
+    def point(self, x: Array, y: Array, size: float) -> Point:
         """Values and multipliers of the whole program.
 
         What is left of the matrix by these has no negative eigenvalue, and some that are zero. They
         are lifted by what rounding makes of one of a size, for a factorization to confirm it.
         """
-        squares = self.squares
-        s = squares.values(x)
-        identity = svec(np.eye(order_of(x.size)))
-        lifted = squares.values(x + _LIFT * order_of(x.size) * size * identity)
-        multipliers = np.zeros(sdp.n_rows)
-        multipliers[squares.row] = -squares.curvature * lifted / squares.entry
-        multipliers[self.kept] = y
-        parts = np.split(multipliers, np.cumsum([r.m for r in sdp.rows])[:-1])
-        duals = {r.label: part for r, part in zip(sdp.rows, parts, strict=True)}
-        ends = np.cumsum([v.size for v in squares.vectors])[:-1]
-        vectors = zip(squares.vectors, np.split(s, ends), strict=True)
-        return Point({self.name: smat(x), **{v.name: part for v, part in vectors}}, duals)
+        n = order_of(x.size)
+        lifted = x + _LIFT * n * size * svec(np.eye(n))
+        duals = {label: y[place] for label, place in self.ends.items()}
+        duals |= {s.label: -s.curvature * s.values(lifted) / s.entry for s in self.squares}
+        values = {s.name: s.values(x) for s in self.squares}
+        return Point({self.name: smat(x), **values}, duals)
 
 
 def nearest_program(sdp: SDP) -> NearestProgram | str:
@@ -151,66 +151,81 @@ def nearest_program(sdp: SDP) -> NearestProgram | str:
     if len(sdp.psd_variables) != 1 or sdp.lmis or not sdp.vector_variables:
         return _ONE
     matrix, vectors = sdp.psd_variables[0], sdp.vector_variables
-    if any(v.curvature is None or v.nonnegative for v in vectors):
+    if any(v.curvature is None for v in vectors):
         return _ONE
-    if any(sdp.objective[v.name].matrix().count_nonzero() for v in vectors if v.name in sdp.objective):
+    costs = {name: a.matrix() for name, a in sdp.objective.items()}
+    if any(costs[v.name].count_nonzero() for v in vectors if v.name in costs):
         return _LINEAR
-    squares = _squares(sdp, matrix.name, vectors)
-    if isinstance(squares, str):
-        return squares
+    found = [_squares(sdp, matrix, v) for v in vectors]
+    squares = [one for one in found if one is not None]
+    if len(squares) < len(found):
+        return _FREE
     scale = _weight_of_entries(squares)
     if scale is None:
         return _WEIGHTS
     size = svec_size(matrix.n)
-    cost = np.zeros(size)
-    if matrix.name in sdp.objective:
-        cost = sdp.objective[matrix.name].matrix().toarray()[0]
-    given = (squares.of_matrix.T @ (squares.weights * squares.rhs) - cost) / scale
-    kept = np.setdiff1d(np.arange(sdp.n_rows), squares.row)
-    rows = _on(sdp, matrix.name, size)[kept]
-    is_limit = np.repeat([r.relation == "<=" for r in sdp.rows], [r.m for r in sdp.rows])
-    rhs = np.concatenate([r.rhs for r in sdp.rows])
+    cost = costs[matrix.name].toarray()[0] if matrix.name in costs else np.zeros(size)
+    given = sum(one.of_matrix.T @ (one.weights * one.rhs) for one in squares) - cost
+    rows = [r for r in sdp.rows if all(r.label != one.label for one in squares)]
+    starts = np.cumsum([0, *(r.m for r in rows)]).tolist()
+    parts = [_part(r, matrix) for r in rows]
     return NearestProgram(
-        matrix.name, given, scale, rows, rhs[kept], is_limit[kept], kept, squares, cost
+        name=matrix.name,
+        given=given / scale,
+        scale=scale,
+        rows=sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array((0, size)),
+        rhs=np.concatenate([np.zeros(0), *(r.rhs for r in rows)]),
+        is_limit=np.repeat([r.relation == "<=" for r in rows], [r.m for r in rows]).astype(bool),
+        ends={r.label: slice(a, b) for r, a, b in zip(rows, starts, starts[1:], strict=False)},
+        squares=squares,
+        cost=cost,
     )
 
 
-def _on(sdp: SDP, name: str, size: int) -> sp.csr_array:
-    """What all rows say of one variable."""
-    parts = [_part(r.lhs, name, r.m, size) for r in sdp.rows]
-    return sp.csr_array(sp.vstack(parts, format="csr"))
+def _part(rows: Rows, matrix: PsdVariable) -> sp.csr_array:
+    """What rows say of the matrix."""
+    if matrix.name in rows.lhs:
+        return rows.lhs[matrix.name].matrix()
+    return sp.csr_array((rows.m, matrix.size))
 
 
-def _part(side: Expression, name: str, m: int, size: int) -> sp.csr_array:
-    return side[name].matrix() if name in side else sp.csr_array((m, size))
-
-
-def _squares(sdp: SDP, name: str, vectors: Sequence[VectorVariable]) -> Squares | str:
-    """Squares and the rows that define them, or why they do not."""
-    given = sp.csc_array(sp.hstack([_on(sdp, v.name, v.size) for v in vectors], format="csc"))
-    given.eliminate_zeros()
-    if np.any(np.diff(given.indptr) != 1):
-        return _FREE
-    row = given.indices
-    relations = np.repeat([r.relation == "==" for r in sdp.rows], [r.m for r in sdp.rows])
-    if np.unique(row).size != row.size or not relations[row].all():
-        return _FREE
-    curvature = np.concatenate([v.curvature for v in vectors if v.curvature is not None])
-    if not np.all(curvature > 0.0):
-        return _FREE
-    of_matrix = _on(sdp, name, svec_size(sdp.psd_variables[0].n))[row]
-    rhs = np.concatenate([r.rhs for r in sdp.rows])[row]
-    return Squares(vectors, row, given.data, curvature, rhs, of_matrix)
-
-
-def _weight_of_entries(squares: Squares) -> float | None:
-    """What half the square of the distance costs, where all entries weigh alike."""
-    B = squares.of_matrix
-    size = B.shape[1]
-    # Fewer rows than entries leave some of them out.
-    if B.shape[0] < size or B.nnz > 4 * B.shape[0]:
+def _squares(sdp: SDP, matrix: PsdVariable, v: VectorVariable) -> Squares | None:
+    """The group of rows that defines scalars by the matrix, one each; None if none does."""
+    groups = [r for r in sdp.rows if v.name in r.lhs]
+    if len(groups) != 1 or groups[0].relation != "==" or groups[0].m != v.size:
         return None
-    form = sp.csr_array(B.T @ sp.csr_array(B * squares.weights[:, None]))
-    scale = float(form.diagonal().mean())
-    away = abs(form - scale * sp.eye_array(size, format="csr"))
-    return scale if scale > 0.0 and away.max() <= _SAME * scale else None
+    rows = groups[0]
+    others = set(rows.lhs) - {v.name, matrix.name}
+    if any(rows.lhs[name].matrix().count_nonzero() for name in others):
+        return None
+    given = rows.lhs[v.name].matrix()
+    if given.nnz != v.size or not np.array_equal(given.indices, np.arange(v.size)):
+        return None
+    if np.any(np.diff(given.indptr) != 1) or not given.data.all():
+        return None
+    assert v.curvature is not None
+    return Squares(v.name, rows.label, given.data, v.curvature, rows.rhs, _part(rows, matrix))
+
+
+def _weight_of_entries(squares: Sequence[Squares]) -> float | None:
+    """What half the square of the distance costs, where all entries weigh alike."""
+    size = squares[0].of_matrix.shape[1]
+    total = np.zeros(size)
+    mixed: list[sp.csr_array] = []
+    for one in squares:
+        B = one.of_matrix
+        counts = np.diff(B.indptr)
+        if np.all(counts <= 1):
+            weights = one.weights[counts == 1] * B.data**2
+            total += np.bincount(B.indices, weights, minlength=size)
+        elif B.nnz > _MOST * B.shape[0]:
+            return None
+        else:
+            mixed.append(sp.csr_array(B.T @ sp.csr_array(B * one.weights[:, None])))
+    scale = float(total.mean())
+    if mixed:
+        form = sum(mixed[1:], start=mixed[0]) + sp.diags_array(total)
+        scale = float(form.diagonal().mean())
+        total = abs(form - scale * sp.eye_array(size)).max() + scale
+    off = float(np.max(np.abs(total - scale)))
+    return scale if scale > 0.0 and off <= _SAME * scale else None

@@ -67,5 +67,5 @@ class Nearest(Solver):
         seconds = {"compile": compiled, "solve": deadline.spent - compiled}
         value = sdp.constant + program.value(at.x)
         size = float(np.max(np.abs(at.eigenvalues)))
-        point = program.point(sdp, at.x, at.y, size)
+        point = program.point(at.x, at.y, size)
         return Outcome(point, verdict, Claim(verdict.value, value, count), seconds)
