@@ -14,6 +14,7 @@ from sdpdr.solvers.ipopt import Ipopt
 from sdpdr.solvers.low_rank_programs import Lorads, Sdplr
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.multiprecision import Multiprecision, Reference, reference
+from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SolverInfo, SolverTable, find, table
 from sdpdr.solvers.tolerance import Rule
 
@@ -32,6 +33,7 @@ __all__ = [
     "LowRank",
     "Mosek",
     "Multiprecision",
+    "Nearest",
     "Outcome",
     "Reference",
     "Rule",

@@ -83,7 +83,14 @@ class Proofs:
         if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
             certificate, point = sides.certificate, _proving(sides.certificate, given)
         known.certificate, known.duals = certificate, point.duals
-        met = self._met_before_path(certificate, point, given)
+        met = None
+        if closes and not self.rigorous:
+            near = self.attained(given, certificate.bound, path=False)
+            if near.value is not None and self._is_tight(certificate, near.value):
+                return certificate, near, point
+            sides = self._sides(given)
+            met = _met(sides, given)
+        met = met or self._met_before_path(certificate, point, given)
         if met is not None:
             return met
         attained = self._also_attained(sides.attained, certificate, given)

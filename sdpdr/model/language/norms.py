@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.linalg.svec import smat, svec_pairs
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.conic.cones import LONGEST_PART
+from sdpdr.model.conic.cones import LONGEST_ARROW, LONGEST_PART
 from sdpdr.model.language.pieces import (
     Built,
     Function,
@@ -31,12 +31,13 @@ class Length(Function):
     r"""The Euclidean length of all values; of a matrix, its Frobenius norm.
 
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
-              \begin{pmatrix} t I & v \\ v^T & t \end{pmatrix} \succeq 0,
+              \begin{pmatrix} t & v^T \\ v & t I \end{pmatrix} \succeq 0,
 
-    for up to sixteen values. More are split into groups :math:`v_1, v_2, \dots` with a scalar each,
+    an arrow, which solvers that know second-order cones are given as one. More than 512 values are
+    split into groups :math:`v_1, v_2, \dots` of sixteen, with a scalar each,
 
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
-              \begin{pmatrix} t I & v_g \\ v_g^T & u_g \end{pmatrix} \succeq 0,\
+              \begin{pmatrix} u_g & v_g^T \\ v_g & t I \end{pmatrix} \succeq 0,\
               \textstyle\sum_g u_g \le t .
 
     Parameters
@@ -54,9 +55,9 @@ class Length(Function):
     >>> _, terms, _ = Length(scalar("v", 3)).above("norm")
     >>> [(term.cone, term.lhs.m) for term in terms]
     [('psd', 10)]
-    >>> _, terms, _ = Length(scalar("v", 40)).above("norm")
-    >>> [term.lhs.m for term in terms]
-    [120, 105, 105, 1]
+    >>> _, terms, _ = Length(scalar("v", 600)).above("norm")
+    >>> len(terms), terms[0].lhs.m, terms[-1].lhs.m
+    (39, 153, 1)
     """
 
     def value(self, values: Point) -> float:
@@ -79,7 +80,7 @@ class QuadOverLin(Function):
     r"""A sum of squares over an affine expression, which is thereby not negative.
 
     .. math:: \frac{|v|^2}{t} \le s,\ t \ge 0 \quad\Longleftrightarrow\quad
-              \begin{pmatrix} t I & v \\ v^T & s \end{pmatrix} \succeq 0 ,
+              \begin{pmatrix} s & v^T \\ v & t I \end{pmatrix} \succeq 0 ,
 
     with the same two ways to write it as `Length`.
 
@@ -142,7 +143,7 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     """
     values = (svec_of(of) if is_symmetric(of) else of).reshape(-1)
     top = top.reshape(1)
-    if values.m <= LONGEST_PART:
+    if values.m <= LONGEST_ARROW:
         return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
     groups = np.array_split(np.arange(values.m), -(-values.m // LONGEST_PART))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
@@ -155,10 +156,10 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
 
 
 def _arrow(values: Affine, over: Affine, top: Affine) -> Affine:
-    """The matrix ((over I, values), (values^T, top)) in svec coordinates."""
+    """The matrix ((top, values^T), (values, over I)) in svec coordinates."""
     m = values.m
-    head = scaled_identity(m + 1, over, 0, m) + placed(m + 1, values, np.arange(m), m)
-    return head + placed(m + 1, top, m, m)
+    neck = placed(m + 1, values, np.arange(1, m + 1), 0)
+    return placed(m + 1, top, 0, 0) + neck + scaled_identity(m + 1, over, 1, m + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,8 +47,9 @@ _PRODUCTS, _FORCING = 300, 1e-2
 # Of a line search: the share of the decrease that a tangent promises, the share of the gradient
 # that will do where values agree to rounding, and halvings.
 _SHARE, _LESS, _HALVINGS = 1e-4, 0.9, 30
-# Over the mean of the second derivative, and at most over the gradient, what is added to it.
-_SHIFT = 1e-3
+# Over the mean of the second derivative, what is added to it: as much as rows are missed by,
+# between these.
+_LEAST, _SHIFT = 1e-12, 1e-3
 _ROUNDING = 1e-14
 
 
@@ -96,10 +97,13 @@ class At:
 
     @cached_property
     def missed(self) -> float:
-        """How far rows are missed, and limits with a multiplier are not met, at most."""
-        limit = self.program.is_limit
-        kept = np.where(limit, self.y - np.maximum(self.y - self.gradient, 0.0), self.gradient)
-        return float(np.max(np.abs(kept), initial=0.0))
+        """How far rows are missed, and limits with a multiplier are not met, over their terms."""
+        program = self.program
+        given = program.compliance * self.y
+        kept = np.where(program.is_limit, np.minimum(given, self.gradient), self.gradient)
+        terms = program.sizes @ np.abs(self.x) + np.abs(program.rhs)
+        missed, size = (float(np.max(np.abs(part), initial=0.0)) for part in (kept, terms))
+        return missed / size if missed else 0.0
 
     @cached_property
     def shares(self) -> tuple[int, Array]:
@@ -137,7 +141,7 @@ class At:
 
     def _shift(self, mean: float) -> float:
         """What is added to the second derivative, which may be singular away from an optimum."""
-        return mean * min(_SHIFT, max(self.missed / (1.0 + np.abs(self.program.rhs).max()), 1e-12))
+        return mean * min(_SHIFT, max(self.missed, _LEAST))
 
     def _solved(self, free: NDArray[np.int64], right: Array) -> Array:
         n = self.eigenvalues.size
@@ -154,7 +158,7 @@ class At:
     def _iterated(self, free: NDArray[np.int64], right: Array) -> Array:
         rows, adjoint = self.program.rows[free], self.program.adjoint[:, free]
         # The diagonal, were all eigenvalues positive.
-        sizes = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() / self.program.scale
+        sizes = self.program.compliance[free]
         shift = self._shift(float(sizes.mean()))
 
         def product(y: Array) -> Array:
@@ -165,7 +169,7 @@ class At:
         inverse = spl.LinearOperator(
             square.shape, matvec=lambda y: y / np.where(sizes > 0.0, sizes, 1.0), dtype=float
         )
-        relative = min(_FORCING, float(np.linalg.norm(right)))
+        relative = min(_FORCING, self.missed)
         found, _ = spl.cg(square, right, rtol=relative, maxiter=_PRODUCTS, M=inverse)
         return np.asarray(found)
 
@@ -176,7 +180,7 @@ class At:
             y = self.y + 0.5**halving * step
             trial = At.of(self.program, np.where(self.program.is_limit, np.maximum(y, 0.0), y))
             slope = float(self.gradient @ (trial.y - self.y))
-            rounding = _ROUNDING * (abs(self.value) + 1.0)
+            rounding = _ROUNDING * (abs(self.value) + np.abs(self.program.rhs) @ np.abs(self.y))
             if trial.value <= self.value + _SHARE * slope:
                 return trial
             if trial.value <= self.value + rounding and trial.missed <= _LESS * self.missed:
@@ -193,7 +197,7 @@ def minimized(
     ----------
     program : NearestProgram
     tol : float
-        How far rows may be missed, over the largest right side or one.
+        How far rows may be missed, over their largest terms.
     most : int
         Steps.
     deadline : Deadline
@@ -201,11 +205,10 @@ def minimized(
         Given a mapping after every step.
     """
     at = At.of(program, _first(program))
-    enough = tol * max(1.0, float(np.max(np.abs(program.rhs), initial=0.0)))
     for count in range(most):
         if progress is not None:
             progress({"iteration": count, "value": program.value(at.x), "infeasibility": at.missed})
-        if at.missed <= enough:
+        if at.missed <= tol:
             return Verdict.SOLVED, at, count
         if deadline.is_over():
             return Verdict.TIME_LIMIT, at, count
@@ -218,6 +221,6 @@ def minimized(
 
 def _first(program: NearestProgram) -> Array:
     """Multipliers at which equations of their own entries hold if nothing has to be cut off."""
-    left = program.scale * (program.rows @ program.given - program.rhs)
-    sizes = np.asarray(program.rows.multiply(program.rows).sum(axis=1)).ravel()
-    return np.where(program.is_limit, 0.0, left / np.where(sizes > 0.0, sizes, 1.0))
+    left = program.rows @ program.given - program.rhs
+    scale = np.where(program.compliance > 0.0, program.compliance, 1.0)
+    return np.where(program.is_limit, 0.0, left / scale)

@@ -111,6 +111,16 @@ class NearestProgram:
         return sp.csr_array(self.rows.T)
 
     @cached_property
+    def sizes(self) -> sp.csr_array:
+        """The sizes of the entries of the rows."""
+        return sp.csr_array(abs(self.rows))
+
+    @cached_property
+    def compliance(self) -> Array:
+        """How far a multiplier moves its own row where nothing is cut off."""
+        return np.asarray(self.rows.multiply(self.rows).sum(axis=1)).ravel() / self.scale
+
+    @cached_property
     def matrices(self) -> Array:
         """The rows as symmetric matrices, for few of them."""
         return smat(self.rows.toarray())
