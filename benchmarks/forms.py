@@ -89,7 +89,7 @@ def pairs(
 ) -> Iterator[tuple[str, str]]:
     """All usable pairs of solver and form, or some; of forms that are the same file, one."""
     for name, cls in SOLVERS.items():
-        if not cls.availability().usable or (solvers and name not in solvers):
+        if not cls.availability().usable or cls.is_special or (solvers and name not in solvers):
             continue
         for form in cls.forms:
             is_twin = issubclass(cls, ExternalSolver) and form in FILED

@@ -35,7 +35,7 @@ def pairs(lie: Lie) -> Iterator[tuple[str, str]]:
     """Solvers and forms for a program."""
     yield "auto", "auto"
     for name, cls in SOLVERS.items():
-        if not cls.availability().usable or (lie.large and name not in FAST):
+        if not cls.availability().usable or cls.is_special or (lie.large and name not in FAST):
             continue
         for form in cls.forms:
             if form not in CHORDAL and not (lie.large and form == "cvxpy"):

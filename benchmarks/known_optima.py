@@ -40,7 +40,7 @@ def pairs() -> list[tuple[str, str]]:
     """Every usable solver in every form but those by cliques, which need larger programs."""
     found = [("auto", "auto")]
     for name, cls in SOLVERS.items():
-        if cls.availability().usable and name not in SLOW:
+        if cls.availability().usable and not cls.is_special and name not in SLOW:
             found += [(name, form) for form in cls.forms if form not in CHORDAL]
     return found
 

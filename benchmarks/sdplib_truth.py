@@ -64,7 +64,7 @@ def ways() -> Iterator[tuple[str, str]]:
     """Auto, and every solver in every form that takes files well."""
     yield "auto", "auto"
     for name, cls in SOLVERS.items():
-        if not cls.availability().usable or name in ("ipopt", "multiprecision"):
+        if not cls.availability().usable or cls.is_special or name in ("ipopt", "multiprecision"):
             continue
         for form in cls.forms:
             if form not in CHORDAL and form != "cvxpy":

@@ -26,6 +26,7 @@ from sdpdr.program.attain.arrows import is_arrow
 from sdpdr.program.backward import Measured
 from sdpdr.program.point import Point, Value, Variable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
+from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 
@@ -81,8 +82,18 @@ class Squared:
             bound=self._lifted(solution.bound, -1.0),
             argument=f"{solution.argument}; for half the square of the length",
             measured=Measured(self.original, Point(values, duals)),
+            claimed=replace(solution.claimed, value=self._lifted(solution.claimed.value, 0.0)),
+            runs=tuple(map(self._run, solution.runs)),
             maximize=self.original.maximize,
             ray=ray,
+        )
+
+    def _run(self, run: Run) -> Run:
+        return replace(
+            run,
+            value=self._lifted(run.value, 0.0),
+            bound=self._lifted(run.bound, -1.0),
+            attained=self._lifted(run.attained, 1.0),
         )
 
     def _lifted(self, value: float | None, side: float) -> float | None:
@@ -171,12 +182,11 @@ def squared(sdp: SDP) -> Squared | None:
 
 def _length(sdp: SDP) -> tuple[str, float] | None:
     """The one scalar that is the whole cost, and what it costs."""
-    costs = {name: a.matrix() for name, a in sdp.objective.items()}
-    costs = {name: rows for name, rows in costs.items() if rows.count_nonzero()}
-    if len(costs) != 1:
+    # What a matrix costs may have too many entries to look at.
+    if len(sdp.objective) != 1 or sdp.objective.keys() & {v.name for v in sdp.psd_variables}:
         return None
-    (name, rows), *_ = costs.items()
-    variable = sdp.variable(name)
+    ((name, cost_of),) = sdp.objective.items()
+    variable, rows = sdp.variable(name), cost_of.matrix()
     if not isinstance(variable, VectorVariable) or variable.size != 1:
         return None
     cost = float(rows.sum())

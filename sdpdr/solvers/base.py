@@ -117,6 +117,8 @@ class Solver(ABC):
     by_name_only: ClassVar[bool] = False
     # Whether "auto" comes to it all the same where all others fell short of a small program.
     is_last_resort: ClassVar[bool] = False
+    # Whether it is for programs of one kind, and refuses all others.
+    is_special: ClassVar[bool] = False
     # What it is told of a tolerance; None for what the table says of it or of its base class.
     rule: ClassVar[Rule | None] = None
     # Its own names of limits that it knows, and ours: "max_iter" or "time_limit".

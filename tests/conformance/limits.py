@@ -14,6 +14,7 @@ TOLERANCE = {
     "sdpa": 5e-6,
     "clarabel": 2e-6,
     "dense": 2e-6,
+    "nearest": 1e-6,
     "cvxopt": 2e-6,
     "scs": 5e-5,
     "csdp": 2e-6,

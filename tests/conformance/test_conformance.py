@@ -65,6 +65,7 @@ RUNS = [
     for name, form in USABLE
     for case in CASES
     if name != "ipopt" or case.name.startswith("mvu")
+    if name != "nearest" or case.name.startswith("nearest")
 ]
 
 

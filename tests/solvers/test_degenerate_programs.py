@@ -20,7 +20,7 @@ from sdpdr.solving.forms import CHORDAL
 GENERAL = [
     (name, form)
     for name, cls in SOLVERS.items()
-    if cls.availability().usable
+    if cls.availability().usable and not cls.is_special
     for form in cls.forms
     if form not in ("factor", *CHORDAL)
 ]

@@ -200,7 +200,10 @@ def test_solving_does_what_the_plan_says(theta):
 # -- costs ------------------------------------------------------------------------------------
 
 USABLE = [
-    (name, form) for name, cls in SOLVERS.items() if cls.availability().usable for form in cls.forms
+    (name, form)
+    for name, cls in SOLVERS.items()
+    if cls.availability().usable and not cls.is_special
+    for form in cls.forms
 ]
 
 

@@ -29,7 +29,7 @@ LARGE = [name for name, lie in GALLERY.items() if lie.large]
 USABLE = [
     (name, form)
     for name, cls in SOLVERS.items()
-    if cls.availability().usable
+    if cls.availability().usable and not cls.is_special
     for form in cls.forms
     if form not in CHORDAL
 ]

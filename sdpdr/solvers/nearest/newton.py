@@ -47,8 +47,8 @@ _PRODUCTS, _FORCING = 300, 1e-2
 # Of a line search: the share of the decrease that a tangent promises, the share of the gradient
 # that will do where values agree to rounding, and halvings.
 _SHARE, _LESS, _HALVINGS = 1e-4, 0.9, 30
-# Over the mean of the second derivative, what is added to it: as much as rows are missed by,
-# between these.
+# Over the mean of what the second derivative has at most, what is added to it: as much as rows are
+# missed by, between these.
 _LEAST, _SHIFT = 1e-12, 1e-3
 _ROUNDING = 1e-14
 
@@ -139,9 +139,10 @@ class At:
         step[free] = found
         return step
 
-    def _shift(self, mean: float) -> float:
+    @property
+    def _shift(self) -> float:
         """What is added to the second derivative, which may be singular away from an optimum."""
-        return mean * min(_SHIFT, max(self.missed, _LEAST))
+        return float(self.program.compliance.mean()) * min(_SHIFT, max(self.missed, _LEAST))
 
     def _solved(self, free: NDArray[np.int64], right: Array) -> Array:
         n = self.eigenvalues.size
@@ -151,15 +152,14 @@ class At:
         weights = np.zeros((n, n))
         weights[low:, low:], weights[:low, low:], weights[low:, :low] = 1.0, mixed, mixed.T
         second = (turned * weights.ravel()) @ turned.T / self.program.scale
-        shift = self._shift(float(np.trace(second)) / max(free.size, 1))
-        second[np.diag_indices(free.size)] += shift + np.finfo(float).tiny
+        second[np.diag_indices(free.size)] += self._shift
         return np.linalg.solve(second, right)
 
     def _iterated(self, free: NDArray[np.int64], right: Array) -> Array:
         rows, adjoint = self.program.rows[free], self.program.adjoint[:, free]
         # The diagonal, were all eigenvalues positive.
         sizes = self.program.compliance[free]
-        shift = self._shift(float(sizes.mean()))
+        shift = self._shift
 
         def product(y: Array) -> Array:
             moved = svec(self.changed(smat(adjoint @ y)))

@@ -8,7 +8,8 @@ defines, :math:`\sigma s + B(X) = r`. Then the cost is
     \tfrac12 \sum_k \frac{\kappa_k}{\sigma_k^2} (r_k - B_k(X))^2 + \langle C, X\rangle
     = \tfrac{\rho}{2} \|X - G\|_F^2 + \text{const}
 
-wherever the squares weigh all entries of X alike.
+wherever the squares weigh all entries of X alike. Entries that an equation of their own fixes may
+be left out: to add their squares changes nothing but the multiplier of this equation.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import order_of, smat, svec, svec_size
+from sdpdr.linalg.svec import order_of, smat, svec
 from sdpdr.program.point import Point, PsdVariable, VectorVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
@@ -93,6 +94,8 @@ class NearestProgram:
     squares : sequence of Squares
     cost : array
         C, the linear part.
+    fixed : (array of int, array of int)
+        Entries that no square has, and the rows that fix them.
     """
 
     name: str
@@ -104,11 +107,17 @@ class NearestProgram:
     ends: Mapping[str, slice]
     squares: Sequence[Squares]
     cost: Array
+    fixed: tuple[Index, Index]
 
     @cached_property
     def adjoint(self) -> sp.csr_array:
         """The transpose of the rows."""
         return sp.csr_array(self.rows.T)
+
+    @property
+    def coefficients(self) -> Array:
+        """What the rows that fix entries multiply them by."""
+        return self.rows.data[self.rows.indptr[self.fixed[1]]]
 
     @cached_property
     def sizes(self) -> sp.csr_array:
@@ -138,6 +147,10 @@ class NearestProgram:
         """
         n = order_of(x.size)
         lifted = x + _LIFT * n * size * svec(np.eye(n))
+        entry, row = self.fixed
+        y = y.copy()
+        away = self.scale * (lifted - self.given) - self.cost
+        y[row] += away[entry] / self.coefficients
         duals = {label: y[place] for label, place in self.ends.items()}
         duals |= {s.label: -s.curvature * s.values(lifted) / s.entry for s in self.squares}
         values = {s.name: s.values(x) for s in self.squares}
@@ -163,33 +176,55 @@ def nearest_program(sdp: SDP) -> NearestProgram | str:
     matrix, vectors = sdp.psd_variables[0], sdp.vector_variables
     if any(v.curvature is None for v in vectors):
         return _ONE
+    # All entries are in squares, or have an equation; of large programs hardly ever.
+    if sum(v.size for v in vectors) + sdp.n_rows < matrix.size:
+        return _WEIGHTS
     costs = {name: a.matrix() for name, a in sdp.objective.items()}
     if any(costs[v.name].count_nonzero() for v in vectors if v.name in costs):
         return _LINEAR
-    found = [_squares(sdp, matrix, v) for v in vectors]
-    squares = [one for one in found if one is not None]
-    if len(squares) < len(found):
+    squares = [one for one in (_squares(sdp, matrix, v) for v in vectors) if one is not None]
+    if len(squares) < len(vectors):
         return _FREE
-    scale = _weight_of_entries(squares)
-    if scale is None:
+    weights = _weights_of_entries(squares)
+    if weights is None:
         return _WEIGHTS
-    size = svec_size(matrix.n)
-    cost = costs[matrix.name].toarray()[0] if matrix.name in costs else np.zeros(size)
-    given = sum(one.of_matrix.T @ (one.weights * one.rhs) for one in squares) - cost
-    rows = [r for r in sdp.rows if all(r.label != one.label for one in squares)]
-    starts = np.cumsum([0, *(r.m for r in rows)]).tolist()
-    parts = [_part(r, matrix) for r in rows]
-    return NearestProgram(
-        name=matrix.name,
-        given=given / scale,
-        scale=scale,
-        rows=sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array((0, size)),
-        rhs=np.concatenate([np.zeros(0), *(r.rhs for r in rows)]),
-        is_limit=np.repeat([r.relation == "<=" for r in rows], [r.m for r in rows]).astype(bool),
-        ends={r.label: slice(a, b) for r, a, b in zip(rows, starts, starts[1:], strict=False)},
-        squares=squares,
-        cost=cost,
+    kept = [r for r in sdp.rows if all(r.label != one.label for one in squares)]
+    rows, rhs = _rows_on(matrix, kept), np.concatenate([np.zeros(0), *(r.rhs for r in kept)])
+    is_limit = np.repeat([r.relation == "<=" for r in kept], [r.m for r in kept]).astype(bool)
+    fixed = _fixed(np.flatnonzero(weights == 0.0), rows, is_limit)
+    scale = float(np.max(weights))
+    if fixed is None or not np.all((weights == 0.0) | (weights >= (1.0 - _SAME) * scale)):
+        return _WEIGHTS
+    cost = costs[matrix.name].toarray()[0] if matrix.name in costs else np.zeros(matrix.size)
+    given = (sum(one.of_matrix.T @ (one.weights * one.rhs) for one in squares) - cost) / scale
+    starts = np.cumsum([0, *(r.m for r in kept)]).tolist()
+    ends = {r.label: slice(a, b) for r, a, b in zip(kept, starts, starts[1:], strict=False)}
+    found = NearestProgram(
+        matrix.name, given, scale, rows, rhs, is_limit, ends, squares, cost, fixed
     )
+    entry, row = fixed
+    given[entry] = rhs[row] / found.coefficients - cost[entry] / scale
+    return found
+
+
+def _rows_on(matrix: PsdVariable, rows: Sequence[Rows]) -> sp.csr_array:
+    """What rows say of the matrix, without entries that are zero."""
+    if not rows:
+        return sp.csr_array((0, matrix.size))
+    stacked = sp.csr_array(sp.vstack([_part(r, matrix) for r in rows], format="csr"))
+    stacked.eliminate_zeros()
+    return stacked
+
+
+def _fixed(
+    entries: Index, rows: sp.csr_array, is_limit: NDArray[np.bool_]
+) -> tuple[Index, Index] | None:
+    """Entries and equations that fix them; None where one has none."""
+    alone = np.flatnonzero((np.diff(rows.indptr) == 1) & ~is_limit)
+    place = rows.indices[rows.indptr[alone]]
+    row = np.full(rows.shape[1], -1)
+    row[place] = alone
+    return None if np.any(row[entries] < 0) else (entries, row[entries])
 
 
 def _part(rows: Rows, matrix: PsdVariable) -> sp.csr_array:
@@ -217,25 +252,22 @@ def _squares(sdp: SDP, matrix: PsdVariable, v: VectorVariable) -> Squares | None
     return Squares(v.name, rows.label, given.data, v.curvature, rows.rhs, _part(rows, matrix))
 
 
-def _weight_of_entries(squares: Sequence[Squares]) -> float | None:
-    """What half the square of the distance costs, where all entries weigh alike."""
-    size = squares[0].of_matrix.shape[1]
-    total = np.zeros(size)
-    mixed: list[sp.csr_array] = []
+def _weights_of_entries(squares: Sequence[Squares]) -> Array | None:
+    """What half the square of each entry costs; None where products of two have a cost."""
+    total = np.zeros(squares[0].of_matrix.shape[1])
     for one in squares:
         B = one.of_matrix
         counts = np.diff(B.indptr)
         if np.all(counts <= 1):
             weights = one.weights[counts == 1] * B.data**2
-            total += np.bincount(B.indices, weights, minlength=size)
-        elif B.nnz > _MOST * B.shape[0]:
+            total += np.bincount(B.indices, weights, minlength=total.size)
+            continue
+        if B.nnz > _MOST * B.shape[0]:
             return None
-        else:
-            mixed.append(sp.csr_array(B.T @ sp.csr_array(B * one.weights[:, None])))
-    scale = float(total.mean())
-    if mixed:
-        form = sum(mixed[1:], start=mixed[0]) + sp.diags_array(total)
-        scale = float(form.diagonal().mean())
-        total = abs(form - scale * sp.eye_array(size)).max() + scale
-    off = float(np.max(np.abs(total - scale)))
-    return scale if scale > 0.0 and off <= _SAME * scale else None
+        form = sp.csr_array(B.T @ sp.csr_array(B * one.weights[:, None]))
+        diagonal = form.diagonal()
+        off = abs(form - sp.diags_array(diagonal)).max()
+        if off > _SAME * float(np.max(diagonal)):
+            return None
+        total += diagonal
+    return total

@@ -45,6 +45,7 @@ class Nearest(Solver):
     licence: ClassVar[str] = "Apache-2.0"
     forms: ClassVar[tuple[str, ...]] = ("gram",)
     by_name_only: ClassVar[bool] = True
+    is_special: ClassVar[bool] = True
 
     def accepts(self, sdp: SDP) -> str | None:
         """None if the cost is a distance of all entries of one matrix, else why not."""
