@@ -214,9 +214,29 @@ def _add(a: Any, b: Any) -> Any:
     return VectorMap(a.matrix() + b.matrix()) if isinstance(a, VectorMap) else a + b
 
 
-def differ(one: Declared, other: Declared) -> bool:
-    """Whether two declarations are of different things: a psd matrix may be declared again."""
-    return one is not other and not (isinstance(one, PsdVariable) and one == other)
+def require_one(name: str, one: Declared, other: Declared) -> None:
+    """Refuse declarations of different things with one name; a psd matrix may be declared again.
+
+    Raises
+    ------
+    ModelError
+    """
+    if one is other or (isinstance(one, PsdVariable) and one == other):
+        return
+    kinds = {isinstance(one, VARIABLES), isinstance(other, VARIABLES)}
+    what = "things" if len(kinds) > 1 else "variables" if True in kinds else "parameters"
+    raise ModelError(
+        f"two different {what} are called {name!r}, {_kind(one)} and {_kind(other)}; make it once, "
+        "or give one of them another name."
+    )
+
+
+def _kind(declared: Declared) -> str:
+    if isinstance(declared, PsdVariable):
+        return f"a matrix of order {declared.n}"
+    if isinstance(declared, VectorVariable):
+        return f"a vector of {declared.size}"
+    return f"a parameter of shape {declared.shape}"
 
 
 def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[str, Declared]:
@@ -228,10 +248,7 @@ def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[s
         If different ones have one name.
     """
     for name in one.keys() & other.keys():
-        if differ(one[name], other[name]):
-            raise ModelError(
-                f"two different variables are called {name!r}; give one of them another name."
-            )
+        require_one(name, one[name], other[name])
     return {**one, **other}
 
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import VectorMap
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
 
 T = TypeVar("T")
@@ -192,7 +192,7 @@ def times_parameters(known: Affine, other: Affine) -> Affine:
     Raises
     ------
     ModelError
-        If the other one depends on parameters as well.
+        If the other one depends on parameters as well, or a variable of it has the name of one.
     """
     if parameters_of(other):
         raise ModelError(
@@ -200,7 +200,7 @@ def times_parameters(known: Affine, other: Affine) -> Affine:
             "linear in them; make their product a parameter of its own."
         )
     product = Product(sp.eye_array(known.m, format="csr"), known, other)
-    declared = {**known.declared, **other.declared}
+    declared = joined(known.declared, other.declared)
     return Affine({}, np.zeros(known.m), known.shape, declared, (product,))
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import LARGEST, Array, is_admissible
+from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.block import Changed
 from sdpdr.model.model import Model
@@ -65,7 +66,8 @@ def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
     .. math:: f(v) \ \longrightarrow\ f(u) + \nabla f(u)^T (v - u) + \tfrac12 |R (v - u)|^2,
               \qquad R^T R = \nabla^2 f(u) .
 
-    Its optimum is the next point of Newton's method.
+    Its optimum is the next point of Newton's method. Rows of R with numbers too small for a program
+    are left out: the function is flat there.
 
     Parameters
     ----------
@@ -75,7 +77,8 @@ def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
     Returns
     -------
     Model or None
-        None where second derivatives are unknown, or too many.
+        None where second derivatives are unknown or too many, or where they, or slopes, have sizes
+        that no program may have.
 
     Examples
     --------
@@ -88,20 +91,25 @@ def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
     array([0.75, 0.75])
     """
     smooth = [term for _, term in model.labelled_terms() if isinstance(term, Smooth)]
-    if any(_root(term, values) is None for term in smooth):
+    with np.errstate(over="ignore", invalid="ignore"):
+        if any(_curvature(term, values) is None for term in smooth):
+            return None
+        lines = [_tangent(term, values).cost for term in smooth]
+    slopes = [row_extents(part) for line in lines for part in line.maps.values()]
+    if not is_admissible([*slopes, *(line.constant for line in lines)]).all():
         return None
 
     def change(term: Term) -> Iterable[Term]:
         if not isinstance(term, Smooth):
             yield term
             return
-        root, at = _root(term, values), _at(term, values)
-        assert root is not None
         yield _tangent(term, values)
-        rows = term.lhs.reshape(-1).combined(root, (len(root),))
-        moved = Affine(rows.maps, np.zeros(rows.m))
-        target = root @ at - rows.constant
-        yield Penalize(moved, target, "square", term.weight, f"{term.name}.parabola".strip("."))
+        found = _curvature(term, values)
+        assert found is not None
+        rows, target = found
+        if rows.m:
+            name = f"{term.name}.parabola".strip(".")
+            yield Penalize(rows, target, "square", term.weight, name)
 
     blocks = tuple(Changed(block, change) for block in model.blocks)
     return replace(model, blocks=blocks, maximize=model.is_maximization)
@@ -109,6 +117,20 @@ def parabola_of(model: Model, values: Mapping[str, Value]) -> Model | None:
 
 def _at(term: Smooth, values: Mapping[str, Value]) -> Array:
     return term.function.inside(evaluate(term.lhs, values))
+
+
+def _curvature(term: Smooth, values: Mapping[str, Value]) -> tuple[Affine, Array] | None:
+    """R v as rows of a program, and R u; None where there are no such numbers."""
+    root = _root(term, values)
+    if root is None:
+        return None
+    moved = term.lhs.reshape(-1).combined(root, (len(root),))
+    rows, target = Affine(moved.maps, np.zeros(moved.m)), root @ _at(term, values) - moved.constant
+    sizes = np.array([np.abs(target), *(row_extents(part) for part in rows.maps.values())])
+    if not np.all(sizes <= LARGEST):
+        return None
+    kept = np.flatnonzero(is_admissible(sizes).all(axis=0))
+    return (rows, target) if kept.size == rows.m else (rows.picked(kept), target[kept])
 
 
 def _root(term: Smooth, values: Mapping[str, Value]) -> Array | None:

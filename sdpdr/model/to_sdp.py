@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ import scipy.sparse as sp
 from sdpdr.base.errors import CompileError
 from sdpdr.linalg import VectorMap
 from sdpdr.linalg.svec import order_of
-from sdpdr.model.affine import Affine, Var
+from sdpdr.model.affine import Affine, Var, evaluate
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
-from sdpdr.program.point import Variable, VectorVariable
+from sdpdr.program.point import Point, Value, Variable, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
 
@@ -35,6 +36,56 @@ def to_sdp(model: Model) -> SDP:
         maximize=model.is_maximization,
         name=model.name,
     )
+
+
+def with_slack(model: Model, values: Mapping[str, Value]) -> dict[str, Value]:
+    """A point of a model as one of its standard form: slack of penalties is what they are paid for.
+
+    Parameters
+    ----------
+    model : Model
+    values : mapping from variable name to array or Factor
+        Of all variables of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sdpdr import minimize, scalar
+    >>> x = scalar("x", 2)
+    >>> model = minimize(abs(x - 1.0).sum()) + (x <= 3.0)
+    >>> point = with_slack(model, {"x": np.array([3.0, 0.0])})
+    >>> {name: value.tolist() for name, value in point.items() if name != "x"}
+    {'objective.0.over': [2.0, 0.0], 'objective.0.under': [0.0, 1.0]}
+    >>> model.to_sdp().primal_value(point) == model.objective(point)
+    True
+    """
+    found = dict(values)
+    for label, term in model.labelled_terms():
+        if not isinstance(term, Penalize):
+            continue
+        excess = evaluate(term.lhs, values) - term.rhs
+        if term.penalty == "square":
+            found[f"{label}.slack"] = excess
+            continue
+        found[f"{label}.over"] = np.maximum(excess, 0.0)
+        if term.penalty == "absolute":
+            found[f"{label}.under"] = np.maximum(-excess, 0.0)
+    return found
+
+
+def standard_point(model: Model, sdp: SDP, point: Point) -> Point:
+    """The point of a model that was solved as written, in its standard form.
+
+    Parameters
+    ----------
+    model : Model
+    sdp : SDP
+        Its standard form, whose rows are those that multipliers are kept of.
+    point : Point
+    """
+    labels = set(sdp.labels)
+    duals = {label: y for label, y in point.duals.items() if label in labels}
+    return Point(with_slack(model, point.values) if point.values else {}, duals)
 
 
 @dataclass

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.program.point import Value
@@ -16,11 +17,13 @@ from sdpdr.program.sdp import SDP
 
 # Lower and upper limits of multipliers, by label.
 Box: TypeAlias = Mapping[str, tuple[Array, Array]]
+# Of a row, relative to its size: what is missed by no more holds.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
 class SlackColumn:
-    """The part of a vector variable that is slack of a group of rows, one scalar a row at most.
+    """The part of a vector variable that is slack of a group of rows; several may share a row.
 
     Attributes
     ----------
@@ -108,7 +111,16 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     Slack takes the cheapest values that satisfy its rows. Where all that is left are upper
     limits on one matrix, homogeneous otherwise, the matrix is shrunk until they hold. Matrices
     with a fixed diagonal, or one fixed number, are scaled (`sdpdr.program.rescale`). In any
-    other case the point is returned as it is, and its residuals tell.
+    other case the point is returned as it is, and its residuals tell. Rows are never missed by
+    more than before, and the value of a point at which all hold never gets worse.
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, scalar
+    >>> w = scalar("w", 3, nonnegative=True)
+    >>> simplex = minimize(w @ [1.0, 2.0, 3.0]) + (w.sum() == 1)
+    >>> repair(simplex.to_sdp(), {"w": np.array([0.5, 0.25, 0.5])})["w"].tolist()
+    [0.4, 0.2, 0.4]
     """
     if not sdp.is_point(values):
         return values
@@ -116,8 +128,46 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     columns = slack_columns(sdp)
     if columns is None:
         return values
-    values = shrink(sdp, values, {c.label for c in columns})
-    return {**values, **fill_slack(sdp, values, columns)}
+    mended = shrink(sdp, values, {c.label for c in columns})
+    if not columns:
+        return mended
+    mended = {**mended, **fill_slack(sdp, mended, columns)}
+    return mended if _is_no_worse(sdp, mended, values) else values
+
+
+def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Value]) -> bool:
+    """Whether rows and signs are missed by no more, and at no higher price where none was missed.
+
+    Rounding counts as nothing missed.
+    """
+    before, after = _missed(sdp, given, given), _missed(sdp, mended, given)
+    if after > max(before, _ROUNDING):
+        return False
+    if before > _ROUNDING:
+        return True
+    value = sdp.primal_value(given)
+    return bool(sdp.primal_value(mended) <= value + _ROUNDING * max(1.0, abs(value)))
+
+
+def _missed(sdp: SDP, values: Mapping[str, Value], given: Mapping[str, Value]) -> float:
+    """What rows, and signs of scalars, are missed by at most, relative to sizes at a point."""
+    worst = 0.0
+    for r in sdp.rows:
+        size = _largest(r.rhs) + _largest(sdp.slack(r, given))
+        for v in sdp.vector_variables:
+            if v.name in r.lhs:
+                size += _largest(abs(r.lhs[v.name].matrix()) @ np.abs(given[v.name]))
+        missed = _largest(sdp.missed(r, values))
+        worst = max(worst, missed / size if missed else 0.0)
+    for v in sdp.vector_variables:
+        if v.nonnegative:
+            below = _largest(np.minimum(values[v.name], 0.0))
+            worst = max(worst, below / _largest(given[v.name]) if below else 0.0)
+    return worst
+
+
+def _largest(numbers: Value) -> float:
+    return float(np.max(np.abs(numbers), initial=0.0))
 
 
 def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:
@@ -139,18 +189,117 @@ def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[
 def fill_slack(
     sdp: SDP, values: Mapping[str, Value], columns: list[SlackColumn]
 ) -> dict[str, Value]:
-    """The cheapest slack that satisfies the rows."""
+    """The cheapest slack that satisfies the rows; where several share a row, near the values."""
     filled: dict[str, Array] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
     alone = {**values, **{name: np.zeros_like(z) for name, z in filled.items()}}
-    by_label: dict[str, Rows] = {r.label: r for r in sdp.rows}
+    by_label: dict[str, list[SlackColumn]] = {}
     for column in columns:
-        rows = by_label[column.label]
-        missing = sdp.slack(rows, alone)[column.row]
-        wanted = missing / column.coefficient
-        if rows.relation == "<=":
-            # A scalar with a reward takes all that its row leaves, one with a price what it lacks.
-            wanted = np.where((missing < 0.0) | (column.cost < 0.0), wanted, 0.0)
-        if column.curvature is None:
-            wanted = np.maximum(wanted, 0.0)
-        filled[column.variable][column.scalar] = wanted
+        by_label.setdefault(column.label, []).append(column)
+    for rows in sdp.rows:
+        group = by_label.get(rows.label, [])
+        missing = sdp.slack(rows, alone) if group else np.zeros(rows.m)
+        for column in group:
+            filled[column.variable][column.scalar] = _cheapest(rows, missing, column)
+        shared = _shared(group, rows.m)
+        if shared.any():
+            scalars = _Scalars.of(group, values)
+            amounts = scalars.near(missing, shared, is_limit=rows.relation == "<=")
+            for column, part in zip(group, scalars.split(amounts), strict=True):
+                among = shared[column.row]
+                filled[column.variable][column.scalar[among]] = part[among]
     return dict(filled)
+
+
+def _cheapest(rows: Rows, missing: Array, column: SlackColumn) -> Array:
+    """What slack that is alone in its rows, or has but its opposite beside it, has to be."""
+    missing = missing[column.row]
+    wanted = missing / column.coefficient
+    if rows.relation == "<=":
+        # A scalar with a reward takes all that its row leaves, one with a price what it lacks.
+        wanted = np.where((missing < 0.0) | (column.cost < 0.0), wanted, 0.0)
+    return np.maximum(wanted, 0.0) if column.curvature is None else wanted
+
+
+def _shared(group: list[SlackColumn], m: int) -> NDArray[np.bool_]:
+    """The rows of a group in which several scalars could take what is missing."""
+    raising, lowering, curved = np.zeros(m, dtype=int), np.zeros(m, dtype=int), np.zeros(m, int)
+    for column in group:
+        if column.curvature is not None:
+            np.add.at(curved, column.row, 1)
+            continue
+        np.add.at(raising, column.row, column.coefficient > 0.0)
+        np.add.at(lowering, column.row, column.coefficient < 0.0)
+    alone = curved + raising + lowering <= 1
+    return ~alone & ((curved > 0) | (raising > 1) | (lowering > 1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scalars:
+    """All slack of a group of rows, one column after the other.
+
+    Attributes
+    ----------
+    row : array of int
+    coefficient, price : arrays
+        The price is that of a unit of the row.
+    value : array
+        In units of the scalar, with what must not be negative taken as zero where it is.
+    curved : array of bool
+    ends : array of int
+        Where columns end.
+    """
+
+    row: Index
+    coefficient: Array
+    price: Array
+    value: Array
+    curved: NDArray[np.bool_]
+    ends: Index
+
+    @staticmethod
+    def of(group: list[SlackColumn], values: Mapping[str, Value]) -> _Scalars:
+        """Those of columns, with their values."""
+        coefficient = np.concatenate([c.coefficient for c in group])
+        curved = np.concatenate([np.full(c.row.size, c.curvature is not None) for c in group])
+        given = np.concatenate([np.asarray(values[c.variable])[c.scalar] for c in group])
+        return _Scalars(
+            row=np.concatenate([c.row for c in group]),
+            coefficient=coefficient,
+            price=np.concatenate([c.cost for c in group]) / np.abs(coefficient),
+            value=np.where(curved, given, np.maximum(given, 0.0)),
+            curved=curved,
+            ends=np.cumsum([c.row.size for c in group])[:-1],
+        )
+
+    def split(self, amounts: Array) -> list[Array]:
+        """One number a scalar, by columns."""
+        return np.split(amounts, self.ends)
+
+    def near(self, missing: Array, shared: NDArray[np.bool_], *, is_limit: bool) -> Array:
+        """Values with which rows hold: those of one sign are scaled, up where there are such.
+
+        Where all of these vanish, the cheapest of them takes everything. One with a quadratic
+        price, whose sign is free, takes it in any case.
+        """
+        m, taken = missing.size, self.coefficient * self.value
+        lack = np.where(shared, missing - np.bincount(self.row, taken, m), 0.0)
+        if is_limit:
+            lack = np.minimum(lack, 0.0)
+        bent = np.bincount(self.row, self.curved, m) > 0.0
+        helpful = self.coefficient * lack[self.row] > 0.0
+        helped = np.bincount(self.row, helpful, m) > 0.0
+        movable = np.where(helped[self.row], helpful, ~helpful) & ~bent[self.row]
+        total = np.bincount(self.row, taken * movable, m)
+        scale = np.ones(m)
+        np.divide(total + lack, total, out=scale, where=total != 0.0)
+        amounts = np.where(movable, self.value * np.maximum(scale, 0.0)[self.row], self.value)
+        idle = helped & (total == 0.0)
+        takers = self._first(np.where(bent[self.row], self.curved, helpful & idle[self.row]))
+        amounts[takers] += lack[self.row[takers]] / self.coefficient[takers]
+        return amounts
+
+    def _first(self, among: NDArray[np.bool_]) -> Index:
+        """The cheapest one of each row among those chosen."""
+        order = np.lexsort((self.price, self.row))
+        order = order[among[order]]
+        return order[np.unique(self.row[order], return_index=True)[1]]

@@ -15,6 +15,7 @@ from sdpdr.base.progress import Progress, foretell, show_progress
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
+from sdpdr.model.to_sdp import standard_point
 from sdpdr.program.point import Factor, Point, PsdVariable
 from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
@@ -241,7 +242,7 @@ def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) ->
         return _too_late(chosen, clock, maximize=model.is_maximization)
     clock.add(outcome.seconds)
     if chosen.sdp is not None:
-        point = _standard_point(chosen.sdp, outcome.point)
+        point = standard_point(model, chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
         return grade(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
     if outcome.point.values and outcome.verdict not in _EMPTY and is_smooth(model):
@@ -258,11 +259,3 @@ def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) ->
         status=status,
         point=outcome.point,
     )
-
-
-def _standard_point(sdp: SDP, point: Point) -> Point:
-    """The point of a written problem in the standard form, slack left for `repair` to fill."""
-    slack = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
-    labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
-    duals = {label: y for label, y in point.duals.items() if label in labels}
-    return Point({**slack, **point.values} if point.values else {}, duals)

@@ -40,8 +40,10 @@ def join(
 
     The point is the best of those proved feasible, or else of those that are nearest to their
     bounds; `Solution.solver` and `Solution.form` are those that found it. The bound is the best of
-    all bounds, and `Solution.argument` says whose multipliers prove it. A claim that the program is
-    infeasible or unbounded loses against a point, or a bound, that is proved.
+    all bounds, and `Solution.argument` says whose multipliers prove it. Where no two sides meet, an
+    answer that is optimal for data nearby keeps its point and its multipliers beside that bound. A
+    claim that the program is infeasible or unbounded loses against a point, or a bound, that is
+    proved.
 
     Parameters
     ----------
@@ -83,16 +85,38 @@ def join(
     if len(found) == 1:
         return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
+    if best.status is Status.OPTIMAL_NEARBY:
+        best = _with_bound(best, _prover(found))
     return replace(best, runs=runs)
 
 
-def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solution:
-    """The best point with the best bound."""
-    prover = max(
+def _with_bound(near: Solution, prover: Solution | None) -> Solution:
+    """An answer with the bound of another, if that is better; its own multipliers stay."""
+    if prover is None or prover is near:
+        return near
+    if near.bound is not None and _minimised(near, near.bound) >= _minimised(near, prover.bound):
+        return near
+    rigorous = near.rigorous and prover.rigorous
+    return replace(near, bound=prover.bound, argument=_argument(prover), rigorous=rigorous)
+
+
+def _argument(prover: Solution) -> str:
+    """How a bound is proved, and by whom."""
+    return f"{prover.argument} (multipliers of {prover.solver}, {prover.form} form)"
+
+
+def _prover(found: list[Solution]) -> Solution | None:
+    """Whoever has the best bound."""
+    return max(
         (one for one in found if one.bound is not None),
         key=lambda one: _minimised(one, one.bound),
         default=None,
     )
+
+
+def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solution:
+    """The best point with the best bound."""
+    prover = _prover(found)
     placed = [one for one in found if one.values] or [prover or found[0]]
     # To measure a point may take a factorization: where there is one, it is not compared.
     finder = placed[0] if len(placed) == 1 else min(placed, key=lambda p: _point_rank(p, prover))
@@ -101,7 +125,7 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solut
     merged = replace(
         finder,
         bound=prover.bound,
-        argument=f"{prover.argument} (multipliers of {prover.solver}, {prover.form} form)",
+        argument=_argument(prover),
         duals=prover.duals,
         # Whoever went further looked for more than those of the other.
         exposures=max(finder.exposures, prover.exposures, key=len),

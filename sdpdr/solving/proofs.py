@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.program.attain import Attained, InterruptedProofError, attain, inward_multipliers
+from sdpdr.program.attain import (
+    Attained,
+    InterruptedProofError,
+    attain,
+    central_multipliers,
+    inward_multipliers,
+)
 from sdpdr.program.attain.attain import INTERRUPTED, better_value
 from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.attain.written import is_worth_writing
@@ -130,7 +137,10 @@ class Proofs:
             return self.attained(given, certificate.bound)
         if self._is_tight(certificate, known.value):
             return known
-        return better_value(self.sdp, self.attained(given, certificate.bound), known)
+        found = self.attained(given, certificate.bound)
+        better = better_value(self.sdp, found, known)
+        # The multipliers may prove a bound though the point is not the better one.
+        return replace(better, duals=found.duals or better.duals)
 
     def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
         """A bound, and the point with the multipliers that prove it."""
@@ -170,9 +180,10 @@ class Proofs:
         goal = value_of(self.sdp, point) if attained.value is None else attained.value
         if self.deadline.is_over() or not point.duals or self._is_tight(certificate, goal):
             return certificate, point
-        candidates = [attained.duals] if attained.duals else []
+        # Along the path to that point, or else after all that is nearer.
         inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
-        for duals in (*candidates, *inward):
+        central = central_multipliers(self.sdp, given, self.tol, self.deadline)
+        for duals in chain([attained.duals], inward) if attained.duals else chain(inward, central):
             found, proving = self.certified(Point(point.values, duals))
             if self._better(certificate, found) is found:
                 certificate, point = found, proving

@@ -9,10 +9,11 @@ import numpy as np
 from sdpdr.base.progress import enter_phase
 from sdpdr.model import Model
 from sdpdr.model.tangent import tangent_of
+from sdpdr.model.to_sdp import standard_point, with_slack
 from sdpdr.program.attain import made_psd
-from sdpdr.program.boxes import repair
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
+from sdpdr.program.rescale import rescale
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -48,10 +49,7 @@ def grade_by_tangent(
     """
     with clock("build"):
         sdp = tangent_of(model, outcome.point.values).to_sdp()
-    slack = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
-    labels = {r.label for r in sdp.rows} | {lmi.label for lmi in sdp.lmis}
-    duals = {label: y for label, y in outcome.point.duals.items() if label in labels}
-    point = Point({**slack, **outcome.point.values}, duals)
+    point = standard_point(model, sdp, outcome.point)
     outcome = screen(sdp, replace(outcome, point=point, history=()))
     claim = replace(outcome.claim, verdict=outcome.verdict.value)
     solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
@@ -61,7 +59,7 @@ def grade_by_tangent(
     proofs = Proofs(sdp, chosen.solver.tol, request.proofs)
     with clock("certify"):
         try:
-            solution = _proved(sdp, outcome.point, proofs, solution)
+            solution = _proved(model, sdp, outcome.point, proofs, solution)
         except KeyboardInterrupt as error:
             solution = interrupted(sdp, solution, outcome.point, error)
             outcome = replace(outcome, verdict=Verdict.INTERRUPTED)
@@ -71,12 +69,13 @@ def grade_by_tangent(
     return replace(solution, status=Status.INTERRUPTED) if was_interrupted else solution
 
 
-def _proved(sdp: SDP, found: Point, proofs: Proofs, solution: Solution) -> Solution:
+def _proved(model: Model, sdp: SDP, found: Point, proofs: Proofs, solution: Solution) -> Solution:
     """What is proved of the tangent, with a point as near to the one found as may be.
 
     Points of better value are none of the model: the tangent is flat, and its optimum far away.
+    So only what penalties are paid for is fitted anew, and no scalar of the model.
     """
-    values = repair(sdp, made_psd(sdp, found.values))
+    values = with_slack(model, rescale(sdp, made_psd(sdp, found.values)))
     given = Point(values, complete_multipliers(sdp, found.duals))
     certificate, point = proofs.certified(given, value_of(sdp, given))
     attained = proofs.attained(given, value_of(sdp, given), near=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import ModelError
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth, parabola_of, tangent_of
 from sdpdr.program.certificate import certify
@@ -66,7 +67,8 @@ def _by_tangents(model: Model, solution: Solution, deadline: Deadline) -> Soluti
         if deadline.is_over():
             break
         tangent = _solved(tangent_of(model, place), deadline, tol=_SHARE * solution.tol)
-        solution = _with_bound(solution, tangent)
+        if tangent is not None:
+            solution = _with_bound(solution, tangent)
         if solution.status in SETTLED:
             break
         place = _next_place(model, place, deadline)
@@ -77,9 +79,15 @@ def _by_tangents(model: Model, solution: Solution, deadline: Deadline) -> Soluti
 
 def _solved(
     model: Model, deadline: Deadline, solver: str = "auto", *, tol: float, attainable: bool = True
-) -> Solution:
-    """The answer to a program that is made on the way, in what is left of the time."""
-    chosen = plan(model, solver, tol=tol, time_limit=deadline.left())
+) -> Solution | None:
+    """The answer to a program that is made on the way, in what is left of the time.
+
+    None where its numbers are out of the range of programs: slopes vanish, or have no limit.
+    """
+    try:
+        chosen = plan(model, solver, tol=tol, time_limit=deadline.left())
+    except ModelError:
+        return None
     return chosen.carried_out(
         Request(model, progress=False, attainable=attainable, deadline=deadline)
     )
@@ -103,6 +111,8 @@ def _newton(model: Model, place: Mapping[str, Value], deadline: Deadline) -> Sol
     if parabola is None or deadline.is_over():
         return None
     step = _solved(parabola, deadline, _NEWTON, tol=_DIGITS, attainable=False)
+    if step is None:
+        return None
     known = {v.name for v in model.variables()}
     values = {name: value for name, value in step.values.items() if name in known}
     return replace(step, values=values) if values else None

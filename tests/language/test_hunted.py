@@ -21,12 +21,16 @@ from sdpdr import (
     quad_form,
     scalar,
     square,
+    sum_exp,
     sum_log,
+    sum_logistic,
     symmetric,
 )
 from sdpdr.errors import DataTypeError, ModelError, NotAcceptedError
 from sdpdr.model.language.statements import is_symmetric
+from sdpdr.model.tangent import parabola_of
 from sdpdr.program import Status
+from sdpdr.program.sizes import require_admissible
 
 ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])
 
@@ -244,3 +248,33 @@ def test_what_may_only_stand_still_does_not_hide_a_ray():
     solution = sdpdr.solve(model)
     assert solution.status is Status.UNBOUNDED
     assert solution.ray.check(model.to_sdp())
+
+
+@pytest.mark.parametrize("far", [1.0, 300.0, 1500.0, 1e5])
+def test_parabolas_have_numbers_of_a_program_or_are_none(far):
+    rng = np.random.default_rng(0)
+    data, x = rng.standard_normal((12, 3)), scalar("x", 3)
+    for cost in (sum_exp(data @ x), sum_logistic(data @ x)):
+        near = parabola_of(minimize(cost) + (x <= 1.0), {"x": far * rng.standard_normal(3)})
+        if near is not None:
+            require_admissible(near.to_sdp())
+    # A sum of logistic functions has second derivatives everywhere.
+    assert near is not None
+
+
+@pytest.mark.parametrize("cost", [sum_exp, sum_logistic])
+def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
+    # The largest slope there is 1e-304, which is the library's number and no unit of a person.
+    x = scalar("x", 2)
+    found = sdpdr.solve(minimize(cost(x)) + (x >= -700), solver="clarabel")
+    assert 0.0 <= found.value < 1e-6
+    assert found.bound is None or found.bound <= found.value
+
+
+def test_labels_that_a_plane_separates_are_fitted_without_an_error():
+    data = np.random.default_rng(0).standard_normal((40, 5))
+    weights, signs = scalar("weights", 5), np.sign(data[:, 0])
+    limited = abs(weights).sum() <= 3000
+    found = sdpdr.solve(minimize(sum_logistic(-signs * (data @ weights))) + limited)
+    assert 0.0 <= found.value < 1e-6
+    assert found.bound is None or found.bound <= found.value

@@ -120,6 +120,21 @@ MISTAKES = {
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),
+    "a sum of two kinds": (
+        lambda: parameter("w", value=2.0) + w,
+        ModelError,
+        "two different things",
+    ),
+    "a product of two kinds": (
+        lambda: parameter("w", value=2.0) * w,
+        ModelError,
+        r"things are called 'w', a parameter of shape \(\) and a vector of 4",
+    ),
+    "a matrix of one name": (
+        lambda: parameter("w", (2, 4)) @ w,
+        ModelError,
+        "two different things are called 'w'",
+    ),
     "two orders of one name": (
         lambda: maximize(K.trace()) + (K.trace() <= 1.0) + (psd("K", 4)[0, 3] >= 0.5),
         ModelError,
@@ -138,7 +153,7 @@ MISTAKES = {
     "in one expression": (
         lambda: w <= parameter("w", value=2.0) + w,
         ModelError,
-        "two different variables are called 'w'",
+        "two different things are called 'w'",
     ),
     "one of a block": (
         lambda: blocks.Gram(4) + (K[0, 1] >= 0.5),

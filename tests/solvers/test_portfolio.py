@@ -323,6 +323,24 @@ def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
         assert [run.solver for run in again.runs] == [one.solver for one in other]
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_an_answer_to_data_nearby_has_the_best_of_all_bounds(seed, maximize):
+    random = np.random.default_rng(seed)
+    found = some(seed, maximize)
+    near = found[random.integers(4)]
+    value = 1.0 - 1e-9 if maximize else 1.0 + 1e-9
+    found[found.index(near)] = made(
+        "near", value, near.bound, None, Status.OPTIMAL_NEARBY, maximize
+    )
+    joined = join(found)
+    bounds = [one.bound for one in found if one.bound is not None]
+    assert joined.bound == (min if maximize else max)(bounds, default=None)
+    owner = next((one.solver for one in found if one.bound == joined.bound), None)
+    if owner not in (None, joined.solver):
+        assert f"multipliers of {owner}" in joined.argument
+
+
 def test_a_proof_is_not_spoilt_by_a_point_beyond_it():
     proved = made("sound", 1.0, 1.0, status=Status.SOLVED)
     beyond = made("infeasible", 0.5, 0.4)

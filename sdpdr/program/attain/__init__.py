@@ -7,6 +7,13 @@ by rounding alone can be better by half.
 
 from sdpdr.program.attain.attain import Attained, InterruptedProofError, attain
 from sdpdr.program.attain.closed import made_psd
-from sdpdr.program.attain.inward import inward_multipliers
+from sdpdr.program.attain.inward import central_multipliers, inward_multipliers
 
-__all__ = ["Attained", "InterruptedProofError", "attain", "inward_multipliers", "made_psd"]
+__all__ = [
+    "Attained",
+    "InterruptedProofError",
+    "attain",
+    "central_multipliers",
+    "inward_multipliers",
+    "made_psd",
+]

@@ -14,6 +14,8 @@ gap is the one wanted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import scipy.linalg as sl
 
@@ -168,6 +170,32 @@ def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> 
     step = schur.apply(y, y, schur.A.T @ solved[0])
     step[free] = solved[1]
     return step
+
+
+@unless_lost
+def near_path(
+    program: ConeProgram, x: Array, duals: Mapping[str, Array], gap: float
+) -> tuple[Array, Array, Array] | None:
+    """A start for centring: eigenvalues that vanish get what the other side leaves them."""
+    if not gap > 0.0:
+        return None
+    y = program.multipliers(duals)
+    slack = program.c + program.curvature * x - program.A.T @ y
+    units = program.rescaled(x).units
+    mu = gap / max(program.order, 1)
+    sizes = _largest(program, x / units), _largest(program, slack * units)
+    share = np.sqrt(mu / max(sizes[0] * sizes[1], 1e-300))
+    share = float(min(max(share**2, 1e-14), 1e-2))
+    return (
+        lifted(program, x, share, units, least=1.0),
+        y,
+        lifted(program, slack, share, 1.0 / units),
+    )
+
+
+def _largest(program: ConeProgram, x: Array) -> float:
+    found = [float(np.max(np.abs(smat(x[block.part])))) for block in program.blocks]
+    return max([*found, float(np.max(np.abs(x[program.nonnegative]), initial=0.0))])
 
 
 @unless_lost

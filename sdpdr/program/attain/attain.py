@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
-from sdpdr.linalg.svec import smat
-from sdpdr.program.attain.approach import SHARES, centred, finest_first, lifted, nearest, own_share
+from sdpdr.program.attain.approach import (
+    SHARES,
+    centred,
+    finest_first,
+    near_path,
+    nearest,
+    own_share,
+)
 from sdpdr.program.attain.box import Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import (
@@ -19,7 +25,6 @@ from sdpdr.program.attain.cone import (
     largest_order,
     require_dense_factors,
 )
-from sdpdr.program.attain.newton import unless_lost
 from sdpdr.program.attain.through import solve_through_factor
 from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import is_face_known
@@ -55,7 +60,7 @@ class Attained:
     values : mapping from variable name to array or Factor
         The feasible point, rounded; the point as given where nothing is proved.
     duals : mapping from label to array
-        Multipliers that came with the point; empty if none did.
+        Those of a point of the central path, where one was found; empty if none was.
     rigorous : bool
         Whether all rounding is accounted for, so that a point of the program whose data are the
         numbers stored has a value at least as good.
@@ -182,7 +187,9 @@ def attain(
         if found is None:
             raise
         raise InterruptedProofError(found) from None
-    return searched if closed is None or found is None or value < closed[0] else found
+    if closed is None or found is None or value < closed[0]:
+        return searched
+    return replace(found, duals=searched.duals)
 
 
 def better_value(sdp: SDP, one: Attained, other: Attained | None) -> Attained:
@@ -243,7 +250,9 @@ def _searched(
         Where a point was proved by then.
     """
     stopped = False
-    best: tuple[Box, str, Mapping[str, Array]] | None = None
+    best: tuple[Box, str] | None = None
+    # A point next to the one given may be the better one, and has no multipliers.
+    central: tuple[float, Mapping[str, Array]] = (np.inf, {})
     trouble = "no interior point of the feasible set was found"
     try:
         is_narrow = any(isinstance(given, Factor) for given in point.values.values())
@@ -257,8 +266,10 @@ def _searched(
             if isinstance(box, str):
                 trouble = box
                 continue
+            if duals and box.value < central[0]:
+                central = (box.value, duals)
             if best is None or box.value < best[0].value:
-                best = (box, words, duals)
+                best = (box, words)
             if not aim.is_far(box.value):
                 break
     except EffortSpentError as error:
@@ -269,9 +280,9 @@ def _searched(
         stopped = True
     if best is None:
         raise _UnprovedError(f"{_UNPROVED}: {trouble}")
-    box, words, duals = best
+    box, words = best
     values = _values(program, box, point)
-    found = Attained(sdp.report(box.value), words, values, duals, aim.exact)
+    found = Attained(sdp.report(box.value), words, values, central[1], aim.exact)
     if stopped:
         raise InterruptedProofError(found)
     return box.value, found
@@ -338,7 +349,7 @@ def _along_path(
     Where steps towards that one fail, the first is further inside, and the others follow from it.
     """
     for k, wider in enumerate(widths):
-        start = _near_path(program, x, duals, wider * gap)
+        start = near_path(program, x, duals, wider * gap)
         found = None if start is None else centred(program, *start, wider * gap)
         if found is None:
             continue
@@ -368,29 +379,3 @@ def _followed(
         else:
             found, gap = centre, further
     return found, gap
-
-
-@unless_lost
-def _near_path(
-    program: ConeProgram, x: Array, duals: Mapping[str, Array], gap: float
-) -> tuple[Array, Array, Array] | None:
-    """A start for centring: eigenvalues that vanish get what the other side leaves them."""
-    if not gap > 0.0:
-        return None
-    y = program.multipliers(duals)
-    slack = program.c + program.curvature * x - program.A.T @ y
-    units = program.rescaled(x).units
-    mu = gap / max(program.order, 1)
-    sizes = _largest(program, x / units), _largest(program, slack * units)
-    share = np.sqrt(mu / max(sizes[0] * sizes[1], 1e-300))
-    share = float(min(max(share**2, 1e-14), 1e-2))
-    return (
-        lifted(program, x, share, units, least=1.0),
-        y,
-        lifted(program, slack, share, 1.0 / units),
-    )
-
-
-def _largest(program: ConeProgram, x: Array) -> float:
-    found = [float(np.max(np.abs(smat(x[block.part])))) for block in program.blocks]
-    return max([*found, float(np.max(np.abs(x[program.nonnegative]), initial=0.0))])

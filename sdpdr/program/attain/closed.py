@@ -54,6 +54,8 @@ _ORIGIN = "the origin, which all rows hold at"
 _ROUNDED = "scalars rounded to few digits, at which all rows hold and the value is zero exactly"
 _SLACKED = "the rows of a factor normalised, and slack fitted to it"
 _MIXED = "the rows of a factor normalised, and mixed with their diagonal until all limits hold"
+# By how much scalars may move for a point to be near, relative to the largest of their vector.
+_NEAR = 1e-4
 # What may be mixed in, and orders up to which a factor may have a column for every node.
 _LITTLE, _LARGEST = 1e-4, 2000
 # Digits of scalars that are rounded, and terms of rows that are summed exactly.
@@ -63,7 +65,7 @@ _DIGITS, _MOST_TERMS = 9, 10_000
 def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False) -> Found | None:
     """Value (of the minimisation), point and words; None where no such argument applies.
 
-    Who asks for a point near the values is not given the origin.
+    Who asks for a point near the values is not given the origin, nor other scalars.
     """
     origin = None if near else _at_origin(sdp, values)
     if origin is not None:
@@ -85,9 +87,19 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False)
         return shrunk_exactly(sdp, values, factors)
     for argument in (shrunk, held, moved_to_block, normalised_beside_slack):
         found = argument(sdp, values, factors)
-        if found is not None:
+        if found is not None and (not near or _are_scalars_near(sdp, found[1], values)):
             return found
     return None
+
+
+def _are_scalars_near(sdp: SDP, point: Values, values: Values) -> bool:
+    """Whether no scalar was moved far, as to the cheapest value that its row allows."""
+    for v in sdp.vector_variables:
+        given = np.asarray(values[v.name])
+        moved = np.max(np.abs(np.asarray(point[v.name]) - given), initial=0.0)
+        if moved > _NEAR * max(1.0, np.max(np.abs(given), initial=0.0)):
+            return False
+    return True
 
 
 def _at_origin(sdp: SDP, values: Values) -> Found | None:

@@ -30,8 +30,14 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
-from sdpdr.program.attain.approach import finest_first, least_share, lifted
-from sdpdr.program.attain.cone import ConeProgram, cone_program
+from sdpdr.program.attain.approach import (
+    centred,
+    finest_first,
+    least_share,
+    lifted,
+    near_path,
+)
+from sdpdr.program.attain.cone import ConeProgram, cone_program, require_dense_factors
 from sdpdr.program.attain.dense import DenseProgram
 from sdpdr.program.attain.metric import Metric, Turned, depth, solved
 from sdpdr.program.attain.newton import (
@@ -95,6 +101,35 @@ def inward_multipliers(
                 yield program.duals(point.duals, found)
                 if share >= 1e-3:
                     return
+
+
+def central_multipliers(
+    sdp: SDP, point: Point, tol: float = 1e-6, deadline: Deadline = ENDLESS
+) -> Iterator[dict[str, Array]]:
+    """Multipliers of the point of the central path whose gap is a third of the one aimed at.
+
+    Where the dual has an interior, but a thin one, that is all there is so near to the optimum.
+
+    Parameters
+    ----------
+    sdp : SDP
+    point : Point
+        With all values and multipliers.
+    tol : float, default 1e-6
+        The gap aimed at, relative to the value.
+    deadline : Deadline, optional
+    """
+    if not sdp.is_point(point.values) or not all(r.label in point.duals for r in sdp.rows):
+        return
+    with suppress(EffortSpentError):
+        require_dense_factors(sdp)
+        program = cone_program(sdp, deadline)
+        x = program.vector(point.values)
+        gap = tol * abs(program.value(x)) / 3.0
+        start = near_path(program, x, point.duals, gap)
+        found = None if start is None else centred(program, *start, gap)
+        if found is not None:
+            yield program.duals(point.duals, found[1])
 
 
 @unless_lost
