@@ -16,6 +16,7 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.model.arithmetic import Arithmetic, constant_of, known_shape
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
 
@@ -236,7 +237,15 @@ def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[s
 
 
 def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
-    """Values of an affine expression at a point."""
+    """Values of an affine expression at a point.
+
+    Raises
+    ------
+    ShapeError
+        If a value has another size than its variable.
+    UnknownNameError
+        If a variable has no value.
+    """
     total = affine.constant.copy()
     for name, linear_map in affine.maps.items():
         if name not in values:
@@ -244,6 +253,22 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
         value = values[name]
         if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
             total += linear_map.apply_factor(value.factor)
+        elif isinstance(linear_map, LinearMap):
+            total += linear_map.apply(np.asarray(as_real(value)))
         else:
-            total += linear_map.apply(np.asarray(value))
+            total += linear_map.apply(_in_a_row(name, value, linear_map.n))
     return total
+
+
+def _in_a_row(name: str, value: Any, size: int) -> Array:
+    """The values of a vector variable, also where they were given as `solution[t]` has them."""
+    given = np.asarray(as_real(value))
+    if given.size == size:
+        return given.ravel()
+    if given.ndim == 2 and given.shape[0] == given.shape[1] and svec_size(len(given)) == size:
+        i, j = svec_pairs(np.arange(size))
+        if np.array_equal(given[i, j], given[j, i]):
+            return np.asarray(given[i, j])
+    raise ShapeError(
+        f"variable {name!r} has {size} values of its own; it was given shape {given.shape}."
+    )
