@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
+from sdpdr.model.axes import Axes, axes_of, summed_shape, summing
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
@@ -180,7 +181,7 @@ class Arithmetic(ABC):
         whole = self.affine()
         try:
             return whole.picked(whole.places().reshape(*shape))
-        except ValueError:
+        except (TypeError, ValueError):
             raise ShapeError(f"{whole.m} values have no shape {shape}.") from None
 
     def ravel(self) -> Affine:
@@ -202,36 +203,33 @@ class Arithmetic(ABC):
             raise ShapeError(f"only a square matrix has a trace; this has shape {self.shape}.")
         return self.diagonal().sum()
 
-    def sum(self, axis: int | None = None) -> Affine:
-        """The sum of all values, or along an axis."""
-        whole = self.affine()
-        places = whole.places()
-        if axis is None:
-            return whole.combined(np.ones((1, whole.m)), ())
-        if not -places.ndim <= axis < places.ndim:
-            raise OutOfRangeError(f"axis {axis} of an expression of shape {self.shape}.")
-        lines = np.moveaxis(places, axis, -1)
-        each = lines.reshape(-1, lines.shape[-1])
-        row = np.repeat(np.arange(len(each)), each.shape[1])
-        ones = sp.csr_array((np.ones(row.size), (row, each.ravel())), (len(each), whole.m))
-        return whole.combined(ones, lines.shape[:-1])
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Affine:
+        """The sum of all values, or along one axis or several."""
+        axes = axes_of(axis, self.shape)
+        weights = summing(self.shape, axes)
+        return self.affine().combined(weights, summed_shape(self.shape, axes, keepdims))
 
-    def mean(self, axis: int | None = None) -> Affine:
-        """The mean of all values, or along an axis."""
-        total = self.sum(axis)
+    def mean(self, axis: Axes = None, keepdims: bool = False) -> Affine:
+        """The mean of all values, or along one axis or several."""
+        total = self.sum(axis, keepdims)
         if not self.size:
             raise ShapeError(f"no values, of shape {self.shape}, have no mean.")
         return total / (self.size / total.size)
 
-    def max(self) -> Convex:
+    def max(self, axis: Axes = None) -> Convex:
         """The largest value, which is convex."""
         from sdpdr.model.language.functions import sum_largest
 
+        if len(axes_of(axis, self.shape)) < self.ndim:
+            raise ModelError(
+                f"the largest values along axis {axis} are several convex functions, of which each "
+                "is one number: write [row.max() for row in X] (of X.T for columns)."
+            )
         return sum_largest(self.ravel(), 1)
 
-    def min(self) -> Convex:
+    def min(self, axis: Axes = None) -> Convex:
         """The least value, which is concave."""
-        return -(-self).max()
+        return -(-self).max(axis)
 
     def quadratic(self, vectors: Any) -> Affine:
         """The forms v^T X v of the rows v of a matrix, of shape (m,); or that of one vector."""

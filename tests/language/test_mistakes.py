@@ -16,6 +16,7 @@ from sdpdr import (
     psd,
     quad_form,
     scalar,
+    solve_many,
     square,
     symmetric,
 )
@@ -153,6 +154,33 @@ MISTAKES = {
     "a form of two": (lambda: w @ w, ModelError, r"quad_form\(v, P\)"),
     "all of a large matrix": (lambda: psd("K", 5000) <= 1.0, ModelError, r"K\[i, j\]"),
     "a shape": (lambda: w.reshape(3), ShapeError, "4 values have no shape"),
+    "a value for a shape": (
+        lambda: parameter("mu", 1.0),
+        DataTypeError,
+        r"whole number or several.*given 1\.0\. .*parameter\('mu', value=1\.0\)",
+    ),
+    "one length of a matrix": (
+        lambda: matrix("Q", 3),
+        ShapeError,
+        r"matrix takes two lengths.*given 3\. Write scalar\('Q', 3\)",
+    ),
+    "three lengths of a matrix": (lambda: matrix("Q", (2, 3, 4)), ShapeError, r"\(2, 3, 4\)"),
+    "a length below zero": (lambda: matrix("Q", (2, -1)), DataTypeError, r"given \(2, -1\)"),
+    "an order below zero": (lambda: symmetric("Q", -1), ModelError, "it is -1"),
+    "a grid of one number": (
+        lambda: solve_many(minimize(abs(t)), {"lam": 0.1}),
+        DataTypeError,
+        r"'lam' was given 0\.1\. Write \[0\.1\]",
+    ),
+    "cases that are numbers": (
+        lambda: solve_many(minimize(abs(t)), [1]),
+        DataTypeError,
+        r"\[\{'lam': 0\.1\}, .*given 1 in place of a mapping",
+    ),
+    "an axis twice": (lambda: S.sum(axis=(0, -2)), OutOfRangeError, r"\(0, -2\).*twice"),
+    "an axis of another kind": (lambda: X.mean("rows"), DataTypeError, "given 'rows'"),
+    "the largest of rows": (lambda: X.max(axis=1), ModelError, r"row\.max\(\) for row in X"),
+    "a shape of words": (lambda: X.reshape("a"), ShapeError, "6 values have no shape"),
     "an axis": (lambda: w.sum(axis=1), OutOfRangeError, "axis 1"),
 }
 

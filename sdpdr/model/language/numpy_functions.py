@@ -214,14 +214,14 @@ _KNOWN: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
         np.dot: _dot,
         np.kron: _kron,
         np.linalg.norm: norm,
-        np.max: lambda of: of.max(),
-        np.mean: lambda of, axis=None: of.mean(axis),
-        np.min: lambda of: of.min(),
+        np.max: lambda of, axis=None: of.max(axis),
+        np.mean: lambda of, axis=None, keepdims=False: of.mean(axis, keepdims),
+        np.min: lambda of, axis=None: of.min(axis),
         np.ndim: lambda of: of.ndim,
         np.outer: _outer,
         np.shape: lambda of: of.shape,
         np.size: lambda of: of.size,
-        np.sum: lambda of, axis=None: of.sum(axis),
+        np.sum: lambda of, axis=None, keepdims=False: of.sum(axis, keepdims),
         np.trace: lambda of: of.trace(),
         np.transpose: lambda of, axes=None: (
             of.T if axes is None else _moved(np.transpose, of, axes)

@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Index, as_real, as_whole
+from sdpdr.base.arrays import as_real, as_whole
 from sdpdr.base.errors import (
     DataTypeError,
     ModelError,
-    OutOfRangeError,
     ShapeError,
     UnknownNameError,
 )
@@ -29,6 +28,7 @@ from sdpdr.linalg import (
 from sdpdr.linalg.svec import svec_index, svec_size
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.axes import Axes, axes_of, grid, places_on, shape_of, summed_shape, together
 from sdpdr.program.point import PsdVariable, VectorVariable
 
 # Values of a matrix that may all be written down; more are a mistake, or want indices.
@@ -75,6 +75,8 @@ def symmetric(names: str, n: int) -> Any:
     array([[0., 1., 0., 0., 0., 0.]])
     """
     order = as_whole("the order of a matrix", n)
+    if order < 0:
+        raise ModelError(f"symmetric {names!r}: its order must be a whole number; it is {n!r}.")
     i, j = np.indices((order, order))
 
     def make(name: str) -> Affine:
@@ -118,7 +120,7 @@ def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> 
     ----------
     names : str
         A name, or several with blanks or commas between them.
-    shape : tuple of int
+    shape : tuple of two int
     nonnegative : bool, default False
 
     Examples
@@ -126,7 +128,13 @@ def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> 
     >>> (np.ones((2, 3)) @ matrix("X", (3, 4))).shape
     (2, 4)
     """
-    rows, columns = (as_whole("a side of a matrix", side) for side in shape)
+    sides = shape_of(f"matrix({names!r}, shape)", shape)
+    if len(sides) != 2:
+        raise ShapeError(
+            f"matrix takes two lengths, as in matrix({names!r}, (3, 3)); it was given {shape!r}. "
+            f"Write scalar({names!r}, 3) for a vector, psd or symmetric for a symmetric matrix."
+        )
+    rows, columns = sides
     return _named(
         names, lambda name: _free(name, rows * columns, nonnegative).reshape(rows, columns)
     )
@@ -194,7 +202,7 @@ class PsdMatrix(Arithmetic):
         return Affine(values.maps, values.constant, shape, {self.name: self.variable})
 
     def __getitem__(self, index: Any) -> Affine:
-        i, j = _grid(index, self.shape)
+        i, j = grid(index, self.shape)
         return self._of(Entries(self.n, np.column_stack([i.ravel(), j.ravel()])), i.shape)
 
     @property
@@ -210,13 +218,14 @@ class PsdMatrix(Arithmetic):
         """The entries K_ii."""
         return self._of(Diagonal(self.n), (self.n,))
 
-    def sum(self, axis: int | None = None) -> Affine:
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Affine:
         """The sum of all entries, or of every row."""
-        if axis is None:
-            return self._of(QuadraticForms(np.ones((1, self.n))), ())
-        if axis not in (-2, -1, 0, 1):
-            raise OutOfRangeError(f"axis {axis} of a matrix of shape {self.shape}.")
-        return self._of(Products(self.n), (self.n,))
+        axes = axes_of(axis, self.shape)
+        if not axes:
+            return self.affine()
+        shape = summed_shape(self.shape, axes, keepdims)
+        whole = QuadraticForms(np.ones((1, self.n))) if len(axes) == 2 else Products(self.n)
+        return self._of(whole, shape)
 
     def distance2(self, i: Any, j: Any = None) -> Affine:
         r"""Squared distances of points, :math:`K_{ii} + K_{jj} - 2 K_{ij} = |y_i - y_j|^2`.
@@ -250,7 +259,7 @@ class PsdMatrix(Arithmetic):
                     f"given shape {pairs.shape}."
                 )
             i, j = pairs.T
-        i, j = _broadcast(_places(i, self.n), _places(j, self.n))
+        i, j = together(places_on(i, self.n), places_on(j, self.n))
         edges = np.column_stack([i.ravel(), j.ravel()])
         return self._of(SquaredEdgeLengths(self.n, edges), i.shape)
 
@@ -301,52 +310,3 @@ class PsdMatrix(Arithmetic):
 
     def __repr__(self) -> str:
         return f"psd({self.name!r}, {self.n})"
-
-
-def _places(index: Any, n: int) -> Index:
-    """Places 0..n-1 of an axis, counted from the end where they are negative."""
-    given = np.asarray(index)
-    if given.dtype == bool:
-        if given.shape != (n,):
-            raise ShapeError(f"a mask of this axis has shape ({n},); it was given {given.shape}.")
-        return np.flatnonzero(given)
-    if given.size and given.dtype.kind not in "iu":
-        raise DataTypeError(f"indices are whole numbers; these are {given.dtype}.")
-    if given.size and not (-n <= given.min() and given.max() < n):
-        raise OutOfRangeError(
-            f"indices of an axis of length {n} lie in {-n}..{n - 1}; these range over "
-            f"{given.min()}..{given.max()}."
-        )
-    places: Index = given.astype(np.int64) % max(n, 1)
-    return places
-
-
-def _grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
-    """Rows and columns that an index means, in the shape of what it picks."""
-    if isinstance(index, np.ndarray) and index.dtype == bool and index.ndim == 2:
-        if index.shape != shape:
-            raise ShapeError(f"a mask must have shape {shape}; it has {index.shape}.")
-        rows, columns = np.nonzero(index)
-        return rows.astype(np.int64), columns.astype(np.int64)
-    both = index if isinstance(index, tuple) else (index, slice(None))
-    if len(both) > 2:
-        raise OutOfRangeError(f"a matrix has two axes; it was given {len(both)} indices.")
-    row, column = both if len(both) == 2 else (*both, slice(None))
-    i, j = (
-        np.arange(n)[part] if isinstance(part, slice) else _places(part, n)
-        for part, n in zip((row, column), shape, strict=True)
-    )
-    if not isinstance(row, slice) and not isinstance(column, slice):
-        return _broadcast(i, j)
-    shaped = i.reshape(i.shape + (1,) * j.ndim)
-    return _broadcast(shaped, j)
-
-
-def _broadcast(i: Any, j: Any) -> tuple[Index, Index]:
-    try:
-        a, b = np.broadcast_arrays(i, j)
-    except ValueError:
-        raise ShapeError(
-            f"indices of shapes {np.shape(i)} and {np.shape(j)} do not fit together."
-        ) from None
-    return a, b
