@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
 from sdpdr.model.axes import Axes, axes_of, summed_shape, summing
+from sdpdr.model.operands import is_two, operator
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
@@ -27,11 +28,10 @@ class Arithmetic(ABC):
     __hash__ = object.__hash__
 
     shape: tuple[int, ...]
+    told_as = "an expression"
 
     # NumPy must leave `array + expression` and `np.mean(expression)` to the methods here.
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
-        from sdpdr.model.language.numpy_functions import operator
-
         return operator(ufunc, method, operands)
 
     def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
@@ -126,7 +126,7 @@ class Arithmetic(ABC):
     def __pow__(self, exponent: Any) -> Priced:
         from sdpdr.model.language.prices import square
 
-        if not isinstance(exponent, (int, float, np.number)) or exponent != 2:
+        if not is_two(exponent):
             raise ModelError(
                 f"expression**{exponent!r} is not known here; the square is, as expression**2 or "
                 "square(expression)."
@@ -134,6 +134,8 @@ class Arithmetic(ABC):
         return square(self)
 
     def __matmul__(self, other: Any) -> Affine:
+        if is_curved(other):
+            return NotImplemented
         from sdpdr.model.language.products import product
 
         return product(self.affine(), _stack(other))
@@ -142,6 +144,11 @@ class Arithmetic(ABC):
         from sdpdr.model.language.products import product
 
         return product(_stack(other), self.affine())
+
+    def dot(self, other: Any) -> Affine:
+        """The product with numbers, as ``@``; of one number, as ``*``."""
+        made: Affine = np.dot(self, other)  # type: ignore[call-overload]
+        return made
 
     # -- parts ----------------------------------------------------------------------------------
 
@@ -263,7 +270,7 @@ class Arithmetic(ABC):
         return NotImplemented if is_curved(other) else self._compared(">=", other)
 
     def __eq__(self, other: object) -> Any:
-        return self._compared("==", other)
+        return NotImplemented if is_curved(other) else self._compared("==", other)
 
     def __rshift__(self, other: Any) -> Statement:
         return self._compared(">>", other)

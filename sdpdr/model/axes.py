@@ -41,7 +41,7 @@ def shape_of(what: str, shape: Any) -> Shape:
 
 
 def _is_length(side: Any) -> bool:
-    return isinstance(side, Integral) and not isinstance(side, bool) and side >= 0
+    return isinstance(side, Integral) and not isinstance(side, bool) and int(side) >= 0
 
 
 def axes_of(axis: Axes, shape: Shape) -> Shape:

@@ -52,7 +52,7 @@ MISTAKES = [
     (
         lambda: Gram(3) + 1.0,
         ModelError,
-        "adds blocks and models; it was given an object of type float.*from_cvxpy",
+        "adds blocks and models; it was given an object of type float; numbers .*minimize",
     ),
     (
         lambda: (Gram(3) + RAW).to_sdp(),

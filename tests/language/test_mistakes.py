@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -114,10 +115,40 @@ MISTAKES = {
     "a number in a model": (
         lambda: minimize(t) + 3,
         ModelError,
-        "blocks and models; .*of type int",
+        r"blocks and models; .*of type int; numbers .*minimize\(f \+ 3\.0\)",
+    ),
+    "a set in a model": (lambda: minimize(t) + {t >= 0.0}, ModelError, "type set; .*as a list"),
+    "a word in a model": (lambda: minimize(t) + "t", ModelError, "type str; compare"),
+    "cvxpy in a model": (
+        lambda: minimize(t) + cp.Minimize(cp.Variable()),
+        ModelError,
+        r"type Minimize; write from_cvxpy\(function\)",
     ),
     "a sum by Python": (lambda: sum(abs(w)), DataTypeError, r"\.sum\(\)"),
-    "a mean of sizes": (lambda: np.mean(abs(w)), ModelError, r"numpy\.mean of a convex"),
+    "a median of sizes": (
+        lambda: np.median(abs(w)),
+        ModelError,
+        r"numpy\.median of abs\(v\) of shape \(4,\)",
+    ),
+    "a strict limit": (lambda: norm(w) < 1.0, ModelError, r"shape \(\).*write f <= limit"),
+    "the larger of two": (
+        lambda: max(norm(w), norm(X)),
+        ModelError,
+        "scalar t with f <= t and g <= t",
+    ),
+    "the larger by NumPy": (lambda: np.maximum(norm(w), t), ModelError, "f <= t and g <= t"),
+    "a weighed goal": (lambda: 2 * minimize(t), ModelError, r"minimize\(2\.0 \* f\)"),
+    "a goal with a sign": (lambda: -maximize(t), ModelError, r"minimize\(-f\) for -maximize"),
+    "both of two": (lambda: (w <= 1.0) & (w >= 0.0), ModelError, r"\(a <= x\) \+ \(x <= b\)"),
+    "sizes of several, added": (
+        lambda: abs(w) + abs(w - 1.0) <= 1.0,
+        ModelError,
+        r"abs\(x\)\.sum\(\) \+ abs\(y\)\.sum\(\) <= b",
+    ),
+    "a power of a norm": (lambda: norm(w) ** 3, ModelError, "to the power 3 .*sum_squares"),
+    "over a norm": (lambda: 1.0 / norm(w), ModelError, r"quad_over_lin\(1\.0, t\)"),
+    "a product with a norm": (lambda: norm(w) @ w, ModelError, r"\(weights \* f\)\.sum"),
+    "a part of a norm": (lambda: norm(w)[0], ModelError, r"one number and has no part 0"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),

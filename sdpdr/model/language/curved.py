@@ -15,17 +15,27 @@ from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of, refuse_division
 from sdpdr.model.language.pieces import Part, Point, at_most_zero
 from sdpdr.model.language.statements import Named
+from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of
 from sdpdr.model.terms import Raw, Term
 from sdpdr.program.point import Variable
 
 
-class Curved(ABC):
+class Curved(NoSuchOperator, ABC):
     """A convex or concave function of expressions, as an operand."""
 
-    # NumPy must leave `array * function` to the methods here.
-    __array_ufunc__ = None
+    shape: tuple[int, ...]
+    sign: float
     __hash__ = object.__hash__
+
+    # NumPy must leave `array * function` to the methods here.
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
+        return operator(ufunc, method, operands)
+
+    @property
+    def told_as(self) -> str:
+        """What it is in words."""
+        return "a convex function" if self.sign > 0.0 else "a concave function"
 
     @abstractmethod
     def scalar(self) -> Convex:
@@ -48,9 +58,14 @@ class Curved(ABC):
     def __neg__(self) -> Convex:
         return self.scalar()._scaled(-1.0)
 
+    def __pos__(self) -> Any:
+        return self
+
     def __sub__(self, other: Any) -> Convex:
-        # Not `-other`: whole numbers without a sign would wrap around.
-        return self.scalar()._plus(-1.0 * other)
+        if isinstance(other, (Arithmetic, Curved)):
+            return self.scalar()._plus(-other)
+        one = self.scalar()
+        return one._plus(-one.affine._other("-", other))
 
     def __rsub__(self, other: Any) -> Convex:
         return (-self)._plus(other)
@@ -66,7 +81,15 @@ class Curved(ABC):
     def __truediv__(self, divisor: Any) -> Any:
         if isinstance(divisor, Arithmetic):
             refuse_division(divisor.affine())
-        return self * (1.0 / constant_of(divisor))
+        if isinstance(divisor, Curved):
+            raise ModelError(
+                f"{told(self)} over {told(divisor)} is neither convex nor concave; divide by "
+                "numbers."
+            )
+        numbers = constant_of(divisor)
+        if not np.all(numbers):
+            raise ModelError(f"{told(self)} is divided by zero; divide by other numbers.")
+        return self * (1.0 / numbers)
 
     def __le__(self, bound: Any) -> Any:
         return self.scalar()._limited("<=", bound)
@@ -86,11 +109,12 @@ class Curved(ABC):
         )
 
     def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
-        if called is np.sum and isinstance(self, Part) and len(args) == 1 and not options:
-            return convex(self)
+        whole = {np.sum: "sum", np.mean: "mean", np.max: "max"}.get(called)
+        if whole and len(args) == 1 and not options and hasattr(self, whole):
+            return getattr(self, whole)()
         raise ModelError(
-            f"numpy.{called.__name__} of a convex function is not known here; the sum of its "
-            "values is .sum()."
+            f"numpy.{called.__name__} of {told(self)} is not known here; the sum of its values is "
+            ".sum()."
         )
 
 
@@ -111,10 +135,32 @@ class Convex(Curved):
     affine: Affine
     parts: tuple[tuple[float | Affine, Part], ...]
     sign: float = 1.0
+    shape = ()
 
     def scalar(self) -> Convex:
         """The function itself."""
         return self
+
+    def sum(self) -> Convex:
+        """The function itself, which is one number."""
+        return self
+
+    mean = sum
+
+    def __pow__(self, exponent: Any) -> Any:
+        """The square of a length is a sum of squares."""
+        squares = self._length_squared if is_two(exponent) else None
+        return super().__pow__(exponent) if squares is None else squares
+
+    @property
+    def _length_squared(self) -> Convex | None:
+        if len(self.parts) != 1 or self.affine.maps or self.affine.products:
+            return None
+        ((weight, part),) = self.parts
+        squared = part.squared()
+        if squared is None or isinstance(weight, Affine) or np.any(self.affine.constant):
+            return None
+        return squared.scalar()._scaled(weight**2)
 
     def __repr__(self) -> str:
         kind = "convex" if self.sign > 0.0 else "concave"
@@ -181,13 +227,22 @@ class Convex(Curved):
             other = "<=" if self.sign > 0.0 else ">="
             raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
         if isinstance(bound, Curved):
-            raise ModelError("compare a convex function with an affine expression or a number.")
+            return self._beside(relation, bound)
         for _, part in self.parts:
             part.limitable()
         limit = self.affine._other(relation, bound)
         if limit.shape != ():
             raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
         return Limited(self, limit)
+
+    def _beside(self, relation: str, other: Curved) -> Limited:
+        """A convex function below a concave one, or the other way round."""
+        if self.sign * other.sign > 0.0:
+            raise ModelError(
+                f"{told(self)} {relation} {told(other)} is no convex set; compare it with an "
+                "expression or a number."
+            )
+        return (self - other.scalar())._limited(relation, 0.0)
 
 
 class Lowered(Named):

@@ -161,7 +161,7 @@ class PsdMatrix(Arithmetic):
         rows = v if v.ndim == 2 else v.reshape((1, self.n))
         return self._of(QuadraticForms(rows), v.shape[:-1])
 
-    def __matmul__(self, other: Any) -> Affine | PsdProduct:
+    def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Arithmetic):
             return super().__matmul__(other)
         right = as_real(other) if sp.issparse(other) else constant_of(other)
@@ -174,7 +174,7 @@ class PsdMatrix(Arithmetic):
             return self._of(Products(self.n, right), (self.n,))
         return PsdProduct(self, None, right)
 
-    def __rmatmul__(self, other: Any) -> Affine | PsdProduct:
+    def __rmatmul__(self, other: Any) -> Any:
         left = as_real(other) if sp.issparse(other) else constant_of(other)
         if left.ndim not in (1, 2) or left.shape[-1] != self.n:
             raise ShapeError(
@@ -214,6 +214,9 @@ class PsdProduct(Arithmetic):
         self.of, self.left, self.right = of, left, right
         rows = of.n if left is None else left.shape[0]
         self.shape = (rows, of.n if right is None else right.shape[1])
+
+    def __repr__(self) -> str:
+        return f"<expression of shape {self.shape} in {self.of.name}>"
 
     @cached_property
     def _written(self) -> Affine:

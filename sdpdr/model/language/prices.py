@@ -14,10 +14,11 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
 from sdpdr.model.block import Block
-from sdpdr.model.language.curved import Convex, Curved
-from sdpdr.model.language.norms import squares_below
+from sdpdr.model.language.curved import Convex, Curved, convex
+from sdpdr.model.language.norms import Largest, squares_below
 from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero, unknowns
 from sdpdr.model.language.statements import Named, compare, is_symmetric
+from sdpdr.model.operands import is_two, told
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import AtMost, Penalize, Penalty, Term
 
@@ -25,7 +26,7 @@ _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Priced(Named, Curved, Part):
+class Priced(Curved, Named, Part):
     r"""The size of every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
 
     In a model it is a block, which adds the sum over all values to what is minimised, or takes it
@@ -55,11 +56,22 @@ class Priced(Named, Curved, Part):
     penalty: Penalty
     weight: Any = 1.0
     name: str = ""
+    sign = 1.0
 
     @property
     def default_label(self) -> str:
         """The function."""
         return _NAMES[self.penalty]
+
+    @property
+    def told_as(self) -> str:
+        """The function in words."""
+        return f"{self.default_label}(v)"
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override] # of a class variable
+        """That of the expression."""
+        return self.of.shape
 
     @property
     def declared(self) -> Mapping[str, Declared]:
@@ -135,6 +147,42 @@ class Priced(Named, Curved, Part):
         """The sum over all values, as one number."""
         return Convex(Affine.of(0.0), ((1.0, self),))
 
+    def mean(self) -> Convex:
+        """The mean over all values, as one number."""
+        found: Convex = self.sum() / max(self.of.m, 1)
+        return found
+
+    def max(self) -> Convex:
+        """The largest of absolute values, as one number."""
+        if self.penalty != "absolute" or isinstance(self.weight, Affine):
+            raise ModelError(
+                f"the largest value of {told(self)} is not known here; write {self.default_label}"
+                "(v) <= t, value by value, or norm(v, 'inf') for the largest abs(v)."
+            )
+        return convex(Largest(self.of * self.weight))
+
+    def __getitem__(self, index: Any) -> Priced:
+        weight = self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
+        if weight.shape != ():
+            whole = weight if isinstance(weight, Affine) else Affine.of(weight)
+            each = whole.broadcast(self.of.shape)[index]
+            weight = each if isinstance(weight, Affine) else each.constant.reshape(each.shape)
+        return replace(self, of=self.of[index], weight=weight)
+
+    def __pow__(self, exponent: Any) -> Any:
+        """The squares of absolute values are those of the values."""
+        if not is_two(exponent) or self.penalty != "absolute" or isinstance(self.weight, Affine):
+            return super().__pow__(exponent)
+        return replace(self, penalty="square", weight=np.square(constant_of(self.weight)))
+
+    def __matmul__(self, other: Any) -> Any:
+        fits = not isinstance(other, (Arithmetic, Curved)) and np.shape(other) == self.of.shape
+        return (
+            (self * other).sum() if fits and len(self.of.shape) == 1 else super().__matmul__(other)
+        )
+
+    __rmatmul__ = __matmul__
+
     def scalar(self) -> Convex:
         """The price as one number, if it has one value."""
         if self.of.shape != ():
@@ -151,6 +199,8 @@ class Priced(Named, Curved, Part):
         )
 
     def __le__(self, bound: Any) -> Any:
+        if isinstance(bound, Curved):
+            return self._beside(bound)
         if isinstance(self.weight, Affine):
             if self.penalty != "absolute":
                 raise ModelError(
@@ -178,6 +228,14 @@ class Priced(Named, Curved, Part):
                 f"{np.min(limit):g}."
             )
         return compare(self.of, "<=", limit)
+
+    def _beside(self, other: Curved) -> Any:
+        if other.sign > 0.0:
+            raise ModelError(
+                f"{told(self)} <= {told(other)} is no convex set; compare it with an expression or "
+                "numbers."
+            )
+        return self.scalar() <= other
 
     def __add__(self, other: Any) -> Any:
         # A price of several values is a block among blocks.
@@ -313,6 +371,9 @@ def square(expression: Any) -> Priced:
     ----------
     expression : Affine
     """
+    if isinstance(expression, Curved):
+        squares: Priced = expression**2
+        return squares
     return Priced(_expression("square", expression), "square")
 
 
