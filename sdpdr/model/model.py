@@ -152,6 +152,8 @@ class Model(NothingButAdded):
         for block in self.blocks:
             own = relabel(block.label, {s.split(".")[0] for s in seen})
             for term in block.terms():
+                if isinstance(term, Penalize) and not term.lhs.m:
+                    continue  # of weights that are zero
                 label = relabel(f"{own}.{term.name}" if term.name else own, seen)
                 seen.add(label)
                 missing = set() if isinstance(term, Raw) else set(term.lhs.maps) - known

@@ -103,7 +103,7 @@ MISTAKES = [
     (
         lambda: list(soften(Isometry(GRAPH), -1.0).terms()),
         ModelError,
-        "weight of a penalty must be positive and finite",
+        "weights of a penalty must be positive and finite",
     ),
     (
         lambda: list(soften(Isometry(GRAPH), [1.0, 2.0, 3.0]).terms()),

@@ -94,7 +94,17 @@ MISTAKES = {
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "convex equal": (lambda: abs(w).sum() == 1.0, ModelError, "write <="),
     "convex less concave": (lambda: abs(t) - square(t), ModelError, "neither"),
-    "a negative price": (lambda: abs(w) * [1.0, -1.0, 1.0, 1.0], ModelError, "positive weights"),
+    "a negative price": (
+        lambda: abs(w) * [1.0, -1.0, 1.0, 1.0],
+        ModelError,
+        r"weights of abs\(v\) of shape \(4,\) must be positive and finite, or zero.* -1",
+    ),
+    "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
+    "a weight below zero": (
+        lambda: list((w <= 1.0).priced(-1.0).terms()),
+        ModelError,
+        "weights of a penalty must be positive and finite, or zero.* -1",
+    ),
     "prices that do not fit": (
         lambda: pos(w) * np.ones(3),
         ShapeError,

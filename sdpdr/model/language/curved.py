@@ -17,7 +17,7 @@ from sdpdr.model.language.pieces import Part, Point, at_most_zero
 from sdpdr.model.language.statements import Named
 from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of
-from sdpdr.model.terms import Raw, Term
+from sdpdr.model.terms import Raw, Term, require_weights
 from sdpdr.program.point import Variable
 
 
@@ -127,7 +127,7 @@ class Convex(Curved):
     affine : Affine
         Of shape ().
     parts : tuple of (float or Affine, Part)
-        With positive weights, which may be made of parameters.
+        With positive weights, which may be made of parameters, and be zero where they are.
     sign : {1, -1}
         -1 for a concave function, from which the parts are taken.
     """
@@ -168,7 +168,7 @@ class Convex(Curved):
 
     def at(self, values: Point) -> Any:
         """The number that it is at a point."""
-        parts = sum(weight * part.value(values) for weight, part in self.present_parts())
+        parts = sum(weight * part.value(values) for _, weight, part in self.present_parts())
         return float(self.affine.at(values)) + self.sign * parts
 
     @property
@@ -203,7 +203,7 @@ class Convex(Curved):
         return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
 
     def _weighted(self, factor: Affine) -> Convex:
-        """The function times a parameter, which is thereby positive."""
+        """The function times a parameter, which is thereby not negative."""
         if factor.shape != ():
             raise ShapeError(
                 f"a convex function is one number; it cannot take factors of shape {factor.shape}."
@@ -211,15 +211,20 @@ class Convex(Curved):
         parts = tuple((factor * weight, part) for weight, part in self.parts)
         return replace(self, affine=factor * self.affine, parts=parts)
 
-    def present_parts(self) -> list[tuple[float, Part]]:
-        """The parts with their weights, at the present values of parameters.
+    def present_parts(self) -> list[tuple[int, float, Part]]:
+        """The number, weight and function of each part that has one, at present parameters.
 
         Raises
         ------
         ModelError
-            If one of them is not positive.
+            If a weight is negative.
         """
-        return [(_present(weight), part) for weight, part in self.parts]
+        weights = [_present(weight) for weight, _ in self.parts]
+        return [
+            (k, weight, part)
+            for k, (weight, (_, part)) in enumerate(zip(weights, self.parts, strict=True))
+            if weight
+        ]
 
     def _limited(self, relation: str, bound: Any) -> Limited:
         if (relation == "<=") != (self.sign > 0.0):
@@ -297,7 +302,7 @@ class Limited(Lowered):
             below = alone.below((-1.0 / first) * total, self.label)
             if below is not None:
                 return list(below[0]), [at_present(term) for term in below[1]]
-        for k, (weight, part) in enumerate(self.function.present_parts()):
+        for k, weight, part in self.function.present_parts():
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
             terms += [at_present(term) for term in made]
@@ -322,11 +327,7 @@ def _present(weight: float | Affine) -> float:
     if not isinstance(weight, Affine):
         return weight
     number = float(fixed(weight).constant[0])
-    if not number > 0.0:
-        raise ModelError(
-            f"parameters that multiply a convex function must be positive "
-            f"({', '.join(weight.declared)}); their product is {number:g}."
-        )
+    require_weights(number, f"a convex function, of parameters ({', '.join(weight.declared)}),")
     return number
 
 

@@ -46,7 +46,7 @@ class Goal(Lowered):
         total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
         terms: list[Term] = []
-        for k, (weight, part) in enumerate(function.present_parts()):
+        for k, weight, part in function.present_parts():
             more, made, cost = part.priced(f"{self.label}.{k}", weight)
             variables += more
             terms += [at_present(term) for term in made]

@@ -20,7 +20,7 @@ from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero
 from sdpdr.model.language.statements import Named, compare, is_symmetric
 from sdpdr.model.operands import is_two, told
 from sdpdr.model.parameters import fixed
-from sdpdr.model.terms import AtMost, Penalize, Penalty, Term
+from sdpdr.model.terms import AtMost, Penalize, Penalty, Term, require_weights
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
@@ -38,7 +38,7 @@ class Priced(Curved, Named, Part):
         v.
     penalty : {"absolute", "positive", "square"}
     weight : array_like, default 1
-        Positive; broadcast to the shape of v.
+        Positive, or zero for no price; broadcast to the shape of v.
     name : str, optional
 
     Examples
@@ -88,7 +88,7 @@ class Priced(Curved, Named, Part):
         return np.broadcast_to(_present(self.weight, self.label), self.of.shape)
 
     def _values(self) -> tuple[Affine, Array]:
-        """The values and their weights, at the present values of parameters.
+        """The values that have a weight, and these, at the present values of parameters.
 
         Of a symmetric matrix, they are those of the upper triangle, off the diagonal twice.
         """
@@ -97,9 +97,9 @@ class Priced(Curved, Named, Part):
         if triangle is None and is_symmetric(fixed(self.of)):
             triangle = _upper(self.of)
         if triangle is None:
-            return self.of.reshape(-1), weights.ravel()
+            return _weighted(self.of.reshape(-1), weights.ravel())
         i, j = np.triu_indices(self.of.shape[0])
-        return triangle, np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i])
+        return _weighted(triangle, np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i]))
 
     @cached_property
     def _triangle(self) -> Affine | None:
@@ -118,10 +118,9 @@ class Priced(Curved, Named, Part):
         if isinstance(factor, Arithmetic) and factor.affine().is_known:
             return replace(self, weight=factor.affine() * self.weight)
         factor = constant_of(factor)
-        if not np.all(factor > 0.0):
-            if factor.ndim == 0 and factor < 0.0:
-                return self.scalar()._scaled(float(factor))
-            raise ModelError(f"a price needs positive weights; it was given {factor.min():g}.")
+        if factor.ndim == 0 and -np.inf < factor < 0.0:
+            return self.scalar()._scaled(float(factor))
+        require_weights(factor, told(self))
         weight = factor * (
             self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
         )
@@ -215,8 +214,13 @@ class Priced(Curved, Named, Part):
                     "square(v) <= b takes numbers b >= 0; below an expression, sum it: "
                     "square(v).sum() <= expression."
                 )
+            if not np.all(self.weight):
+                return Both(self.of * np.sqrt(self.weight), np.sqrt(root), self.name)
             return Both(self.of, np.sqrt(root / np.asarray(self.weight)), self.name)
         weight = np.asarray(self.weight)
+        if not np.all(weight):  # no number divides by them
+            whole = replace(self, of=self.of * weight, weight=1.0)
+            return whole <= bound
         limit = bound / weight if isinstance(bound, Arithmetic) else constant_of(bound) / weight
         if self.penalty == "absolute":
             return Both(self.of, limit, self.name)
@@ -258,6 +262,8 @@ class Priced(Curved, Named, Part):
     def above(self, name: str) -> Built:
         """A variable above each value, and their weighted sum; one above squares all together."""
         values, weights = self._values()
+        if not values.m:
+            return [], [], Affine.of(0.0)
         of = fixed(values)
         together = self.penalty == "square" and not isinstance(self.weight, Affine)
         tops, size = unknowns(f"{name}.above", 1 if together else of.m, nonnegative=True)
@@ -285,6 +291,8 @@ class Priced(Curved, Named, Part):
         if self.penalty != "square" or isinstance(self.weight, Affine):
             return None
         values, weights = self._values()
+        if not values.m:
+            return None
         return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
 
 
@@ -330,6 +338,13 @@ class Both(Named):
                 yield replace(term, name=name)
 
 
+def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:
+    """Values of a weight that is not zero, and their weights."""
+    if np.all(weights):
+        return values, weights
+    return values.picked(np.flatnonzero(weights)), weights[weights != 0.0]
+
+
 def _upper(matrix: Affine) -> Affine:
     i, j = np.triu_indices(matrix.shape[0])
     return matrix[i, j]
@@ -340,11 +355,7 @@ def _present(weight: Any, label: str) -> Any:
     if not isinstance(weight, Affine):
         return weight
     numbers = fixed(weight).constant.reshape(weight.shape)
-    if not np.all(numbers >= 0.0):
-        raise ModelError(
-            f"a price needs positive weights; those that parameters give {label!r} now begin with "
-            f"{numbers.min():g}."
-        )
+    require_weights(numbers, f"{label!r}, of parameters ({', '.join(weight.declared)}),")
     return numbers
 
 
