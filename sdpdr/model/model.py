@@ -19,7 +19,7 @@ from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.model.to_sdp import to_sdp
-from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable
+from sdpdr.program.point import PsdVariable, ShapedVariable, Value, Variable, VectorVariable
 from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
@@ -138,6 +138,11 @@ class Model(NothingButAdded):
         if not found:
             raise ModelError("no block declares a variable; add Gram(n), for instance.")
         return tuple(found.values())
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of scalars that were declared as arrays, or as one number, by name."""
+        return {v.name: v.shape for v in self.variables() if isinstance(v, ShapedVariable)}
 
     def labelled_terms(self) -> Iterator[tuple[str, Term]]:
         """Every term with its label, ``block`` or ``block.name``; labels are unique.

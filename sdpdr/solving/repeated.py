@@ -123,7 +123,7 @@ def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
     if found is None:
         return None
-    solution = replace(found[0], of_model=True)
+    solution = replace(found[0], of_model=True, shapes=model.shapes)
     _LAST[model] = replace(memory, solution=solution, warm=found[1])
     return solution
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdpdr import matrix, minimize, norm, psd, scalar, symmetric
+import sdpdr
+from sdpdr import matrix, minimize, norm, parameter, psd, scalar, symmetric
 from sdpdr.errors import ShapeError
 
 K, S, X = psd("K", 2), symmetric("S", 3), matrix("X", (2, 3))
@@ -52,3 +53,23 @@ def test_values_of_another_size_are_refused_by_shape(expression, value):
     name = next(iter(expression.affine().maps))
     with pytest.raises(ShapeError, match="it was given shape"):
         (2.0 * expression).at({name: value})
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_variable_is_read_by_name_in_its_shape(again):
+    p = parameter("p", value=1.0)
+    changed = model + (t >= p)
+    answer = changed.solve()
+    if again:
+        p.value = 1.5
+        answer = changed.solve()
+    for name, expression in EVERY.items():
+        assert np.shape(answer[name]) == expression.shape
+        assert np.array_equal(np.asarray(answer[name]), np.asarray(answer[expression]))
+    assert answer.values["S"].shape == (6,)
+    assert {name: answer[name] for name in EVERY}.keys() == EVERY.keys()
+    assert (answer.gram("S") == answer[S]).all()
+
+
+def test_scalars_of_blocks_and_of_numbers_alone_are_rows():
+    assert sdpdr.solve(model.to_sdp())["S"].shape == (6,)

@@ -207,8 +207,9 @@ def _is_zero(side: Affine) -> bool:
     return side.shape == () and side.is_constant and not np.any(side.constant)
 
 
-def is_symmetric(matrix: Affine) -> bool:
+def is_symmetric(expression: Arithmetic) -> bool:
     """Whether entries (i, j) and (j, i) are the same expression, but for rounding."""
+    matrix = expression.affine()
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
     i, j = np.triu_indices(matrix.shape[0], 1)

@@ -18,7 +18,7 @@ from sdpdr.linalg.svec import svec_index, svec_size
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.axes import shape_of
 from sdpdr.model.language.matrices import PsdMatrix
-from sdpdr.program.point import PsdVariable, VectorVariable
+from sdpdr.program.point import PsdVariable, ShapedVariable
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ def symmetric(names: str, n: int) -> Any:
     i, j = np.indices((order, order))
 
     def make(name: str) -> Affine:
-        return _free(name, svec_size(order)).picked(svec_index(i, j))
+        return _free(name, svec_size(order), (order, order)).picked(svec_index(i, j))
 
     return _named(names, make)
 
@@ -93,8 +93,9 @@ def scalar(names: str, size: int | None = None, *, nonnegative: bool = False) ->
         raise ShapeError(f"scalar takes a length; write matrix({names!r}, {size}) for two axes.")
 
     def make(name: str) -> Affine:
-        vector = _free(name, 1 if size is None else size, nonnegative)
-        return vector.reshape(()) if size is None else vector
+        if size is None:
+            return _free(name, 1, (), nonnegative).reshape(())
+        return _free(name, size, (size,), nonnegative)
 
     return _named(names, make)
 
@@ -122,12 +123,12 @@ def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> 
         )
     rows, columns = sides
     return _named(
-        names, lambda name: _free(name, rows * columns, nonnegative).reshape(rows, columns)
+        names, lambda name: _free(name, rows * columns, sides, nonnegative).reshape(sides)
     )
 
 
-def _free(name: str, size: int, nonnegative: bool = False) -> Affine:
-    variable = VectorVariable(name, size, nonnegative)
+def _free(name: str, size: int, shape: tuple[int, ...], nonnegative: bool = False) -> Affine:
+    variable = ShapedVariable(name, size, nonnegative, shape=shape)
     whole = sp.eye_array(variable.size, format="csr") @ Var(name)
     return Affine(whole.maps, whole.constant, declared={name: variable})
 
