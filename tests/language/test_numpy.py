@@ -7,7 +7,7 @@ import pytest
 
 from sdpdr import matrix, maximize, norm, psd, scalar, symmetric
 from sdpdr.errors import ModelError, ShapeError, UnknownNameError
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.language import Convex, Priced
 
 K, S, w, t, X = psd("K", 4), symmetric("S", 3), scalar("w", 3), scalar("t"), matrix("X", (2, 3))
@@ -149,3 +149,13 @@ def test_results_are_expressions():
     assert isinstance(np.hstack([w, t]), Affine)
     assert isinstance(np.max(w), Convex)
     assert isinstance(np.abs(w), Priced)
+
+
+def test_a_number_beside_a_matrix_is_taken_from_every_entry():
+    values = point(0)
+    (term,) = (K - t >> 0).terms()
+    (written,) = (K - t * np.ones((4, 4)) >> 0).terms()
+    (identity,) = (K >> t * np.eye(4)).terms()
+    one, other, apart = (evaluate(part.lhs, values) for part in (term, written, identity))
+    assert np.array_equal(one, other)
+    assert not np.allclose(one, apart)

@@ -163,7 +163,8 @@ class Statement(Named):
     def __bool__(self) -> NoReturn:
         raise ModelError(
             "a comparison of expressions is a statement to add to a model, and neither true nor "
-            "false; write a <= x <= b as (a <= x) + (x <= b)."
+            "false; write numpy.hstack for numpy.array or numpy.r_ of expressions, and write "
+            "a <= x <= b as (a <= x) + (x <= b)."
         )
 
     def __repr__(self) -> str:
@@ -198,9 +199,18 @@ def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
     if not square or len(set(shapes)) != 1:
         raise ShapeError(
             f"{a.shape} {relation} {b.shape}: a matrix inequality needs square matrices of one "
-            "order on both sides, or 0 on one; write t * numpy.eye(n) for a multiple of the "
-            "identity."
+            f"order on both sides, or 0 on one{_meant_by_a_number(a, b)}."
         )
+
+
+def _meant_by_a_number(a: Affine, b: Affine) -> str:
+    if a.shape == b.shape == ():
+        return "; expressions in numpy.array stay apart, numpy.block makes one matrix of them"
+    orders = [side.shape[0] for side in (a, b) if len(side.shape) == 2]
+    if len(orders) == 1 and () in (a.shape, b.shape):
+        eye = f"numpy.eye({orders[0]})"
+        return f"; write t * {eye} for a multiple of the identity, t * numpy.ones for X - t >> 0"
+    return "; write t * numpy.eye(n) for a multiple of the identity"
 
 
 def _is_zero(side: Affine) -> bool:
