@@ -198,10 +198,10 @@ class Affine(Arithmetic):
 
             return times_parameters(*((a, b) if a.is_known else (b, a)))
         if not b.is_constant:
-            names = " and ".join(", ".join(side.maps) for side in (self, other))
             raise ModelError(
-                f"a product of two expressions (in {names}) is not linear; multiply by numbers, or "
-                "write square(v) for v * v, or a larger matrix for products (`blocks.FactorLift`)."
+                f"a product of two expressions (in {names_of(self, other)}) is not linear; "
+                "multiply by numbers, or write square(v) for v * v, or a larger matrix for "
+                "products (`blocks.FactorLift`)."
             )
         scale = b.constant
         factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale
@@ -209,6 +209,11 @@ class Affine(Arithmetic):
         if isinstance(factor, float) and factor == 1.0:
             return a
         return a._changed(lambda part: factor * part, scale * a.constant, shape)
+
+
+def names_of(*sides: Affine) -> str:
+    """The variables and parameters of operands, those of one after those of the other."""
+    return " and ".join(", ".join(side.declared or side.maps) for side in sides)
 
 
 def _add(a: Any, b: Any) -> Any:

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
 from sdpdr.model.axes import Axes, axes_of, summed_shape, summing
-from sdpdr.model.operands import is_two, operator
+from sdpdr.model.operands import is_two, operator, told
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
@@ -158,7 +158,7 @@ class Arithmetic(ABC):
             return whole.picked(whole.places()[index])
         except IndexError as error:
             raise OutOfRangeError(
-                f"no such part of an expression of shape {self.shape}: {error}."
+                f"no such part of {told(self)}: {str(error).rstrip('.')}; it was given {index!r}."
             ) from None
 
     # Without a length, NumPy and SciPy take it for one thing, and leave operators to it.

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataTypeError, OutOfRangeError, ShapeError
+from sdpdr.model.operands import told
 
 Shape: TypeAlias = "tuple[int, ...]"
 Axes: TypeAlias = "int | Sequence[int] | None"
@@ -106,7 +107,10 @@ def places_on(index: Any, n: int) -> Index:
             raise ShapeError(f"a mask of this axis has shape ({n},); it was given {given.shape}.")
         return np.flatnonzero(given)
     if given.size and given.dtype.kind not in "iu":
-        raise DataTypeError(f"indices are whole numbers; these are {given.dtype}.")
+        raise DataTypeError(
+            "indices are whole numbers, slices, ..., None, or masks; one of them is "
+            f"{told(index)}{' that are no whole numbers' if given.dtype.kind == 'f' else ''}."
+        )
     if given.size and not (-n <= given.min() and given.max() < n):
         raise OutOfRangeError(
             f"indices of an axis of length {n} lie in {-n}..{n - 1}; these range over "
@@ -124,6 +128,8 @@ def grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
         rows, columns = np.nonzero(index)
         return rows.astype(np.int64), columns.astype(np.int64)
     both = index if isinstance(index, tuple) else (index, slice(None))
+    if any(part is None or part is ... for part in both):
+        return _with_new_axes(index, shape)
     if len(both) > 2:
         raise OutOfRangeError(f"a matrix has two axes; it was given {len(both)} indices.")
     row, column = both if len(both) == 2 else (*both, slice(None))
@@ -135,6 +141,16 @@ def grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
         return together(i, j)
     shaped = i.reshape(i.shape + (1,) * j.ndim)
     return together(shaped, j)
+
+
+def _with_new_axes(index: Any, shape: Shape) -> tuple[Index, Index]:
+    """Rows and columns by NumPy, of arrays that hold one number for each row, or column."""
+    rows, columns = np.arange(shape[0])[:, None], np.arange(shape[1])
+    try:
+        i, j = (np.asarray(np.broadcast_to(part, shape)[index]) for part in (rows, columns))
+    except IndexError as error:
+        raise OutOfRangeError(f"no such part of a matrix of shape {shape}: {error}.") from None
+    return i, j
 
 
 def together(i: Any, j: Any) -> tuple[Index, Index]:

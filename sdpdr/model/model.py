@@ -329,6 +329,8 @@ def _what_to_write(other: Any) -> str:
 def _kind(declared: Declared) -> str:
     if isinstance(declared, PsdVariable):
         return f"a matrix of order {declared.n}"
+    if isinstance(declared, ShapedVariable) and len(declared.shape) != 1:
+        return f"a matrix of shape {declared.shape}" if declared.shape else "a scalar"
     if isinstance(declared, VectorVariable):
         return f"a vector of {declared.size}"
     return f"a parameter of shape {declared.shape}"

@@ -146,6 +146,31 @@ MISTAKES = {
         ModelError,
         r"type Minimize; write from_cvxpy\(function\)",
     ),
+    "a product of three": (
+        lambda: parameter("lam", value=1.0) * t * w,
+        ModelError,
+        r"\(in lam, t and w\)",
+    ),
+    "a product of two by a parameter": (
+        lambda: (parameter("lam", value=1.0) * X) @ w[:3],
+        ModelError,
+        r"\(in lam, X and w\)",
+    ),
+    "a place that is an expression": (
+        lambda: K[t],
+        DataTypeError,
+        r"one of them is an expression of shape \(\)",
+    ),
+    "another place that is one": (lambda: w[t], OutOfRangeError, "given <expression"),
+    "a word for a place": (lambda: K[..., "a"], OutOfRangeError, "no such part of a matrix"),
+    "no number": (lambda: w <= np.nan, ModelError, r"shape \(4,\) <= .* has nan in it"),
+    "no limit": (lambda: w <= np.inf, ModelError, r"has inf in it; .*x\[known\] <= b\[known\]"),
+    "no limit below": (lambda: w >= -np.inf, ModelError, r">= numbers of shape \(\) has -inf"),
+    "some without a limit": (lambda: w == [0.0, np.inf, 0.0, 0.0], ModelError, "has inf in it"),
+    "a matrix of none": (lambda: S >> np.nan * np.eye(3), ModelError, "has nan in it"),
+    "a size without a limit": (lambda: abs(w) <= np.inf, ModelError, "has inf in it"),
+    "a length without one": (lambda: norm(w) <= np.inf, ModelError, "has inf in it"),
+    "an infinite goal": (lambda: minimize(t + np.inf), ModelError, "has inf in it"),
     "a sum by Python": (lambda: sum(abs(w)), DataTypeError, r"\.sum\(\)"),
     "a median of sizes": (
         lambda: np.median(abs(w)),
@@ -187,7 +212,7 @@ MISTAKES = {
     "a variable called as a parameter": (
         lambda: (t <= 1.0) + (w <= parameter("t", value=2.0)),
         ModelError,
-        r"'t', a vector of 1 and a parameter of shape \(\)",
+        r"'t', a scalar and a parameter of shape \(\)",
     ),
     "in one expression": (
         lambda: w <= parameter("w", value=2.0) + w,
@@ -202,7 +227,7 @@ MISTAKES = {
     "of two models": (
         lambda: (maximize(t) + (t <= 1.0)) + (minimize(w.sum()) + (scalar("t", 2) >= 1.0)),
         ModelError,
-        "a vector of 1 and a vector of 2",
+        "a scalar and a vector of 2",
     ),
     "a form of two": (lambda: w @ w, ModelError, r"quad_form\(v, P\)"),
     "all of a large matrix": (lambda: psd("K", 5000) <= 1.0, ModelError, r"K\[i, j\]"),

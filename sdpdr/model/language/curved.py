@@ -14,7 +14,7 @@ from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of, refuse_division
 from sdpdr.model.language.pieces import Part, Point, at_most_zero
-from sdpdr.model.language.statements import Named
+from sdpdr.model.language.statements import Named, require_finite
 from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of
 from sdpdr.model.terms import Raw, Term, require_weights
@@ -236,6 +236,7 @@ class Convex(Curved):
         for _, part in self.parts:
             part.limitable()
         limit = self.affine._other(relation, bound)
+        require_finite(self, relation, bound, self.affine, limit)
         if limit.shape != ():
             raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
         return Limited(self, limit)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.model.affine import Declared
+from sdpdr.model.affine import Affine, Declared
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present
 from sdpdr.model.model import Model
@@ -126,6 +128,7 @@ def maximize(function: Any) -> Goal:
 def _goal(word: str, function: Any, maximizes: bool) -> Goal:
     if isinstance(function, Curved):
         convex = function.scalar()
+        _require_finite(word, convex.affine)
         if (convex.sign > 0.0) == maximizes:
             kinds = ("convex", "concave") if convex.sign > 0.0 else ("concave", "convex")
             raise ModelError(
@@ -139,9 +142,17 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
             f"{type(function).__name__}."
         )
     affine = function.affine()
+    _require_finite(word, affine)
     if affine.m != 1:
         raise ShapeError(
             f"{word} takes one number; this expression has shape {affine.shape}. Write .sum() "
             "for the sum of its values."
         )
     return Goal(Convex(affine.reshape(()), ()), maximizes)
+
+
+def _require_finite(word: str, affine: Affine) -> None:
+    if not np.all(np.isfinite(affine.constant)):
+        raise ModelError(
+            f"{word} takes finite numbers; this expression has {affine.constant.sum():g} in it."
+        )

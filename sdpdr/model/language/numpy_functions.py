@@ -71,7 +71,7 @@ def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) ->
     def numbered(operand: Any, depth: float) -> Any:
         if depth and isinstance(operand, (list, tuple)):
             return [numbered(part, depth - 1) for part in operand]
-        parts.append(Affine.of(operand))
+        parts.append(_stacked(operand))
         return 1 + sum(part.m for part in parts[:-1]) + parts[-1].places()
 
     try:
@@ -81,6 +81,13 @@ def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) ->
             raise
         shapes = ", ".join(str(part.shape) for part in parts)
         raise ShapeError(f"numpy.{called.__name__} of shapes {shapes}: {error}.") from None
+
+
+def _stacked(operand: Any) -> Affine:
+    """An operand as one expression, also where it is a list of them."""
+    if isinstance(operand, (list, tuple)):
+        return _moved(np.stack, [_stacked(part) for part in operand])
+    return Affine.of(operand)
 
 
 def _gathered(parts: Sequence[Affine], where: Index) -> Affine:
@@ -151,7 +158,7 @@ _KNOWN: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
         np.diff: _diff,
         np.dot: _dot,
         np.kron: _kron,
-        np.linalg.norm: norm,
+        np.linalg.norm: lambda of, ord=None: norm(of, ord),
         np.max: lambda of, axis=None: of.max(axis),
         np.mean: lambda of, axis=None, keepdims=False: of.mean(axis, keepdims),
         np.min: lambda of, axis=None: of.min(axis),

@@ -17,7 +17,7 @@ from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
 from sdpdr.model.language.norms import Largest, squares_below
 from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero, unknowns
-from sdpdr.model.language.statements import Named, compare, is_symmetric
+from sdpdr.model.language.statements import Named, compare, is_symmetric, require_finite
 from sdpdr.model.operands import is_two, told
 from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import AtMost, Penalize, Penalty, Term, require_weights
@@ -200,6 +200,7 @@ class Priced(Curved, Named, Part):
     def __le__(self, bound: Any) -> Any:
         if isinstance(bound, Curved):
             return self._beside(bound)
+        require_finite(self, "<=", bound, self.of._other("<=", bound))
         if isinstance(self.weight, Affine):
             if self.penalty != "absolute":
                 raise ModelError(

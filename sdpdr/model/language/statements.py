@@ -17,6 +17,7 @@ from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, known_shape
 from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.describe import row_words
+from sdpdr.model.operands import told
 from sdpdr.model.parameters import Parameter, fixed, generic
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
 from sdpdr.program.point import Variable
@@ -182,6 +183,7 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
     a, b = left.affine(), left._other(relation, right)
     if a.is_constant and b.is_constant:
         raise ModelError(f"both sides of {relation} are numbers: nothing is said of a variable.")
+    require_finite(left, relation, right, a, b)
     if relation in (">>", "<<"):
         _require_matrices(a, relation, b)
         shape = a.shape if len(a.shape) == 2 else b.shape
@@ -191,6 +193,22 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
     if all(found.has_value for found in statement.parameters().values()):
         statement.terms()  # so that mistakes are named where they are made
     return statement
+
+
+def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None:
+    """Refuse a comparison with numbers that are none, or infinite, as it was written.
+
+    Raises
+    ------
+    ModelError
+    """
+    constants = np.concatenate([side.constant for side in sides])
+    wrong = constants[~np.isfinite(constants)]
+    if wrong.size:
+        raise ModelError(
+            f"{told(left)} {relation} {told(right)} has {wrong[0]:g} in it; write numbers that are "
+            "finite, and leave out values without a limit, as in x[known] <= b[known]."
+        )
 
 
 def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
