@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
-from sdpdr.model.axes import Axes, axes_of, summed_shape, summing
+from sdpdr.model.axes import Axes, axes_of, pairs_of, summed_shape, summing
 from sdpdr.model.operands import is_two, operator, told
 
 if TYPE_CHECKING:
@@ -248,6 +248,13 @@ class Arithmetic(ABC):
             )
         products = v[..., :, None] * v[..., None, :]
         return self.affine().combined(products.reshape(-1, self.size), v.shape[:-1])
+
+    def distance2(self, i: Any, j: Any = None) -> Affine:
+        """The values X_ii + X_jj - X_ij - X_ji of a square matrix, squared distances of a Gram."""
+        if self.ndim != 2 or self.shape[0] != self.shape[1]:
+            raise ShapeError(f"distance2 is of a square matrix; this has shape {self.shape}.")
+        i, j = pairs_of(i, j, self.shape[0])
+        return self[i, i] + self[j, j] - self[i, j] - self[j, i]
 
     def inner(self, coefficients: Any) -> Affine:
         r""":math:`\langle C, X\rangle`, the sum of products, for a C of the same shape."""

@@ -120,6 +120,29 @@ def places_on(index: Any, n: int) -> Index:
     return places
 
 
+def pairs_of(i: Any, j: Any, n: int) -> tuple[Index, Index]:
+    """Two arrays of places on an axis of length n, also where they were given as pairs.
+
+    Raises
+    ------
+    OutOfRangeError, ShapeError
+
+    Examples
+    --------
+    >>> pairs_of([(0, 1), (0, -1)], None, 3)
+    (array([0, 0]), array([1, 2]))
+    """
+    if j is None:
+        pairs = np.asarray(i)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ShapeError(
+                "distance2 takes pairs of shape (m, 2), or two arrays of indices; it was given "
+                f"shape {pairs.shape}."
+            )
+        i, j = pairs.T
+    return together(places_on(i, n), places_on(j, n))
+
+
 def grid(index: Any, shape: tuple[int, ...]) -> tuple[Index, Index]:
     """Rows and columns that an index means, in the shape of what it picks."""
     if isinstance(index, np.ndarray) and index.dtype == bool and index.ndim == 2:

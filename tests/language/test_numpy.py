@@ -167,3 +167,15 @@ def test_a_number_beside_a_matrix_is_taken_from_every_entry():
     one, other, apart = (evaluate(part.lhs, values) for part in (term, written, identity))
     assert np.array_equal(one, other)
     assert not np.allclose(one, apart)
+
+
+def test_distances_are_read_from_any_square_matrix():
+    values = point(1)
+    pairs = [(0, 1), (0, -1)]
+    for matrix_ in (S, 2.0 * K[:3, :3], np.ones((3, 2)) @ X):
+        D = matrix_.at(values)
+        known = [D[i, i] + D[j, j] - D[i, j] - D[j, i] for i, j in pairs]
+        np.testing.assert_allclose(matrix_.distance2(pairs).at(values), known, atol=1e-12)
+    assert np.allclose(K.distance2(pairs).at(values), (1.0 * K).distance2(pairs).at(values))
+    with pytest.raises(ShapeError, match=r"square matrix; this has shape \(2, 3\)"):
+        X.distance2(0, 1)

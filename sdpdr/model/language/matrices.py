@@ -23,7 +23,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.model.affine import Affine, Var
 from sdpdr.model.arithmetic import Arithmetic, constant_of
-from sdpdr.model.axes import Axes, axes_of, grid, places_on, summed_shape, together
+from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
 from sdpdr.program.point import PsdVariable
 
 # Values of a matrix that may all be written down; more are a mistake, or want indices.
@@ -129,15 +129,7 @@ class PsdMatrix(Arithmetic):
         >>> psd("K", 3).distance2(0, [1, 2]).shape
         (2,)
         """
-        if j is None:
-            pairs = np.asarray(i)
-            if pairs.ndim != 2 or pairs.shape[1] != 2:
-                raise ShapeError(
-                    f"distance2 takes pairs of shape (m, 2), or two arrays of indices; it was "
-                    f"given shape {pairs.shape}."
-                )
-            i, j = pairs.T
-        i, j = together(places_on(i, self.n), places_on(j, self.n))
+        i, j = pairs_of(i, j, self.n)
         edges = np.column_stack([i.ravel(), j.ravel()])
         return self._of(SquaredEdgeLengths(self.n, edges), i.shape)
 
