@@ -16,6 +16,7 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.model.arithmetic import Arithmetic, constant_of, known_shape
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
 
@@ -197,10 +198,10 @@ class Affine(Arithmetic):
 
             return times_parameters(*((a, b) if a.is_known else (b, a)))
         if not b.is_constant:
-            names = " and ".join(", ".join(side.maps) for side in (self, other))
             raise ModelError(
-                f"a product of two expressions (in {names}) is not linear; multiply by numbers, or "
-                "write square(v) for v * v, or a larger matrix for products (`blocks.FactorLift`)."
+                f"a product of two expressions (in {names_of(self, other)}) is not linear; "
+                "multiply by numbers, or write square(v) for v * v, or a larger matrix for "
+                "products (`blocks.FactorLift`)."
             )
         scale = b.constant
         factor = float(scale[0]) if scale.size and np.ptp(scale) == 0.0 else scale
@@ -208,6 +209,11 @@ class Affine(Arithmetic):
         if isinstance(factor, float) and factor == 1.0:
             return a
         return a._changed(lambda part: factor * part, scale * a.constant, shape)
+
+
+def names_of(*sides: Affine) -> str:
+    """The variables and parameters of operands, those of one after those of the other."""
+    return " and ".join(", ".join(side.declared or side.maps) for side in sides)
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -253,7 +259,15 @@ def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[s
 
 
 def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
-    """Values of an affine expression at a point."""
+    """Values of an affine expression at a point.
+
+    Raises
+    ------
+    ShapeError
+        If a value has another size than its variable.
+    UnknownNameError
+        If a variable has no value.
+    """
     total = affine.constant.copy()
     for name, linear_map in affine.maps.items():
         if name not in values:
@@ -261,6 +275,22 @@ def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:
         value = values[name]
         if isinstance(value, Factor) and isinstance(linear_map, LinearMap):
             total += linear_map.apply_factor(value.factor)
+        elif isinstance(linear_map, LinearMap):
+            total += linear_map.apply(np.asarray(as_real(value)))
         else:
-            total += linear_map.apply(np.asarray(value))
+            total += linear_map.apply(_in_a_row(name, value, linear_map.n))
     return total
+
+
+def _in_a_row(name: str, value: Any, size: int) -> Array:
+    """The values of a vector variable, also where they were given as `solution[t]` has them."""
+    given = np.asarray(as_real(value))
+    if given.size == size:
+        return given.ravel()
+    if given.ndim == 2 and given.shape[0] == given.shape[1] and svec_size(len(given)) == size:
+        i, j = svec_pairs(np.arange(size))
+        if np.array_equal(given[i, j], given[j, i]):
+            return np.asarray(given[i, j])
+    raise ShapeError(
+        f"variable {name!r} has {size} values of its own; it was given shape {given.shape}."
+    )

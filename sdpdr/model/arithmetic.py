@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
+from sdpdr.model.axes import Axes, axes_of, pairs_of, summed_shape, summing
+from sdpdr.model.operands import is_two, operator, told
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
@@ -26,11 +28,10 @@ class Arithmetic(ABC):
     __hash__ = object.__hash__
 
     shape: tuple[int, ...]
+    told_as = "an expression"
 
     # NumPy must leave `array + expression` and `np.mean(expression)` to the methods here.
     def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
-        from sdpdr.model.language.numpy_functions import operator
-
         return operator(ufunc, method, operands)
 
     def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
@@ -125,7 +126,7 @@ class Arithmetic(ABC):
     def __pow__(self, exponent: Any) -> Priced:
         from sdpdr.model.language.prices import square
 
-        if not isinstance(exponent, (int, float, np.number)) or exponent != 2:
+        if not is_two(exponent):
             raise ModelError(
                 f"expression**{exponent!r} is not known here; the square is, as expression**2 or "
                 "square(expression)."
@@ -133,6 +134,8 @@ class Arithmetic(ABC):
         return square(self)
 
     def __matmul__(self, other: Any) -> Affine:
+        if is_curved(other):
+            return NotImplemented
         from sdpdr.model.language.products import product
 
         return product(self.affine(), _stack(other))
@@ -142,6 +145,11 @@ class Arithmetic(ABC):
 
         return product(_stack(other), self.affine())
 
+    def dot(self, other: Any) -> Affine:
+        """The product with numbers, as ``@``; of one number, as ``*``."""
+        made: Affine = np.dot(self, other)  # type: ignore[call-overload]
+        return made
+
     # -- parts ----------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Affine:
@@ -150,7 +158,7 @@ class Arithmetic(ABC):
             return whole.picked(whole.places()[index])
         except IndexError as error:
             raise OutOfRangeError(
-                f"no such part of an expression of shape {self.shape}: {error}."
+                f"no such part of {told(self)}: {str(error).rstrip('.')}; it was given {index!r}."
             ) from None
 
     # Without a length, NumPy and SciPy take it for one thing, and leave operators to it.
@@ -180,7 +188,7 @@ class Arithmetic(ABC):
         whole = self.affine()
         try:
             return whole.picked(whole.places().reshape(*shape))
-        except ValueError:
+        except (TypeError, ValueError):
             raise ShapeError(f"{whole.m} values have no shape {shape}.") from None
 
     def ravel(self) -> Affine:
@@ -202,36 +210,33 @@ class Arithmetic(ABC):
             raise ShapeError(f"only a square matrix has a trace; this has shape {self.shape}.")
         return self.diagonal().sum()
 
-    def sum(self, axis: int | None = None) -> Affine:
-        """The sum of all values, or along an axis."""
-        whole = self.affine()
-        places = whole.places()
-        if axis is None:
-            return whole.combined(np.ones((1, whole.m)), ())
-        if not -places.ndim <= axis < places.ndim:
-            raise OutOfRangeError(f"axis {axis} of an expression of shape {self.shape}.")
-        lines = np.moveaxis(places, axis, -1)
-        each = lines.reshape(-1, lines.shape[-1])
-        row = np.repeat(np.arange(len(each)), each.shape[1])
-        ones = sp.csr_array((np.ones(row.size), (row, each.ravel())), (len(each), whole.m))
-        return whole.combined(ones, lines.shape[:-1])
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Affine:
+        """The sum of all values, or along one axis or several."""
+        axes = axes_of(axis, self.shape)
+        weights = summing(self.shape, axes)
+        return self.affine().combined(weights, summed_shape(self.shape, axes, keepdims))
 
-    def mean(self, axis: int | None = None) -> Affine:
-        """The mean of all values, or along an axis."""
-        total = self.sum(axis)
+    def mean(self, axis: Axes = None, keepdims: bool = False) -> Affine:
+        """The mean of all values, or along one axis or several."""
+        total = self.sum(axis, keepdims)
         if not self.size:
             raise ShapeError(f"no values, of shape {self.shape}, have no mean.")
         return total / (self.size / total.size)
 
-    def max(self) -> Convex:
+    def max(self, axis: Axes = None) -> Convex:
         """The largest value, which is convex."""
         from sdpdr.model.language.functions import sum_largest
 
+        if len(axes_of(axis, self.shape)) < self.ndim:
+            raise ModelError(
+                f"the largest values along axis {axis} are several convex functions, of which each "
+                "is one number: write [row.max() for row in X] (of X.T for columns)."
+            )
         return sum_largest(self.ravel(), 1)
 
-    def min(self) -> Convex:
+    def min(self, axis: Axes = None) -> Convex:
         """The least value, which is concave."""
-        return -(-self).max()
+        return -(-self).max(axis)
 
     def quadratic(self, vectors: Any) -> Affine:
         """The forms v^T X v of the rows v of a matrix, of shape (m,); or that of one vector."""
@@ -243,6 +248,13 @@ class Arithmetic(ABC):
             )
         products = v[..., :, None] * v[..., None, :]
         return self.affine().combined(products.reshape(-1, self.size), v.shape[:-1])
+
+    def distance2(self, i: Any, j: Any = None) -> Affine:
+        """The values X_ii + X_jj - X_ij - X_ji of a square matrix, squared distances of a Gram."""
+        if self.ndim != 2 or self.shape[0] != self.shape[1]:
+            raise ShapeError(f"distance2 is of a square matrix; this has shape {self.shape}.")
+        i, j = pairs_of(i, j, self.shape[0])
+        return self[i, i] + self[j, j] - self[i, j] - self[j, i]
 
     def inner(self, coefficients: Any) -> Affine:
         r""":math:`\langle C, X\rangle`, the sum of products, for a C of the same shape."""
@@ -265,7 +277,7 @@ class Arithmetic(ABC):
         return NotImplemented if is_curved(other) else self._compared(">=", other)
 
     def __eq__(self, other: object) -> Any:
-        return self._compared("==", other)
+        return NotImplemented if is_curved(other) else self._compared("==", other)
 
     def __rshift__(self, other: Any) -> Statement:
         return self._compared(">>", other)

@@ -12,6 +12,7 @@ import numpy as np
 
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine
+from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term
 from sdpdr.program.point import Variable
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from sdpdr.model.parameters import Parameter
 
 
-class Block(ABC):
+class Block(NothingButAdded, ABC):
     """A statement about named variables. Subclass it as a frozen dataclass.
 
     A block yields terms of the vocabulary in `sdpdr.model.terms`; it may also declare variables.
@@ -79,9 +80,8 @@ class Block(ABC):
         """So that ``sum`` adds blocks."""
         from sdpdr.model.model import Model
 
-        if other != 0:
-            return NotImplemented
-        return Model((self,))
+        alone = Model((self,))
+        return alone if isinstance(other, int) and other == 0 else alone + other
 
 
 class Declaration(Block):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sdpdr.model.affine import Declared, evaluate, require_one
 from sdpdr.model.arithmetic import Arithmetic, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
+from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.model.to_sdp import to_sdp
 from sdpdr.program.point import PsdVariable, Value, Variable
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(NothingButAdded):
     """A sum of blocks: a semidefinite program in the words of the field.
 
     Parameters
@@ -78,8 +80,12 @@ class Model:
             )
         raise ModelError(
             "a model adds blocks and models; it was given an object of type "
-            f"{type(other).__name__}. Use from_cvxpy(function) to admit raw cvxpy."
+            f"{type(other).__name__}{_what_to_write(other)}."
         )
+
+    def __radd__(self, other: Any) -> Model:
+        # What `sum` begins with.
+        return self if isinstance(other, int) and other == 0 else self + other
 
     @cached_property
     def _spoken_of(self) -> dict[str, Declared]:
@@ -126,6 +132,11 @@ class Model:
             raise ModelError("no block declares a variable; add Gram(n), for instance.")
         return tuple(found.values())
 
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of scalars that were declared as arrays, or as one number, by name."""
+        return {v.name: v.shape for v in self.variables() if isinstance(v, ShapedVariable)}
+
     def labelled_terms(self) -> Iterator[tuple[str, Term]]:
         """Every term with its label, ``block`` or ``block.name``; labels are unique.
 
@@ -139,6 +150,8 @@ class Model:
         for block in self.blocks:
             own = relabel(block.label, {s.split(".")[0] for s in seen})
             for term in block.terms():
+                if isinstance(term, Penalize) and not term.lhs.m:
+                    continue  # of weights that are zero
                 label = relabel(f"{own}.{term.name}" if term.name else own, seen)
                 seen.add(label)
                 missing = set() if isinstance(term, Raw) else set(term.lhs.maps) - known
@@ -293,6 +306,17 @@ def _speaks_of(block: Block) -> Mapping[str, Declared]:
     """The variables and parameters that a block names."""
     declared: Mapping[str, Declared] | None = getattr(block, "declared", None)
     return {v.name: v for v in block.variables()} if declared is None else declared
+
+
+def _what_to_write(other: Any) -> str:
+    """What may help somebody who added this to a model."""
+    if type(other).__module__.partition(".")[0] == "cvxpy":
+        return "; write from_cvxpy(function) to admit what is written in cvxpy"
+    if isinstance(other, (Number, np.ndarray)):
+        return "; numbers are added to what is minimised, minimize(f + 3.0)"
+    if isinstance(other, Iterable) and not isinstance(other, str):
+        return "; write several statements as a list"
+    return "; compare expressions (<=, ==, >=), or write minimize(f) or maximize(f)"
 
 
 def _worst(excess: Array) -> float:

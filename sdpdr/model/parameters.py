@@ -14,6 +14,7 @@ from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import VectorMap
 from sdpdr.model.affine import Affine, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.axes import shape_of
 
 T = TypeVar("T")
 
@@ -43,10 +44,10 @@ class Parameter(Arithmetic):
     6.0
     """
 
-    def __init__(self, name: str, shape: tuple[int, ...] = (), value: Any = None) -> None:
+    def __init__(self, name: str, shape: Any = (), value: Any = None) -> None:
         if not isinstance(name, str) or not name.strip():
             raise DataTypeError(f"a parameter needs a name, a str; it was given {name!r}.")
-        self.name, self.shape = name, tuple(shape)
+        self.name, self.shape = name, _shape(name, shape)
         self._value: Array | None = None
         if value is not None:
             self.value = value
@@ -135,7 +136,16 @@ def parameter(name: str, shape: Any = None, *, value: Any = None) -> Parameter:
     """
     if shape is None:
         shape = () if value is None else constant_of(value).shape
-    return Parameter(name, (shape,) if isinstance(shape, int) else tuple(shape), value)
+    return Parameter(name, shape, value)
+
+
+def _shape(name: str, shape: Any) -> tuple[int, ...]:
+    try:
+        return shape_of(f"parameter {name!r}", shape)
+    except DataTypeError as error:
+        raise DataTypeError(
+            f"{error} A value goes by its name: parameter({name!r}, value={shape!r})."
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)

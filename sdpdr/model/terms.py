@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, as_real
+from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.svec import order_of
 from sdpdr.model.affine import Affine
@@ -139,6 +139,22 @@ class Maximize(_Goal):
         return -self.lhs
 
 
+def require_weights(weights: Any, what: str) -> None:
+    """Refuse weights that make what is weighed no convex function.
+
+    Raises
+    ------
+    ModelError
+    """
+    given = np.asarray(weights)
+    if not np.all((given >= 0.0) & np.isfinite(given)):
+        wrong = given[~((given >= 0.0) & np.isfinite(given))].flat[0]
+        raise ModelError(
+            f"the weights of {what} must be positive and finite, or zero, which means no term; "
+            f"one of them is {wrong:g}."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Penalize:
     r"""Adds a price for the rows' excess ``v = lhs - rhs`` to the minimised objective.
@@ -157,7 +173,7 @@ class Penalize:
     rhs : array_like of shape (m,) or number
     penalty : {"absolute", "positive", "square"}
     weight : array_like of shape (m,) or number
-        Positive.
+        Positive; rows of weight zero are left out.
     name, symbol : str
     written : Affine, optional
         v as it was written, for printing.
@@ -181,8 +197,16 @@ class Penalize:
             raise ModelError(
                 f"penalty must be 'absolute', 'positive' or 'square'; it is {self.penalty!r}."
             )
-        if not np.all(np.isfinite(self.weight)) or not np.all(self.weight > 0):
-            raise ModelError("the weight of a penalty must be positive and finite.")
+        require_weights(self.weight, "a penalty")
+        if not np.all(self.weight):
+            self._keep(np.flatnonzero(self.weight))
+
+    def _keep(self, rows: Index) -> None:
+        for name in ("rhs", "weight"):
+            object.__setattr__(self, name, getattr(self, name)[rows])
+        object.__setattr__(self, "lhs", self.lhs.picked(rows))
+        if self.written is not None:
+            object.__setattr__(self, "written", self.written.reshape(-1).picked(rows))
 
     def cost(self, excess: Array) -> float:
         """The price of a vector of excesses."""

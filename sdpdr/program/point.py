@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg.spectral import factor_spectrum, fix_signs, gram_spectrum
-from sdpdr.linalg.svec import svec_size
+from sdpdr.linalg.svec import svec_index, svec_size
 from sdpdr.program.factor import Factor as Factor
 
 
@@ -73,6 +74,37 @@ class VectorVariable:
     def is_free(self) -> bool:
         """Whether its costs are linear and its signs free, so that its dual slack must vanish."""
         return not self.nonnegative and self.curvature is None
+
+
+@dataclass(frozen=True, eq=False)
+class ShapedVariable(VectorVariable):
+    """A vector of scalars that people see as an array.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The scalars fill it row by row; of a symmetric matrix, they are its upper triangle by
+        columns.
+    """
+
+    shape: tuple[int, ...] = ()
+
+
+def arranged(values: Value, shape: tuple[int, ...]) -> Any:
+    """The values of a `ShapedVariable` in its shape.
+
+    Examples
+    --------
+    >>> arranged(np.array([1.0, 2.0, 3.0]), (2, 2))
+    array([[1., 2.],
+           [2., 3.]])
+    >>> arranged(np.array([4.0]), ())
+    array(4.)
+    """
+    given = np.asarray(values)
+    if given.size == math.prod(shape):
+        return given.reshape(shape)
+    return given[svec_index(*np.indices(shape))]
 
 
 def _size(name: str, what: str, size: int) -> int:

@@ -98,11 +98,13 @@ class Status(Enum):
 _ON_MODELS: Mapping[str, str] = MappingProxyType(
     {
         "INFEASIBLE": (
-            "Soften a block (`soften(block, weight)`) or relax it (`relax(block, band)`)."
+            "Put a price on a statement (`statement.priced(weight)`), or soften a block "
+            "(`soften(block, weight)`) or relax it (`relax(block, band)`)."
         ),
         "UNBOUNDED": (
-            "For an unfolding this means that the graph is disconnected, centring is missing, or "
-            "the price of slack is too low."
+            "Look for a variable of the goal that no statement limits, or a sign that is turned; "
+            "of an unfolding, that the graph is disconnected, centring is missing, or the price of "
+            "slack is too low."
         ),
     }
 )

@@ -21,7 +21,7 @@ from sdpdr.base.errors import (
 from sdpdr.base.files import write_text
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.program.backward import Measured
-from sdpdr.program.point import Value, leading_factor, spectrum_of
+from sdpdr.program.point import Value, arranged, leading_factor, spectrum_of
 from sdpdr.program.rays import Ray
 from sdpdr.program.report import card, record, report
 from sdpdr.program.residuals import Residuals
@@ -108,6 +108,9 @@ class Solution:
         best of all of them.
     of_model : bool
         Whether a model was solved, rather than a program of numbers alone, such as a file's.
+    shapes : mapping from variable name to tuple of int
+        Of scalars that were declared as arrays or as one number: ``solution["S"]`` is read in its
+        shape, where ``values["S"]`` is a row.
     measured : Measured
         What else is measured of the point, when somebody asks: see `residuals`, `slacks` and
         `backward_error`.
@@ -149,6 +152,7 @@ class Solution:
     exposures: tuple[Exposure, ...] = ()
     runs: tuple[Run, ...] = ()
     of_model: bool = False
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     measured: Measured = field(default_factory=Measured)
     edges: Mapping[str, Index] = field(default_factory=dict)
 
@@ -249,7 +253,8 @@ class Solution:
             raise SolveFailedError(f"There is no point ({self.status.name}): {self.advice}")
         if isinstance(name, Expression):
             return name.at(self.values)
-        return _named("variable", name, self.values)
+        value = _named("variable", name, self.values)
+        return arranged(value, self.shapes[name]) if name in self.shapes else value
 
     def __contains__(self, name: object) -> bool:
         return name in self.values

@@ -231,7 +231,9 @@ class Plan(Way):
             solution = replace(solution, status=Status.INTERRUPTED)
         if request.attainable:
             solution = without_what_misses(solution)
-        return replace(solution, of_model=isinstance(request.model, Model))
+        if not isinstance(request.model, Model):
+            return solution
+        return replace(solution, of_model=True, shapes=request.model.shapes)
 
     def _answered(self, request: Request) -> Solution:
         if self.squares is not None:

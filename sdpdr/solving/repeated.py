@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from sdpdr.base.errors import (
     CompileError,
+    DataTypeError,
     ShapeError,
     UnknownNameError,
 )
@@ -122,7 +123,7 @@ def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
     if found is None:
         return None
-    solution = replace(found[0], of_model=True)
+    solution = replace(found[0], of_model=True, shapes=model.shapes)
     _LAST[model] = replace(memory, solution=solution, warm=found[1])
     return solution
 
@@ -177,6 +178,8 @@ def solve_many(
 
     Raises
     ------
+    DataTypeError
+        If a grid has no sequence of values, or a solve no mapping.
     UnknownNameError
         If the model has no such parameter.
 
@@ -209,13 +212,32 @@ def solve_many(
 
 def _cases(values: Any) -> list[Mapping[Any, Any]]:
     if not isinstance(values, Mapping):
-        return list(values)
+        return [_as_case(case) for case in values]
+    for name, several in values.items():
+        if not isinstance(several, Iterable) or isinstance(several, str):
+            raise DataTypeError(
+                f"solve_many takes a sequence of values for each parameter; {_called(name)!r} was "
+                f"given {several!r}. Write [{several!r}] for one value."
+            )
     return [dict(zip(values, case, strict=True)) for case in product(*values.values())]
+
+
+def _as_case(case: Any) -> Mapping[Any, Any]:
+    if not isinstance(case, Mapping):
+        raise DataTypeError(
+            "solve_many takes a grid, {'lam': [0.1, 1.0]}, or a mapping for each solve, [{'lam': "
+            f"0.1}}, {{'lam': 1.0}}]; it was given {case!r} in place of a mapping."
+        )
+    return case
+
+
+def _called(parameter: Any) -> Any:
+    return parameter.name if isinstance(parameter, Parameter) else parameter
 
 
 def _named(known: Mapping[str, Parameter], case: Mapping[Any, Any]) -> dict[str, Any]:
     """Values by name of parameter."""
-    named = {p.name if isinstance(p, Parameter) else p: value for p, value in case.items()}
+    named = {_called(p): value for p, value in case.items()}
     for name in named:
         if name not in known:
             raise UnknownNameError("parameter", name, known)

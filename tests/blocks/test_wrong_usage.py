@@ -52,7 +52,7 @@ MISTAKES = [
     (
         lambda: Gram(3) + 1.0,
         ModelError,
-        "adds blocks and models; it was given an object of type float.*from_cvxpy",
+        "adds blocks and models; it was given an object of type float; numbers .*minimize",
     ),
     (
         lambda: (Gram(3) + RAW).to_sdp(),
@@ -103,7 +103,7 @@ MISTAKES = [
     (
         lambda: list(soften(Isometry(GRAPH), -1.0).terms()),
         ModelError,
-        "weight of a penalty must be positive and finite",
+        "weights of a penalty must be positive and finite",
     ),
     (
         lambda: list(soften(Isometry(GRAPH), [1.0, 2.0, 3.0]).terms()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ from sdpdr import (
     psd,
     quad_form,
     scalar,
+    solve_many,
     square,
     symmetric,
 )
@@ -66,7 +68,19 @@ MISTAKES = {
     "pairs": (lambda: K.distance2([0, 1, 2]), ShapeError, r"pairs of shape \(m, 2\)"),
     "a cost": (lambda: K.inner(np.eye(4)), ShapeError, r"\(3, 3\).*\(4, 4\)"),
     "no square matrix": (lambda: X >> 0, ShapeError, "square matrices"),
-    "no identity": (lambda: S >> 1.0, ShapeError, r"t \* numpy.eye\(n\)"),
+    "no identity": (lambda: S >> 1.0, ShapeError, r"t \* numpy.eye\(3\).*ones for X - t >> 0"),
+    "no identity above": (lambda: t << X @ X.T.at({"X": np.ones(6)}), ShapeError, r"eye\(2\)"),
+    "two orders": (lambda: S >> np.eye(2), ShapeError, r"t \* numpy.eye\(n\)"),
+    "an array of apart ones": (
+        lambda: np.array([[t, w[0]], [w[0], 1.0]]) >> 0,
+        ShapeError,
+        "numpy.array stay apart, numpy.block makes one matrix",
+    ),
+    "an array of apart rows": (
+        lambda: np.r_[w, t] >= 0,
+        ModelError,
+        "numpy.hstack for numpy.array",
+    ),
     "no symmetry": (lambda: symmetric_of(), ModelError, r"\(A \+ A.T\) / 2"),
     "a trace": (lambda: X.trace(), ShapeError, "square matrix has a trace"),
     "an objective of several": (lambda: maximize(w), ShapeError, r"Write \.sum\(\)"),
@@ -92,7 +106,17 @@ MISTAKES = {
     "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
     "convex equal": (lambda: abs(w).sum() == 1.0, ModelError, "write <="),
     "convex less concave": (lambda: abs(t) - square(t), ModelError, "neither"),
-    "a negative price": (lambda: abs(w) * [1.0, -1.0, 1.0, 1.0], ModelError, "positive weights"),
+    "a negative price": (
+        lambda: abs(w) * [1.0, -1.0, 1.0, 1.0],
+        ModelError,
+        r"weights of abs\(v\) of shape \(4,\) must be positive and finite, or zero.* -1",
+    ),
+    "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
+    "a weight below zero": (
+        lambda: list((w <= 1.0).priced(-1.0).terms()),
+        ModelError,
+        "weights of a penalty must be positive and finite, or zero.* -1",
+    ),
     "prices that do not fit": (
         lambda: pos(w) * np.ones(3),
         ShapeError,
@@ -113,10 +137,65 @@ MISTAKES = {
     "a number in a model": (
         lambda: minimize(t) + 3,
         ModelError,
-        "blocks and models; .*of type int",
+        r"blocks and models; .*of type int; numbers .*minimize\(f \+ 3\.0\)",
     ),
+    "a set in a model": (lambda: minimize(t) + {t >= 0.0}, ModelError, "type set; .*as a list"),
+    "a word in a model": (lambda: minimize(t) + "t", ModelError, "type str; compare"),
+    "cvxpy in a model": (
+        lambda: minimize(t) + cp.Minimize(cp.Variable()),
+        ModelError,
+        r"type Minimize; write from_cvxpy\(function\)",
+    ),
+    "a product of three": (
+        lambda: parameter("lam", value=1.0) * t * w,
+        ModelError,
+        r"\(in lam, t and w\)",
+    ),
+    "a product of two by a parameter": (
+        lambda: (parameter("lam", value=1.0) * X) @ w[:3],
+        ModelError,
+        r"\(in lam, X and w\)",
+    ),
+    "a place that is an expression": (
+        lambda: K[t],
+        DataTypeError,
+        r"one of them is an expression of shape \(\)",
+    ),
+    "another place that is one": (lambda: w[t], OutOfRangeError, "given <expression"),
+    "a word for a place": (lambda: K[..., "a"], OutOfRangeError, "no such part of a matrix"),
+    "no number": (lambda: w <= np.nan, ModelError, r"shape \(4,\) <= .* has nan in it"),
+    "no limit": (lambda: w <= np.inf, ModelError, r"has inf in it; .*x\[known\] <= b\[known\]"),
+    "no limit below": (lambda: w >= -np.inf, ModelError, r">= numbers of shape \(\) has -inf"),
+    "some without a limit": (lambda: w == [0.0, np.inf, 0.0, 0.0], ModelError, "has inf in it"),
+    "a matrix of none": (lambda: S >> np.nan * np.eye(3), ModelError, "has nan in it"),
+    "a size without a limit": (lambda: abs(w) <= np.inf, ModelError, "has inf in it"),
+    "a length without one": (lambda: norm(w) <= np.inf, ModelError, "has inf in it"),
+    "an infinite goal": (lambda: minimize(t + np.inf), ModelError, "has inf in it"),
     "a sum by Python": (lambda: sum(abs(w)), DataTypeError, r"\.sum\(\)"),
-    "a mean of sizes": (lambda: np.mean(abs(w)), ModelError, r"numpy\.mean of a convex"),
+    "a median of sizes": (
+        lambda: np.median(abs(w)),
+        ModelError,
+        r"numpy\.median of abs\(v\) of shape \(4,\)",
+    ),
+    "a strict limit": (lambda: norm(w) < 1.0, ModelError, r"shape \(\).*write f <= limit"),
+    "the larger of two": (
+        lambda: max(norm(w), norm(X)),
+        ModelError,
+        "scalar t with f <= t and g <= t",
+    ),
+    "the larger by NumPy": (lambda: np.maximum(norm(w), t), ModelError, "f <= t and g <= t"),
+    "a weighed goal": (lambda: 2 * minimize(t), ModelError, r"minimize\(2\.0 \* f\)"),
+    "a goal with a sign": (lambda: -maximize(t), ModelError, r"minimize\(-f\) for -maximize"),
+    "both of two": (lambda: (w <= 1.0) & (w >= 0.0), ModelError, r"\(a <= x\) \+ \(x <= b\)"),
+    "sizes of several, added": (
+        lambda: abs(w) + abs(w - 1.0) <= 1.0,
+        ModelError,
+        r"abs\(x\)\.sum\(\) \+ abs\(y\)\.sum\(\) <= b",
+    ),
+    "a power of a norm": (lambda: norm(w) ** 3, ModelError, "to the power 3 .*sum_squares"),
+    "over a norm": (lambda: 1.0 / norm(w), ModelError, r"quad_over_lin\(1\.0, t\)"),
+    "a product with a norm": (lambda: norm(w) @ w, ModelError, r"\(weights \* f\)\.sum"),
+    "a part of a norm": (lambda: norm(w)[0], ModelError, r"one number and has no part 0"),
     "no name": (lambda: psd("", 3), DataTypeError, "needs a name"),
     "a name that is a number": (lambda: (w <= 1.0).named(3), DataTypeError, "name is a str"),
     "two of one name": (lambda: scalar("w", 4) + w, ModelError, "two different variables"),
@@ -148,7 +227,7 @@ MISTAKES = {
     "a variable called as a parameter": (
         lambda: (t <= 1.0) + (w <= parameter("t", value=2.0)),
         ModelError,
-        r"'t', a vector of 1 and a parameter of shape \(\)",
+        r"'t', a scalar and a parameter of shape \(\)",
     ),
     "in one expression": (
         lambda: w <= parameter("w", value=2.0) + w,
@@ -163,11 +242,38 @@ MISTAKES = {
     "of two models": (
         lambda: (maximize(t) + (t <= 1.0)) + (minimize(w.sum()) + (scalar("t", 2) >= 1.0)),
         ModelError,
-        "a vector of 1 and a vector of 2",
+        "a scalar and a vector of 2",
     ),
     "a form of two": (lambda: w @ w, ModelError, r"quad_form\(v, P\)"),
     "all of a large matrix": (lambda: psd("K", 5000) <= 1.0, ModelError, r"K\[i, j\]"),
     "a shape": (lambda: w.reshape(3), ShapeError, "4 values have no shape"),
+    "a value for a shape": (
+        lambda: parameter("mu", 1.0),
+        DataTypeError,
+        r"whole number or several.*given 1\.0\. .*parameter\('mu', value=1\.0\)",
+    ),
+    "one length of a matrix": (
+        lambda: matrix("Q", 3),
+        ShapeError,
+        r"matrix takes two lengths.*given 3\. Write scalar\('Q', 3\)",
+    ),
+    "three lengths of a matrix": (lambda: matrix("Q", (2, 3, 4)), ShapeError, r"\(2, 3, 4\)"),
+    "a length below zero": (lambda: matrix("Q", (2, -1)), DataTypeError, r"given \(2, -1\)"),
+    "an order below zero": (lambda: symmetric("Q", -1), ModelError, "it is -1"),
+    "a grid of one number": (
+        lambda: solve_many(minimize(abs(t)), {"lam": 0.1}),
+        DataTypeError,
+        r"'lam' was given 0\.1\. Write \[0\.1\]",
+    ),
+    "cases that are numbers": (
+        lambda: solve_many(minimize(abs(t)), [1]),
+        DataTypeError,
+        r"\[\{'lam': 0\.1\}, .*given 1 in place of a mapping",
+    ),
+    "an axis twice": (lambda: S.sum(axis=(0, -2)), OutOfRangeError, r"\(0, -2\).*twice"),
+    "an axis of another kind": (lambda: X.mean("rows"), DataTypeError, "given 'rows'"),
+    "the largest of rows": (lambda: X.max(axis=1), ModelError, r"row\.max\(\) for row in X"),
+    "a shape of words": (lambda: X.reshape("a"), ShapeError, "6 values have no shape"),
     "an axis": (lambda: w.sum(axis=1), OutOfRangeError, "axis 1"),
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from sdpdr import matrix, maximize, norm, psd, scalar, symmetric
 from sdpdr.errors import ModelError, ShapeError, UnknownNameError
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.language import Convex, Priced
 
 K, S, w, t, X = psd("K", 4), symmetric("S", 3), scalar("w", 3), scalar("t"), matrix("X", (2, 3))
@@ -52,6 +52,18 @@ FUNCTIONS = {
     "subtract": lambda K, S, w, t, X: np.subtract(1.0, w),
     "sum": lambda K, S, w, t, X: np.sum(K),
     "sum along an axis": lambda K, S, w, t, X: np.sum(X, axis=-1),
+    "lists of lists": lambda K, S, w, t, X: np.hstack([w[None], [[t, 1.0]]]),
+    "a list beside": lambda K, S, w, t, X: np.hstack([w, [t, 2.0]]),
+    "a row of a list": lambda K, S, w, t, X: np.vstack([w, [1.0, t, 2.0]]),
+    "a new axis": lambda K, S, w, t, X: K[None],
+    "a new axis beside a row": lambda K, S, w, t, X: K[1, None, [0, 2]],
+    "all but the last": lambda K, S, w, t, X: K[..., -1],
+    "whatever": lambda K, S, w, t, X: K[...],
+    "a norm by its name": lambda K, S, w, t, X: np.linalg.norm(X, ord="nuc"),
+    "sum along axes": lambda K, S, w, t, X: np.sum(S, axis=(1, 0)),
+    "sum along no axis": lambda K, S, w, t, X: np.sum(K, axis=()),
+    "sums that stay": lambda K, S, w, t, X: np.sum(K, axis=1, keepdims=True),
+    "means that stay": lambda K, S, w, t, X: np.mean(X, axis=(0, 1), keepdims=True),
     "tile": lambda K, S, w, t, X: np.tile(w, (2, 1)),
     "trace": lambda K, S, w, t, X: np.trace(K) + np.trace(S),
     "transpose": lambda K, S, w, t, X: np.transpose(X),
@@ -99,7 +111,8 @@ REFUSED = {
     "maximum": (lambda: np.maximum(w, 0.0), r"numpy\.maximum .*pos\(v\)"),
     "det": (lambda: np.linalg.det(K), r"numpy\.linalg\.det .*log_det"),
     "a function that is not known": (lambda: np.sort(w), r"numpy\.sort of an expression is not"),
-    "an option": (lambda: np.max(X, axis=0), r"numpy\.max of an expression: .*'axis'"),
+    "an option": (lambda: np.max(X, initial=0), r"numpy\.max of an expression: .*'initial'"),
+    "the largest of columns": (lambda: np.max(X, axis=0), r"along axis 0 .*row\.max\(\)"),
     "an option of a norm": (lambda: np.linalg.norm(X, axis=1), r"numpy\.linalg\.norm .*'axis'"),
     "a reduction": (lambda: np.add.reduce(w), r"numpy\.add"),
     "a power": (lambda: np.power(2.0, w), r"numpy\.power"),
@@ -144,3 +157,25 @@ def test_results_are_expressions():
     assert isinstance(np.hstack([w, t]), Affine)
     assert isinstance(np.max(w), Convex)
     assert isinstance(np.abs(w), Priced)
+
+
+def test_a_number_beside_a_matrix_is_taken_from_every_entry():
+    values = point(0)
+    (term,) = (K - t >> 0).terms()
+    (written,) = (K - t * np.ones((4, 4)) >> 0).terms()
+    (identity,) = (K >> t * np.eye(4)).terms()
+    one, other, apart = (evaluate(part.lhs, values) for part in (term, written, identity))
+    assert np.array_equal(one, other)
+    assert not np.allclose(one, apart)
+
+
+def test_distances_are_read_from_any_square_matrix():
+    values = point(1)
+    pairs = [(0, 1), (0, -1)]
+    for matrix_ in (S, 2.0 * K[:3, :3], np.ones((3, 2)) @ X):
+        D = matrix_.at(values)
+        known = [D[i, i] + D[j, j] - D[i, j] - D[j, i] for i, j in pairs]
+        np.testing.assert_allclose(matrix_.distance2(pairs).at(values), known, atol=1e-12)
+    assert np.allclose(K.distance2(pairs).at(values), (1.0 * K).distance2(pairs).at(values))
+    with pytest.raises(ShapeError, match=r"square matrix; this has shape \(2, 3\)"):
+        X.distance2(0, 1)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import Model, matrix, maximize, psd, scalar, symmetric
+from sdpdr.errors import ModelError
 from sdpdr.model.affine import Affine, evaluate
 from sdpdr.program.point import Factor
 
@@ -166,3 +167,33 @@ def test_numpy_and_scipy_leave_operators_to_expressions():
         assert isinstance(expression, Affine)
     assert (ones <= w).relation == ">="
     assert (np.eye(3) >> S).relation == "<<"
+
+
+SIDES = {"dense": np.asarray, "sparse": sp.csr_array}
+
+
+@pytest.mark.parametrize("left", SIDES)
+@pytest.mark.parametrize("right", SIDES)
+def test_products_from_both_sides_are_those_of_arrays(left, right):
+    rng = np.random.default_rng(0)
+    values = point(rng)
+    A, B, C = (rng.standard_normal(shape) for shape in ((2, N), (N, 2), (N, N)))
+    L, R, M, k = SIDES[left](A), SIDES[right](B), SIDES[left](C), values["K"]
+    found = [L @ K @ R, L @ (K @ R), (L @ K).T, L @ K @ B[:, 0], A[0] @ (K @ R), (K @ R)[1:, 0]]
+    known = [A @ k @ B, A @ k @ B, (A @ k).T, A @ k @ B[:, 0], A[0] @ k @ B, (k @ B)[1:, 0]]
+    found += [(M @ K).trace(), np.trace(K @ M), (M @ K @ M).trace(), (L @ K @ R).trace()]
+    known += [np.trace(C @ k), np.trace(k @ C), np.trace(C @ k @ C), np.trace(A @ k @ B)]
+    for expression, array in zip(found, known, strict=True):
+        assert expression.shape == array.shape
+        np.testing.assert_allclose(value(expression, values), array, rtol=1e-12, atol=1e-12)
+
+
+def test_the_trace_of_a_product_is_as_sparse_as_its_numbers():
+    n = 20_000
+    large, ones = psd("L", n), np.ones(n)
+    ladder = sp.diags_array([ones[1:], 2.0 * ones, ones[1:]], offsets=[-1, 0, 1], format="csr")
+    for product in (ladder @ large, large @ ladder):
+        assert product.trace().maps["L"].n_entries == 3 * n - 2
+        with pytest.raises(ModelError, match=r"20000 x 20000 values.*too many"):
+            product.affine()
+    assert (ladder @ large @ ladder).trace().maps["L"].n_entries == 5 * n - 6

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import (
     graphs,
+    matrix,
     maximize,
     minimize,
     norm,
@@ -20,12 +21,14 @@ from sdpdr import (
     sensitivity,
     square,
     sum_squares,
+    symmetric,
 )
 from sdpdr.errors import (
     DataError,
     DataTypeError,
     ModelError,
     NonUniqueWarning,
+    NotAcceptedError,
     NotSmoothError,
     ShapeError,
     UnknownNameError,
@@ -400,11 +403,11 @@ def test_products_with_parameters_are_those_with_their_values():
     assert float(slope) == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=1e-2)
 
 
-def test_a_parameter_that_multiplies_a_convex_function_is_positive():
+def test_a_parameter_that_multiplies_a_convex_function_is_not_negative():
     x, lam, both = scalar("x", 2), parameter("lam", value=1.0), parameter("both", value=[1.0, 2.0])
     model = minimize(lam * norm(x - 1.0))
     lam.value = -1.0
-    with pytest.raises(ModelError, match=r"must be positive \(lam\).* -1"):
+    with pytest.raises(ModelError, match=r"parameters \(lam\), must be positive .*or zero.* -1"):
         model.solve()
     with pytest.raises(ShapeError, match=r"factors of shape \(2,\)"):
         both * norm(x)
@@ -454,7 +457,7 @@ def test_sizes_times_a_parameter_have_limits():
     lam.value = 4.0
     assert model.solve()[x] == pytest.approx([-0.1, -0.25, -0.25], abs=1e-5)
     lam.value = -4.0
-    with pytest.raises(ModelError, match="positive weights"):
+    with pytest.raises(ModelError, match=r"weights of 'abs', .*\(lam\), must be positive"):
         model.to_sdp()
     with pytest.raises(ModelError, match=r"pos\(v\) times a parameter"):
         assert lam * pos(x) <= 1.0
@@ -485,3 +488,34 @@ def test_derivatives_by_what_leaves_the_face_alone_are_differences():
     for derive in (sdpdr.sensitivity, sdpdr.derivative):
         with pytest.raises(NotSmoothError, match="no interior at these values"):
             derive(model, answer, corner)
+
+
+def test_a_derivative_has_the_shapes_of_parameter_and_variable():
+    S, X, t = symmetric("S", 2), matrix("X", (2, 3)), scalar("t")
+    p = parameter("p", value=[1.0, 2.0])
+    goal = sum_squares(S - p[0] * np.ones((2, 2))) + sum_squares(X - p[1]) + square(t - p.sum())
+    found = sdpdr.derivative(minimize(goal), minimize(goal).solve(), p)
+    assert {name: each.shape for name, each in found.items()} == {
+        "S": (2, 2, 2),
+        "X": (2, 2, 3),
+        "t": (2,),
+    }
+    np.testing.assert_allclose(
+        found["S"], np.multiply.outer([1.0, 0.0], np.ones((2, 2))), atol=1e-6
+    )
+
+
+def test_a_smooth_model_has_no_derivatives_and_says_what_to_do():
+    K, p = psd("K", 2), parameter("p", value=1.0)
+    model = maximize(sdpdr.log_det(K) - p * K.trace())
+    solution = sdpdr.solve(model)
+    for derivative in (sensitivity, sdpdr.derivative):
+        with pytest.raises(NotAcceptedError, match="log det .*difference of two solutions"):
+            derivative(model, solution, p)
+
+
+def test_advice_on_a_model_is_about_what_was_written():
+    t = scalar("t")
+    unbounded, empty = minimize(t).solve(), (minimize(t) + (t >= 1.0) + (t <= 0.0)).solve()
+    assert "variable of the goal that no statement limits" in unbounded.advice
+    assert "statement.priced(weight)" in empty.advice

@@ -14,6 +14,7 @@ from sdpdr.model.language.functions import (
     sum_squares,
 )
 from sdpdr.model.language.goals import Goal, maximize, minimize
+from sdpdr.model.language.matrices import PsdMatrix, PsdProduct
 from sdpdr.model.language.prices import Priced, pos, square
 from sdpdr.model.language.smooth_functions import (
     entropy,
@@ -25,13 +26,14 @@ from sdpdr.model.language.smooth_functions import (
     sum_logistic,
 )
 from sdpdr.model.language.statements import Statement
-from sdpdr.model.language.variables import PsdMatrix, matrix, psd, scalar, symmetric
+from sdpdr.model.language.variables import matrix, psd, scalar, symmetric
 
 __all__ = [
     "Convex",
     "Goal",
     "Priced",
     "PsdMatrix",
+    "PsdProduct",
     "Statement",
     "entropy",
     "geo_mean",

@@ -14,18 +14,28 @@ from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of, refuse_division
 from sdpdr.model.language.pieces import Part, Point, at_most_zero
-from sdpdr.model.language.statements import Named
+from sdpdr.model.language.statements import Named, require_finite
+from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of
-from sdpdr.model.terms import Raw, Term
+from sdpdr.model.terms import Raw, Term, require_weights
 from sdpdr.program.point import Variable
 
 
-class Curved(ABC):
+class Curved(NoSuchOperator, ABC):
     """A convex or concave function of expressions, as an operand."""
 
-    # NumPy must leave `array * function` to the methods here.
-    __array_ufunc__ = None
+    shape: tuple[int, ...]
+    sign: float
     __hash__ = object.__hash__
+
+    # NumPy must leave `array * function` to the methods here.
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **options: Any) -> Any:
+        return operator(ufunc, method, operands)
+
+    @property
+    def told_as(self) -> str:
+        """What it is in words."""
+        return "a convex function" if self.sign > 0.0 else "a concave function"
 
     @abstractmethod
     def scalar(self) -> Convex:
@@ -48,9 +58,14 @@ class Curved(ABC):
     def __neg__(self) -> Convex:
         return self.scalar()._scaled(-1.0)
 
+    def __pos__(self) -> Any:
+        return self
+
     def __sub__(self, other: Any) -> Convex:
-        # Not `-other`: whole numbers without a sign would wrap around.
-        return self.scalar()._plus(-1.0 * other)
+        if isinstance(other, (Arithmetic, Curved)):
+            return self.scalar()._plus(-other)
+        one = self.scalar()
+        return one._plus(-one.affine._other("-", other))
 
     def __rsub__(self, other: Any) -> Convex:
         return (-self)._plus(other)
@@ -66,7 +81,15 @@ class Curved(ABC):
     def __truediv__(self, divisor: Any) -> Any:
         if isinstance(divisor, Arithmetic):
             refuse_division(divisor.affine())
-        return self * (1.0 / constant_of(divisor))
+        if isinstance(divisor, Curved):
+            raise ModelError(
+                f"{told(self)} over {told(divisor)} is neither convex nor concave; divide by "
+                "numbers."
+            )
+        numbers = constant_of(divisor)
+        if not np.all(numbers):
+            raise ModelError(f"{told(self)} is divided by zero; divide by other numbers.")
+        return self * (1.0 / numbers)
 
     def __le__(self, bound: Any) -> Any:
         return self.scalar()._limited("<=", bound)
@@ -86,11 +109,12 @@ class Curved(ABC):
         )
 
     def __array_function__(self, called: Any, types: Any, args: Any, options: Any) -> Any:
-        if called is np.sum and isinstance(self, Part) and len(args) == 1 and not options:
-            return convex(self)
+        whole = {np.sum: "sum", np.mean: "mean", np.max: "max"}.get(called)
+        if whole and len(args) == 1 and not options and hasattr(self, whole):
+            return getattr(self, whole)()
         raise ModelError(
-            f"numpy.{called.__name__} of a convex function is not known here; the sum of its "
-            "values is .sum()."
+            f"numpy.{called.__name__} of {told(self)} is not known here; the sum of its values is "
+            ".sum()."
         )
 
 
@@ -103,7 +127,7 @@ class Convex(Curved):
     affine : Affine
         Of shape ().
     parts : tuple of (float or Affine, Part)
-        With positive weights, which may be made of parameters.
+        With positive weights, which may be made of parameters, and be zero where they are.
     sign : {1, -1}
         -1 for a concave function, from which the parts are taken.
     """
@@ -111,10 +135,32 @@ class Convex(Curved):
     affine: Affine
     parts: tuple[tuple[float | Affine, Part], ...]
     sign: float = 1.0
+    shape = ()
 
     def scalar(self) -> Convex:
         """The function itself."""
         return self
+
+    def sum(self) -> Convex:
+        """The function itself, which is one number."""
+        return self
+
+    mean = sum
+
+    def __pow__(self, exponent: Any) -> Any:
+        """The square of a length is a sum of squares."""
+        squares = self._length_squared if is_two(exponent) else None
+        return super().__pow__(exponent) if squares is None else squares
+
+    @property
+    def _length_squared(self) -> Convex | None:
+        if len(self.parts) != 1 or self.affine.maps or self.affine.products:
+            return None
+        ((weight, part),) = self.parts
+        squared = part.squared()
+        if squared is None or isinstance(weight, Affine) or np.any(self.affine.constant):
+            return None
+        return squared.scalar()._scaled(weight**2)
 
     def __repr__(self) -> str:
         kind = "convex" if self.sign > 0.0 else "concave"
@@ -122,7 +168,7 @@ class Convex(Curved):
 
     def at(self, values: Point) -> Any:
         """The number that it is at a point."""
-        parts = sum(weight * part.value(values) for weight, part in self.present_parts())
+        parts = sum(weight * part.value(values) for _, weight, part in self.present_parts())
         return float(self.affine.at(values)) + self.sign * parts
 
     @property
@@ -157,7 +203,7 @@ class Convex(Curved):
         return Convex(factor * self.affine, parts, self.sign * np.sign(factor))
 
     def _weighted(self, factor: Affine) -> Convex:
-        """The function times a parameter, which is thereby positive."""
+        """The function times a parameter, which is thereby not negative."""
         if factor.shape != ():
             raise ShapeError(
                 f"a convex function is one number; it cannot take factors of shape {factor.shape}."
@@ -165,15 +211,20 @@ class Convex(Curved):
         parts = tuple((factor * weight, part) for weight, part in self.parts)
         return replace(self, affine=factor * self.affine, parts=parts)
 
-    def present_parts(self) -> list[tuple[float, Part]]:
-        """The parts with their weights, at the present values of parameters.
+    def present_parts(self) -> list[tuple[int, float, Part]]:
+        """The number, weight and function of each part that has one, at present parameters.
 
         Raises
         ------
         ModelError
-            If one of them is not positive.
+            If a weight is negative.
         """
-        return [(_present(weight), part) for weight, part in self.parts]
+        weights = [_present(weight) for weight, _ in self.parts]
+        return [
+            (k, weight, part)
+            for k, (weight, (_, part)) in enumerate(zip(weights, self.parts, strict=True))
+            if weight
+        ]
 
     def _limited(self, relation: str, bound: Any) -> Limited:
         if (relation == "<=") != (self.sign > 0.0):
@@ -181,13 +232,23 @@ class Convex(Curved):
             other = "<=" if self.sign > 0.0 else ">="
             raise ModelError(f"a {kind} function {relation} a limit is no convex set; use {other}.")
         if isinstance(bound, Curved):
-            raise ModelError("compare a convex function with an affine expression or a number.")
+            return self._beside(relation, bound)
         for _, part in self.parts:
             part.limitable()
         limit = self.affine._other(relation, bound)
+        require_finite(self, relation, bound, self.affine, limit)
         if limit.shape != ():
             raise ShapeError(f"a convex function is one number; its limit has shape {limit.shape}.")
         return Limited(self, limit)
+
+    def _beside(self, relation: str, other: Curved) -> Limited:
+        """A convex function below a concave one, or the other way round."""
+        if self.sign * other.sign > 0.0:
+            raise ModelError(
+                f"{told(self)} {relation} {told(other)} is no convex set; compare it with an "
+                "expression or a number."
+            )
+        return (self - other.scalar())._limited(relation, 0.0)
 
 
 class Lowered(Named):
@@ -242,7 +303,7 @@ class Limited(Lowered):
             below = alone.below((-1.0 / first) * total, self.label)
             if below is not None:
                 return list(below[0]), [at_present(term) for term in below[1]]
-        for k, (weight, part) in enumerate(self.function.present_parts()):
+        for k, weight, part in self.function.present_parts():
             more, made, top = part.above(f"{self.label}.{k}" if k else self.label)
             variables += more
             terms += [at_present(term) for term in made]
@@ -267,11 +328,7 @@ def _present(weight: float | Affine) -> float:
     if not isinstance(weight, Affine):
         return weight
     number = float(fixed(weight).constant[0])
-    if not number > 0.0:
-        raise ModelError(
-            f"parameters that multiply a convex function must be positive "
-            f"({', '.join(weight.declared)}); their product is {number:g}."
-        )
+    require_weights(number, f"a convex function, of parameters ({', '.join(weight.declared)}),")
     return number
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
-from sdpdr.model.affine import Declared
+from sdpdr.model.affine import Affine, Declared
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present
 from sdpdr.model.model import Model
@@ -16,13 +18,21 @@ from sdpdr.model.parameters import fixed
 from sdpdr.model.terms import Maximize, Minimize, Term
 from sdpdr.program.point import Variable
 
-if TYPE_CHECKING:
-    from sdpdr.program.solution import Solution
+# What a goal alone knows as the model that it is.
+_OF_A_MODEL = frozenset(
+    {
+        *("_repr_latex_", "blocks", "describe", "is_maximization", "labelled_terms", "legend"),
+        *("objective", "shapes", "size", "solve", "to_cvxpy", "to_sdp", "violations"),
+    }
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Goal(Lowered):
     """An objective; those of a model add up.
+
+    Alone it is also the model of variables under no constraint but their kind, and knows what a
+    `Model` knows.
 
     Parameters
     ----------
@@ -30,6 +40,13 @@ class Goal(Lowered):
         One value.
     maximize : bool
     name : str, optional
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, norm, scalar
+    >>> t = scalar("t")
+    >>> minimize(norm(t - 1.0) + t).size()["scalars"], minimize(t).objective({"t": 3.0})
+    (2, 3.0)
     """
 
     function: Convex
@@ -46,7 +63,7 @@ class Goal(Lowered):
         total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
         terms: list[Term] = []
-        for k, (weight, part) in enumerate(function.present_parts()):
+        for k, weight, part in function.present_parts():
             more, made, cost = part.priced(f"{self.label}.{k}", weight)
             variables += more
             terms += [at_present(term) for term in made]
@@ -64,13 +81,10 @@ class Goal(Lowered):
         """The model of this goal alone, where variables are under no constraint but their kind."""
         return Model((self,))
 
-    def describe(self, style: str = "text") -> str:
-        """The program of this goal alone, in mathematics (see `Model.describe`)."""
-        return self.model.describe(style)
-
-    def solve(self, **options: Any) -> Solution:
-        """Solve the program of this goal alone (see `Model.solve`)."""
-        return self.model.solve(**options)
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_A_MODEL:
+            return getattr(self.model, name)
+        raise AttributeError(f"a goal has no {name!r}.")
 
     def __repr__(self) -> str:
         word = "maximise" if self.maximize else "minimise"
@@ -126,6 +140,7 @@ def maximize(function: Any) -> Goal:
 def _goal(word: str, function: Any, maximizes: bool) -> Goal:
     if isinstance(function, Curved):
         convex = function.scalar()
+        _require_finite(word, convex.affine)
         if (convex.sign > 0.0) == maximizes:
             kinds = ("convex", "concave") if convex.sign > 0.0 else ("concave", "convex")
             raise ModelError(
@@ -139,9 +154,17 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
             f"{type(function).__name__}."
         )
     affine = function.affine()
+    _require_finite(word, affine)
     if affine.m != 1:
         raise ShapeError(
             f"{word} takes one number; this expression has shape {affine.shape}. Write .sum() "
             "for the sum of its values."
         )
     return Goal(Convex(affine.reshape(()), ()), maximizes)
+
+
+def _require_finite(word: str, affine: Affine) -> None:
+    if not np.all(np.isfinite(affine.constant)):
+        raise ModelError(
+            f"{word} takes finite numbers; this expression has {affine.constant.sum():g} in it."
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +64,10 @@ class Length(Function):
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.linalg.norm(self.of.at(values)))
+
+    def squared(self) -> Any:
+        """The sum of all squares."""
+        return (self.of**2).sum()
 
     def above(self, name: str) -> Built:
         """A scalar, and one or many inequalities."""

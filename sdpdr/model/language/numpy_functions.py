@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,30 +19,7 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Arithmetic
 from sdpdr.model.language.functions import norm
-from sdpdr.model.language.prices import square
-
-# The method of the left side, and that of the right one where the left is an array.
-_OPERATORS: Mapping[np.ufunc, tuple[str, str]] = MappingProxyType(
-    {
-        np.absolute: ("__abs__", ""),
-        np.add: ("__add__", "__radd__"),
-        np.equal: ("__eq__", "__eq__"),
-        np.greater: ("__gt__", "__lt__"),
-        np.greater_equal: ("__ge__", "__le__"),
-        np.left_shift: ("__lshift__", "__rlshift__"),
-        np.less: ("__lt__", "__gt__"),
-        np.less_equal: ("__le__", "__ge__"),
-        np.matmul: ("__matmul__", "__rmatmul__"),
-        np.multiply: ("__mul__", "__rmul__"),
-        np.negative: ("__neg__", ""),
-        np.not_equal: ("__ne__", "__ne__"),
-        np.positive: ("__pos__", ""),
-        np.power: ("__pow__", ""),
-        np.right_shift: ("__rshift__", "__rrshift__"),
-        np.subtract: ("__sub__", "__rsub__"),
-        np.true_divide: ("__truediv__", "__rtruediv__"),
-    }
-)
+from sdpdr.model.operands import refuse
 
 # Functions of several arrays, and of one, whose result consists of values given, and zeros.
 _JOIN = frozenset(
@@ -55,40 +32,6 @@ _MOVE = frozenset(
         *(np.squeeze, np.swapaxes, np.take, np.tile, np.transpose, np.tril, np.triu),
     }
 )
-
-_INSTEAD: Mapping[str, str] = MappingProxyType(
-    {
-        "exp": "sum_exp(v), sum_logistic(v) or log_sum_exp(v)",
-        "log": "sum_log(v) or entropy(v)",
-        "maximum": "pos(v) for max(v, 0), or v.max() for the largest value",
-        "minimum": "v.min() for the least value",
-        "sqrt": "geo_mean of a value and 1",
-        "linalg.det": "log_det(S) or root_det(S)",
-        "linalg.eigvalsh": "lambda_max(S), lambda_min(S) or sum_largest(S, k)",
-    }
-)
-
-
-def operator(ufunc: np.ufunc, method: str, operands: Sequence[Any]) -> Any:
-    """What an operator of NumPy makes of operands, one of which is an expression.
-
-    Examples
-    --------
-    >>> from sdpdr import scalar
-    >>> w = scalar("w", 2)
-    >>> np.multiply([2.0, 3.0], w).maps["w"].matrix().toarray()
-    array([[2., 0.],
-           [0., 3.]])
-    """
-    if method == "__call__" and ufunc is np.square:
-        return square(operands[0])
-    if method != "__call__" or ufunc not in _OPERATORS:
-        _refuse(ufunc.__name__)
-    first, *rest = operands
-    own, reflected = _OPERATORS[ufunc]
-    if isinstance(first, Arithmetic):
-        return getattr(first, own)(*rest)
-    return getattr(rest[0], reflected)(first) if reflected else _refuse(ufunc.__name__)
 
 
 def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -112,17 +55,12 @@ def function(called: Callable[..., Any], args: Sequence[Any], options: Mapping[s
         return _moved(called, *args, **options)
     name = f"{'linalg.' if 'linalg' in called.__module__ else ''}{called.__name__}"
     if called not in _KNOWN:
-        _refuse(name)
+        refuse(name)
     try:
         signature(_KNOWN[called]).bind(*args, **options)
     except TypeError as error:
         raise ModelError(f"numpy.{name} of an expression: {error}.") from None
     return _KNOWN[called](*args, **options)
-
-
-def _refuse(name: str) -> NoReturn:
-    instead = f"; write {_INSTEAD[name]}" if name in _INSTEAD else ""
-    raise ModelError(f"numpy.{name} of an expression is not affine, or not known here{instead}.")
 
 
 def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) -> Affine:
@@ -133,7 +71,7 @@ def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) ->
     def numbered(operand: Any, depth: float) -> Any:
         if depth and isinstance(operand, (list, tuple)):
             return [numbered(part, depth - 1) for part in operand]
-        parts.append(Affine.of(operand))
+        parts.append(_stacked(operand))
         return 1 + sum(part.m for part in parts[:-1]) + parts[-1].places()
 
     try:
@@ -143,6 +81,13 @@ def _moved(called: Callable[..., Any], data: Any, *args: Any, **options: Any) ->
             raise
         shapes = ", ".join(str(part.shape) for part in parts)
         raise ShapeError(f"numpy.{called.__name__} of shapes {shapes}: {error}.") from None
+
+
+def _stacked(operand: Any) -> Affine:
+    """An operand as one expression, also where it is a list of them."""
+    if isinstance(operand, (list, tuple)):
+        return _moved(np.stack, [_stacked(part) for part in operand])
+    return Affine.of(operand)
 
 
 def _gathered(parts: Sequence[Affine], where: Index) -> Affine:
@@ -213,15 +158,15 @@ _KNOWN: Mapping[Callable[..., Any], Callable[..., Any]] = MappingProxyType(
         np.diff: _diff,
         np.dot: _dot,
         np.kron: _kron,
-        np.linalg.norm: norm,
-        np.max: lambda of: of.max(),
-        np.mean: lambda of, axis=None: of.mean(axis),
-        np.min: lambda of: of.min(),
+        np.linalg.norm: lambda of, ord=None: norm(of, ord),
+        np.max: lambda of, axis=None: of.max(axis),
+        np.mean: lambda of, axis=None, keepdims=False: of.mean(axis, keepdims),
+        np.min: lambda of, axis=None: of.min(axis),
         np.ndim: lambda of: of.ndim,
         np.outer: _outer,
         np.shape: lambda of: of.shape,
         np.size: lambda of: of.size,
-        np.sum: lambda of, axis=None: of.sum(axis),
+        np.sum: lambda of, axis=None, keepdims=False: of.sum(axis, keepdims),
         np.trace: lambda of: of.trace(),
         np.transpose: lambda of, axes=None: (
             of.T if axes is None else _moved(np.transpose, of, axes)

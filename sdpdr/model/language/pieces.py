@@ -44,6 +44,10 @@ class Part(ABC):
         """
         return None
 
+    def squared(self) -> Any:
+        """The square of the function as a convex function; None where it is not known."""
+        return None
+
     def limitable(self) -> Part:
         """The function itself, unless no limit can be written for it, which is refused."""
         return self

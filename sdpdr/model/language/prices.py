@@ -14,18 +14,19 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, constant_of
 from sdpdr.model.block import Block
-from sdpdr.model.language.curved import Convex, Curved
-from sdpdr.model.language.norms import squares_below
+from sdpdr.model.language.curved import Convex, Curved, convex
+from sdpdr.model.language.norms import Largest, squares_below
 from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero, unknowns
-from sdpdr.model.language.statements import Named, compare, is_symmetric
+from sdpdr.model.language.statements import Named, compare, is_symmetric, require_finite
+from sdpdr.model.operands import is_two, told
 from sdpdr.model.parameters import fixed
-from sdpdr.model.terms import AtMost, Penalize, Penalty, Term
+from sdpdr.model.terms import AtMost, Penalize, Penalty, Term, require_weights
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Priced(Named, Curved, Part):
+class Priced(Curved, Named, Part):
     r"""The size of every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
 
     In a model it is a block, which adds the sum over all values to what is minimised, or takes it
@@ -37,7 +38,7 @@ class Priced(Named, Curved, Part):
         v.
     penalty : {"absolute", "positive", "square"}
     weight : array_like, default 1
-        Positive; broadcast to the shape of v.
+        Positive, or zero for no price; broadcast to the shape of v.
     name : str, optional
 
     Examples
@@ -55,11 +56,22 @@ class Priced(Named, Curved, Part):
     penalty: Penalty
     weight: Any = 1.0
     name: str = ""
+    sign = 1.0
 
     @property
     def default_label(self) -> str:
         """The function."""
         return _NAMES[self.penalty]
+
+    @property
+    def told_as(self) -> str:
+        """The function in words."""
+        return f"{self.default_label}(v)"
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override] # of a class variable
+        """That of the expression."""
+        return self.of.shape
 
     @property
     def declared(self) -> Mapping[str, Declared]:
@@ -76,7 +88,7 @@ class Priced(Named, Curved, Part):
         return np.broadcast_to(_present(self.weight, self.label), self.of.shape)
 
     def _values(self) -> tuple[Affine, Array]:
-        """The values and their weights, at the present values of parameters.
+        """The values that have a weight, and these, at the present values of parameters.
 
         Of a symmetric matrix, they are those of the upper triangle, off the diagonal twice.
         """
@@ -85,9 +97,9 @@ class Priced(Named, Curved, Part):
         if triangle is None and is_symmetric(fixed(self.of)):
             triangle = _upper(self.of)
         if triangle is None:
-            return self.of.reshape(-1), weights.ravel()
+            return _weighted(self.of.reshape(-1), weights.ravel())
         i, j = np.triu_indices(self.of.shape[0])
-        return triangle, np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i])
+        return _weighted(triangle, np.where(i == j, 0.5, 1.0) * (weights[i, j] + weights[j, i]))
 
     @cached_property
     def _triangle(self) -> Affine | None:
@@ -106,10 +118,9 @@ class Priced(Named, Curved, Part):
         if isinstance(factor, Arithmetic) and factor.affine().is_known:
             return replace(self, weight=factor.affine() * self.weight)
         factor = constant_of(factor)
-        if not np.all(factor > 0.0):
-            if factor.ndim == 0 and factor < 0.0:
-                return self.scalar()._scaled(float(factor))
-            raise ModelError(f"a price needs positive weights; it was given {factor.min():g}.")
+        if factor.ndim == 0 and -np.inf < factor < 0.0:
+            return self.scalar()._scaled(float(factor))
+        require_weights(factor, told(self))
         weight = factor * (
             self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
         )
@@ -135,6 +146,42 @@ class Priced(Named, Curved, Part):
         """The sum over all values, as one number."""
         return Convex(Affine.of(0.0), ((1.0, self),))
 
+    def mean(self) -> Convex:
+        """The mean over all values, as one number."""
+        found: Convex = self.sum() / max(self.of.m, 1)
+        return found
+
+    def max(self) -> Convex:
+        """The largest of absolute values, as one number."""
+        if self.penalty != "absolute" or isinstance(self.weight, Affine):
+            raise ModelError(
+                f"the largest value of {told(self)} is not known here; write {self.default_label}"
+                "(v) <= t, value by value, or norm(v, 'inf') for the largest abs(v)."
+            )
+        return convex(Largest(self.of * self.weight))
+
+    def __getitem__(self, index: Any) -> Priced:
+        weight = self.weight if isinstance(self.weight, Affine) else constant_of(self.weight)
+        if weight.shape != ():
+            whole = weight if isinstance(weight, Affine) else Affine.of(weight)
+            each = whole.broadcast(self.of.shape)[index]
+            weight = each if isinstance(weight, Affine) else each.constant.reshape(each.shape)
+        return replace(self, of=self.of[index], weight=weight)
+
+    def __pow__(self, exponent: Any) -> Any:
+        """The squares of absolute values are those of the values."""
+        if not is_two(exponent) or self.penalty != "absolute" or isinstance(self.weight, Affine):
+            return super().__pow__(exponent)
+        return replace(self, penalty="square", weight=np.square(constant_of(self.weight)))
+
+    def __matmul__(self, other: Any) -> Any:
+        fits = not isinstance(other, (Arithmetic, Curved)) and np.shape(other) == self.of.shape
+        return (
+            (self * other).sum() if fits and len(self.of.shape) == 1 else super().__matmul__(other)
+        )
+
+    __rmatmul__ = __matmul__
+
     def scalar(self) -> Convex:
         """The price as one number, if it has one value."""
         if self.of.shape != ():
@@ -151,6 +198,9 @@ class Priced(Named, Curved, Part):
         )
 
     def __le__(self, bound: Any) -> Any:
+        if isinstance(bound, Curved):
+            return self._beside(bound)
+        require_finite(self, "<=", bound, self.of._other("<=", bound))
         if isinstance(self.weight, Affine):
             if self.penalty != "absolute":
                 raise ModelError(
@@ -165,8 +215,13 @@ class Priced(Named, Curved, Part):
                     "square(v) <= b takes numbers b >= 0; below an expression, sum it: "
                     "square(v).sum() <= expression."
                 )
+            if not np.all(self.weight):
+                return Both(self.of * np.sqrt(self.weight), np.sqrt(root), self.name)
             return Both(self.of, np.sqrt(root / np.asarray(self.weight)), self.name)
         weight = np.asarray(self.weight)
+        if not np.all(weight):  # no number divides by them
+            whole = replace(self, of=self.of * weight, weight=1.0)
+            return whole <= bound
         limit = bound / weight if isinstance(bound, Arithmetic) else constant_of(bound) / weight
         if self.penalty == "absolute":
             return Both(self.of, limit, self.name)
@@ -178,6 +233,14 @@ class Priced(Named, Curved, Part):
                 f"{np.min(limit):g}."
             )
         return compare(self.of, "<=", limit)
+
+    def _beside(self, other: Curved) -> Any:
+        if other.sign > 0.0:
+            raise ModelError(
+                f"{told(self)} <= {told(other)} is no convex set; compare it with an expression or "
+                "numbers."
+            )
+        return self.scalar() <= other
 
     def __add__(self, other: Any) -> Any:
         # A price of several values is a block among blocks.
@@ -200,6 +263,8 @@ class Priced(Named, Curved, Part):
     def above(self, name: str) -> Built:
         """A variable above each value, and their weighted sum; one above squares all together."""
         values, weights = self._values()
+        if not values.m:
+            return [], [], Affine.of(0.0)
         of = fixed(values)
         together = self.penalty == "square" and not isinstance(self.weight, Affine)
         tops, size = unknowns(f"{name}.above", 1 if together else of.m, nonnegative=True)
@@ -227,6 +292,8 @@ class Priced(Named, Curved, Part):
         if self.penalty != "square" or isinstance(self.weight, Affine):
             return None
         values, weights = self._values()
+        if not values.m:
+            return None
         return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
 
 
@@ -272,6 +339,13 @@ class Both(Named):
                 yield replace(term, name=name)
 
 
+def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:
+    """Values of a weight that is not zero, and their weights."""
+    if np.all(weights):
+        return values, weights
+    return values.picked(np.flatnonzero(weights)), weights[weights != 0.0]
+
+
 def _upper(matrix: Affine) -> Affine:
     i, j = np.triu_indices(matrix.shape[0])
     return matrix[i, j]
@@ -282,11 +356,7 @@ def _present(weight: Any, label: str) -> Any:
     if not isinstance(weight, Affine):
         return weight
     numbers = fixed(weight).constant.reshape(weight.shape)
-    if not np.all(numbers >= 0.0):
-        raise ModelError(
-            f"a price needs positive weights; those that parameters give {label!r} now begin with "
-            f"{numbers.min():g}."
-        )
+    require_weights(numbers, f"{label!r}, of parameters ({', '.join(weight.declared)}),")
     return numbers
 
 
@@ -313,6 +383,9 @@ def square(expression: Any) -> Priced:
     ----------
     expression : Affine
     """
+    if isinstance(expression, Curved):
+        squares: Priced = expression**2
+        return squares
     return Priced(_expression("square", expression), "square")
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.model.affine import Affine
+from sdpdr.model.affine import Affine, names_of
 
 
 def product(left: Any, right: Any) -> Affine:
@@ -41,7 +41,7 @@ def product(left: Any, right: Any) -> Affine:
         if left.is_known or right.is_known:
             return _by_parameters(left, right)
         raise ModelError(
-            f"a product of two expressions (in {', '.join({**left.maps, **right.maps})}) is not "
+            f"a product of two expressions (in {names_of(left, right)}) is not "
             "linear; one side of @ must be made of numbers or parameters. Write quad_form(v, P) "
             "for v @ P @ v."
         )

@@ -17,6 +17,7 @@ from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Arithmetic, known_shape
 from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.describe import row_words
+from sdpdr.model.operands import told
 from sdpdr.model.parameters import Parameter, fixed, generic
 from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
 from sdpdr.program.point import Variable
@@ -163,7 +164,8 @@ class Statement(Named):
     def __bool__(self) -> NoReturn:
         raise ModelError(
             "a comparison of expressions is a statement to add to a model, and neither true nor "
-            "false; write a <= x <= b as (a <= x) + (x <= b)."
+            "false; write numpy.hstack for numpy.array or numpy.r_ of expressions, and write "
+            "a <= x <= b as (a <= x) + (x <= b)."
         )
 
     def __repr__(self) -> str:
@@ -181,6 +183,7 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
     a, b = left.affine(), left._other(relation, right)
     if a.is_constant and b.is_constant:
         raise ModelError(f"both sides of {relation} are numbers: nothing is said of a variable.")
+    require_finite(left, relation, right, a, b)
     if relation in (">>", "<<"):
         _require_matrices(a, relation, b)
         shape = a.shape if len(a.shape) == 2 else b.shape
@@ -192,23 +195,49 @@ def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
     return statement
 
 
+def require_finite(left: Any, relation: str, right: Any, *sides: Affine) -> None:
+    """Refuse a comparison with numbers that are none, or infinite, as it was written.
+
+    Raises
+    ------
+    ModelError
+    """
+    constants = np.concatenate([side.constant for side in sides])
+    wrong = constants[~np.isfinite(constants)]
+    if wrong.size:
+        raise ModelError(
+            f"{told(left)} {relation} {told(right)} has {wrong[0]:g} in it; write numbers that are "
+            "finite, and leave out values without a limit, as in x[known] <= b[known]."
+        )
+
+
 def _require_matrices(a: Affine, relation: str, b: Affine) -> None:
     shapes = [side.shape for side in (a, b) if not _is_zero(side)]
     square = all(len(shape) == 2 and shape[0] == shape[1] for shape in shapes)
     if not square or len(set(shapes)) != 1:
         raise ShapeError(
             f"{a.shape} {relation} {b.shape}: a matrix inequality needs square matrices of one "
-            "order on both sides, or 0 on one; write t * numpy.eye(n) for a multiple of the "
-            "identity."
+            f"order on both sides, or 0 on one{_meant_by_a_number(a, b)}."
         )
+
+
+def _meant_by_a_number(a: Affine, b: Affine) -> str:
+    if a.shape == b.shape == ():
+        return "; expressions in numpy.array stay apart, numpy.block makes one matrix of them"
+    orders = [side.shape[0] for side in (a, b) if len(side.shape) == 2]
+    if len(orders) == 1 and () in (a.shape, b.shape):
+        eye = f"numpy.eye({orders[0]})"
+        return f"; write t * {eye} for a multiple of the identity, t * numpy.ones for X - t >> 0"
+    return "; write t * numpy.eye(n) for a multiple of the identity"
 
 
 def _is_zero(side: Affine) -> bool:
     return side.shape == () and side.is_constant and not np.any(side.constant)
 
 
-def is_symmetric(matrix: Affine) -> bool:
+def is_symmetric(expression: Arithmetic) -> bool:
     """Whether entries (i, j) and (j, i) are the same expression, but for rounding."""
+    matrix = expression.affine()
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         return False
     i, j = np.triu_indices(matrix.shape[0], 1)

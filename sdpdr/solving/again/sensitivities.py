@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, NonUniqueWarning, UnknownNameError, warn
+from sdpdr.base.errors import (
+    CompileError,
+    DataError,
+    NonUniqueWarning,
+    NotAcceptedError,
+    UnknownNameError,
+    warn,
+)
 from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
@@ -50,6 +57,8 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     ------
     UnknownNameError
         If the model has no such parameter.
+    NotAcceptedError
+        If the model has no standard form, as with `log_det`.
     NotSmoothError
         If the program has no interior at the present values because of this parameter, as where a
         limit is zero: the value may change on one side only, or not at a rate. A face that does not
@@ -73,7 +82,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     >>> round(float(sensitivity(model, model.solve(), width)), 6)
     2.0
     """
-    model = as_model(model)
+    model = _lowered(model)
     found = _parameter(model, parameter)
     program = model.to_sdp
     here = _lagrangian(program(), solution)
@@ -117,6 +126,8 @@ def derivative(
     ------
     UnknownNameError
         If the model has no such parameter.
+    NotAcceptedError
+        If the model has no standard form, as with `log_det`.
     NotSmoothError
         Where there is no derivative: the point is not unique, a slack and its multiplier are both
         zero, rows that depend on each other come apart, or the program has no interior.
@@ -138,8 +149,26 @@ def derivative(
     array([[1.  , 0.25],
            [0.25, 0.  ]])
     """
-    model = as_model(model)
+    model = _lowered(model)
     return Optimum(model, solution).derivative(_parameter(model, parameter))
+
+
+def _lowered(given: Model | Block) -> Model:
+    """The model, which has to have a standard form.
+
+    Raises
+    ------
+    NotAcceptedError
+    """
+    model = as_model(given)
+    try:
+        model.to_sdp()
+    except CompileError as error:
+        raise NotAcceptedError(
+            f"derivatives by parameters are of semidefinite programs, and {error} Take the "
+            "difference of two solutions, at values of the parameter that are near."
+        ) from None
+    return model
 
 
 def _parameter(model: Model, parameter: str | Parameter) -> Parameter:

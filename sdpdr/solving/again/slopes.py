@@ -24,7 +24,7 @@ from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.face import complete_multipliers
-from sdpdr.program.point import Point
+from sdpdr.program.point import Point, arranged
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
@@ -171,7 +171,7 @@ class Optimum:
         NotSmoothError
         """
         self._require_smooth(parameter)
-        names = self._names()
+        names, shapes = self._names(), self.model.shapes
         slopes: dict[str, list[Array]] = {name: [] for name in names}
         for change in self.changes(parameter):
             dx = self.system.slope(*change).dx
@@ -179,7 +179,8 @@ class Optimum:
             step = self.program.values(dx * self.found.place.of.units, reduced)
             moved = self._faced.embed(Point(step, {})).values
             for name in names:
-                slopes[name].append(np.asarray(moved[name]))
+                seen = arranged(moved[name], shapes[name]) if name in shapes else moved[name]
+                slopes[name].append(np.asarray(seen))
         return {
             name: np.reshape(each, (*parameter.shape, *each[0].shape))
             for name, each in slopes.items()

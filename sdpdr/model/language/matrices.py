@@ -1,0 +1,286 @@
+"""Positive semidefinite matrices as expressions, whose parts and products stay sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import as_real
+from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
+from sdpdr.linalg import (
+    BilinearForms,
+    Diagonal,
+    Entries,
+    InnerProduct,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Trace,
+)
+from sdpdr.model.affine import Affine, Var
+from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
+from sdpdr.program.point import PsdVariable
+
+# Values of a matrix that may all be written down; more are a mistake, or want indices.
+_WHOLE = 4_000_000
+
+
+class PsdMatrix(Arithmetic):
+    """A positive semidefinite matrix, as `psd` makes it.
+
+    Its parts have structure, and are never read from the whole of it: entries, distances, sums and
+    products are as sparse as they are written.
+
+    Parameters
+    ----------
+    variable : PsdVariable
+    """
+
+    def __init__(self, variable: PsdVariable) -> None:
+        self.variable = variable
+        self.n = variable.n
+        self.shape = (variable.n, variable.n)
+
+    @property
+    def name(self) -> str:
+        """The name of the variable."""
+        return self.variable.name
+
+    def affine(self) -> Affine:
+        """All entries, row by row.
+
+        Raises
+        ------
+        ModelError
+            If there are too many of them.
+        """
+        if self.n**2 > _WHOLE:
+            raise ModelError(
+                f"all {self.n}^2 entries of {self.name} are too many to write down; name the ones "
+                f"that matter, as in {self.name}[i, j], {self.name}.distance2(i, j) or "
+                f"{self.name}.inner(C)."
+            )
+        i, j = np.indices(self.shape)
+        return self._of(Entries(self.n, np.column_stack([i.ravel(), j.ravel()])), self.shape)
+
+    def at(self, values: Mapping[str, Any]) -> Any:
+        """Its value at a point, which may be a factor."""
+        if self.name not in values:
+            raise UnknownNameError("variable", self.name, values)
+        return values[self.name]
+
+    def _of(self, linear_map: Any, shape: tuple[int, ...]) -> Affine:
+        values = linear_map @ Var(self.name)
+        return Affine(values.maps, values.constant, shape, {self.name: self.variable})
+
+    def __getitem__(self, index: Any) -> Affine:
+        i, j = grid(index, self.shape)
+        return self._of(Entries(self.n, np.column_stack([i.ravel(), j.ravel()])), i.shape)
+
+    @property
+    def T(self) -> Any:
+        """The matrix itself."""
+        return self
+
+    def trace(self) -> Affine:
+        r""":math:`\operatorname{tr} K`."""
+        return self._of(Trace(self.n), ())
+
+    def diagonal(self) -> Affine:
+        """The entries K_ii."""
+        return self._of(Diagonal(self.n), (self.n,))
+
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Affine:
+        """The sum of all entries, or of every row."""
+        axes = axes_of(axis, self.shape)
+        if not axes:
+            return self.affine()
+        shape = summed_shape(self.shape, axes, keepdims)
+        whole = QuadraticForms(np.ones((1, self.n))) if len(axes) == 2 else Products(self.n)
+        return self._of(whole, shape)
+
+    def distance2(self, i: Any, j: Any = None) -> Affine:
+        r"""Squared distances of points, :math:`K_{ii} + K_{jj} - 2 K_{ij} = |y_i - y_j|^2`.
+
+        Parameters
+        ----------
+        i : array of int, or array of shape (m, 2)
+            Indices, or pairs of them.
+        j : array of int, optional
+            Indices of the other points; broadcast with `i`.
+
+        Returns
+        -------
+        Affine
+            In the common shape of the indices, ``(m,)`` for pairs.
+
+        Raises
+        ------
+        OutOfRangeError, ShapeError
+
+        Examples
+        --------
+        >>> from sdpdr import psd
+        >>> psd("K", 3).distance2(0, [1, 2]).shape
+        (2,)
+        """
+        i, j = pairs_of(i, j, self.n)
+        edges = np.column_stack([i.ravel(), j.ravel()])
+        return self._of(SquaredEdgeLengths(self.n, edges), i.shape)
+
+    def inner(self, coefficients: Any) -> Affine:
+        r""":math:`\langle C, K\rangle`, for a matrix C that may be sparse."""
+        c = as_real(coefficients)
+        if c.shape != self.shape:
+            raise ShapeError(
+                f"{self.name}.inner(C) needs C of shape {self.shape}; it was given {c.shape}."
+            )
+        return self._of(InnerProduct(c), ())
+
+    def quadratic(self, vectors: Any) -> Affine:
+        """The forms v^T K v of the rows v of a matrix, of shape (m,); or that of one vector."""
+        v = as_real(vectors)
+        if v.ndim not in (1, 2) or v.shape[-1] != self.n:
+            raise ShapeError(
+                f"{self.name}.quadratic(V) needs V of shape (m, {self.n}) or ({self.n},); it was "
+                f"given {v.shape}."
+            )
+        rows = v if v.ndim == 2 else v.reshape((1, self.n))
+        return self._of(QuadraticForms(rows), v.shape[:-1])
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Arithmetic):
+            return super().__matmul__(other)
+        right = as_real(other) if sp.issparse(other) else constant_of(other)
+        if right.ndim not in (1, 2) or right.shape[0] != self.n:
+            raise ShapeError(
+                f"shapes {self.shape} @ {right.shape} do not fit: the right side must have "
+                f"{self.n} rows."
+            )
+        if right.ndim == 1:
+            return self._of(Products(self.n, right), (self.n,))
+        return PsdProduct(self, None, right)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        left = as_real(other) if sp.issparse(other) else constant_of(other)
+        if left.ndim not in (1, 2) or left.shape[-1] != self.n:
+            raise ShapeError(
+                f"shapes {left.shape} @ {self.shape} do not fit: the left side must have {self.n} "
+                "columns."
+            )
+        if left.ndim == 1:
+            return self._of(Products(self.n, left), (self.n,))
+        return PsdProduct(self, left, None)
+
+    def __repr__(self) -> str:
+        return f"psd({self.name!r}, {self.n})"
+
+
+class PsdProduct(Arithmetic):
+    """A positive semidefinite matrix times a matrix of numbers, from either side or from both.
+
+    Its trace is as sparse as the numbers are; all of its values are written down when something
+    else is asked for.
+
+    Parameters
+    ----------
+    of : PsdMatrix
+        K.
+    left, right : array or sparse array, optional
+        L and R of L K R, one of them at least.
+
+    Examples
+    --------
+    >>> from sdpdr import psd
+    >>> K, L = psd("K", 50_000), sp.eye_array(50_000, format="csr")
+    >>> (L @ K).trace().maps["K"].n_entries
+    50000
+    """
+
+    def __init__(self, of: PsdMatrix, left: Any, right: Any) -> None:
+        self.of, self.left, self.right = of, left, right
+        rows = of.n if left is None else left.shape[0]
+        self.shape = (rows, of.n if right is None else right.shape[1])
+
+    def __repr__(self) -> str:
+        return f"<expression of shape {self.shape} in {self.of.name}>"
+
+    @cached_property
+    def _written(self) -> Affine:
+        if self.left is None:
+            return self._forms(self.right)
+        if self.right is None:
+            return self._forms(self.left.T).T
+        if self.shape[0] <= self.shape[1]:
+            return PsdProduct(self.of, self.left, None).affine() @ self.right
+        return self.left @ PsdProduct(self.of, None, self.right).affine()
+
+    def _forms(self, right: Any) -> Affine:
+        """All values of K R."""
+        n, columns = right.shape
+        unit = sp.eye_array(n, format="csr")[np.repeat(np.arange(n), columns)]
+        turned = sp.csr_array(right.T)[np.tile(np.arange(columns), n)]
+        return self.of._of(BilinearForms(unit, turned), (n, columns))
+
+    def affine(self) -> Affine:
+        """All values, row by row.
+
+        Raises
+        ------
+        ModelError
+            If there are too many of them.
+        """
+        if self.size > _WHOLE:
+            raise ModelError(
+                f"all {self.shape[0]} x {self.shape[1]} values of a product with {self.of.name} "
+                "are too many to write down; write (A @ K).trace() or K.inner(C) for sums of "
+                "products, or K.quadratic(V) for forms of vectors."
+            )
+        return self._written
+
+    def trace(self) -> Affine:
+        """The sum of the diagonal, which is an inner product with R L."""
+        left, right = self.left, self.right
+        sparse = sp.issparse(left) and sp.issparse(right)
+        # Of dense sides, both thin, forms of vectors are fewer numbers than a matrix of order n.
+        if self.shape[0] != self.shape[1] or not (sparse or left is None or right is None):
+            return super().trace()
+        return self.of.inner(_chained(right, left).T)
+
+    def __matmul__(self, other: Any) -> Any:
+        given = _matrix_of_numbers(other, self.shape[1])
+        if given is None:
+            return super().__matmul__(other)
+        right = _chained(self.right, given)
+        if given.ndim == 2:
+            return PsdProduct(self.of, self.left, right)
+        values = self.of @ right
+        return values if self.left is None else self.left @ values
+
+    def __rmatmul__(self, other: Any) -> Any:
+        given = _matrix_of_numbers(other, self.shape[0], -1)
+        if given is None:
+            return super().__rmatmul__(other)
+        left = _chained(given, self.left)
+        if given.ndim == 2:
+            return PsdProduct(self.of, left, self.right)
+        values = left @ self.of
+        return values if self.right is None else values @ self.right
+
+
+def _chained(one: Any, other: Any) -> Any:
+    """A product of matrices of which one may be missing."""
+    return other if one is None else one if other is None else one @ other
+
+
+def _matrix_of_numbers(given: Any, length: int, axis: int = 0) -> Any:
+    """Numbers of one axis or two that fit; None for all else, which is told by others."""
+    if isinstance(given, (Arithmetic, list, tuple)):
+        return None
+    numbers = as_real(given) if sp.issparse(given) else constant_of(given)
+    return numbers if numbers.ndim in (1, 2) and numbers.shape[axis] == length else None

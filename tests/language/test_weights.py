@@ -1,0 +1,115 @@
+"""A weight of zero is allowed everywhere, and means no term; a negative one is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import (
+    log_sum_exp,
+    minimize,
+    norm,
+    parameter,
+    pos,
+    scalar,
+    solve_many,
+    square,
+    sum_squares,
+    symmetric,
+)
+from sdpdr.errors import ModelError
+from sdpdr.solving.asked import as_model
+
+RNG = np.random.default_rng(2)
+A, b = RNG.standard_normal((6, 3)), RNG.standard_normal(6)
+x, t = scalar("x", 3), scalar("t")
+S = symmetric("S", 3)
+fit = sum_squares(A @ x - b)
+SOME = np.array([0.0, 1.0, 2.0])
+lam, some = parameter("lam", value=0.0), parameter("some", value=SOME)
+
+# A model with weights of zero, and the same without what they weigh.
+MEANT = {
+    "a block": (lambda: minimize(fit) + 0.0 * abs(x), lambda: minimize(fit)),
+    "a block by a parameter": (lambda: minimize(fit) + lam * abs(x), lambda: minimize(fit)),
+    "a sum": (lambda: minimize(fit + 0.0 * square(x).sum()), lambda: minimize(fit)),
+    "a norm": (lambda: minimize(fit + lam * norm(x)), lambda: minimize(fit)),
+    "a smooth function": (lambda: minimize(fit + lam * log_sum_exp(x)), lambda: minimize(fit)),
+    "broken rows": (lambda: minimize(fit) + (x >= 1.0).priced(0.0), lambda: minimize(fit)),
+    "some broken rows": (
+        lambda: minimize(fit) + (x >= 1.0).priced(SOME),
+        lambda: minimize(fit) + (x[1:] >= 1.0).priced(SOME[1:]),
+    ),
+    "some of a block": (
+        lambda: minimize(fit) + SOME * abs(x),
+        lambda: minimize(fit) + SOME[1:] * abs(x[1:]),
+    ),
+    "some by a parameter": (
+        lambda: minimize(fit + (some * pos(x)).sum()),
+        lambda: minimize(fit + (SOME[1:] * pos(x[1:])).sum()),
+    ),
+    "some of squares": (
+        lambda: minimize(fit) + SOME * square(x),
+        lambda: minimize(fit) + SOME[1:] * square(x[1:]),
+    ),
+    "limits": (
+        lambda: minimize(fit) + (SOME * abs(x) <= 0.1),
+        lambda: minimize(fit) + (SOME[1:] * abs(x[1:]) <= 0.1),
+    ),
+    "limits of squares": (
+        lambda: minimize(fit) + (SOME * square(x) <= 0.1),
+        lambda: minimize(fit) + (SOME[1:] * square(x[1:]) <= 0.1),
+    ),
+    "a limit of a sum": (
+        lambda: minimize(fit) + ((SOME * abs(x)).sum() <= 0.1),
+        lambda: minimize(fit) + ((SOME[1:] * abs(x[1:])).sum() <= 0.1),
+    ),
+    "a limit by a parameter": (
+        lambda: minimize(fit) + (lam * norm(x) <= 0.1),
+        lambda: minimize(fit),
+    ),
+    "a limit of a sum by a parameter": (
+        lambda: minimize(fit) + ((lam * abs(x)).sum() <= 0.1),
+        lambda: minimize(fit),
+    ),
+    "of a symmetric matrix": (
+        lambda: minimize(square(S - np.ones((3, 3))).sum() + (np.eye(3) * abs(S)).sum()),
+        lambda: minimize(square(S - np.ones((3, 3))).sum() + abs(S.diagonal()).sum()),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MEANT)
+def test_a_weight_of_zero_means_no_term(name):
+    with_zeros, without = (model() for model in MEANT[name])
+    found, known = sdpdr.solve(with_zeros), sdpdr.solve(without)
+    assert found.status is known.status is sdpdr.Status.SOLVED
+    assert found.value == pytest.approx(known.value, abs=1e-6)
+    assert as_model(with_zeros).objective(found.values) == pytest.approx(found.value, abs=1e-9)
+
+
+def test_a_path_of_weights_begins_at_zero():
+    for price in (lam * abs(x).sum(), lam * norm(x), lam * (2.0 * abs(x)).sum()):
+        first, second, again = solve_many(minimize(fit + price), {"lam": [0.0, 0.5, 0.0]})
+        assert first.value == pytest.approx(again.value, abs=1e-6)
+        assert first.value == pytest.approx(sdpdr.solve(minimize(fit)).value, abs=1e-6)
+        assert second.value > first.value + 1e-3
+
+
+@pytest.mark.parametrize(
+    "weighed",
+    [
+        lambda w: minimize(fit + w * norm(x)),
+        lambda w: minimize(fit) + w * abs(x),
+        lambda w: minimize(fit + (w * square(x)).sum()),
+        lambda w: minimize(fit) + ((w * pos(x)).sum() <= 1.0),
+    ],
+)
+def test_a_negative_one_is_refused_with_one_message(weighed):
+    lam = parameter("lam", value=1.0)
+    model = weighed(lam)
+    lam.value = -1.0
+    words = r"the weights of .*\(lam\), must be positive and finite, or zero, which means no term"
+    with pytest.raises(ModelError, match=words):
+        model.solve()
