@@ -210,6 +210,11 @@ EXPRESSIONS = {
     "distances": lambda r: K.distance2(r.integers(0, N, 4), r.integers(0, N, 4)),
     "the trace": lambda r: K.trace(),
     "the diagonal": lambda r: K.diagonal(),
+    "a place of the diagonal": lambda r: K.diagonal()[int(r.integers(0, N))],
+    "places of the diagonal": lambda r: K.diagonal()[r.integers(0, N, 4)],
+    "a slice of the diagonal": lambda r: K.diagonal()[1:],
+    "the diagonal from its end": lambda r: K.diagonal()[::-1],
+    "some distances": lambda r: K.distance2([0, 1, 2], [1, 2, 4])[[2, 0]],
     "sums": lambda r: K.sum(axis=1),
     "some sums": lambda r: K.sum(axis=1)[[0, 2]],
     "all": lambda r: K.sum(),
@@ -320,6 +325,15 @@ def test_a_printed_matrix_inequality_can_be_read_again(left, right, relation, se
         assert not reader.tokens, text
         expected = evaluate(fixed(side), point).reshape(3, 3)
         np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=text)
+
+
+def test_picked_places_of_a_diagonal_are_told_apart():
+    statement = K.diagonal()[1:] <= K.diagonal()[:-1]
+    assert repr(statement) == "at_most: K_ii ≤ K_jj"
+    legend = (maximize(t) + statement).legend()["at_most"]
+    assert legend["i"].tolist() == [1, 2, 3, 4] and legend["j"].tolist() == [0, 1, 2, 3]
+    assert repr(K.diagonal()[2] <= K.diagonal()[3]) == "at_most: K_2,2 ≤ K_3,3"
+    assert repr(K.diagonal() <= K.diagonal()[::-1]) == "at_most: K_ii ≤ K_jj"
 
 
 def test_matrix_inequalities_say_which_matrix():
