@@ -9,10 +9,21 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, maximize, parameter, psd, scalar
-from sdpdr.errors import DataError
+from sdpdr import (
+    graphs,
+    maximize,
+    minimize,
+    norm,
+    parameter,
+    psd,
+    scalar,
+    sum_largest,
+    sum_squares,
+)
+from sdpdr.errors import DataError, NotSmoothError
 from sdpdr.solving.again import kkt, newton, system
 from sdpdr.solving.again.kkt import Equations
+from sdpdr.solving.again.slopes import Optimum
 from sdpdr.solving.again.warm import Warm
 
 RNG = np.random.default_rng(0)
@@ -121,3 +132,45 @@ def test_multipliers_of_other_values_are_no_derivatives():
     q.value = 1.2
     with suppress(DataError):  # or they are made to be
         assert sdpdr.sensitivity(model, solution, q) == pytest.approx(1600.0, rel=1e-5)
+
+
+LASSOS = {
+    "squares and sizes": lambda a, b, x, p: 0.5 * sum_squares(a @ x - b) + 2.0 * p * norm(x, 1),
+    "a length and sizes": lambda a, b, x, p: norm(a @ x - b) + p * norm(x, 1),
+    "a length and the largest": lambda a, b, x, p: norm(a @ x - b) + p * norm(x, "inf"),
+    "a length and the two largest": lambda a, b, x, p: norm(a @ x - b) + p * sum_largest(x, 2),
+    "two lengths": lambda a, b, x, p: norm(a @ x - b) + p * norm(x),
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 6])
+@pytest.mark.parametrize("name", LASSOS)
+def test_coefficients_that_are_zero_have_derivatives(name, seed):
+    """Wherever differences to both sides agree, as they do unless a multiplier is zero as well."""
+    rng = np.random.default_rng(100 + seed)
+    x, p = scalar("x", 4), parameter("p", value=0.3)
+    model = minimize(LASSOS[name](rng.standard_normal((8, 4)), rng.standard_normal(8), x, p))
+    step = 1e-4
+
+    def precise(value):
+        p.value = value
+        return Optimum(model.model, model.solve()).solution.values["x"]
+
+    low, here, high = (precise(0.3 + sign * step) for sign in (-1.0, 0.0, 1.0))
+    p.value = 0.3
+    np.testing.assert_allclose(high - here, here - low, atol=1e-2 * step)
+    slope = sdpdr.derivative(model, model.solve(), p)["x"]
+    np.testing.assert_allclose(slope, (high - low) / (2.0 * step), atol=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0 - 1e-3, 1.0, 1.0 + 1e-3, 2.0])
+def test_a_threshold_is_smooth_but_where_it_begins(share):
+    x, p = scalar("x", 2), parameter("p", value=1.0)
+    model = minimize(0.5 * sum_squares(x - np.array([share, 3.0])) + p * norm(x, 1))
+    solution = model.solve()
+    if share == 1.0:
+        with pytest.raises(NotSmoothError, match="together with its multiplier"):
+            sdpdr.derivative(model, solution, p)
+        return
+    slope = sdpdr.derivative(model, solution, p)["x"]
+    np.testing.assert_allclose(slope, [-1.0 if share > 1.0 else 0.0, -1.0], atol=1e-6)

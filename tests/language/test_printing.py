@@ -331,7 +331,8 @@ def test_picked_places_of_a_diagonal_are_told_apart():
     statement = K.diagonal()[1:] <= K.diagonal()[:-1]
     assert repr(statement) == "at_most: K_ii ≤ K_jj"
     legend = (maximize(t) + statement).legend()["at_most"]
-    assert legend["i"].tolist() == [1, 2, 3, 4] and legend["j"].tolist() == [0, 1, 2, 3]
+    assert legend["i"].tolist() == [1, 2, 3, 4]
+    assert legend["j"].tolist() == [0, 1, 2, 3]
     assert repr(K.diagonal()[2] <= K.diagonal()[3]) == "at_most: K_2,2 ≤ K_3,3"
     assert repr(K.diagonal() <= K.diagonal()[::-1]) == "at_most: K_ii ≤ K_jj"
 
