@@ -15,7 +15,7 @@ import numpy as np
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
-from sdpdr.model.inequalities import formula, matrix_words, multiplied, named, whole
+from sdpdr.model.inequalities import escaped, formula, matrix_words, multiplied, named, whole
 from sdpdr.model.parameters import Product
 from sdpdr.model.smooth import LessLogDet
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
@@ -79,8 +79,8 @@ def _latex(model: Model) -> str:
     body = [rf"\text{{{goal}}}\quad & {objective} \\", rf"\text{{over}}\quad & {domains} \\"]
     for k, (row, note) in enumerate(rows):
         head = r"\text{subject to}" if k == 0 else ""
-        safe = note.replace("_", r"\_")
-        body.append(rf"{head}\quad & {row} && \text{{({safe})}} \\")
+        note = escaped(note, prose=True)
+        body.append(rf"{head}\quad & {row} && \text{{({note})}} \\")
     return "\n".join([r"\begin{aligned}", *body, r"\end{aligned}"])
 
 

@@ -449,3 +449,29 @@ def test_prices_keep_what_was_written(style):
     model = minimize(K.trace()) + soften(K.distance2(graph.edges) == graph.sqdist, 2.0)
     assert "K" in model.describe(style)
     assert "Σ_e 2 |K_ii + K_jj − 2 K_ij" in model.describe()
+
+
+def structure(latex):
+    """What LaTeX sees besides letters: its signs that no backslash makes letters."""
+    without = re.sub(r"\$\\[a-z]+\$|\{\\(?:wedge|sim|backslash)\}|\\[&%#$_{} ]", "", latex)
+    return re.findall(r"[&%#$_^~{}]|\\[A-Za-z]+|\\\\", without)
+
+
+@settings(max_examples=100, deadline=None)
+@given(name=st.text(st.sampled_from("ab1 &%#$^_\\{}~"), min_size=1))
+def test_a_name_in_latex_is_letters_alone(name):
+    def latex(name):
+        y = scalar("v" + name.replace(" ", "") + "v", 3)  # a space would make two of it
+        p = parameter(f"{name}p p", value=2.0)
+        return (minimize(y.sum()) + (y[0] >= p).named(f"{name}r")).describe("latex")
+
+    assert structure(latex(name)) == structure(latex("plain"))
+
+
+def test_a_name_of_one_sign_is_escaped():
+    assert r"\text{over}\quad & \& \in" in (minimize(scalar("&") + 0.0) + (t >= 0)).describe(
+        "latex"
+    )
+    assert r"\text{(50 \% \& more, 1 row)}" in (
+        minimize(t) + (t >= 0).named("50 % & more")
+    ).describe("latex")
