@@ -327,6 +327,21 @@ def test_a_printed_matrix_inequality_can_be_read_again(left, right, relation, se
         np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=text)
 
 
+@pytest.mark.parametrize("relation", ["<=", ">=", "=="])
+@pytest.mark.parametrize("right", [1.0, np.arange(25.0).reshape(N, N)], ids=["alike", "apart"])
+def test_a_symmetric_comparison_prints_the_rows_that_it_makes(right, relation):
+    point = point_of(np.random.default_rng(0))
+    for left in (K, 2.0 * S, K - S):
+        statement = Affine.of(left)._compared(relation, right + np.transpose(right))
+        (term,) = statement.terms()
+        legend = (maximize(t) + statement).legend()[statement.label]
+        assert {np.size(places) for places in legend.values()} == {term.lhs.m}
+        sides = re.split(" [≤≥=] ", row_words(term)[0])
+        printed = np.subtract(*(read(side, legend, point) for side in sides))
+        rows = evaluate(term.lhs, point) - term.rhs
+        np.testing.assert_allclose(-printed if relation == ">=" else printed, rows, atol=1e-9)
+
+
 def test_picked_places_of_a_diagonal_are_told_apart():
     statement = K.diagonal()[1:] <= K.diagonal()[:-1]
     assert repr(statement) == "at_most: K_ii ≤ K_jj"
