@@ -229,10 +229,36 @@ def joined(one: Mapping[str, Declared], other: Mapping[str, Declared]) -> dict[s
     """
     for name in one.keys() & other.keys():
         if differ(one[name], other[name]):
-            raise ModelError(
-                f"two different variables are called {name!r}; give one of them another name."
-            )
+            raise told_apart(name, one[name], other[name])
     return {**one, **other}
+
+
+def told_apart(name: str, one: Declared, other: Declared) -> ModelError:
+    """What is said of two things of one name.
+
+    Examples
+    --------
+    >>> told_apart("w", VectorVariable("w", 2), VectorVariable("w", 2, nonnegative=True)).args[0]
+    "two different variables are called 'w', a vector of 2 and a vector of 2 that is nonnegative; \
+make it once, or give one of them another name."
+    """
+    kinds = {isinstance(one, VARIABLES), isinstance(other, VARIABLES)}
+    what = "parameters" if kinds == {False} else "variables"
+    first, second = _kind(one), _kind(other)
+    both = f"each {first}" if first == second else f"{first} and {second}"
+    return ModelError(
+        f"two different {what} are called {name!r}, {both}; make it once, or give one of them "
+        "another name."
+    )
+
+
+def _kind(declared: Declared) -> str:
+    if isinstance(declared, PsdVariable):
+        return f"a matrix of order {declared.n}"
+    if isinstance(declared, VectorVariable):
+        sign = " that is nonnegative" if declared.nonnegative else ""
+        return f"a vector of {declared.size}{sign}"
+    return f"a parameter of shape {declared.shape}"
 
 
 def evaluate(affine: Affine, values: Mapping[str, Value]) -> Array:

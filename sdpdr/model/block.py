@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine
 from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term
@@ -147,8 +148,11 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     Raises
     ------
     ModelError
-        For a block without constraints, or with constraints that have no price (cones).
+        For a block without constraints, or with constraints that have no price (cones), and for
+        weights that are not positive.
     """
+    if not np.all((weights := as_real(weight)) > 0.0) or not np.isfinite(weights).all():
+        raise ModelError(f"the weight of a penalty must be positive and finite; it is {weight!r}.")
 
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):

@@ -11,13 +11,13 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
-from sdpdr.model.affine import VARIABLES, Declared, differ, evaluate
+from sdpdr.model.affine import Declared, differ, evaluate, told_apart
 from sdpdr.model.arithmetic import Arithmetic, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.model.to_sdp import to_sdp
-from sdpdr.program.point import PsdVariable, Value, Variable, VectorVariable
+from sdpdr.program.point import PsdVariable, Value, Variable
 from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
@@ -94,12 +94,7 @@ class Model:
         for shared in self._spoken_of.keys() & others.keys():
             one, other = self._spoken_of[shared], others[shared]
             if differ(one, other):
-                kinds = {isinstance(one, VARIABLES), isinstance(other, VARIABLES)}
-                what = "parameters" if kinds == {False} else "variables"
-                raise ModelError(
-                    f"two different {what} are called {shared!r}, {_kind(one)} and "
-                    f"{_kind(other)}; make it once, or give one of them another name."
-                )
+                raise told_apart(shared, one, other)
         made = Model(self.blocks + more, name, self.maximize)
         # Known already, where looking at all blocks for each would take the square of the time.
         made.__dict__["_spoken_of"] = {**others, **self._spoken_of}
@@ -300,14 +295,6 @@ def _speaks_of(block: Block) -> Mapping[str, Declared]:
     """The variables and parameters that a block names."""
     declared: Mapping[str, Declared] | None = getattr(block, "declared", None)
     return {v.name: v for v in block.variables()} if declared is None else declared
-
-
-def _kind(declared: Declared) -> str:
-    if isinstance(declared, PsdVariable):
-        return f"a matrix of order {declared.n}"
-    if isinstance(declared, VectorVariable):
-        return f"a vector of {declared.size}"
-    return f"a parameter of shape {declared.shape}"
 
 
 def _worst(excess: Array) -> float:

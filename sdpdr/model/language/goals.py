@@ -17,6 +17,9 @@ from sdpdr.model.terms import Maximize, Minimize, Term
 from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
+    import cvxpy
+
+    from sdpdr.program.sdp import SDP
     from sdpdr.program.solution import Solution
 
 
@@ -67,6 +70,18 @@ class Goal(Lowered):
     def describe(self, style: str = "text") -> str:
         """The program of this goal alone, in mathematics (see `Model.describe`)."""
         return self.model.describe(style)
+
+    def legend(self) -> dict[str, dict[str, Any]]:
+        """What the letters of `describe` stand for (see `Model.legend`)."""
+        return self.model.legend()
+
+    def to_sdp(self) -> SDP:
+        """The program of this goal alone, in the standard form (see `Model.to_sdp`)."""
+        return self.model.to_sdp()
+
+    def to_cvxpy(self) -> cvxpy.Problem:
+        """The program of this goal alone, as cvxpy has it (see `Model.to_cvxpy`)."""
+        return self.model.to_cvxpy()
 
     def solve(self, **options: Any) -> Solution:
         """Solve the program of this goal alone (see `Model.solve`)."""
