@@ -231,7 +231,12 @@ class End:
 
 
 def optimum(
-    program: ConeProgram, x: Array, y: Array, s: Array, gaps: Sequence[float] = GAPS
+    program: ConeProgram,
+    x: Array,
+    y: Array,
+    s: Array,
+    size: float,
+    gaps: Sequence[float] = GAPS,
 ) -> End | None:
     """The point of the central path next to the optimum that doubles lead to.
 
@@ -240,8 +245,10 @@ def optimum(
     program : ConeProgram
     x, s : arrays of shape (N,)
     y : array of shape (m,)
+    size : float
+        Of values; positive.
     gaps : sequence of float, optional
-        Relative to the value, of points on the way. Multipliers that have no limit stay where they
+        Relative to the size, of points on the way. Multipliers that have no limit stay where they
         are if it begins with the last.
 
     Returns
@@ -249,7 +256,6 @@ def optimum(
     End or None
         None if no point is near the optimum.
     """
-    size = abs(program.value(x) - program.sdp.constant) or 1.0
     found: list[Central] = []
     reached: list[float] = []
     for gap in gaps:
