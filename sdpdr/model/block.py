@@ -13,7 +13,7 @@ import numpy as np
 from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine
-from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term
+from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term, Written
 from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
 
 def _excess(term: Equal | AtMost) -> Affine | None:
     """What of a row is priced, as it was written."""
-    if term.written is None:
+    if not isinstance(term.written, Written):
         return None
     left, right = term.written.left, term.written.right
     return right - left if term.written.relation == ">=" else left - right

@@ -110,7 +110,8 @@ def escaped(name: str, *, prose: bool = False) -> str:
     words = {sign: opened + word + closing for sign, word in _WORDS.items()}
     spaces = {} if prose else {" ": r"\ "}
     signs = {sign: "\\" + sign for sign in "&%#$_{}"}
-    return " ".join(name.split()).translate(str.maketrans({**signs, **words, **spaces}))
+    known = {**signs, **words, **spaces}
+    return "".join(known.get(sign, sign) for sign in " ".join(name.split()))
 
 
 def formula(linear_map: LinearMap | VectorMap, name: Words, letters: Letters) -> Words:

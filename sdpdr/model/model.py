@@ -61,7 +61,7 @@ class Model:
             return sum(other, self)
         if isinstance(other, Model):
             name = self.name or other.name
-            return self._with(other.blocks, other._spoken_of, name)
+            return self._with(other.blocks, other.spoken_of, name)
         if isinstance(other, Block):
             spoken = _speaks_of(other)
             other = other.told_apart({block.label for block in self.blocks})
@@ -82,7 +82,7 @@ class Model:
         )
 
     @cached_property
-    def _spoken_of(self) -> dict[str, Declared]:
+    def spoken_of(self) -> dict[str, Declared]:
         """Variables and parameters by name, without those that functions bring along."""
         found: dict[str, Declared] = {}
         for block in self.blocks:
@@ -91,13 +91,13 @@ class Model:
 
     def _with(self, more: tuple[Block, ...], others: Mapping[str, Declared], name: str) -> Model:
         """The model and more blocks; what has the name of something else here is refused."""
-        for shared in self._spoken_of.keys() & others.keys():
-            one, other = self._spoken_of[shared], others[shared]
+        for shared in self.spoken_of.keys() & others.keys():
+            one, other = self.spoken_of[shared], others[shared]
             if differ(one, other):
                 raise told_apart(shared, one, other)
         made = Model(self.blocks + more, name, self.maximize)
         # Known already, where looking at all blocks for each would take the square of the time.
-        made.__dict__["_spoken_of"] = {**others, **self._spoken_of}
+        made.__dict__["spoken_of"] = {**others, **self.spoken_of}
         return made
 
     # -- the terms, labelled: what both compilers read --------------------------------------
