@@ -88,7 +88,10 @@ class UnknownNameError(SdpdrError, ValueError):
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         known = sorted(known)
         near = nearest_name(str(name), known)
+        parts = [each for each in known if each.startswith(f"{name}.")]
         hint = f" Did you mean {near!r}?" if near else ""
+        if parts:  # as the rows of abs(x) <= b have, two for each value
+            hint = f" It has parts; ask for {' and '.join(map(repr, parts))}."
         super().__init__(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")
         self.kind, self.name, self.known = kind, name, known
 

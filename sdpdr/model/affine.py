@@ -226,14 +226,23 @@ def require_one(name: str, one: Declared, other: Declared) -> None:
     Raises
     ------
     ModelError
+
+    Examples
+    --------
+    >>> require_one("w", VectorVariable("w", 2), VectorVariable("w", 2, nonnegative=True))
+    Traceback (most recent call last):
+    sdpdr.errors.ModelError: two different variables are called 'w', a vector of 2 and a vector \
+of 2 that is nonnegative; make it once, or give one of them another name.
     """
     if one is other or (isinstance(one, PsdVariable) and one == other):
         return
     kinds = {isinstance(one, VARIABLES), isinstance(other, VARIABLES)}
     what = "things" if len(kinds) > 1 else "variables" if True in kinds else "parameters"
+    first, second = _kind(one), _kind(other)
+    both = f"each {first}" if first == second else f"{first} and {second}"
     raise ModelError(
-        f"two different {what} are called {name!r}, {_kind(one)} and {_kind(other)}; make it once, "
-        "or give one of them another name."
+        f"two different {what} are called {name!r}, {both}; make it once, or give one of them "
+        "another name."
     )
 
 
@@ -241,7 +250,11 @@ def _kind(declared: Declared) -> str:
     if isinstance(declared, PsdVariable):
         return f"a matrix of order {declared.n}"
     if isinstance(declared, VectorVariable):
-        return f"a vector of {declared.size}"
+        sign = " that is nonnegative" if declared.nonnegative else ""
+        shape = getattr(declared, "shape", (declared.size,))
+        if len(shape) != 1:
+            return (f"a matrix of shape {shape}" if shape else "a scalar") + sign
+        return f"a vector of {declared.size}{sign}"
     return f"a parameter of shape {declared.shape}"
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine
 from sdpdr.model.operands import NothingButAdded
-from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term
+from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term, Written
 from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
@@ -147,8 +148,11 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     Raises
     ------
     ModelError
-        For a block without constraints, or with constraints that have no price (cones).
+        For a block without constraints, or with constraints that have no price (cones), and for
+        weights that are not positive.
     """
+    if not np.all((weights := as_real(weight)) > 0.0) or not np.isfinite(weights).all():
+        raise ModelError(f"the weight of a penalty must be positive and finite; it is {weight!r}.")
 
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):
@@ -174,7 +178,7 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
 
 def _excess(term: Equal | AtMost) -> Affine | None:
     """What of a row is priced, as it was written."""
-    if term.written is None:
+    if not isinstance(term.written, Written):
         return None
     left, right = term.written.left, term.written.right
     return right - left if term.written.relation == ">=" else left - right

@@ -15,10 +15,25 @@ import numpy as np
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg.letters import Letters, Words, summed, times
 from sdpdr.model.affine import Affine
-from sdpdr.model.inequalities import formula, matrix_words, multiplied, named, whole
+from sdpdr.model.inequalities import escaped, formula, matrix_words, multiplied, named, whole
 from sdpdr.model.parameters import Product
 from sdpdr.model.smooth import LessLogDet
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
+from sdpdr.model.terms import (
+    PENALTIES,
+    AtMost,
+    Called,
+    Equal,
+    InCone,
+    Lowering,
+    Maximize,
+    Minimize,
+    Penalize,
+    Raw,
+    Shown,
+    Smooth,
+    Term,
+    Written,
+)
 from sdpdr.program.point import PsdVariable, Variable
 
 if TYPE_CHECKING:
@@ -65,7 +80,7 @@ def _worded(model: Model) -> Iterator[tuple[str, Term, Words, Letters]]:
 def _text(model: Model) -> str:
     goal, objective, rows = _pieces(model, 0)
     lines = [f"{goal:<12}{objective}"]
-    domains = ", ".join(_domain(v)[0] for v in model.variables())
+    domains = ", ".join(_domain(v)[0] for v in _written(model))
     lines.append(f"{'over':<12}{domains}")
     width = max((len(row) for row, _ in rows), default=0) + 8
     for k, (row, note) in enumerate(rows):
@@ -75,13 +90,18 @@ def _text(model: Model) -> str:
 
 def _latex(model: Model) -> str:
     goal, objective, rows = _pieces(model, 1)
-    domains = ",\\; ".join(_domain(v)[1] for v in model.variables())
+    domains = ",\\; ".join(_domain(v)[1] for v in _written(model))
     body = [rf"\text{{{goal}}}\quad & {objective} \\", rf"\text{{over}}\quad & {domains} \\"]
     for k, (row, note) in enumerate(rows):
         head = r"\text{subject to}" if k == 0 else ""
-        safe = note.replace("_", r"\_")
-        body.append(rf"{head}\quad & {row} && \text{{({safe})}} \\")
+        note = escaped(note, prose=True)
+        body.append(rf"{head}\quad & {row} && \text{{({note})}} \\")
     return "\n".join([r"\begin{aligned}", *body, r"\end{aligned}"])
+
+
+def _written(model: Model) -> list[Variable]:
+    """The variables but for those that functions bring along."""
+    return [v for v in model.variables() if v.name in model.spoken_of]
 
 
 def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
@@ -93,7 +113,7 @@ def _pieces(model: Model, k: int) -> tuple[str, str, list[tuple[str, str]]]:
     for many in _runs(model):
         label, term, found, _ = many[0]
         if isinstance(term, (Minimize, Maximize)):
-            if term.lhs.maps or np.any(term.lhs.constant):
+            if found != ("0", "0"):
                 turned = isinstance(term, Maximize) != (sign < 0.0)
                 goals.append(times("-1", found) if turned else found)
         elif isinstance(term, Smooth):
@@ -138,11 +158,13 @@ def row_words(term: Term, letters: Letters | None = None) -> Words:
     if isinstance(term, Raw):
         return "cvxpy constraints", r"\text{cvxpy constraints}"
     if isinstance(term, (Minimize, Maximize)):
-        return _affine(term.lhs, letters)
+        return _affine(term.lhs, letters) if term.written is None else _shown(term.written, letters)
     if isinstance(term, Penalize):
         return _price(term, letters)
     if isinstance(term, Smooth):
         return _smooth(term, letters)
+    if isinstance(term.written, Lowering):
+        return _lowered(term.written, letters)
     if term.written is not None:
         side = _matrix if isinstance(term, InCone) else _affine
         left, right = side(term.written.left, letters), side(term.written.right, letters)
@@ -165,12 +187,26 @@ def _names(term: Term) -> set[str]:
     if isinstance(term, Raw):
         return set()
     names = set(term.lhs.maps)
-    written = None if isinstance(term, (Minimize, Maximize, Smooth)) else term.written
+    for written in _expressions(term.written):
+        names |= set(written.maps) | set(written.declared)
+    return names.union(*(f.declared for f in _factors(term) if isinstance(f, Affine)))
+
+
+def _expressions(written: Affine | Written | Lowering | Shown | None) -> Iterator[Affine]:
+    """All that was written."""
     if isinstance(written, Affine):
-        return names | set(written.maps) | set(written.declared)
-    if written is not None:
-        names |= set(written.left.declared) | set(written.right.declared)
-    return names
+        yield written
+    elif isinstance(written, (Written, Lowering)):
+        yield from _expressions(written.left)
+        yield from _expressions(written.right)
+    elif isinstance(written, Shown):
+        yield written.affine
+        for call in written.calls:
+            yield from (part for part in (*call.of, *call.factors) if isinstance(part, Affine))
+
+
+def _factors(term: Term) -> tuple[Any, ...]:
+    return (term.factors or ()) if isinstance(term, (Penalize, Smooth)) else ()
 
 
 def _related(left: Words, relation: str, right: Words) -> Words:
@@ -206,22 +242,73 @@ def _price(term: Penalize, letters: Letters) -> Words:
         excess = summed([_affine(term.lhs, letters), times("-1", _right(term, letters))])
     else:
         excess = _affine(term.lhs, letters)
+    weight = term.weight / 2.0 if term.penalty == "square" else term.weight
+    return _total(term.penalty, excess, term.factors or (weight,), letters)
+
+
+def _total(penalty: str, excess: Words, factors: tuple[Any, ...], letters: Letters) -> Words:
+    """The sum of all prices."""
     plain, latex = excess
     shape = {
         "absolute": (f"|{plain}|", f"|{latex}|"),
         "positive": (f"max({plain}, 0)", rf"\max({latex}, 0)"),
         "square": (f"({plain})²", f"({latex})^2"),
-    }[term.penalty]
-    weight = term.weight / 2.0 if term.penalty == "square" else term.weight
-    plain, latex = times(letters.numbers(weight), shape)
+    }[penalty]
+    plain, latex = _times(factors, shape, letters)
     return f"Σ_e {plain}", rf"\sum_e {latex}"
 
 
+def _times(factors: tuple[Any, ...], words: Words, letters: Letters) -> Words:
+    """A product; numbers go before parameters."""
+    for factor in factors:
+        if isinstance(factor, Affine):
+            words = multiplied(_affine(factor, letters), words)
+    for factor in factors:
+        if not isinstance(factor, Affine):
+            words = times(letters.numbers(np.atleast_1d(factor)), words)
+    return words
+
+
 def _smooth(term: Smooth, letters: Letters) -> Words:
+    of = term.lhs if term.written is None else term.written
     is_matrix = isinstance(term.function, LessLogDet)
-    plain, latex = _matrix(whole(term.lhs), letters) if is_matrix else _affine(term.lhs, letters)
-    word, sign = term.function.word, -1.0 if term.function.is_concave else 1.0
-    return times(f"{sign * term.weight:g}", (f"{word}({plain})", rf"\text{{{word}}}({latex})"))
+    plain, latex = _matrix(whole(of), letters) if is_matrix else _affine(of, letters)
+    called = f"{term.function.word}({plain})", rf"\text{{{term.function.word}}}({latex})"
+    words = _times(term.factors or (term.weight,), called, letters)
+    return times("-1", words) if term.function.is_concave else words
+
+
+def _shown(shown: Shown, letters: Letters) -> Words:
+    parts = [_called(call, letters) for call in shown.calls]
+    affine = _affine(shown.affine, letters)
+    return summed(parts if parts and affine[0] == "0" else [affine, *parts])
+
+
+def _called(call: Called, letters: Letters) -> Words:
+    words = [
+        (of, of) if isinstance(of, str) else _argument(of, call.of_matrices, letters)
+        for of in call.of
+    ]
+    if call.word in PENALTIES:
+        found = _total(call.word, words[0], call.factors, letters)
+    else:
+        plain, latex = (", ".join(each) for each in zip(*words, strict=True))
+        name = escaped(call.word)
+        found = f"{call.word}({plain})", rf"\operatorname{{{name}}}({latex})"
+        found = _times(call.factors, found, letters)
+    return times("-1", found) if call.sign < 0.0 else found
+
+
+def _argument(of: Affine, is_matrix: bool, letters: Letters) -> Words:
+    in_svec = is_matrix and len(of.shape) == 1
+    return _matrix(whole(of), letters) if in_svec else _affine(of, letters)
+
+
+def _lowered(written: Lowering, letters: Letters) -> Words:
+    if written.left is None or written.right is None:
+        return "(lowered)", r"\text{(lowered)}"
+    left, right = _shown(written.left, letters), _affine(written.right, letters)
+    return _related(left, written.relation, right)
 
 
 def _matrix(matrix: Affine, letters: Letters) -> Words:
@@ -232,9 +319,14 @@ def _matrix(matrix: Affine, letters: Letters) -> Words:
 
 def _affine(affine: Affine, letters: Letters) -> Words:
     parts = [formula(a, named(name), letters) for name, a in affine.maps.items()]
-    parts += [_product(product, letters) for product in affine.products]
+    parts += [
+        _product(product, letters)
+        for product in affine.products
+        if product.of.maps or np.any(product.of.constant)
+    ]
     if np.any(affine.constant):
         parts.append(_constant(affine.constant, letters))
+    parts = [part for part in parts if part != ("0", "0")]
     return summed(parts) if parts else ("0", "0")
 
 

@@ -30,6 +30,8 @@ from sdpdr.model.affine import Affine
 # Numbers of a stack of matrices that a legend may hold, and what rounding leaves of equal ones.
 _STACK, _ALIKE = 1_000_000, 1e-12
 
+# Signs that LaTeX has as words alone.
+_WORDS = {"\\": r"\backslash", "^": r"\wedge", "~": r"\sim"}
 
 Rows: TypeAlias = Callable[[Affine, Letters], Words]
 
@@ -86,7 +88,30 @@ def named(variable: str) -> Words:
     >>> named("K"), named("size")
     (('K', 'K'), ('size', '\\mathit{size}'))
     """
-    return variable, variable if len(variable) == 1 else rf"\mathit{{{variable}}}"
+    latex = escaped(variable)
+    return variable, latex if len(variable) == 1 else rf"\mathit{{{latex}}}"
+
+
+def escaped(name: str, *, prose: bool = False) -> str:
+    r"""A name in LaTeX, with its signs that mean something there.
+
+    Parameters
+    ----------
+    name : str
+    prose : bool, default False
+        Whether it stands in text, rather than in mathematics.
+
+    Examples
+    --------
+    >>> print(escaped("a_b ^ 2"), escaped("50 % & more^2", prose=True))
+    a\_b\ {\wedge}\ 2 50 \% \& more$\wedge$2
+    """
+    opened, closing = ("$", "$") if prose else ("{", "}")
+    words = {sign: opened + word + closing for sign, word in _WORDS.items()}
+    spaces = {} if prose else {" ": r"\ "}
+    signs = {sign: "\\" + sign for sign in "&%#$_{}"}
+    known = {**signs, **words, **spaces}
+    return "".join(known.get(sign, sign) for sign in " ".join(name.split()))
 
 
 def formula(linear_map: LinearMap | VectorMap, name: Words, letters: Letters) -> Words:

@@ -19,7 +19,7 @@ from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
 from sdpdr.model.to_sdp import to_sdp
-from sdpdr.program.point import PsdVariable, Value, Variable
+from sdpdr.program.point import PsdVariable, ShapedVariable, Value, Variable
 from sdpdr.program.sdp import SDP
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Model(NothingButAdded):
             return sum(other, self)
         if isinstance(other, Model):
             name = self.name or other.name
-            return self._with(other.blocks, other._spoken_of, name)
+            return self._with(other.blocks, other.spoken_of, name)
         if isinstance(other, Block):
             spoken = _speaks_of(other)
             other = other.told_apart({block.label for block in self.blocks})
@@ -88,7 +88,7 @@ class Model(NothingButAdded):
         return self if isinstance(other, int) and other == 0 else self + other
 
     @cached_property
-    def _spoken_of(self) -> dict[str, Declared]:
+    def spoken_of(self) -> dict[str, Declared]:
         """Variables and parameters by name, without those that functions bring along."""
         found: dict[str, Declared] = {}
         for block in self.blocks:
@@ -97,11 +97,11 @@ class Model(NothingButAdded):
 
     def _with(self, more: tuple[Block, ...], others: Mapping[str, Declared], name: str) -> Model:
         """The model and more blocks; what has the name of something else here is refused."""
-        for shared in self._spoken_of.keys() & others.keys():
-            require_one(shared, self._spoken_of[shared], others[shared])
+        for shared in self.spoken_of.keys() & others.keys():
+            require_one(shared, self.spoken_of[shared], others[shared])
         made = Model(self.blocks + more, name, self.maximize)
         # Known already, where looking at all blocks for each would take the square of the time.
-        made.__dict__["_spoken_of"] = {**others, **self._spoken_of}
+        made.__dict__["spoken_of"] = {**others, **self.spoken_of}
         return made
 
     # -- the terms, labelled: what both compilers read --------------------------------------

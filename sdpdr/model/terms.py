@@ -19,6 +19,7 @@ from sdpdr.model.affine import Affine
 from sdpdr.model.smooth import SmoothFunction
 
 Penalty = Literal["absolute", "positive", "square"]
+PENALTIES = ("absolute", "positive", "square")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,66 @@ class Written:
 
 
 @dataclass(frozen=True, eq=False)
+class Called:
+    """A function of expressions as it was written, for printing.
+
+    Parameters
+    ----------
+    word : str
+        A penalty, of which the sum over all values is meant, or the name of a function.
+    of : tuple of Affine or str
+        What it is of; of matrices if it is `of_matrices`, vectors are those in svec coordinates.
+    factors : tuple of Affine, array or float
+        What it is multiplied by, one value or one for each value of a penalty.
+    sign : {1, -1}
+    of_matrices : bool, default False
+    """
+
+    word: str
+    of: tuple[Affine | str, ...]
+    factors: tuple[Affine | Array | float, ...] = ()
+    sign: float = 1.0
+    of_matrices: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A sum of an expression and functions as it was written, for printing.
+
+    Parameters
+    ----------
+    affine : Affine
+    calls : tuple of Called
+    """
+
+    affine: Affine
+    calls: tuple[Called, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Lowering:
+    """What a term is there for, for printing.
+
+    Parameters
+    ----------
+    left : Shown, optional
+        The functions that are compared; another term of the block says it if there are none.
+    relation : {"<=", ">="}
+    right : Affine, optional
+    """
+
+    left: Shown | None = None
+    relation: str = "<="
+    right: Affine | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class _Sided:
     lhs: Affine
     rhs: Any
     name: str = ""
     symbol: str = "b"
-    written: Written | None = None
+    written: Written | Lowering | None = None
 
     def __post_init__(self) -> None:
         rhs = as_real(self.rhs)
@@ -66,7 +121,7 @@ class Equal(_Sided):
         Distinguishes the terms of one block; the rows' label is ``block.name``.
     symbol : str
         How the right side is written in mathematics.
-    written : Written, optional
+    written : Written or Lowering, optional
         How the whole row is, where it was written with operators.
     """
 
@@ -91,7 +146,7 @@ class InCone:
     lhs: Affine
     cone: Literal["psd", "nonnegative"]
     name: str = ""
-    written: Written | None = None
+    written: Written | Lowering | None = None
 
     def __post_init__(self) -> None:
         if self.cone not in ("psd", "nonnegative"):
@@ -104,6 +159,7 @@ class InCone:
 class _Goal:
     lhs: Affine
     name: str = ""
+    written: Shown | None = None
 
     def __post_init__(self) -> None:
         if self.lhs.m != 1:
@@ -121,6 +177,9 @@ class Minimize(_Goal):
     ----------
     lhs : Affine
         One value.
+    name : str
+    written : Shown, optional
+        How it was written, but for prices that are terms of their own.
     """
 
     @property
@@ -177,6 +236,8 @@ class Penalize:
     name, symbol : str
     written : Affine, optional
         v as it was written, for printing.
+    factors : tuple of Affine, array or float, optional
+        The weight as it was written, for printing; that of squares is twice as large.
     """
 
     lhs: Affine
@@ -186,6 +247,7 @@ class Penalize:
     name: str = ""
     symbol: str = "b"
     written: Affine | None = None
+    factors: tuple[Affine | Array | float, ...] | None = None
 
     def __post_init__(self) -> None:
         for field in ("rhs", "weight"):
@@ -193,7 +255,7 @@ class Penalize:
             if value.ndim > 1 or value.size not in (1, self.lhs.m):
                 raise ShapeError(f"Penalize: {field} must have {self.lhs.m} values or one.")
             object.__setattr__(self, field, np.broadcast_to(value, (self.lhs.m,)).copy())
-        if self.penalty not in ("absolute", "positive", "square"):
+        if self.penalty not in PENALTIES:
             raise ModelError(
                 f"penalty must be 'absolute', 'positive' or 'square'; it is {self.penalty!r}."
             )
@@ -230,12 +292,18 @@ class Smooth:
     weight : float
         Positive.
     name : str
+    written : Affine, optional
+        What it is a function of, as it was written, for printing.
+    factors : tuple of Affine or float, optional
+        The weight as it was written.
     """
 
     lhs: Affine
     function: SmoothFunction
     weight: float = 1.0
     name: str = ""
+    written: Affine | None = None
+    factors: tuple[Affine | float, ...] | None = None
 
     def cost(self, values: Array) -> float:
         """The price of values."""

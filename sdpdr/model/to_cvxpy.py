@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def to_cvxpy(model: Model) -> cp.Problem:
     """The model as a cvxpy problem (see `Model.to_cvxpy`)."""
-    return render_model(model).problem
+    rendered = render_model(model)
+    for label, constraint in rendered.constraints.items():
+        if hasattr(constraint, "set_label"):  # which older versions of cvxpy do not have
+            constraint.set_label(label)
+    return rendered.problem
 
 
 def render_model(model: Model) -> Rendered:

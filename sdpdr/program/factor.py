@@ -13,15 +13,22 @@ from numpy.typing import DTypeLike
 
 from sdpdr.base.arrays import Array, as_real
 
+# Of an array: what writes to it, what is about its memory, and all else, which is read of it.
+_WRITES = frozenset(
+    {"byteswap", "fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort"}
+)
+_MEMORY = frozenset({"base", "ctypes", "data", "flags", "getfield", "nbytes", "strides", "view"})
+_READ = frozenset(name for name in dir(np.ndarray) if name[0] != "_") - _WRITES - _MEMORY
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factor(NDArrayOperatorsMixin):
     """A positive semidefinite matrix K = R R^T kept as R.
 
     It is read as an array of shape (n, n) is: entries, rows, blocks, sums and products with ``@``
-    are computed from R. Whatever else NumPy does with an array, it does with `dense`, of n^2
-    numbers, and SciPy so does with a sparse array on the left of ``@``: ``(K @ A.T).T`` does not.
-    It is not written to.
+    are computed from R. Whatever else an array has (``max``, ``round``, ``reshape``), or NumPy does
+    with one, is that of `dense`, of n^2 numbers, and SciPy so does with a sparse array on the left
+    of ``@``: ``(K @ A.T).T`` does not. It is not written to.
 
     Parameters
     ----------
@@ -132,6 +139,17 @@ class Factor(NDArrayOperatorsMixin):
         if isinstance(axis, int) and -2 <= axis < 2:
             return self.factor @ self.factor.sum(axis=0)
         return self.dense().sum(axis=axis)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _READ:
+            return getattr(self.dense(), name)
+        hint = "; it is not written to: numpy.array(K) makes an array of it"
+        raise AttributeError(
+            f"'Factor' object has no attribute {name!r}{hint if name in _WRITES else ''}"
+        )
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_READ})
 
     def __len__(self) -> int:
         return len(self.factor)

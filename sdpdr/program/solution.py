@@ -262,10 +262,14 @@ class Solution:
     def dual(self, label: str) -> Array:
         """The multipliers of rows, or of a matrix inequality, by label.
 
+        The rows of ``(abs(x) <= b).named("box")`` are two for each value, ``"box.upper"`` for
+        ``x <= b`` and ``"box.lower"`` for ``-x <= b``: their sum is what a larger b is worth, their
+        difference what a shift of x is.
+
         Raises
         ------
         UnknownNameError
-            If no rows have that label; the message names those that do.
+            If no rows have that label; the message names those that do, parts of it first.
         SolveFailedError
             If there are no multipliers.
         """

@@ -9,10 +9,28 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, maximize, parameter, psd, scalar
-from sdpdr.errors import DataError
+from sdpdr import (
+    entropy,
+    graphs,
+    log_det,
+    log_sum_exp,
+    maximize,
+    minimize,
+    norm,
+    parameter,
+    psd,
+    scalar,
+    sum_exp,
+    sum_largest,
+    sum_log,
+    sum_logistic,
+    sum_squares,
+)
+from sdpdr.errors import DataError, NotSmoothError
 from sdpdr.solving.again import kkt, newton, system
 from sdpdr.solving.again.kkt import Equations
+from sdpdr.solving.again.sensitivities import precise_optimum
+from sdpdr.solving.again.slopes import Optimum
 from sdpdr.solving.again.warm import Warm
 
 RNG = np.random.default_rng(0)
@@ -121,3 +139,100 @@ def test_multipliers_of_other_values_are_no_derivatives():
     q.value = 1.2
     with suppress(DataError):  # or they are made to be
         assert sdpdr.sensitivity(model, solution, q) == pytest.approx(1600.0, rel=1e-5)
+
+
+LASSOS = {
+    "squares and sizes": lambda a, b, x, p: 0.5 * sum_squares(a @ x - b) + 2.0 * p * norm(x, 1),
+    "a length and sizes": lambda a, b, x, p: norm(a @ x - b) + p * norm(x, 1),
+    "a length and the largest": lambda a, b, x, p: norm(a @ x - b) + p * norm(x, "inf"),
+    "a length and the two largest": lambda a, b, x, p: norm(a @ x - b) + p * sum_largest(x, 2),
+    "two lengths": lambda a, b, x, p: norm(a @ x - b) + p * norm(x),
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 5, 6])
+@pytest.mark.parametrize("name", LASSOS)
+def test_coefficients_that_are_zero_have_derivatives(name, seed):
+    """Wherever differences to both sides agree, as they do unless a multiplier is zero as well."""
+    rng = np.random.default_rng(100 + seed)
+    x, p = scalar("x", 4), parameter("p", value=0.3)
+    model = minimize(LASSOS[name](rng.standard_normal((8, 4)), rng.standard_normal(8), x, p))
+    step = 1e-4
+
+    def precise(value):
+        p.value = value
+        return Optimum(model.model, model.solve()).solution.values["x"]
+
+    low, here, high = (precise(0.3 + sign * step) for sign in (-1.0, 0.0, 1.0))
+    p.value = 0.3
+    np.testing.assert_allclose(high - here, here - low, atol=1e-2 * step)
+    slope = sdpdr.derivative(model, model.solve(), p)["x"]
+    np.testing.assert_allclose(slope, (high - low) / (2.0 * step), atol=1e-5)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0 - 1e-3, 1.0, 1.0 + 1e-3, 2.0])
+def test_a_threshold_is_smooth_but_where_it_begins(share):
+    x, p = scalar("x", 2), parameter("p", value=1.0)
+    model = minimize(0.5 * sum_squares(x - np.array([share, 3.0])) + p * norm(x, 1))
+    solution = model.solve()
+    if share == 1.0:
+        with pytest.raises(NotSmoothError, match="together with its multiplier"):
+            sdpdr.derivative(model, solution, p)
+        return
+    slope = sdpdr.derivative(model, solution, p)["x"]
+    np.testing.assert_allclose(slope, [-1.0 if share > 1.0 else 0.0, -1.0], atol=1e-6)
+
+
+DATA = np.random.default_rng(0).normal(size=(20, 3))
+FORMS = DATA[:12, :, None] * DATA[:12, None, :]
+METRIC = DATA[:6].T @ DATA[:6] + np.eye(3)
+x, w, K = scalar("x", 3), scalar("w", 12), psd("K", 3)
+SMOOTH = {
+    "where no row binds": lambda p: maximize(log_det(K) - p * K.inner(METRIC)) + (K.trace() <= 9.0),
+    "inside": lambda p: maximize(log_det(p * K + 0.3 * np.eye(3))) + (K.inner(METRIC) <= 1.0),
+    "a weight": lambda p: minimize(p * sum_logistic(DATA @ x) + sum_squares(x - 1.0)),
+    "a weight, and inside": lambda p: minimize(
+        p * sum_logistic(DATA @ x + p * DATA[:, 0]) + sum_squares(x - 1.0)
+    ),
+    "a limit": lambda p: maximize(sum_log(x)) + (x @ [1.0, 2.0, 3.0] <= p),
+    "a cost beside it": lambda p: minimize(log_sum_exp(DATA @ x) + p * sum_squares(x - 1.0)),
+    "a shift": lambda p: minimize(sum_exp(x - p) + sum_squares(x + 1.0)),
+    "shares": lambda p: maximize(entropy(x) + p * x[0]) + (x.sum() == 1.0) + (x >= 0.0),
+    "weights of zero": lambda p: (
+        maximize(log_det(w @ FORMS + p * np.eye(3))) + (w.sum() == 1.0) + (w >= 0.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth_costs_have_derivatives(name):
+    p, step = parameter("p", value=0.7), 1e-3
+    made = SMOOTH[name](p)
+    model = getattr(made, "model", made)
+    solution = model.solve()
+    slope, moved = (f(model, solution, p) for f in (sdpdr.sensitivity, sdpdr.derivative))
+
+    def precise(value):
+        p.value = value
+        found = precise_optimum(model, sdpdr.solve(model)).values
+        return found, model.objective(found)
+
+    (low, below), (high, above) = precise(0.7 - step), precise(0.7 + step)
+    assert slope == pytest.approx((above - below) / (2.0 * step), rel=1e-5, abs=1e-5)
+    assert moved.keys() == {v.name for v in made.variables() if "." not in v.name}
+    for variable, found in moved.items():
+        difference = (np.asarray(high[variable]) - low[variable]) / (2.0 * step)
+        np.testing.assert_allclose(found, difference, atol=1e-5)
+
+
+def test_a_smooth_cost_of_ones_own_has_the_slope_of_the_value_alone():
+    p = parameter("p", value=0.5)
+    fourth = sdpdr.smooth(
+        x, lambda v: np.sum(v**4), lambda v: 4.0 * v**3, lambda e: cp.sum(cp.power(e, 4))
+    )
+    model = minimize(fourth - p * x.sum()) + (abs(x) <= 5.0)
+    solution = sdpdr.solve(model)
+    # The least v^4 - p v is at v^3 = p / 4.
+    assert sdpdr.sensitivity(model, solution, p) == pytest.approx(-3.0 * 0.5, rel=1e-3)
+    with pytest.raises(DataError, match="differences of two solutions instead"):
+        sdpdr.derivative(model, solution, p)

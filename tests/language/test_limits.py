@@ -14,6 +14,7 @@ from sdpdr import (
     matrix,
     minimize,
     norm,
+    parameter,
     pos,
     psd,
     quad_over_lin,
@@ -21,6 +22,7 @@ from sdpdr import (
     square,
     symmetric,
 )
+from sdpdr.errors import UnknownNameError
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.model.affine import evaluate
 from sdpdr.model.model import Model
@@ -149,3 +151,30 @@ def test_an_unfolding_with_orders_entries_and_prices_is_certified(n):
         + 10.0 * abs(gram[[0, 1], [2, 3]] - [1.5, 2.5])
     )
     assert sdpdr.solve(model).certified(1e-6)
+
+
+def test_sizes_below_a_limit_have_multipliers_of_both_sides():
+    x, b, s = scalar("x", 2), parameter("b", value=0.5), parameter("s", value=0.0)
+    model = minimize(x @ [1.0, -3.0]) + (abs(x + s) <= b).named("box")
+    solution = model.solve()
+    with pytest.raises(UnknownNameError, match=r"ask for 'box\.lower' and 'box\.upper'\."):
+        solution.dual("box")
+    upper, lower = (solution.dual(f"box.{side}") for side in ("upper", "lower"))
+    assert upper.sum() + lower.sum() == pytest.approx(-sdpdr.sensitivity(model, solution, b))
+    assert upper.sum() - lower.sum() == pytest.approx(sdpdr.sensitivity(model, solution, s))
+
+
+def test_a_program_goes_to_cvxpy_and_back_with_its_names():
+    model = (
+        minimize(K.trace() + t)
+        + (K[0, 1] >= 1.0).named("tie")
+        + (abs(t) <= 2.0).named("box")
+        + (K << 9.0 * np.eye(N)).named("cap")
+    )
+    problem, first = model.to_cvxpy(), model.solve()
+    if not hasattr(problem.constraints[0], "set_label"):
+        pytest.skip("this version of cvxpy has no labels")
+    answer = sdpdr.solve(sdpdr.from_cvxpy(problem))
+    assert answer.value == pytest.approx(first.value, rel=1e-6)
+    assert answer.duals.keys() == first.duals.keys()
+    assert answer.dual("tie") == pytest.approx(first.dual("tie"), abs=1e-5)

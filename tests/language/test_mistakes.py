@@ -56,6 +56,19 @@ MISTAKES = {
         ModelError,
         "alone says nothing",
     ),
+    "a name twice": (lambda: psd("A A", 3), ModelError, "two variables of 'A A' are called 'A'"),
+    "a name twice, of numbers": (lambda: scalar("s, t, s"), ModelError, "called 's'; rename"),
+    "a twin that is nonnegative": (
+        lambda: scalar("z", 2) + scalar("z", 2, nonnegative=True),
+        ModelError,
+        "'z', a vector of 2 and a vector of 2 that is nonnegative; make it once",
+    ),
+    "a twin of its kind": (
+        lambda: scalar("z", 2) + scalar("z", 2),
+        ModelError,
+        "'z', each a vector of 2; make it once",
+    ),
+    "a price below zero": (lambda: (t == 1.0).priced(-1.0), ModelError, "positive and finite"),
     "two numbers": (
         lambda: w - w + 0.0 <= 1.0 if False else Constant <= 1.0,
         ModelError,

@@ -423,6 +423,9 @@ def test_a_goal_alone_is_a_model():
     assert [s.value for s in sdpdr.solve_many(goal, {"p": [1.0, 2.0]})] == pytest.approx(
         [0.75, 1.75]
     )
+    assert next(v.name for v in goal.to_sdp().variables) == "x"
+    assert goal.legend().keys() == goal.model.legend().keys()
+    assert goal.to_cvxpy().solve("CLARABEL") == pytest.approx(0.75, abs=1e-6)
     assert float(sensitivity(goal, goal.solve(), p)) == pytest.approx(1.0, abs=1e-6)
     assert sdpdr.derivative(goal, goal.solve(), p)["x"] == pytest.approx(1.0, abs=1e-6)
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sdpdr
 from sdpdr import (
     blocks,
     graphs,
@@ -18,6 +19,7 @@ from sdpdr import (
     maximize,
     methods,
     minimize,
+    norm,
     parameter,
     pos,
     psd,
@@ -38,7 +40,7 @@ w = scalar("w", 4)
 t = scalar("t")
 
 _TOKEN = re.compile(
-    r"\s*(Σ_[ek]|ᵀ|\[\w+,\w+\]|[()⟨⟩|,+−²]"
+    r"\s*(Σ_[ek]|log det|[a-z]+_(?:mean|max|largest|det)\b|quad_over_lin|ᵀ|\[\w+,\w+\]|[()⟨⟩|,+−²]"
     r"|_\w,\w+|_[a-z]+|_\d+(?:,\w+)?|[A-Za-z]+'?|[\d.e]+)"
 )
 
@@ -55,6 +57,20 @@ MATRICES = {
     "sym": of_triangle,
     "mat": lambda v: v.reshape(2 * (round(np.sqrt(v.size)),)),
     "diag": np.diag,
+}
+
+
+FUNCTIONS = {
+    "norm": lambda v, kind=None: np.linalg.norm(v, kind),
+    "max": lambda v, other=None: np.max(v) if other is None else np.maximum(v, other),
+    "geo_mean": lambda v: np.prod(v) ** (1.0 / np.size(v)),
+    "lambda_max": lambda v: np.linalg.eigvalsh(v)[-1],
+    "sum_largest": lambda v, k: np.sort(np.linalg.eigvalsh(v) if np.ndim(v) == 2 else v)[
+        -int(k) :
+    ].sum(),
+    "root_det": lambda v: np.linalg.det(v) ** (1.0 / len(v)),
+    "quad_over_lin": lambda v, over: np.sum(v**2) / np.sum(over),
+    "log det": lambda v: np.linalg.slogdet(v)[1],
 }
 
 
@@ -119,11 +135,11 @@ class Reader:
             assert self.take() == "|"
             self.within = False
             return np.abs(found)
-        if token == "max":
-            assert self.take() == "("
-            found = self.sum()
-            assert [self.take() for _ in range(3)] == [",", "0", ")"]
-            return np.maximum(found, 0.0)
+        if token in FUNCTIONS:
+            found = [self.take() and self.sum()]
+            while self.take() == ",":
+                found.append(np.inf if self.peek() == "inf" and self.take() else self.sum())
+            return FUNCTIONS[token](*found)
         if token == "⟨":
             left = self.sum()
             assert self.take() == ","
@@ -181,10 +197,10 @@ class Reader:
         return found[tuple(int(p) if p.isdigit() else self.names[p] for p in parts)]
 
 
-def read(text, where, values):
+def read(text, where, values, order=0):
     """The values of a printed expression."""
     dense = {k: v.toarray() if sp.issparse(v) else v for k, v in where.items()}
-    reader = Reader(text, {**values, **dense})
+    reader = Reader(text, {**values, **dense}, order)
     found = reader.sum()
     assert not reader.tokens
     return np.ravel(found)
@@ -210,6 +226,11 @@ EXPRESSIONS = {
     "distances": lambda r: K.distance2(r.integers(0, N, 4), r.integers(0, N, 4)),
     "the trace": lambda r: K.trace(),
     "the diagonal": lambda r: K.diagonal(),
+    "a place of the diagonal": lambda r: K.diagonal()[int(r.integers(0, N))],
+    "places of the diagonal": lambda r: K.diagonal()[r.integers(0, N, 4)],
+    "a slice of the diagonal": lambda r: K.diagonal()[1:],
+    "the diagonal from its end": lambda r: K.diagonal()[::-1],
+    "some distances": lambda r: K.distance2([0, 1, 2], [1, 2, 4])[[2, 0]],
     "sums": lambda r: K.sum(axis=1),
     "some sums": lambda r: K.sum(axis=1)[[0, 2]],
     "all": lambda r: K.sum(),
@@ -322,6 +343,31 @@ def test_a_printed_matrix_inequality_can_be_read_again(left, right, relation, se
         np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=text)
 
 
+@pytest.mark.parametrize("relation", ["<=", ">=", "=="])
+@pytest.mark.parametrize("right", [1.0, np.arange(25.0).reshape(N, N)], ids=["alike", "apart"])
+def test_a_symmetric_comparison_prints_the_rows_that_it_makes(right, relation):
+    point = point_of(np.random.default_rng(0))
+    for left in (K, 2.0 * S, K - S):
+        statement = Affine.of(left)._compared(relation, right + np.transpose(right))
+        (term,) = statement.terms()
+        legend = (maximize(t) + statement).legend()[statement.label]
+        assert {np.size(places) for places in legend.values()} == {term.lhs.m}
+        sides = re.split(" [≤≥=] ", row_words(term)[0])
+        printed = np.subtract(*(read(side, legend, point) for side in sides))
+        rows = evaluate(term.lhs, point) - term.rhs
+        np.testing.assert_allclose(-printed if relation == ">=" else printed, rows, atol=1e-9)
+
+
+def test_picked_places_of_a_diagonal_are_told_apart():
+    statement = K.diagonal()[1:] <= K.diagonal()[:-1]
+    assert repr(statement) == "at_most: K_ii ≤ K_jj"
+    legend = (maximize(t) + statement).legend()["at_most"]
+    assert legend["i"].tolist() == [1, 2, 3, 4]
+    assert legend["j"].tolist() == [0, 1, 2, 3]
+    assert repr(K.diagonal()[2] <= K.diagonal()[3]) == "at_most: K_2,2 ≤ K_3,3"
+    assert repr(K.diagonal() <= K.diagonal()[::-1]) == "at_most: K_ii ≤ K_jj"
+
+
 def test_matrix_inequalities_say_which_matrix():
     A = np.random.default_rng(0).standard_normal((N, N))
     flow = A.T @ K + K @ A << -np.eye(N)
@@ -420,6 +466,57 @@ def test_a_price_is_worth_what_is_printed(name, weight, seed):
     assert found == pytest.approx(model.objective(point), rel=1e-5, abs=1e-5)
 
 
+FACTORS = np.random.default_rng(1).standard_normal((4, 4))
+FUNCTIONS_OF = {
+    "affine": lambda: reach * t + (knobs[0] @ w[:3]) - reach,
+    "a length": lambda: reach * norm(w) + t,
+    "a length of rows": lambda: 2.0 * norm(FACTORS @ w - 1.0) + norm(w, "inf") + 3.0,
+    "sizes": lambda: reach * abs(w - 0.5).sum() - t,
+    "weighted sizes": lambda: (knobs[0] * abs(w[:3])).sum() + norm(w, 1),
+    "squares": lambda: reach * square(FACTORS @ w - 1.0).sum() + reach * t,
+    "sizes of a matrix": lambda: reach * abs(K - 0.5).sum() + abs(S).sum(),
+    "the largest": lambda: reach * w.max() - w.min(),
+    "the largest of many": lambda: sdpdr.sum_largest(S, 2) + sdpdr.sum_largest(w, 2),
+    "an eigenvalue": lambda: sdpdr.lambda_max(2.0 * S) - reach * sdpdr.lambda_min(K),
+    "squares over": lambda: sdpdr.quad_over_lin(w, K[0, 0]) + 1.0,
+    "a mean": lambda: sdpdr.geo_mean(K.diagonal()) - t,
+    "roots": lambda: reach * sdpdr.root_det(K) + sdpdr.geo_mean(reach * K.diagonal()),
+    "a determinant": lambda: reach * log_det(K) + 2.0 * log_det(K + np.eye(N)),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS_OF)
+def test_a_goal_prints_the_function_that_was_written(name):
+    function, point = FUNCTIONS_OF[name](), point_of(np.random.default_rng(2))
+    goal = (maximize if getattr(function, "sign", 1.0) < 0.0 else minimize)(function)
+    model = goal + (t >= 0.0)
+    text = model.describe().splitlines()[0].split(maxsplit=1)[1]
+    where = {k: v for letters in model.legend().values() for k, v in letters.items()}
+    values = {**point, "t": point["t"][0], "p": reach.value, "q": knobs.value.ravel()}
+    found = read(text, where, values, N)
+    assert found.item() == pytest.approx(float(np.sum(function.at(point))), rel=1e-4), text
+    assert "objective." not in text
+    assert all(f"{v.name} ∈" in model.describe() for v in model.variables() if "." not in v.name)
+
+
+def test_limits_print_the_function_that_was_written():
+    model = (
+        minimize(t)
+        + (norm(w) <= reach).named("ball")
+        + (reach * norm(w) + abs(t) <= t + 4.0).named("sum")
+        + (sdpdr.geo_mean(w) >= t).named("mean")
+    )
+    lines = [line.removeprefix("subject to").strip() for line in model.describe().splitlines()[2:]]
+    written = [line for line in lines if not line.startswith("(lowered)")]
+    assert [re.split(r"\s{8}", line)[0] for line in written] == [
+        "norm(w_i) ≤ p",
+        "p norm(w_i) + Σ_e |t| ≤ t + 4",
+        "geo_mean(w_i) ≥ t",
+    ]
+    assert "length" not in model.describe()
+    assert r"\operatorname{geo\_mean}(w_{i}) \ge t" in model.describe("latex")
+
+
 def test_blocks_tell_rows_apart_that_share_letters():
     triangle = blocks.Actions(5, [[0, 1], [1, 2]], [[1, 2], [2, 3]])
     assert (
@@ -434,3 +531,29 @@ def test_prices_keep_what_was_written(style):
     model = minimize(K.trace()) + soften(K.distance2(graph.edges) == graph.sqdist, 2.0)
     assert "K" in model.describe(style)
     assert "Σ_e 2 |K_ii + K_jj − 2 K_ij" in model.describe()
+
+
+def structure(latex):
+    """What LaTeX sees besides letters: its signs that no backslash makes letters."""
+    without = re.sub(r"\$\\[a-z]+\$|\{\\(?:wedge|sim|backslash)\}|\\[&%#$_{} ]", "", latex)
+    return re.findall(r"[&%#$_^~{}]|\\[A-Za-z]+|\\\\", without)
+
+
+@settings(max_examples=100, deadline=None)
+@given(name=st.text(st.sampled_from("ab1 &%#$^_\\{}~"), min_size=1))
+def test_a_name_in_latex_is_letters_alone(name):
+    def latex(name):
+        y = scalar("v" + name.replace(" ", "") + "v", 3)  # a space would make two of it
+        p = parameter(f"{name}p p", value=2.0)
+        return (minimize(y.sum()) + (y[0] >= p).named(f"{name}r")).describe("latex")
+
+    assert structure(latex(name)) == structure(latex("plain"))
+
+
+def test_a_name_of_one_sign_is_escaped():
+    assert r"\text{over}\quad & \& \in" in (minimize(scalar("&") + 0.0) + (t >= 0)).describe(
+        "latex"
+    )
+    assert r"\text{(50 \% \& more, 1 row)}" in (
+        minimize(t) + (t >= 0).named("50 % & more")
+    ).describe("latex")

@@ -165,3 +165,31 @@ def test_the_matrix_is_not_formed_to_be_read(monkeypatch):
     assert K[..., 4].shape == K.diagonal().shape == (n,)
     assert (3.0 * K / 2.0).trace() == pytest.approx(1.5 * K.trace())
     assert np.sum(K) == pytest.approx(v @ (K @ v), rel=1e-6)
+
+
+READ = {
+    **dict.fromkeys(("max", "min", "mean", "std", "var", "argmax", "any", "all", "tolist"), ()),
+    **dict.fromkeys(("copy", "ravel", "flatten", "squeeze", "cumsum", "nonzero", "conj"), ()),
+    **{"round": (2,), "reshape": (-1,), "astype": (np.float32,), "clip": (0.0, 1.0), "item": (0,)},
+    **{"transpose": (), "swapaxes": (0, 1), "take": ([0],), "argsort": (), "dot": (np.eye(4),)},
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_an_array_has_a_factor_has(name):
+    K = Factor(np.random.default_rng(0).standard_normal((4, 2)))
+    found, expected = (getattr(value, name)(*READ[name]) for value in (K, K.dense()))
+    np.testing.assert_array_equal(found, expected)
+    assert name in dir(K)
+
+
+def test_what_writes_to_an_array_a_factor_has_not():
+    K = Factor(np.ones((3, 1)))
+    with pytest.raises(AttributeError, match=r"'sort'; it is not written to: numpy.array\(K\)"):
+        K.sort()
+    with pytest.raises(AttributeError, match="no attribute 'maximum'$"):
+        K.maximum()
+    assert not hasattr(K, "toarray")
+    K.copy()[:] = 0.0
+    assert K.max() == 1.0
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(K)).mean(axis=0), np.ones(3))

@@ -318,5 +318,5 @@ class Diagonal(QuadraticForms):
 
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
-        i = letters.places(np.arange(self.n))
+        i = letters.places(self.places)
         return subscripted(variable, i, i)

@@ -17,7 +17,17 @@ from sdpdr.model.language.pieces import Part, Point, at_most_zero
 from sdpdr.model.language.statements import Named, require_finite
 from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of
-from sdpdr.model.terms import Raw, Term, require_weights
+from sdpdr.model.terms import (
+    AtMost,
+    Called,
+    Equal,
+    InCone,
+    Lowering,
+    Raw,
+    Shown,
+    Term,
+    require_weights,
+)
 from sdpdr.program.point import Variable
 
 
@@ -211,6 +221,10 @@ class Convex(Curved):
         parts = tuple((factor * weight, part) for weight, part in self.parts)
         return replace(self, affine=factor * self.affine, parts=parts)
 
+    def calls(self) -> tuple[Called, ...]:
+        """The parts as they are printed."""
+        return tuple(called(weight, part, self.sign) for weight, part in self.parts)
+
     def present_parts(self) -> list[tuple[int, float, Part]]:
         """The number, weight and function of each part that has one, at present parameters.
 
@@ -293,6 +307,13 @@ class Limited(Lowered):
         return "limit"
 
     def _written(self) -> tuple[list[Variable], list[Term]]:
+        variables, terms = self._made()
+        shown = Shown(self.function.affine.reshape(1), self.function.calls())
+        relation = "<=" if self.function.sign > 0.0 else ">="
+        stated = Lowering(shown, relation, self.limit.reshape(1))
+        return variables, [replace(terms[0], written=stated), *lowered(terms[1:])]
+
+    def _made(self) -> tuple[list[Variable], list[Any]]:
         variables: list[Variable] = []
         terms: list[Term] = []
         sign = self.function.sign
@@ -314,6 +335,20 @@ class Limited(Lowered):
     def declared(self) -> Mapping[str, Declared]:
         """The variables and parameters of the function and the limit."""
         return joined(self.function.declared, self.limit.declared)
+
+
+def called(weight: float | Affine, part: Part, sign: float) -> Called:
+    """A part of a function, with its weight, as it is printed."""
+    alone = part.called()
+    return replace(alone, factors=(weight, *alone.factors), sign=sign * alone.sign)
+
+
+def lowered(terms: Iterable[Any]) -> list[Any]:
+    """Rows and cones, told apart from those that were written."""
+    return [
+        replace(term, written=Lowering()) if isinstance(term, (Equal, AtMost, InCone)) else term
+        for term in terms
+    ]
 
 
 def at_present(term: Term) -> Term:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,10 @@ import numpy as np
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared
 from sdpdr.model.arithmetic import Arithmetic
-from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present
+from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present, called, lowered
 from sdpdr.model.model import Model
 from sdpdr.model.parameters import fixed
-from sdpdr.model.terms import Maximize, Minimize, Term
+from sdpdr.model.terms import Called, Maximize, Minimize, Penalize, Shown, Smooth, Term
 from sdpdr.program.point import Variable
 
 # What a goal alone knows as the model that it is.
@@ -63,13 +63,20 @@ class Goal(Lowered):
         total, sign = fixed(function.affine), function.sign
         variables: list[Variable] = []
         terms: list[Term] = []
+        calls: list[Called] = []
         for k, weight, part in function.present_parts():
             more, made, cost = part.priced(f"{self.label}.{k}", weight)
+            written = function.parts[k][0]
+            if any(isinstance(term, (Penalize, Smooth)) for term in made):
+                made = [_priced_as(written, term) for term in made]
+            else:
+                calls.append(called(written, part, sign))
             variables += more
-            terms += [at_present(term) for term in made]
+            terms += [at_present(term) for term in lowered(made)]
             total = total + sign * fixed(cost)
         kind = Maximize if self.maximize else Minimize
-        return variables, [kind(total.reshape(1)), *terms]
+        shown = Shown(function.affine.reshape(1), tuple(calls))
+        return variables, [kind(total.reshape(1), written=shown), *terms]
 
     @property
     def declared(self) -> Mapping[str, Declared]:
@@ -89,6 +96,13 @@ class Goal(Lowered):
     def __repr__(self) -> str:
         word = "maximise" if self.maximize else "minimise"
         return f"<{self.label}: {word} a function of {', '.join(self.declared)}>"
+
+
+def _priced_as(weight: float | Affine, term: Term) -> Term:
+    """A term with the weight of its part as it was written."""
+    if isinstance(term, Penalize):
+        return replace(term, factors=(weight, *(term.factors or ())[1:]))
+    return replace(term, factors=(weight,)) if isinstance(term, Smooth) else term
 
 
 def minimize(function: Any) -> Goal:

@@ -24,7 +24,7 @@ from sdpdr.model.language.pieces import (
     unknowns,
 )
 from sdpdr.model.language.statements import is_symmetric, svec_of
-from sdpdr.model.terms import Term
+from sdpdr.model.terms import Called, Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,10 @@ class Length(Function):
     >>> len(terms), terms[0].lhs.m, terms[-1].lhs.m
     (39, 153, 1)
     """
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("norm", (self.of,))
 
     def value(self, values: Point) -> float:
         """The function at a point."""
@@ -110,6 +114,10 @@ class QuadOverLin(Function):
     def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.over.declared)
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("quad_over_lin", (self.of, self.over))
 
     def value(self, values: Point) -> float:
         """The function at a point."""
@@ -183,6 +191,10 @@ class Largest(Function):
     [3, 3]
     """
 
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("norm", (self.of, "inf"))
+
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.max(np.abs(self.of.at(values))))
@@ -220,6 +232,10 @@ class Spectral(Function):
     >>> [term.lhs.m for term in Spectral(matrix("X", (2, 3))).above("norm")[1]]
     [15]
     """
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("norm", (self.of, "2"))
 
     def value(self, values: Point) -> float:
         """The function at a point."""
@@ -262,6 +278,10 @@ class Nuclear(Function):
     >>> [v.size for v in variables], [term.lhs.m for term in terms]
     ([3, 6], [15])
     """
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("norm", (self.of, "nuc"))
 
     def value(self, values: Point) -> float:
         """The function at a point."""
@@ -317,6 +337,10 @@ class MatrixFrac(Function):
     def declared(self) -> Mapping[str, Declared]:
         """The variables of both."""
         return joined(self.of.declared, self.matrix.declared)
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("matrix_frac", (self.of, self.matrix), of_matrices=True)
 
     def value(self, values: Point) -> float:
         """The function at a point."""

@@ -17,7 +17,7 @@ from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
 from sdpdr.model.arithmetic import Arithmetic, hint
 from sdpdr.model.language.statements import is_symmetric, svec_of
-from sdpdr.model.terms import AtMost, InCone, Term
+from sdpdr.model.terms import AtMost, Called, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 
 Limits: TypeAlias = "tuple[Sequence[Variable], Sequence[Term]]"
@@ -51,6 +51,10 @@ class Part(ABC):
     def limitable(self) -> Part:
         """The function itself, unless no limit can be written for it, which is refused."""
         return self
+
+    @abstractmethod
+    def called(self) -> Called:
+        """The function as it is printed."""
 
     @abstractmethod
     def value(self, values: Point) -> float:

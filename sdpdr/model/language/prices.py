@@ -20,7 +20,7 @@ from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero
 from sdpdr.model.language.statements import Named, compare, is_symmetric, require_finite
 from sdpdr.model.operands import is_two, told
 from sdpdr.model.parameters import fixed
-from sdpdr.model.terms import AtMost, Penalize, Penalty, Term, require_weights
+from sdpdr.model.terms import AtMost, Called, Penalize, Penalty, Term, require_weights
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
@@ -112,7 +112,28 @@ class Priced(Curved, Named, Part):
         # The square of a row is priced at half its weight.
         weight = (2.0 if self.penalty == "square" else 1.0) * factor * weights
         rows = Affine(flat.maps, np.zeros(flat.m))
-        return Penalize(rows, -flat.constant, self.penalty, weight, name, written=values)
+        return Penalize(
+            *(rows, -flat.constant, self.penalty, weight, name),
+            written=values,
+            factors=(factor, *self._factors(values, weights)),
+        )
+
+    def _factors(self, values: Affine, weights: Array) -> tuple[Affine | Array, ...]:
+        """The weight of each value that is priced, as it was written."""
+        if not isinstance(self.weight, Affine):
+            return (weights,)
+        is_triangle = values.m < self.of.m
+        i, j = np.triu_indices(self.of.shape[0]) if is_triangle else (np.arange(1),) * 2
+        twice = np.where(i == j, 1.0, 2.0)
+        if self.weight.m == 1:
+            return self.weight.reshape(1), twice
+        each = self.weight.broadcast(self.of.shape)
+        return (0.5 * twice * (each[i, j] + each[j, i]) if is_triangle else each.reshape(-1),)
+
+    def called(self) -> Called:
+        """The sum over all values as it is printed."""
+        values, weights = self._values()
+        return Called(self.penalty, (values,), self._factors(values, weights))
 
     def __mul__(self, factor: Any) -> Any:
         if isinstance(factor, Arithmetic) and factor.affine().is_known:

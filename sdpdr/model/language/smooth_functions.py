@@ -21,7 +21,7 @@ from sdpdr.model.smooth import (
     SmoothFunction,
     SumExp,
 )
-from sdpdr.model.terms import Smooth
+from sdpdr.model.terms import Called, Smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,10 @@ class SmoothPart(Function):
 
     function: SmoothFunction
 
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called(self.function.word, (self.of,))
+
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(self.function.value(self.of.at(values).ravel()))
@@ -63,7 +67,7 @@ class SmoothPart(Function):
     def priced(self, name: str, weight: float) -> Built:
         """The function at its price; nothing else is left to minimise."""
         flat = self.of.reshape(-1)
-        term = Smooth(flat, self.function, weight, term_name(name, ""))
+        term = Smooth(flat, self.function, weight, term_name(name, ""), written=flat)
         return [], [term], Affine.of(0.0)
 
 

@@ -24,7 +24,7 @@ from sdpdr.model.language.pieces import (
     unknown_matrix,
     unknowns,
 )
-from sdpdr.model.terms import AtMost, InCone, Term
+from sdpdr.model.terms import AtMost, Called, InCone, Term
 from sdpdr.program.point import Variable
 
 
@@ -43,6 +43,10 @@ class LargestEigenvalue(Function):
     >>> (lambda_max(symmetric("S", 3)) <= 1.0).terms()[0].lhs.m
     6
     """
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("lambda_max", (self.of,), of_matrices=True)
 
     def value(self, values: Point) -> float:
         """The function at a point."""
@@ -89,6 +93,10 @@ class LargestEigenvalues(Function):
 
     k: int
 
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("sum_largest", (self.of, str(self.k)), of_matrices=True)
+
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.linalg.eigvalsh(smat(self.of.at(values)))[-self.k :].sum())
@@ -127,6 +135,12 @@ class LargestValues(Function):
 
     k: int
 
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called(
+            *(("max", (self.of,)) if self.k == 1 else ("sum_largest", (self.of, str(self.k))))
+        )
+
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.sort(self.of.at(values).ravel())[-self.k :].sum())
@@ -159,6 +173,10 @@ class LessMean(Function):
     >>> len([t for t in LessMean(scalar("v", 4)).above("mean")[1] if isinstance(t, InCone)])
     3
     """
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("geo_mean", (self.of,), sign=-1.0)
 
     def value(self, values: Point) -> float:
         """The function at a point."""
@@ -198,6 +216,10 @@ class LessRootDet(Function):
     >>> [v.size for v in variables], terms[0].lhs.m
     ([3, 1], 10)
     """
+
+    def called(self) -> Called:
+        """The function as it is printed."""
+        return Called("root_det", (self.of,), sign=-1.0, of_matrices=True)
 
     def value(self, values: Point) -> float:
         """The function at a point."""

@@ -148,11 +148,14 @@ class Statement(Named):
         return matrix.picked(matrix.places()[np.triu_indices(len(matrix.places()))])
 
     def _made(self, difference: Affine) -> Term:
-        written = Written(self.left, self.relation, self.right)
+        left, right = self.left, self.right
         if self.relation in (">>", "<<"):
             rows = difference if len(difference.shape) == 1 else svec_of(difference)
-            return InCone(rows, "psd", written=written)
+            return InCone(rows, "psd", written=Written(left, self.relation, right))
         rows = self._rows_of(difference) if is_symmetric(difference) else difference
+        if rows.m < left.m:  # of the upper triangle alone
+            left, right = self._rows_of(left), self._rows_of(right)
+        written = Written(left, self.relation, right)
         moved = Affine(rows.maps, np.zeros(rows.m), declared=rows.declared)
         kind = Equal if self.relation == "==" else AtMost
         return kind(moved, 0.0 - rows.constant, written=written)

@@ -136,5 +136,9 @@ def _free(name: str, size: int, shape: tuple[int, ...], nonnegative: bool = Fals
 def _named(names: str, make: Callable[[str], T]) -> T | tuple[T, ...]:
     if not isinstance(names, str) or not names.replace(",", " ").split():
         raise DataTypeError(f"a variable needs a name, a str; it was given {names!r}.")
-    made = tuple(make(name) for name in names.replace(",", " ").split())
+    each = names.replace(",", " ").split()
+    for k, name in enumerate(each):
+        if name in each[:k]:
+            raise ModelError(f"two variables of {names!r} are called {name!r}; rename one of them.")
+    made = tuple(make(name) for name in each)
     return made[0] if len(made) == 1 else made

@@ -235,14 +235,16 @@ class Place:
         return cls(of, w, y, mu, x, s, tuple(frames), missed, slack, float(error))
 
     def vanishing(self, wider: Place) -> float:
-        """The least share that an eigenvalue of W keeps of that on a wider path, in these units.
+        """The least share that an eigenvalue of X, or else the one of S, keeps of a wider path's.
 
-        The root of the quotient of both mu where X and S vanish together, and about one elsewhere.
+        The root of the quotient of both mu where X and S vanish together, and about one elsewhere:
+        X and S apart, since a scalar that vanishes by itself is measured in units as small as it.
         """
-        kept = [self.w[self.of.nonnegative] / wider.w[self.of.nonnegative]]
+        k = self.of.nonnegative
+        kept = [np.maximum(self.x[k] / wider.x[k], self.s[k] / wider.s[k])]
         for one, other in zip(self.frames, wider.frames, strict=True):
-            kept.append((one.x - one.s) / (other.x - other.s))
-        return float(np.min(np.abs(np.concatenate(kept)), initial=1.0))
+            kept.append(np.maximum(one.x / other.x, one.s / other.s))
+        return float(np.min(np.concatenate(kept), initial=1.0))
 
 
 def _relative(residual: Array, data: Array) -> float:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.svec import smat
+from sdpdr.linalg.svec import smat, svec_index
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import finite, unless_lost
 from sdpdr.solving.again.kkt import Equations, Place
@@ -29,6 +30,9 @@ _HALVINGS, _FALL = 6, 0.1
 _SLOWEST = 0.9
 # Residuals that rounding leaves, relative to data, and that are worth having.
 _REACHED, _USABLE = 1e-13, 1e-11
+# Last points of the way, which tell what vanishes, and rounds in which rows tell its sizes by those
+# of others.
+_WAY, _ROUNDS = 4, 3
 # Gaps, relative to the value, on the way to an optimum, and from which on it is one.
 GAPS, _TIGHT = tuple(10.0**-k for k in range(5, 13)), 1e-9
 
@@ -47,11 +51,11 @@ class Central:
     place: Place
     steps: int
 
-    def in_units_of(self, other: Place) -> Place:
-        """The place in the units of another one."""
-        of = other.of
+    def in_units_of(self, of: Equations) -> Place:
+        """The place in the units of other equations."""
         w = self.x / of.units - self.s * of.units / of.price
-        return Place.at(of, w, self.y / of.rows / of.price, self.place.mu)
+        mu = self.place.mu * self.place.of.price / of.price
+        return Place.at(of, w, self.y / of.rows / of.price, mu)
 
     @property
     def x(self) -> Array:
@@ -227,7 +231,12 @@ class End:
 
 
 def optimum(
-    program: ConeProgram, x: Array, y: Array, s: Array, gaps: Sequence[float] = GAPS
+    program: ConeProgram,
+    x: Array,
+    y: Array,
+    s: Array,
+    size: float,
+    gaps: Sequence[float] = GAPS,
 ) -> End | None:
     """The point of the central path next to the optimum that doubles lead to.
 
@@ -236,8 +245,10 @@ def optimum(
     program : ConeProgram
     x, s : arrays of shape (N,)
     y : array of shape (m,)
+    size : float
+        Of values; positive.
     gaps : sequence of float, optional
-        Relative to the value, of points on the way. Multipliers that have no limit stay where they
+        Relative to the size, of points on the way. Multipliers that have no limit stay where they
         are if it begins with the last.
 
     Returns
@@ -245,7 +256,6 @@ def optimum(
     End or None
         None if no point is near the optimum.
     """
-    size = abs(program.value(x) - program.sdp.constant) or 1.0
     found: list[Central] = []
     reached: list[float] = []
     for gap in gaps:
@@ -259,7 +269,48 @@ def optimum(
     last = found[-1]
     if len(found) == 1:
         return End(last, 0.0, 1.0)
-    kept = last.place.vanishing(found[-2].in_units_of(last.place))
+    kept = last.place.vanishing(found[-2].in_units_of(last.place.of))
     tiny = float(np.finfo(float).tiny)
     ratio = float(np.linalg.norm(last.y)) / max(float(np.linalg.norm(found[0].y)), tiny)
-    return End(last, kept, ratio ** (1.0 / np.log10(reached[0] / reached[-1])))
+    wider, share = found[-_WAY:][0], reached[-1] / reached[-_WAY:][0]
+    sizes = _sizes(program, wider.x, last.x, np.sqrt(share))
+    of = Equations.of(program, program.rescaled(sizes)).priced(last.x, last.s, size, program.order)
+    central = Central(last.in_units_of(of), last.steps)
+    return End(central, kept, ratio ** (1.0 / np.log10(reached[0] / reached[-1])))
+
+
+def _sizes(program: ConeProgram, wider: Array, x: Array, least: float) -> Array:
+    """The point, with sizes that would fill their rows, or be the value, for what vanishes of it.
+
+    Next to the optimum they are no units: what they allow others to change vanishes with them.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    wider, x : arrays of shape (N,)
+        Points of the path, one far from its end and one near to it.
+    least : float
+        What a scalar, or the diagonal of a matrix, keeps at least if it does not vanish.
+    """
+    less = np.abs(x) <= least * np.abs(wider)
+    open_, seen = np.zeros(x.size, dtype=bool), np.abs(x)
+    scalars = np.concatenate([program.nonnegative, program.free])
+    open_[scalars] = less[scalars]
+    for block in program.blocks:
+        k = np.arange(block.order)
+        diagonal = block.start + svec_index(k, k)
+        if np.all(less[diagonal]):
+            open_[diagonal], seen[block.part] = True, 0.0
+    rows = sp.vstack([abs(program.A), sp.csr_array(np.abs(program.c)[None, :])], format="coo")
+    entries, row, column = rows.data, rows.row, rows.col
+    given = np.append(np.abs(program.b), abs(program.value(x) - program.sdp.constant))
+    sizes = np.where(open_, 0.0, seen)
+    for _ in range(_ROUNDS):
+        reached = np.maximum(rows @ sizes, given)
+        known = open_[column] & (entries > 0.0) & (reached[row] > 0.0)
+        filling = np.full(x.size, np.inf)
+        np.minimum.at(filling, column[known], reached[row[known]] / entries[known])
+        filled = np.isfinite(filling)
+        sizes[filled] = filling[filled]
+        open_ &= ~filled
+    return np.where(open_, x, np.copysign(sizes, x))

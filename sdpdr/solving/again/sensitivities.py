@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sdpdr.base.arrays import Array
@@ -16,6 +18,8 @@ from sdpdr.base.errors import (
 from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
+from sdpdr.model.tangent import expansion_of, is_smooth
+from sdpdr.model.terms import Penalize
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
@@ -27,6 +31,13 @@ _KINK = (
     "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
     "unique: this is one of several slopes"
 )
+_UNKNOWN = (
+    "the point of a model with smooth costs has a derivative where their second derivatives are "
+    "known, which those of `smooth` are not, or of too many values: take differences of two "
+    "solutions instead. The optimal value has one all the same, by `sensitivity`."
+)
+# Steps of Newton's method in the points of expansions.
+_EXPANSIONS = 3
 # DIMACS errors of points that are solutions of other numbers.
 _STALE = 1e-4
 
@@ -40,7 +51,8 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
 
     at the point and the multipliers (the envelope theorem), which is affine in every parameter.
     Newton's method makes both precise first, unless the program is too large for it: the
-    multipliers are then as precise as those of the solution.
+    multipliers are then as precise as those of the solution. Smooth costs, as `log_det`, are
+    replaced by their second-order expansions at the optimum (`sdpdr.model.tangent.expansion_of`).
 
     Parameters
     ----------
@@ -82,14 +94,16 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     >>> round(float(sensitivity(model, model.solve(), width)), 6)
     2.0
     """
-    model = _lowered(model)
+    model = as_model(model)
     found = _parameter(model, parameter)
-    program = model.to_sdp
-    here = _lagrangian(program(), solution)
     try:
-        precise = Optimum(model, solution)
-    except DataError:
-        _require_present(model.to_sdp(), solution)  # whose multipliers have to do
+        precise = precise_optimum(model, solution)
+    except DataError:  # its multipliers have to do
+        if is_smooth(model):
+            model, solution = _expanded(model, solution, curved=False)
+        program = model.to_sdp
+        here = _lagrangian(program(), solution)
+        _require_present(program(), solution)
     else:
         program = precise.reduced
         solution = precise.solution
@@ -149,26 +163,56 @@ def derivative(
     array([[1.  , 0.25],
            [0.25, 0.  ]])
     """
-    model = _lowered(model)
-    return Optimum(model, solution).derivative(_parameter(model, parameter))
+    model = as_model(model)
+    return precise_optimum(model, solution).derivative(_parameter(model, parameter))
 
 
-def _lowered(given: Model | Block) -> Model:
-    """The model, which has to have a standard form.
+def precise_optimum(model: Model, solution: Solution) -> Optimum:
+    """The optimum, with expansions in place of smooth costs, to which Newton's method leads.
 
     Raises
     ------
-    NotAcceptedError
+    NotSmoothError, DataError
     """
-    model = as_model(given)
-    try:
-        model.to_sdp()
-    except CompileError as error:
-        raise NotAcceptedError(
-            f"derivatives by parameters are of semidefinite programs, and {error} Take the "
-            "difference of two solutions, at values of the parameter that are near."
-        ) from None
-    return model
+    if not is_smooth(model):
+        return Optimum(model, solution)
+    for _ in range(_EXPANSIONS):
+        near, given = _expanded(model, solution)
+        found = Optimum(near, given)
+        solution = replace(solution, values=found.values)
+    return found
+
+
+def _expanded(model: Model, solution: Solution, *, curved: bool = True) -> tuple[Model, Solution]:
+    """A model with the derivatives of one with smooth costs, and its solution.
+
+    Raises
+    ------
+    DataError
+        If second derivatives are asked for, and not known, or there is no point.
+    """
+    if not all(v.name in solution.values for v in model.variables()):
+        raise _lacking(solution)
+    near = expansion_of(model, solution.values, curved=curved)
+    if near is None:
+        raise DataError(_UNKNOWN)
+    # What squares that are zero at the optimum add to it.
+    written = dict(model.labelled_terms())
+    added = {
+        label: np.zeros(term.lhs.m)
+        for label, term in near.labelled_terms()
+        if isinstance(term, Penalize) and label not in written
+    }
+    slack = {f"{label}.slack": zeros for label, zeros in added.items()}
+    values, duals = {**slack, **solution.values}, {**added, **solution.duals}
+    return near, replace(solution, values=values, duals=duals)
+
+
+def _lacking(solution: Solution) -> DataError:
+    return DataError(
+        f"a derivative needs a point and all multipliers; this solution ({solution.status.name}"
+        f" by {solution.solver}) lacks some."
+    )
 
 
 def _parameter(model: Model, parameter: str | Parameter) -> Parameter:
@@ -203,10 +247,7 @@ def _require_present(sdp: SDP, solution: Solution) -> None:
 def _lagrangian(sdp: SDP, solution: Solution) -> float:
     """That of the minimisation."""
     if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
-        raise DataError(
-            f"a derivative needs a point and all multipliers; this solution ({solution.status.name}"
-            f" by {solution.solver}) lacks some."
-        )
+        raise _lacking(solution)
     total = sdp.primal_value(solution.values)
     for rows in sdp.rows:
         total -= float(solution.duals[rows.label] @ sdp.slack(rows, solution.values))

@@ -24,7 +24,7 @@ from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.face import complete_multipliers
-from sdpdr.program.point import Point, arranged
+from sdpdr.program.point import Point, Value, arranged
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
@@ -121,6 +121,11 @@ class Optimum:
             values=values,
             duals=complete_multipliers(self.sdp, duals),
         )
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The precise point of the whole program."""
+        return dict(self._faced.embed(Point(self.solution.values, {})).values)
 
     @cached_property
     def system(self) -> System:
@@ -224,10 +229,15 @@ def _end(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
 
     Any multipliers do, with which no eigenvalue vanishes on both sides.
     """
-    found = optimum(program, x, y, s)
+    constant = program.sdp.constant
+    size = abs(program.value(x) - constant) or 1.0
+    found = optimum(program, x, y, s, size)
+    if found is None and constant:  # what is beside the constant may be its rounding
+        size = abs(constant)
+        found = optimum(program, x, y, s, size)
     if found is not None and _has_limits(found):
         return found
-    other = optimum(program, x, y, s, GAPS[-2:])
+    other = optimum(program, x, y, s, size, GAPS[-2:])
     return other if other is not None and _has_limits(other) else found
 
 

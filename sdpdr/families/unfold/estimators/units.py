@@ -91,10 +91,8 @@ def _divided_by(unit: float) -> Callable[[Term], Iterable[Term]]:
         # As it was written it would be printed in the old unit.
         if isinstance(term, (Equal, AtMost)):
             yield replace(term, lhs=side(term.lhs), rhs=term.rhs / unit, written=None)
-        elif isinstance(term, InCone):
+        elif isinstance(term, (InCone, Minimize, Maximize)):
             yield replace(term, lhs=side(term.lhs), written=None)
-        elif isinstance(term, (Minimize, Maximize)):
-            yield replace(term, lhs=side(term.lhs))
         elif isinstance(term, Penalize):
             price = term.weight * (unit if term.penalty == "square" else 1.0)
             rhs = term.rhs / unit
