@@ -244,3 +244,23 @@ def test_what_may_only_stand_still_does_not_hide_a_ray():
     solution = sdpdr.solve(model)
     assert solution.status is Status.UNBOUNDED
     assert solution.ray.check(model.to_sdp())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed):
+    """What must vanish along a ray vanishes in no solver's to the last digit."""
+    rng = np.random.default_rng(seed)
+    x, cost = cp.Variable(6), rng.normal(size=6)
+    limits = [
+        cp.norm(rng.normal(size=(2, 6)) @ x - 1.0) <= 2.0,
+        cp.norm1(rng.normal(size=(2, 6)) @ x) <= 5.0,
+        cp.sum_squares(rng.normal(size=(1, 6)) @ x) <= 9.0,
+    ]
+    problem = cp.Problem(cp.Minimize(cost @ x), limits)
+    problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
+    assert problem.status == cp.UNBOUNDED
+    rows = rng.normal(size=(3, 6))
+    far = [cp.norm(rows @ x - 1.0) <= 0.5, cp.norm_inf(rows @ x + 1.0) <= 0.5]
+    problem = cp.Problem(cp.Minimize(cost @ x), [*limits, *far])
+    problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
+    assert problem.status == cp.INFEASIBLE
