@@ -15,9 +15,11 @@ from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.attain.written import is_worth_writing
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.certificate.certify import by_objective
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import is_nothing
 
 # How far from the value, relatively, a bound may be to say anything.
 _WORTH = 1e-2
@@ -72,12 +74,13 @@ class Proofs:
         self, given: Point, goal: float | None, known: _Known, *, hurried: bool
     ) -> tuple[Certificate, Attained, Point]:
         """The same, which says on the way what is known by then."""
-        sides = Sides() if self.rigorous else self._sides(given)
+        idle = self._by_objective(given)
+        sides = Sides() if self.rigorous or idle else self._sides(given)
         met = _met(sides, given)
         if met is not None:
             return met
         known.attained = sides.attained or known.attained
-        certificate, point = self.certified(given, goal)
+        certificate, point = self.certified(given, goal) if idle is None else idle
         if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
             certificate, point = sides.certificate, _proving(sides.certificate, given)
         known.certificate, known.duals = certificate, point.duals
@@ -89,6 +92,19 @@ class Proofs:
         if not hurried:
             certificate, point = self._tightened(certificate, attained, point, given)
         return certificate, attained, point
+
+    def _by_objective(self, given: Point) -> tuple[Certificate, Point] | None:
+        """What multipliers of zero prove, where others could hardly prove more; else None.
+
+        Those of a solver are noise there, and may prove nothing.
+        """
+        value = self.sdp.report(value_of(self.sdp, given))
+        above = value - self.sdp.constant
+        enough = 0.5 * self.tol * max(abs(value), self.gap_scale)
+        if not (above <= enough or is_nothing(self.sdp, above)):
+            return None
+        found = by_objective(self.sdp, rigorous=self.rigorous)
+        return None if found is None else (found, _proving(found, given))
 
     def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
         """Both sides by dense linear algebra; None where they do not meet."""
@@ -161,6 +177,8 @@ class Proofs:
         goal = value_of(self.sdp, point) if attained.value is None else attained.value
         if self.deadline.is_over() or not point.duals or self._is_tight(certificate, goal):
             return certificate, point
+        if not self.gap_scale and is_nothing(self.sdp, certificate.bound, attained.value):
+            return certificate, point
         candidates = [attained.duals] if attained.duals else []
         inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
         for duals in (*candidates, *inward):
@@ -201,7 +219,7 @@ class Proofs:
         if certificate.bound is None or not np.isfinite(goal):
             return False
         away = self.sdp.report(goal) - self.sdp.report(certificate.bound)
-        return away <= 0.5 * self.tol * abs(goal)
+        return away <= 0.5 * self.tol * max(abs(goal), self.gap_scale)
 
 
 @dataclass(eq=False)
