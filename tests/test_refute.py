@@ -10,9 +10,9 @@ import pytest
 
 from sdpdr import graphs, methods
 from sdpdr.base.deadline import Deadline
-from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace
-from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
-from sdpdr.program.rays import Ray
+from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace, VectorMap, svec
+from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable, read_sdpa
+from sdpdr.program.rays import Ray, relax
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
 from sdpdr.solvers.external_programs import Csdp
@@ -169,3 +169,15 @@ def test_rays_of_sdplib(name, verdict, kind):
         assert found.kind == kind
         assert found.rigorous
         assert found.check(sdp)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INFEASIBLE, Verdict.UNBOUNDED])
+def test_what_would_take_longer_than_there_is_time_is_not_written(monkeypatch, verdict):
+    """A change of basis of a matrix inequality of order 90 takes seconds."""
+    monkeypatch.setattr(relax, "congruence", lambda basis: pytest.fail("it was written"))
+    n, rng = 90, np.random.default_rng(0)
+    moves = np.column_stack([svec(m + m.T) for m in rng.normal(size=(3, n, n))])
+    lmi = Lmi("cone", n, {"z": VectorMap(moves)}, -svec(np.eye(n)))
+    sdp = SDP((VectorVariable("z", 3),), {"z": VectorMap(np.ones((1, 3)))}, (), (lmi,))
+    point = Point({"z": np.ones(3)}, {"cone": np.eye(n)})
+    assert isinstance(refute(sdp, verdict, point, deadline=Deadline(1.0)), (Ray, str))

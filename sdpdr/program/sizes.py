@@ -32,6 +32,9 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 
+# Beside what an entry of a solution costs.
+_NOTHING = 1e-7
+
 
 def gap_scale(sdp: SDP) -> float:
     """Size of the objective beside which a value counts as zero; 0 if the data have no size.
@@ -43,6 +46,23 @@ def gap_scale(sdp: SDP) -> float:
     0.5
     """
     return sdp.remembered(_gap_scale)
+
+
+def is_nothing(sdp: SDP, *values: float | None) -> bool:
+    """Whether values of the objective are as good as zero beside the numbers of a program.
+
+    Unknown ones are not. No gap is small relative to an optimum of zero, and there is no point in
+    searching for one.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.mvu(graphs.path([1.0, 1.0, 3.0])).to_sdp()
+    >>> is_nothing(sdp, 1e-9, -1e-12), is_nothing(sdp, 1e-9, None), is_nothing(sdp, 1e-3)
+    (True, False, False)
+    """
+    floor = _NOTHING * gap_scale(sdp)
+    return all(value is not None and abs(value) <= floor for value in values)
 
 
 def _gap_scale(sdp: SDP) -> float:

@@ -342,7 +342,9 @@ def _with_rigorous_ray(sdp: SDP, solution: Solution, ray: Ray, deadline: Deadlin
         found = prove_infeasible(sdp, ray.duals, rigorous=True, deadline=deadline)
     else:
         feasible = ray.kind == "unbounded" and is_feasible(sdp, deadline, rigorous=True)
-        found = prove_unbounded(sdp, ray.values, feasible=feasible, rigorous=True)
+        found = prove_unbounded(
+            sdp, ray.values, feasible=feasible, rigorous=True, deadline=deadline
+        )
     if isinstance(found, Ray) and found.kind == ray.kind:
         return replace(solution, ray=found, rigorous=True)
     words = "the ray is proved, but not with all rounding accounted for"

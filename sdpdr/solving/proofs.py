@@ -22,9 +22,11 @@ from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.attain.written import is_worth_writing
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.certificate.certify import by_objective
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import is_nothing
 
 # How far from the value, relatively, a bound may be to say anything.
 _WORTH = 1e-2
@@ -79,25 +81,26 @@ class Proofs:
         self, given: Point, goal: float | None, known: _Known, *, hurried: bool
     ) -> tuple[Certificate, Attained, Point]:
         """The same, which says on the way what is known by then."""
-        # Squares are slack that a point may be closed by, whatever it is: that takes less.
+        idle = self._by_objective(given)
+        # Squares are slack that closes a point whatever it is, which takes less than both sides.
         closes = any(v.curvature is not None for v in self.sdp.vector_variables)
-        sides = Sides() if self.rigorous or closes else self._sides(given)
+        skips = self.rigorous or idle is not None or closes
+        sides = Sides() if skips else self._sides(given)
         met = _met(sides, given)
         if met is not None:
             return met
         known.attained = sides.attained or known.attained
-        certificate, point = self.certified(given, goal)
-        if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
-            certificate, point = sides.certificate, _proving(sides.certificate, given)
-        known.certificate, known.duals = certificate, point.duals
-        met = None
+        certificate, point = self.certified(given, goal) if idle is None else idle
         if closes and not self.rigorous:
             near = self.attained(given, certificate.bound, path=False)
             if near.value is not None and self._is_tight(certificate, near.value):
                 return certificate, near, point
             sides = self._sides(given)
-            met = _met(sides, given)
-        met = met or self._met_before_path(certificate, point, given)
+            known.attained = sides.attained or known.attained
+        if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
+            certificate, point = sides.certificate, _proving(sides.certificate, given)
+        known.certificate, known.duals = certificate, point.duals
+        met = _met(sides, given) or self._met_before_path(certificate, point, given)
         if met is not None:
             return met
         attained = self._also_attained(sides.attained, certificate, given)
@@ -105,6 +108,19 @@ class Proofs:
         if not hurried:
             certificate, point = self._tightened(certificate, attained, point, given)
         return certificate, attained, point
+
+    def _by_objective(self, given: Point) -> tuple[Certificate, Point] | None:
+        """What multipliers of zero prove, where others could hardly prove more; else None.
+
+        Those of a solver are noise there, and may prove nothing.
+        """
+        value = self.sdp.report(value_of(self.sdp, given))
+        above = value - self.sdp.constant
+        enough = 0.5 * self.tol * max(abs(value), self.gap_scale)
+        if not (above <= enough or is_nothing(self.sdp, above)):
+            return None
+        found = by_objective(self.sdp, rigorous=self.rigorous)
+        return None if found is None else (found, _proving(found, given))
 
     def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
         """Both sides by dense linear algebra; None where they do not meet."""
@@ -180,6 +196,8 @@ class Proofs:
         goal = value_of(self.sdp, point) if attained.value is None else attained.value
         if self.deadline.is_over() or not point.duals or self._is_tight(certificate, goal):
             return certificate, point
+        if not self.gap_scale and is_nothing(self.sdp, certificate.bound, attained.value):
+            return certificate, point
         # Along the path to that point, or else after all that is nearer.
         inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
         central = central_multipliers(self.sdp, given, self.tol, self.deadline)
@@ -221,7 +239,7 @@ class Proofs:
         if certificate.bound is None or not np.isfinite(goal):
             return False
         away = self.sdp.report(goal) - self.sdp.report(certificate.bound)
-        return away <= 0.5 * self.tol * abs(goal)
+        return away <= 0.5 * self.tol * max(abs(goal), self.gap_scale)
 
 
 @dataclass(eq=False)

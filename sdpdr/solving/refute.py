@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError
@@ -27,6 +28,9 @@ from sdpdr.solvers.running import point_found
 
 # Free entries of the matrices up to which an interior-point method takes seconds.
 _SMALL = 3500
+# Seconds after which nothing more is tried with a program of no more: what proves something there
+# takes milliseconds.
+_PATIENCE = 10.0
 # Accuracy aimed at: of a ray, only signs matter, and inside they are right.
 _TOL = 1e-8
 _ROUGH = 1e-5
@@ -82,14 +86,17 @@ def refute(
     """
     if verdict not in _KINDS:
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
+    if _is_small(sdp):
+        deadline = deadline.sooner(_PATIENCE)
     solve = solved_by(solver or _helper(sdp), deadline)
+    given: dict[str, Any] = {"rigorous": rigorous, "deadline": deadline}
     infeasible = [
-        partial(prove_infeasible, sdp, point.duals, rigorous=rigorous, deadline=deadline),
-        partial(find_infeasibility, sdp, solve, rigorous=rigorous),
+        partial(prove_infeasible, sdp, point.duals, **given),
+        partial(find_infeasibility, sdp, solve, **given),
     ]
     unbounded = [
-        partial(prove_unbounded, sdp, point.values, feasible=feasible, rigorous=rigorous),
-        partial(find_unboundedness, sdp, solve, feasible=feasible, rigorous=rigorous),
+        partial(prove_unbounded, sdp, point.values, feasible=feasible, **given),
+        partial(find_unboundedness, sdp, solve, feasible=feasible, **given),
     ]
     claimed, other = infeasible, unbounded
     if verdict is Verdict.UNBOUNDED:
@@ -154,6 +161,9 @@ def solved_by(solver: Solver, deadline: Deadline = ENDLESS) -> Solve:
     return solve
 
 
+def _is_small(sdp: SDP) -> bool:
+    return sum(v.size for v in sdp.psd_variables) <= _SMALL
+
+
 def _helper(sdp: SDP) -> Solver:
-    small = sum(v.size for v in sdp.psd_variables) <= _SMALL
-    return Clarabel(tol=_TOL) if small else Scs(tol=_ROUGH)
+    return Clarabel(tol=_TOL) if _is_small(sdp) else Scs(tol=_ROUGH)

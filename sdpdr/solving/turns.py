@@ -13,6 +13,7 @@ import numpy as np
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, SdpdrWarning, warn
 from sdpdr.program.run import Run, Status
+from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solvers import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
@@ -32,7 +33,8 @@ Attempt = Callable[[Way, str, Deadline, Solution | None], Solution]
 USABLE, MORE, AT_LEAST = 1e-4, 4.0, 10.0
 # Each of them gets so many times what it is predicted to take, and seconds at least.
 HURRY, HURRY_AT_LEAST = 5.0, 3.0
-# Candidates that may find a program optimal for data nearby before the others are spared.
+# Candidates that may find a program optimal for data nearby before the others are spared; or its
+# optimum to be nothing, beside which no gap is small.
 OPINIONS = 2
 # What is left of the error of one who converges after a second half of his time, at most.
 CONVERGING = 0.1
@@ -329,11 +331,19 @@ class Turns:
             return True
         if statuses.count(Status.OPTIMAL_NEARBY) >= OPINIONS:
             return True
+        if sum(map(self._is_nothing, self.found)) >= OPINIONS:
+            return True
         if self.chosen.sdp is None and Status.UNVERIFIED in statuses:
             return True  # There is nothing to grade anybody with.
         if self.chosen.sdp is None and self.usable_at < inf:
             return True  # A tangent at the point, solved by itself, gives what the bound lacks.
         return self._best.status in SETTLED
+
+    def _is_nothing(self, one: Solution) -> bool:
+        """Whether both sides are proved and as good as zero, and no other scale was asked for."""
+        if self.chosen.sdp is None or one.gap_scale > 0.0:
+            return False
+        return is_nothing(self.chosen.sdp, one.bound, one.attained)
 
     @property
     def _best(self) -> Solution:

@@ -278,3 +278,73 @@ def test_labels_that_a_plane_separates_are_fitted_without_an_error():
     found = sdpdr.solve(minimize(sum_logistic(-signs * (data @ weights))) + limited)
     assert 0.0 <= found.value < 1e-6
     assert found.bound is None or found.bound <= found.value
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed):
+    """What must vanish along a ray vanishes in no solver's to the last digit."""
+    rng = np.random.default_rng(seed)
+    x, cost = cp.Variable(6), rng.normal(size=6)
+    limits = [
+        cp.norm(rng.normal(size=(2, 6)) @ x - 1.0) <= 2.0,
+        cp.norm1(rng.normal(size=(2, 6)) @ x) <= 5.0,
+        cp.sum_squares(rng.normal(size=(1, 6)) @ x) <= 9.0,
+    ]
+    problem = cp.Problem(cp.Minimize(cost @ x), limits)
+    problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
+    assert problem.status == cp.UNBOUNDED
+    rows = rng.normal(size=(3, 6))
+    far = [cp.norm(rows @ x - 1.0) <= 0.5, cp.norm_inf(rows @ x + 1.0) <= 0.5]
+    problem = cp.Problem(cp.Minimize(cost @ x), [*limits, *far])
+    problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
+    assert problem.status == cp.INFEASIBLE
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_squares_that_can_all_vanish_need_no_multipliers(seed):
+    """Those of a solver are noise, and prove nothing or next to nothing."""
+    rng = np.random.default_rng(seed)
+    x, X = cp.Variable(6), cp.Variable((2, 2), PSD=True)
+    rows, far = rng.normal(size=(2, 6)), rng.normal(size=(2, 6))
+    squares = 0.01 * cp.sum_squares(rows @ x - np.array([-2.0, 0.0])) + cp.sum_squares(X)
+    limits = [
+        cp.geo_mean(far @ x + 30.0) >= 1.0,
+        cp.norm1(rng.normal(size=(3, 6)) @ x) <= 50.0,
+        X[1, 1] <= 0.0,
+    ]
+    problem = cp.Problem(cp.Minimize(squares), limits)
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.status == cp.OPTIMAL
+    assert abs(problem.value) < 1e-6
+    assert problem.solver_stats.extra_stats.bound == 0.0
+    assert all(not np.any(limit.dual_value) for limit in limits)
+
+
+def test_multipliers_of_zero_are_told_where_rows_leave_a_matrix_nothing():
+    x = cp.Variable((2, 2), symmetric=True)
+    v = cp.vec(x, order="F")
+    squares = np.array([[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, -1.0], [-2.0, 0.0, 2.0, 1.0]])
+    limits = [
+        x >> 0,
+        np.array([[1.0, 1.0, 1.0, 0.0], [0.0, -2.0, 0.0, 0.0]]) @ v + np.array([0.0, 1.0]) >= 0.0,
+        np.array([[-1.0, 0.0, -2.0, -1.0], [2.0, 0.0, -2.0, -1.0]]) @ v >= 0.0,
+        cp.norm(v) <= 5.0,
+    ]
+    problem = cp.Problem(cp.Minimize(100.0 * cp.sum_squares(squares @ v)), limits)
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.status == cp.OPTIMAL
+    assert all(not np.any(limit.dual_value) for limit in limits)
+
+
+def test_where_two_find_an_optimum_of_zero_nobody_else_is_asked():
+    """No gap is small relative to zero: as many digits as there are change nothing."""
+    x, S = scalar("x", 3), symmetric("S", 2)
+    spread = minimize(x.max() - x.min()) + (x.sum() == 1.0)
+    both = minimize(lambda_max(S) + lambda_max(-S)) + (S.trace() == 1.0) + (norm(S) <= 10.0)
+    for model in (spread, both):
+        solution = model.solve()
+        assert len(solution.runs) <= 2
+        assert abs(solution.value) < 1e-6
+        assert abs(solution.bound) < 1e-6
+        assert "gap_scale" in solution.advice
+        assert model.solve(gap_scale=1.0).status is Status.SOLVED

@@ -198,6 +198,16 @@ def test_statuses_in_the_words_of_cvxpy(status, changes, expected):
     assert program.give_back(solution).status == expected
 
 
+@pytest.mark.parametrize("claim", ["infeasible", "unbounded"])
+@pytest.mark.parametrize("status", [Status.TIME_LIMIT, Status.INTERRUPTED])
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate:UserWarning")
+def test_a_claim_that_was_to_be_proved_when_time_was_up_is_told(claim, status):
+    program = sdpdr.from_cvxpy(disc())
+    claimed = Claim("", verdict=claim)
+    nothing = replace(sdpdr.solve(program), status=status, claimed=claimed, values={}, duals={})
+    assert program.give_back(nothing).status == f"{claim}_inaccurate"
+
+
 @pytest.mark.parametrize("status", [Status.FAILED, Status.TIME_LIMIT])
 def test_no_point_is_an_error_of_cvxpy(status):
     program = sdpdr.from_cvxpy(disc())

@@ -23,6 +23,7 @@ from sdpdr.linalg import (
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, certify
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Plain
+from sdpdr.program.certificate.certify import by_objective
 from sdpdr.program.sizes import gap_scale
 
 
@@ -323,3 +324,22 @@ def test_correlations_already_in_order_are_certified_at_zero():
     solution = sdpdr.solve(SDP(variables, {}, rows), "clarabel", gap_scale=1.0)
     assert abs(solution.value) < 1e-9
     assert solution.certified()
+
+
+@pytest.mark.parametrize("rigorous", [False, True])
+def test_an_objective_has_by_itself_what_multipliers_of_zero_prove(rigorous):
+    squares = VectorVariable("y", 2, curvature=np.array([2.0, 1.0]))
+    rows = (Rows("any", "==", {"y": VectorMap(np.eye(2)), "z": VectorMap(-np.eye(2))}, np.ones(2)),)
+    for cost, expected in ((0.0, 0.0), (1.0, 0.0), (-1.0, None)):
+        z = VectorVariable("z", 2, nonnegative=True)
+        linear = {"y": VectorMap(np.array([[2.0, 0.0]])), "z": VectorMap([[cost, 0.0]])}
+        found = by_objective(SDP((squares, z), linear, rows), rigorous=rigorous)
+        if expected is None:
+            assert found is None
+            continue
+        # The least of y0^2 + 2 y0 + y1^2 / 2 over all y.
+        assert found.bound == pytest.approx(-1.0)
+        assert (found.bound <= -1.0) or not rigorous
+        assert not np.any(found.duals["any"])
+    free = VectorVariable("z", 2)
+    assert by_objective(SDP((squares, free), {"z": VectorMap([[1.0, 0.0]])}, rows)) is None

@@ -231,6 +231,32 @@ def test_multipliers_that_are_no_numbers_or_zero_prove_nothing(bad):
     assert isinstance(prove_infeasible(sdp, {k: bad * y for k, y in duals.items()}), str)
 
 
+def planted_on_a_face(seed, order=4, rank=1, size=5):
+    """No z has G(z) >= 0, by multipliers of a low rank with numbers of no kind."""
+    rng = np.random.default_rng(seed)
+    factor = rng.normal(size=(order, rank))
+    multiplier = factor @ factor.T / np.sum(factor**2)
+    moves = [draw + draw.T for draw in rng.normal(size=(size + 1, order, order))]
+    inner = np.sum(multiplier**2)
+    moves = [m - np.sum(m * multiplier) / inner * multiplier for m in moves]
+    constant = moves.pop() - multiplier / inner
+    lhs = {"z": VectorMap(np.column_stack([svec(m) for m in moves]))}
+    lmi = Lmi("cone", order, lhs, svec(constant))
+    return SDP((VectorVariable("z", size),), {}, (), (lmi,)), multiplier
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_solvers_multipliers_of_a_low_rank_become_those_of_a_proof(seed, rank):
+    sdp, multiplier = planted_on_a_face(seed, rank=rank)
+    noise = np.random.default_rng(seed).normal(size=multiplier.shape)
+    given = multiplier + 1e-8 * (noise + noise.T)
+    assert is_proved(prove_infeasible(sdp, {"cone": given}), "infeasible")
+    # Where there is a point, as with a constant inside the cone, the same prove nothing.
+    feasible = replace(sdp.lmis[0], constant=svec(np.eye(4)))
+    assert isinstance(prove_infeasible(replace(sdp, lmis=(feasible,)), {"cone": given}), str)
+
+
 # -- unbounded ------------------------------------------------------------------------------------
 
 
@@ -280,6 +306,38 @@ def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
     row = Rows("most", "<=", {"X": Trace(2, np.array([price, 1.0]))}, np.ones(1))
     sdp = SDP(matrix(2), {"X": -1.0 * Trace(2)}, (row,))
     found = prove_unbounded(sdp, {"X": np.diag([1.0, 0.0])}, feasible=True, rigorous=rigorous)
+    assert isinstance(found, str)
+
+
+@pytest.mark.parametrize("error", [1e-8, 1e-6])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_solvers_direction_along_which_lengths_stay_becomes_one_of_a_proof(seed, error):
+    """With |A x| <= t <= 1 and sum |B x| <= sum s <= 1, only x with A x = 0 and B x = 0 move."""
+    rng = np.random.default_rng(seed)
+    head, tail = rng.normal(size=(2, 6)), rng.normal(size=(2, 6))
+    x, t, s = VectorVariable("x", 6), VectorVariable("t", 1), VectorVariable("s", 2)
+    arrow = np.zeros((6, 7))
+    for j in range(6):
+        arrow[:, j] = svec(np.block([[0.0, head[:, j]], [head[:, [j]], np.zeros((2, 2))]]))
+    arrow[:, 6] = svec(np.eye(3))
+    cone = Lmi("cone", 3, {"x": VectorMap(arrow[:, :6]), "t": VectorMap(arrow[:, 6:])}, np.zeros(6))
+    one = VectorMap(-np.eye(2))
+    rows = (
+        Rows("length", "<=", {"t": VectorMap(np.ones((1, 1)))}, np.ones(1)),
+        Rows("above", "<=", {"x": VectorMap(tail), "s": one}, np.zeros(2)),
+        Rows("below", "<=", {"x": VectorMap(-tail), "s": one}, np.zeros(2)),
+        Rows("sum", "<=", {"s": VectorMap(np.ones((1, 2)))}, np.ones(1)),
+    )
+    cost = rng.normal(size=6)
+    sdp = SDP((x, t, s), {"x": VectorMap(-cost[None, :])}, rows, (cone,))
+    both = np.vstack([head, tail])
+    step = cost - np.linalg.lstsq(both, both @ cost, rcond=None)[0]
+    noise = {v.name: error * rng.normal(size=v.size) for v in sdp.variables}
+    given = noise | {"x": step + noise["x"]}
+    assert is_proved(prove_unbounded(sdp, given, feasible=True), "unbounded")
+    # And where every direction counts, no noise makes one.
+    bounded = Rows("all", "<=", {"x": VectorMap(cost[None, :])}, np.ones(1))
+    found = prove_unbounded(replace(sdp, rows=(*rows, bounded)), given, feasible=True)
     assert isinstance(found, str)
 
 

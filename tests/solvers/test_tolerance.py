@@ -248,9 +248,7 @@ def test_what_cvxopt_was_told_is_forgotten_even_where_it_breaks_down(path, monke
 
 # -- what comes of it --------------------------------------------------------------------------
 
-USABLE = [
-    name for name, cls in SOLVERS.items() if cls.availability().usable and not cls.is_special
-]
+USABLE = [name for name, cls in SOLVERS.items() if cls.availability().usable and not cls.is_special]
 
 
 @pytest.mark.parametrize("name", USABLE)

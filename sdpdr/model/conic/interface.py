@@ -157,10 +157,12 @@ def status_of(solution: Solution) -> str:
         ``"optimal"`` also of what is optimal for data that differ from those given by less than
         other solvers would notice; ``"..._inaccurate"`` of what is not proved.
     """
-    if solution.status in _STATUSES:
-        status = _STATUSES[solution.status]
-        return status if solution.values or status in names.INF_OR_UNB else cp.SOLVER_ERROR
-    if solution.status is Status.UNVERIFIED and solution.claimed.verdict in _CLAIMED:
+    status = _STATUSES.get(solution.status)
+    if status is not None and (solution.values or status in names.INF_OR_UNB):
+        return status
+    # Of who was stopped while it was to be proved, without a point, the claim is left.
+    empty = not solution.values if status else solution.status is Status.UNVERIFIED
+    if empty and solution.claimed.verdict in _CLAIMED:
         return _CLAIMED[solution.claimed.verdict]
     if not solution.values:
         return cp.SOLVER_ERROR

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort
+from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
 from sdpdr.program.certificate.general import general
@@ -85,6 +87,37 @@ def certify(
         sdp, y, arithmetic, deadline
     )
     return found if found.bound is not None else rational(sdp, y) or found
+
+
+def by_objective(sdp: SDP, *, rigorous: bool = False) -> Certificate | None:
+    """The bound that the objective has by itself, as a sum of squares has: multipliers of zero.
+
+    Parameters
+    ----------
+    sdp : SDP
+    rigorous : bool, default False
+        Account for all rounding.
+
+    Returns
+    -------
+    Certificate or None
+        None where the objective has no bound, or none that a factorization proves.
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, scalar, square
+    >>> x = scalar("x", 2)
+    >>> by_objective((minimize(square(x[0] - x[1])) + (x >= 1.0)).to_sdp()).bound
+    0.0
+    """
+    arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
+    account = Account(replace(sdp, rows=(), lmis=()), arithmetic)
+    found = account.certificate([{}], "the objective has this bound by itself")
+    if found is None:
+        return None
+    duals = {r.label: np.zeros(r.m) for r in sdp.rows}
+    duals |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in sdp.lmis}
+    return replace(found, duals=duals)
 
 
 def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:

@@ -30,8 +30,9 @@ from sdpdr.program.certificate.moving import direction, distance, size
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.limits import Limits
+from sdpdr.program.rays.faces import on_faces
 from sdpdr.program.rays.ray import Ray
-from sdpdr.program.rays.relax import relaxations, without_objective
+from sdpdr.program.rays.relax import Relaxation, relaxations, without_objective
 from sdpdr.program.sdp import SDP
 
 Lifts: TypeAlias = Mapping[str, float] | None
@@ -61,7 +62,8 @@ def prove_infeasible(
         Accept a proof only if all rounding is accounted for. Such a proof is tried first in
         any case, and `Ray.rigorous` tells.
     deadline : Deadline, optional
-        After it no other relaxation is tried than the first.
+        After it no other relaxation is tried than the first, and no limits on variables are
+        looked for.
 
     Returns
     -------
@@ -95,11 +97,11 @@ def prove_infeasible(
     except ArithmeticError as error:
         return str(error)
     trouble = ""
-    for relaxation in relaxations(without_objective(sdp), y, exactly=rigorous):
+    for relaxation in _relaxed(without_objective(sdp), y, deadline, rigorous=rigorous):
         kinds: tuple[Arithmetic, ...] = (Rigorous(),) if relaxation.is_exact else ()
         kinds = kinds if rigorous else (*kinds, Cautious())
         try:
-            found = _prove(relaxation.sdp, relaxation.duals, kinds)
+            found = _prove(relaxation.sdp, relaxation.duals, kinds, deadline)
         except (ArithmeticError, np.linalg.LinAlgError) as error:
             found = str(error)
         if isinstance(found, str):
@@ -113,6 +115,14 @@ def prove_infeasible(
         words = f"{words}; {arithmetic.words}"
         return Ray("infeasible", margin, words, arithmetic.rigorous, duals=proof)
     return _rational(sdp, y) or trouble or "the multipliers are zero"
+
+
+def _relaxed(sdp: SDP, y: Duals, deadline: Deadline, *, rigorous: bool) -> Iterator[Relaxation]:
+    """The whole program, the faces on which a ray near these multipliers may lie, and less."""
+    less = relaxations(sdp, y, rigorous, deadline)
+    yield next(less)
+    yield from on_faces(sdp, y)
+    yield from less
 
 
 def _rational(sdp: SDP, y: Duals) -> Ray | None:
@@ -170,13 +180,15 @@ def _size(sdp: SDP, y: Duals) -> float:
 
 
 def _prove(
-    sdp: SDP, y: Duals, kinds: tuple[Arithmetic, ...]
+    sdp: SDP, y: Duals, kinds: tuple[Arithmetic, ...], deadline: Deadline
 ) -> tuple[Mapping[str, Array], float, str, Arithmetic] | str:
     """Multipliers of a positive bound, the bound, how it is proved; or why none is."""
     trouble = "the multipliers do not contradict the right sides"
     limits: Limits | None = None
     for candidate, lifts, words in _candidates(sdp, y):
         if lifts is not None and limits is None:
+            if deadline.is_over():
+                break
             limits = sdp.remembered(Limits)
         needed = _ROUNDING * _size(sdp, candidate)
         if sdp.dual_value(candidate) <= needed:

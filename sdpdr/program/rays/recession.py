@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import svec
@@ -32,7 +33,12 @@ _DUST = 1e-7
 
 
 def prove_unbounded(
-    sdp: SDP, values: Mapping[str, Value], *, feasible: bool, rigorous: bool = False
+    sdp: SDP,
+    values: Mapping[str, Value],
+    *,
+    feasible: bool,
+    rigorous: bool = False,
+    deadline: Deadline = ENDLESS,
 ) -> Ray | str:
     """Prove from a nearly improving direction that there is one.
 
@@ -46,6 +52,8 @@ def prove_unbounded(
         be infeasible just as well, and the ray is of the kind ``"recession"``.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
+    deadline : Deadline, optional
+        As of `sdpdr.program.rays.prove_infeasible`.
 
     Returns
     -------
@@ -79,9 +87,9 @@ def prove_unbounded(
     if not exactly and (rigorous or any(map(_is_blurred, maps))):
         return "coefficients are sums that rounding changes"
     dual = dual_of(sdp)
-    ray = prove_infeasible(dual, _swept(dense), rigorous)
-    if isinstance(ray, str):
-        ray = prove_infeasible(dual, dense, rigorous)
+    ray = prove_infeasible(dual, _swept(dense), rigorous, deadline)
+    if isinstance(ray, str) and not deadline.is_over():
+        ray = prove_infeasible(dual, dense, rigorous, deadline)
     if isinstance(ray, str):
         return ray
     ray = replace(ray, rigorous=ray.rigorous and exactly)

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg import QuadraticForms, VectorMap
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
 from sdpdr.program.certificate.free import Duals
@@ -40,6 +41,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 _SHARES = (0.0, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 # Of a change of basis, which is dense at first.
 _MOST_ENTRIES = 5e7
+# Operations that it takes, and its products with the maps, for each of them.
+_EACH = 1e3
 # What is left of a sum that cancels, relative to its terms.
 _ROUNDING = 1e-14
 
@@ -72,7 +75,9 @@ def without_objective(sdp: SDP) -> SDP:
     return replace(sdp, variables=variables, objective={}, constant=0.0, maximize=False)
 
 
-def relaxations(sdp: SDP, y: Duals, exactly: bool) -> Iterator[Relaxation]:
+def relaxations(
+    sdp: SDP, y: Duals, exactly: bool, deadline: Deadline = ENDLESS
+) -> Iterator[Relaxation]:
     """Relaxations that keep less and less, the whole program first.
 
     Parameters
@@ -83,6 +88,8 @@ def relaxations(sdp: SDP, y: Duals, exactly: bool) -> Iterator[Relaxation]:
         Of all rows and matrix inequalities.
     exactly : bool
         Only those whose numbers need no rounding.
+    deadline : Deadline, optional
+        Nothing but the whole program comes after it, nor what would take longer to be written.
     """
     whole = {r.label: np.ones(r.m, dtype=bool) for r in sdp.rows}
     yield _relaxed(sdp, y, whole, {lmi.label: np.eye(lmi.order) for lmi in sdp.lmis}, exactly)
@@ -94,8 +101,13 @@ def relaxations(sdp: SDP, y: Duals, exactly: bool) -> Iterator[Relaxation]:
         for share in _SHARES:
             kept = {k: (w > share * heaviest) | (k not in visible) for k, w in weights.items()}
             bases = {lmi.label: range_basis(y[lmi.label], share, along_axes) for lmi in sdp.lmis}
-            if any(np.prod(list(map(svec_size, v.shape))) > _MOST_ENTRIES for v in bases.values()):
+            entries = [float(np.prod(list(map(svec_size, v.shape)))) for v in bases.values()]
+            if max(entries, default=0.0) > _MOST_ENTRIES:
                 continue  # The change of basis would fill the memory.
+            try:
+                Effort(deadline).foresee(_EACH * sum(entries))
+            except EffortSpentError:
+                continue
             key = tuple(np.asarray(a).tobytes() for a in (*kept.values(), *bases.values()))
             if key not in seen:
                 seen.add(key)
@@ -141,7 +153,7 @@ def _compress(lmi: Lmi, basis: Array) -> Lmi:
     n, r = basis.shape
     if n == r and np.array_equal(basis, np.eye(n)):
         return lmi
-    change = _congruence(basis)
+    change = congruence(basis)
     lhs = {}
     for name, linear_map in lmi.lhs.items():
         changed = change @ linear_map
@@ -154,7 +166,7 @@ def _compress(lmi: Lmi, basis: Array) -> Lmi:
     return Lmi(lmi.label, r, lhs, np.asarray(change @ lmi.constant))
 
 
-def _congruence(basis: Array) -> sp.csr_array:
+def congruence(basis: Array) -> sp.csr_array:
     """The matrix that takes svec(M) to svec(V^T M V)."""
     n, r = basis.shape
     i, j = svec_pairs(np.arange(svec_size(n)))

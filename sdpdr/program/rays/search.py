@@ -30,12 +30,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg import LinearMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.free import Duals
@@ -60,7 +62,9 @@ _ENOUGH = 4
 _SIDES = (("over", -1.0), ("under", 1.0))
 
 
-def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray | str:
+def find_infeasibility(
+    sdp: SDP, solve: Solve, *, rigorous: bool = False, deadline: Deadline = ENDLESS
+) -> Ray | str:
     """Look for multipliers that prove a program infeasible, with the help of a solver.
 
     Parameters
@@ -70,6 +74,8 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
         Takes an `SDP` to the `Point` that some solver has for it; nothing is believed of it.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
+    deadline : Deadline, optional
+        As of `sdpdr.program.rays.prove_infeasible`.
 
     Returns
     -------
@@ -90,6 +96,8 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
     """
     trouble = ""
     for sizes in (_sides(sdp), _norms(sdp)):
+        if trouble and deadline.is_over():
+            break
         softer = softened(sdp, sizes)
         multipliers = solve(softer).duals
         if not all(r.label in multipliers for r in sdp.rows):
@@ -100,24 +108,29 @@ def find_infeasibility(sdp: SDP, solve: Solve, *, rigorous: bool = False) -> Ray
             trouble = trouble or "the solver sees a point that meets the rows nearly"
             continue
         duals = _scaled(multipliers, sizes)
-        found = prove_infeasible(sdp, duals, rigorous)
+        found = prove_infeasible(sdp, duals, rigorous, deadline)
         if isinstance(found, str):
-            trouble, found = found, _inside(sdp, duals, solve, rigorous)
+            trouble, found = found, _inside(sdp, duals, solve, deadline, rigorous=rigorous)
         if isinstance(found, Ray):
             return found
     return trouble
 
 
-def _inside(sdp: SDP, duals: Duals, solve: Solve, rigorous: bool) -> Ray | str:
+def _inside(
+    sdp: SDP, duals: Duals, solve: Solve, deadline: Deadline, *, rigorous: bool
+) -> Ray | str:
     """Look again, in what these multipliers need of the program, for a ray in the middle."""
     trouble = "the multipliers say nothing about the right sides"
     with suppress(ArithmeticError):
         y = complete(sdp, duals)
-        for relaxation in islice(relaxations(without_objective(sdp), y, rigorous), _ENOUGH):
+        flat = without_objective(sdp)
+        for relaxation in islice(relaxations(flat, y, rigorous, deadline), _ENOUGH):
+            if deadline.is_over():
+                break
             sizes = _norms(relaxation.sdp)
             centred = _scaled(solve(homogeneous(relaxation.sdp, sizes)).duals, sizes)
             if set(sizes) <= set(centred):
-                found = prove_infeasible(sdp, relaxation.lift(centred), rigorous)
+                found = prove_infeasible(sdp, relaxation.lift(centred), rigorous, deadline)
                 if isinstance(found, Ray):
                     return found
                 trouble = found
@@ -130,7 +143,12 @@ def _scaled(duals: Duals, sizes: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def find_unboundedness(
-    sdp: SDP, solve: Solve, *, feasible: bool, rigorous: bool = False
+    sdp: SDP,
+    solve: Solve,
+    *,
+    feasible: bool,
+    rigorous: bool = False,
+    deadline: Deadline = ENDLESS,
 ) -> Ray | str:
     """Look for a direction that improves a program without end, with the help of a solver.
 
@@ -143,6 +161,8 @@ def find_unboundedness(
         Whether the caller has proved that the program has a feasible point.
     rigorous : bool, default False
         Accept a proof only if all rounding is accounted for.
+    deadline : Deadline, optional
+        As of `sdpdr.program.rays.prove_infeasible`.
 
     Returns
     -------
@@ -151,16 +171,17 @@ def find_unboundedness(
     trouble = "no solver found a direction that improves the objective"
     wanted = directions(sdp)
     point = solve(wanted)
+    prove = partial(prove_unbounded, sdp, feasible=feasible, rigorous=rigorous, deadline=deadline)
     if point.values and wanted.primal_value(point.values) < -_HOPE:
-        found = prove_unbounded(sdp, point.values, feasible=feasible, rigorous=rigorous)
+        found = prove(point.values)
         if isinstance(found, Ray):
             return found
         trouble = found
-    # Multipliers of the dual program are directions of this one.
-    ray = find_infeasibility(dual_of(sdp), solve, rigorous=rigorous)
-    if isinstance(ray, str):
+    if deadline.is_over():
         return trouble
-    return prove_unbounded(sdp, ray.duals, feasible=feasible, rigorous=rigorous)
+    # Multipliers of the dual program are directions of this one.
+    ray = find_infeasibility(dual_of(sdp), solve, rigorous=rigorous, deadline=deadline)
+    return trouble if isinstance(ray, str) else prove(ray.duals)
 
 
 def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:

@@ -8,10 +8,8 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
-    CompileError,
     DataError,
     NonUniqueWarning,
-    NotAcceptedError,
     UnknownNameError,
     warn,
 )
