@@ -48,6 +48,10 @@ class SlackColumn:
 
 def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     """All scalars of a program as slack of single rows; None if one is anything else."""
+    return sdp.remembered(_slack_columns)
+
+
+def _slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     found: list[SlackColumn] = []
     scalars = sdp.vector_variables
     if any(v.is_free or any(v.name in lmi.lhs for lmi in sdp.lmis) for v in scalars):
@@ -132,7 +136,18 @@ def repair(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
     if not columns:
         return mended
     mended = {**mended, **fill_slack(sdp, mended, columns)}
+    if _are_squares(sdp, columns):
+        return mended
     return mended if _is_no_worse(sdp, mended, values) else values
+
+
+def _are_squares(sdp: SDP, columns: list[SlackColumn]) -> bool:
+    """Whether slack is what equations define, one each, and so nothing else than it has to be."""
+    equations = {r.label for r in sdp.rows if r.relation == "=="}
+    labels = {column.label for column in columns}
+    squared = all(column.curvature is not None for column in columns)
+    alone = all(np.unique(column.row).size == column.row.size for column in columns)
+    return squared and alone and len(labels) == len(columns) and labels <= equations
 
 
 def _is_no_worse(sdp: SDP, mended: Mapping[str, Value], given: Mapping[str, Value]) -> bool:

@@ -200,8 +200,14 @@ def _told(lmi: Lmi, k: int) -> dict[str, Array] | None:
     place = int(svec_index(k, k))
     if lmi.constant[place]:
         return None
-    rows = {name: a.matrix()[[place]] for name, a in lmi.lhs.items()}
-    return {name: row.toarray()[0] for name, row in rows.items() if row.count_nonzero()}
+    found = {}
+    for name, a in lmi.lhs.items():
+        rows = a.matrix()
+        part = slice(*rows.indptr[place : place + 2])
+        if np.any(rows.data[part]):
+            sums = np.bincount(rows.indices[part], rows.data[part], rows.shape[1])
+            found[name] = sums.astype(float)
+    return found
 
 
 def _heads(
@@ -262,7 +268,7 @@ def _with_squares(
     for v in sdp.variables:
         parts = [_beside(lmi, v) for lmi in arrows]
         if v.name not in gone and any(part.nnz for part in parts):
-            rows = sp.csr_array(sp.vstack(parts, format="csr"))
+            rows = parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, format="csr"))
             lhs[v.name] = VectorMap(rows) if isinstance(v, VectorVariable) else SvecMap(v.n, rows)
     lhs[SQUARED] = VectorMap(-sp.eye_array(size, format="csr"))
     constant = np.concatenate([lmi.constant[_neck(lmi.order)] / SQRT2 for lmi in arrows])
