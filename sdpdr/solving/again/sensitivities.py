@@ -17,7 +17,7 @@ from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.model.tangent import expansion_of, is_smooth
-from sdpdr.model.terms import Penalize
+from sdpdr.model.terms import Penalize, Smooth
 from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
@@ -36,6 +36,8 @@ _UNKNOWN = (
 )
 # Steps of Newton's method in the points of expansions.
 _EXPANSIONS = 3
+# Values of smooth costs up to which those steps take less than a second or so.
+_MANY = 300
 # DIMACS errors of points that are solutions of other numbers.
 _STALE = 1e-4
 
@@ -95,7 +97,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     model = as_model(model)
     found = _parameter(model, parameter)
     try:
-        precise = precise_optimum(model, solution)
+        precise = precise_optimum(model, solution, _MANY)
     except DataError:  # its multipliers have to do
         if is_smooth(model):
             model, solution = _expanded(model, solution, curved=False)
@@ -165,15 +167,27 @@ def derivative(
     return precise_optimum(model, solution).derivative(_parameter(model, parameter))
 
 
-def precise_optimum(model: Model, solution: Solution) -> Optimum:
+def precise_optimum(model: Model, solution: Solution, most: float = float("inf")) -> Optimum:
     """The optimum, with expansions in place of smooth costs, to which Newton's method leads.
+
+    Parameters
+    ----------
+    model : Model
+    solution : Solution
+    most : float, optional
+        Values that smooth costs are of, beyond which this takes more than it is worth.
 
     Raises
     ------
-    NotSmoothError, DataError
+    NotSmoothError
+        As for `Optimum`.
+    DataError
+        As for `Optimum`, and if smooth costs are of too many values, or have no expansion.
     """
     if not is_smooth(model):
         return Optimum(model, solution)
+    if sum(t.lhs.m for _, t in model.labelled_terms() if isinstance(t, Smooth)) > most:
+        raise DataError(_UNKNOWN)
     for _ in range(_EXPANSIONS):
         near, given = _expanded(model, solution)
         found = Optimum(near, given)

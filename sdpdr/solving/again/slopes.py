@@ -32,6 +32,8 @@ from sdpdr.solving.again.newton import GAPS, Central, End, optimum
 from sdpdr.solving.again.system import System
 from sdpdr.solving.again.warm import begin, fit
 
+# Values, relative to the constant beside them, that may be no more than errors.
+_ROUNDED = 1e-6
 # Share of a change that equations which depend on others may contradict, by rounding.
 _DOUBT = 1e-6
 # What an eigenvalue keeps at least, as the gap becomes a tenth, unless it vanishes together with
@@ -230,9 +232,11 @@ def _end(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
     Any multipliers do, with which no eigenvalue vanishes on both sides.
     """
     constant = program.sdp.constant
-    size = abs(program.value(x) - constant) or 1.0
+    size = abs(program.value(x) - constant)
+    if size <= _ROUNDED * abs(constant):
+        size = abs(constant) or 1.0
     found = optimum(program, x, y, s, size)
-    if found is None and constant:  # what is beside the constant may be its rounding
+    if found is None and size < abs(constant):
         size = abs(constant)
         found = optimum(program, x, y, s, size)
     if found is not None and _has_limits(found):
