@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -22,14 +23,19 @@ from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.attain.written import is_worth_writing
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
+from sdpdr.program.certificate.account import Account
+from sdpdr.program.certificate.arithmetic import Plain, Rigorous
 from sdpdr.program.certificate.certify import by_objective
+from sdpdr.program.certificate.free import has_no_objective
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point
+from sdpdr.program.rays.faces import on_faces
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import is_nothing
 
 # How far from the value, relatively, a bound may be to say anything.
 _WORTH = 1e-2
+_ON_A_FACE = "multipliers on a face of those that are feasible; "
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +103,8 @@ class Proofs:
                 return certificate, near, point
             sides = self._sides(given)
             known.attained = sides.attained or known.attained
+        if idle is None:
+            certificate, point = self._on_a_face(certificate, point, given)
         if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
             certificate, point = sides.certificate, _proving(sides.certificate, given)
         known.certificate, known.duals = certificate, point.duals
@@ -121,6 +129,29 @@ class Proofs:
             return None
         found = by_objective(self.sdp, rigorous=self.rigorous)
         return None if found is None else (found, _proving(found, given))
+
+    def _on_a_face(
+        self, certificate: Certificate, point: Point, given: Point
+    ) -> tuple[Certificate, Point]:
+        """The bound, or a better one where multipliers lie at the boundary of what is feasible."""
+        value = value_of(self.sdp, given)
+        if not given.duals or self.deadline.is_over() or self._is_tight(certificate, value):
+            return certificate, point
+        if not self.sdp.is_dual_point(given.duals) or has_no_objective(self.sdp):
+            return certificate, point
+        arithmetic = Rigorous() if self.rigorous else Plain()
+        for relaxation in on_faces(self.sdp, given.duals):
+            if self.rigorous and not relaxation.is_exact:
+                continue
+            with suppress(ArithmeticError, np.linalg.LinAlgError):
+                account = Account(relaxation.sdp, arithmetic)
+                found = account.certificate([relaxation.duals], _ON_A_FACE + arithmetic.words)
+                if found is not None and self._better(certificate, found) is found:
+                    certificate = replace(found, duals=relaxation.lift(found.duals))
+                    point = _proving(certificate, given)
+            if self._is_tight(certificate, value):
+                break
+        return certificate, point
 
     def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
         """Both sides by dense linear algebra; None where they do not meet."""

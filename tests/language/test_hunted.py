@@ -22,6 +22,7 @@ from sdpdr import (
     scalar,
     square,
     sum_exp,
+    sum_largest,
     sum_log,
     sum_logistic,
     symmetric,
@@ -348,3 +349,38 @@ def test_where_two_find_an_optimum_of_zero_nobody_else_is_asked():
         assert abs(solution.bound) < 1e-6
         assert "gap_scale" in solution.advice
         assert model.solve(gap_scale=1.0).status is Status.SOLVED
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_sum_of_all_eigenvalues_is_the_trace(n):
+    """Its multipliers are an identity, at the boundary of what is feasible."""
+    S, C = symmetric("S", n), np.diag(np.arange(1.0, n + 1.0))
+    model = minimize(sum_largest(S, n) + S.inner(C)) + (norm(S) <= 1.0)
+    least = -np.linalg.norm(C + np.eye(n))
+    solution = model.solve()
+    assert solution.certified()
+    assert solution.value == pytest.approx(least, abs=1e-5)
+    assert solution.bound <= least + 1e-8
+    x = cp.Variable((n, n), symmetric=True)
+    cost = cp.Minimize(cp.lambda_sum_largest(x, n) + cp.trace(C @ x))
+    problem = cp.Problem(cost, [cp.norm(x, "fro") <= 1.0])
+    problem.solve(solver=sdpdr.CVXPY())
+    assert problem.status == cp.OPTIMAL
+    assert problem.solver_stats.extra_stats.certified()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_weight_of_zero_leaves_scalars_without_a_cost_and_bounds_as_they_are(seed):
+    rng = np.random.default_rng(seed)
+    x, weight = cp.Variable(3), cp.Parameter(nonneg=True, value=0.0)
+    X, cost = cp.Variable((3, 3), PSD=True), np.diag([1.0, 2.0, 3.0]) + 0.3
+    goal = cp.trace(cost @ X) + cp.sum_squares(x - rng.normal(size=3)) + weight * cp.norm1(x)
+    problem = cp.Problem(cp.Minimize(goal), [cp.norm(x) <= 3.0, cp.diag(X) == 1.0, X[0, 1] <= x[0]])
+    problem.solve(solver=sdpdr.CVXPY())
+    found = problem.solver_stats.extra_stats
+    assert problem.status == cp.OPTIMAL
+    assert found.certified()
+    value = problem.value
+    problem.solve(solver=cp.CLARABEL)
+    assert value == pytest.approx(problem.value, rel=1e-5)
+    assert found.bound <= problem.value + 1e-5

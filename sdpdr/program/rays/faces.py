@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import TypeAlias
 
 import numpy as np
@@ -52,10 +53,11 @@ Lift: TypeAlias = Callable[[Duals], dict[str, Array]]
 def on_faces(sdp: SDP, y: Duals) -> Iterator[Relaxation]:
     """Relaxations in which a ray near these multipliers lies inside all cones.
 
+    With an objective, those in which dual feasible multipliers do, and prove a bound.
+
     Parameters
     ----------
     sdp : SDP
-        Without objective.
     y : mapping from label to array
         Of all rows and matrix inequalities.
     """
@@ -111,6 +113,14 @@ class _System:
         # Powers of two change no digit.
         self._units = np.exp2(np.round(np.log2(sizes)))
         self._columns = columns_of(sdp.rows, sdp.variables).toarray() / self._units[:, None]
+        costs = (
+            svec(np.asarray(sdp.cost(v.name) @ np.eye(v.n)))
+            if isinstance(v, PsdVariable)
+            else np.asarray(sdp.cost(v.name))
+            for v in sdp.variables
+        )
+        self._cost = np.concatenate([np.zeros(0), *costs])
+        self._is_of_rays = not np.any(self._cost)
         sides = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
         self._sides = sides / self._units
         ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
@@ -122,8 +132,13 @@ class _System:
         found = _Faces({}, {})
         for v in self._sdp.variables:
             columns = self._columns[:, self._places[v.name]]
-            slack = columns.T @ u
+            cost = self._cost[self._places[v.name]]
+            slack = columns.T @ u + cost
             unit = np.linalg.norm(columns, axis=0) * float(np.max(np.abs(u), initial=0.0))
+            unit = np.maximum(unit, np.abs(cost))
+            if isinstance(v, VectorVariable) and v.curvature is not None:
+                found.inside[v.name] = np.ones(v.size, dtype=bool)
+                continue
             if isinstance(v, PsdVariable):
                 slack = np.linalg.eigvalsh(smat(slack))
                 unit = float(np.max(unit, initial=0.0))
@@ -140,43 +155,56 @@ class _System:
         u = self._units * y
         value = -float(self._sides @ u)
         for _ in range(_STEPS):
-            equations, sizes = self._equations(u, faces)
+            equations, right, sizes = self._equations(u, faces)
             open_ = self._without_zeros(u, equations)
-            residual = equations @ u
-            if np.all(np.abs(residual) <= _ROUNDING * (2 + u.size) * (sizes @ np.abs(u))):
-                clear = value > _CLEAR * np.max(np.abs(self._sides)) * np.max(np.abs(u))
-                return u / self._units if clear else None
-            matrix = np.vstack([equations, self._sides])[:, open_]
-            wanted = np.append(-residual, -value - self._sides @ u)
-            u[open_] += np.linalg.lstsq(matrix, wanted, rcond=_DEPENDENT)[0]
+            residual = equations @ u + right
+            terms = sizes @ np.abs(u) + np.abs(right)
+            if np.all(np.abs(residual) <= _ROUNDING * (2 + u.size) * terms):
+                return u / self._units if self._is_clear(value, u) else None
+            matrix, wanted = equations, -residual
+            if self._is_of_rays:
+                # All may be multiplied by any number.
+                matrix = np.vstack([equations, self._sides])
+                wanted = np.append(wanted, -value - self._sides @ u)
+            u[open_] += np.linalg.lstsq(matrix[:, open_], wanted, rcond=_DEPENDENT)[0]
         return None
 
-    def _equations(self, u: Array, faces: _Faces) -> tuple[Array, Array]:
-        """Coefficients of what has to vanish, row by row, and the sizes of their terms."""
-        parts, sizes = [np.zeros((0, u.size))], [np.zeros((0, u.size))]
+    def _is_clear(self, value: float, u: Array) -> bool:
+        """Whether a ray contradicts the right sides by more than its errors may be worth."""
+        size = float(np.max(np.abs(self._sides), initial=0.0) * np.max(np.abs(u), initial=0.0))
+        return not self._is_of_rays or value > _CLEAR * size
+
+    def _equations(self, u: Array, faces: _Faces) -> tuple[Array, Array, Array]:
+        """Coefficients and constants of what has to vanish, and the sizes of coefficients."""
+        parts, rights, sizes = [np.zeros((0, u.size))], [np.zeros(0)], [np.zeros((0, u.size))]
         for v in self._sdp.variables:
             columns = self._columns[:, self._places[v.name]]
+            right = self._cost[self._places[v.name]]
             if isinstance(v, VectorVariable):
-                part = columns[:, ~faces.inside[v.name]].T
+                outside = ~faces.inside[v.name]
+                part, right = columns[:, outside].T, right[outside]
                 size = np.abs(part)
             elif faces.ranks[v.name] == v.n:
                 continue
             elif not faces.ranks[v.name]:
                 part, size = columns.T, np.abs(columns.T)
             else:
-                vectors = np.linalg.eigh(smat(columns.T @ u))[1]
+                vectors = np.linalg.eigh(smat(columns.T @ u + right))[1]
                 across = congruence(vectors[:, : v.n - faces.ranks[v.name]])
+                right = across @ right
                 part, size = across @ columns.T, abs(across) @ np.abs(columns.T)
             parts.append(part)
+            rights.append(right)
             sizes.append(size)
-        return np.vstack(parts), np.vstack(sizes)
+        return np.vstack(parts), np.concatenate(rights), np.vstack(sizes)
 
-    @staticmethod
-    def _without_zeros(u: Array, equations: Array) -> Mask:
+    def _without_zeros(self, u: Array, equations: Array) -> Mask:
         """Set to zero, in place, what the equations leave no other number; and tell the others."""
         _, values, vectors = np.linalg.svd(equations)
         rank = int(np.sum(values > _DEPENDENT * np.max(values, initial=0.0)))
         left = np.linalg.norm(vectors[rank:], axis=0) > _FORCED
+        if not self._is_of_rays:
+            left |= np.abs(u) > _FORCED * np.max(np.abs(u), initial=0.0)
         u[~left] = 0.0
         return np.asarray(left)
 
@@ -184,18 +212,21 @@ class _System:
 def _on_face(sdp: SDP, y: Duals, faces: _Faces, lift: Lift) -> Relaxation:
     """The program whose variables are in their cones on the faces alone."""
     variables: list[Variable] = []
-    rows, duals = list(sdp.rows), dict(y)
-    is_exact = True
+    rows: list[Rows] = []
+    changes: list[Callable[[Expression], Expression]] = []
+    duals, is_exact = dict(y), True
     for v in sdp.variables:
         if isinstance(v, VectorVariable):
-            rows = _split(rows, v, faces.inside[v.name], variables)
+            parts = _parted(v, faces.inside[v.name])
+            variables += [part for part, _ in parts]
+            changes.append(partial(_split, v.name, parts))
             continue
         rank = faces.ranks[v.name]
         if rank == v.n:
             variables.append(v)
             continue
         variables.append(VectorVariable(v.name, v.size))
-        rows = [_as_scalars(r, v.name) for r in rows]
+        changes.append(partial(_as_scalars, v.name))
         if not rank:
             continue
         basis, inside = _range_of(sdp.dual_slack(v.name, y), rank)
@@ -206,52 +237,51 @@ def _on_face(sdp: SDP, y: Duals, faces: _Faces, lift: Lift) -> Relaxation:
         rows.append(Rows(label, "==", lhs, np.zeros(svec_size(rank))))
         duals[label] = -svec(inside)
         is_exact &= bool(np.isin(basis, (0.0, 1.0)).all())
-    program = replace(sdp, variables=tuple(variables), rows=tuple(rows))
+    program = sdp.rewritten(partial(reduce, lambda side, change: change(side), changes), variables)
+    program = replace(program, rows=(*program.rows, *rows))
     return Relaxation(program, _polished(program, duals), lift, is_exact)
+
+
+def _parted(v: VectorVariable, inside: Mask) -> list[tuple[VectorVariable, Mask]]:
+    """The scalars that stay in their cones, and the others, as free ones."""
+    if v.curvature is not None or inside.all():
+        return [(v, np.ones(v.size, dtype=bool))]
+    free = replace(v, size=int((~inside).sum()), nonnegative=False)
+    if not inside.any():
+        return [(free, ~inside)]
+    kept = replace(v, size=int(inside.sum()))
+    return [(kept, inside), (replace(free, name=f"{v.name}: free"), ~inside)]
+
+
+def _split(
+    name: str, parts: list[tuple[VectorVariable, Mask]], expression: Expression
+) -> Expression:
+    if name not in expression or len(parts) == 1:
+        return expression
+    matrix = expression[name].matrix()
+    found = {part.name: VectorMap(matrix[:, np.flatnonzero(mask)]) for part, mask in parts}
+    return {**expression, **found}
+
+
+def _as_scalars(name: str, expression: Expression) -> Expression:
+    if name not in expression:
+        return expression
+    return {**expression, name: VectorMap(expression[name].matrix())}
 
 
 def _polished(sdp: SDP, y: Duals) -> Duals:
     """Multipliers nearby, each relatively, that satisfy the equations of free scalars."""
-    columns, _ = free_columns(sdp, list(sdp.rows))
+    columns, cost = free_columns(sdp, list(sdp.rows))
     matrix, u = columns.T.toarray(), stack(sdp.rows, y)
     for _ in range(_POLISHINGS):
-        terms = np.abs(matrix) @ np.abs(u)
+        terms = np.abs(matrix) @ np.abs(u) + np.abs(cost)
         unit = np.where(terms > 0.0, terms, 1.0)
-        residual = matrix @ u / unit
+        residual = (matrix @ u + cost) / unit
         if np.all(np.abs(residual) <= _ROUNDING * (2 + (matrix != 0.0).sum(axis=1))):
             break
         step = np.linalg.lstsq(matrix * np.abs(u) / unit[:, None], residual, rcond=_DEPENDENT)[0]
         u = u - np.abs(u) * step
     return unstack(sdp.rows, u)
-
-
-def _split(
-    rows: list[Rows], v: VectorVariable, inside: Mask, variables: list[Variable]
-) -> list[Rows]:
-    """Rows with the scalars of a variable in two: those in their cone, and the others, free."""
-    if inside.all() or not inside.any():
-        variables.append(replace(v, nonnegative=bool(inside.any())))
-        return rows
-    other = f"{v.name}: free"
-    variables.append(replace(v, size=int(inside.sum())))
-    variables.append(VectorVariable(other, int((~inside).sum())))
-    found = []
-    for r in rows:
-        if v.name in r.lhs:
-            matrix = r.lhs[v.name].matrix()
-            parts = {
-                name: VectorMap(matrix[:, np.flatnonzero(mask)])
-                for name, mask in ((v.name, inside), (other, ~inside))
-            }
-            r = replace(r, lhs={**r.lhs, **parts})
-        found.append(r)
-    return found
-
-
-def _as_scalars(rows: Rows, name: str) -> Rows:
-    if name not in rows.lhs:
-        return rows
-    return replace(rows, lhs={**rows.lhs, name: VectorMap(rows.lhs[name].matrix())})
 
 
 def _range_of(matrix: Matrix, rank: int) -> tuple[Array, Array]:
