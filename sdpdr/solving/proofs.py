@@ -25,7 +25,7 @@ from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Plain, Rigorous
-from sdpdr.program.certificate.certify import by_objective
+from sdpdr.program.certificate.certify import by_objective, may_bound_itself
 from sdpdr.program.certificate.free import has_no_objective
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Factor, Point
@@ -122,6 +122,8 @@ class Proofs:
 
         Those of a solver are noise there, and may prove nothing.
         """
+        if not may_bound_itself(self.sdp):
+            return None
         value = self.sdp.report(value_of(self.sdp, given))
         above = value - self.sdp.constant
         enough = 0.5 * self.tol * max(abs(value), self.gap_scale)

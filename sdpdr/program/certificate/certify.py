@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort
+from sdpdr.linalg.outer import Outer
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
@@ -17,6 +19,7 @@ from sdpdr.program.certificate.general import general
 from sdpdr.program.certificate.lifting import lifted
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.certificate.scaling import outweighed, scaled_or_mixed
+from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
 
 # Multipliers this much smaller than the largest are noise that only underflows.
@@ -118,6 +121,35 @@ def by_objective(sdp: SDP, *, rigorous: bool = False) -> Certificate | None:
     duals = {r.label: np.zeros(r.m) for r in sdp.rows}
     duals |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in sdp.lmis}
     return replace(found, duals=duals)
+
+
+def may_bound_itself(sdp: SDP) -> bool:
+    """Whether the signs of costs leave the objective a bound of its own, told at next to no cost.
+
+    Examples
+    --------
+    >>> from sdpdr import minimize, scalar, square
+    >>> x = scalar("x")
+    >>> [may_bound_itself((minimize(f) + (x >= 1.0)).to_sdp()) for f in (square(x), x)]
+    [True, False]
+    """
+    for v in sdp.variables:
+        if v.name not in sdp.objective:
+            continue
+        cost = sdp.cost(v.name)
+        if isinstance(v, PsdVariable):
+            if isinstance(cost, Outer):
+                continue
+            diagonal = cost.diagonal()
+            if np.any(diagonal < 0.0) or not (diagonal.any() or _is_zero(cost)):
+                return False
+        elif v.curvature is None and np.any(cost < 0.0 if v.nonnegative else cost != 0.0):
+            return False
+    return True
+
+
+def _is_zero(cost: Matrix) -> bool:
+    return not (cost.count_nonzero() if sp.issparse(cost) else np.any(cost))
 
 
 def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:
