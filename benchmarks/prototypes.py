@@ -27,7 +27,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tables import write_table
 
 import sdpdr
-from sdpdr import Model, graphs, maximize, methods, minimize, psd, scalar, square
+from sdpdr import Model, graphs, log_det, maximize, methods, minimize, psd, scalar, square
+from sdpdr.model.tangent import is_smooth
 
 KEPT = Path(__file__).with_suffix(".json")
 TOL, LIMIT = 1e-6, 60.0
@@ -92,6 +93,14 @@ def temporal_order(graph: Any, lags: int) -> Model:
         t = np.arange(graph.n - s - 1)
         model = model + (K.distance2(t, t + s) <= K.distance2(t, t + s + 1)).named(f"lag_{s}")
     return model
+
+
+def roundest(graph: Any) -> Model:
+    """The unfolding with as much variance in all directions as lengths leave."""
+    n = graph.n
+    K = psd("K", n)
+    shorter = (K.distance2(graph.edges) <= graph.sqdist).named("shorter")
+    return maximize(log_det(K + 0.01 * np.eye(n))) + (K.sum(axis=1) == 0.0) + shorter
 
 
 def phase_lift(A: Any, b: Any) -> Model:
@@ -232,6 +241,12 @@ def spiral(n: int) -> Any:
     return graphs.knn(X, n_neighbors=6)
 
 
+def rolled(n: int) -> Any:
+    """Neighbours on a swiss roll."""
+    X, _ = sdpdr.datasets.swiss_roll(n, seed=0)
+    return graphs.knn(X, n_neighbors=min(6, n - 1))
+
+
 def phase_data(n: int) -> tuple[Any, Any]:
     """Four and a half measurements for every unknown."""
     rng = np.random.default_rng(0)
@@ -359,6 +374,7 @@ PROTOTYPES: dict[str, Prototype] = {
     "temporal": Prototype(
         "unfolding in temporal order", temporal_order, lambda n: (spiral(n), 3), (100,), (15,)
     ),
+    "logdet": Prototype("roundest unfolding", roundest, rolled, (30,), (9,)),
     "phaselift": Prototype("phases", phase_lift, phase_data, (20,), (4,)),
     "kmeans": Prototype("clusters", kmeans, cluster_data, (30,), (9,)),
     "fmmc": Prototype("fastest mixing", fastest_mixing, graphs.grid, (5, 5), (3, 3)),
@@ -394,13 +410,16 @@ def start_worker() -> None:
 def solve(prototype: Prototype) -> dict[str, Any]:
     """Solve a model as its user would, and tell what came of it."""
     model = prototype.build(prototype.size)
-    sdp = model.to_sdp()
-    orders = [*model.size()["matrices"].values(), *(lmi.order for lmi in sdp.lmis)]
+    size = model.size()
+    # What is smooth, but not semidefinite, has no rows in the standard form.
+    sdp = None if is_smooth(model) else model.to_sdp()
+    lmis = [] if sdp is None else [lmi.order for lmi in sdp.lmis]
+    orders = [*size["matrices"].values(), *lmis]
     before = processor_seconds()
     found = sdpdr.solve(model, tol=TOL, time_limit=LIMIT, progress=False)
     return {
         "order": max(orders, default=0),
-        "rows": sdp.n_rows,
+        "rows": sum(size["rows"].values()) if sdp is None else sdp.n_rows,
         "status": found.status.name,
         "gap": None if found.gap is None or not np.isfinite(found.gap) else found.gap,
         "epsilon": found.epsilon,
