@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec_index
@@ -266,9 +267,8 @@ def _with_squares(
     size = int(ends[-1])
     lhs: dict[str, LinearMap | VectorMap] = {}
     for v in sdp.variables:
-        parts = [_beside(lmi, v) for lmi in arrows]
-        if v.name not in gone and any(part.nnz for part in parts):
-            rows = parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, format="csr"))
+        rows = _beside(arrows, v)
+        if v.name not in gone and rows.nnz:
             lhs[v.name] = VectorMap(rows) if isinstance(v, VectorVariable) else SvecMap(v.n, rows)
     lhs[SQUARED] = VectorMap(-sp.eye_array(size, format="csr"))
     constant = np.concatenate([lmi.constant[_neck(lmi.order)] / SQRT2 for lmi in arrows])
@@ -291,13 +291,28 @@ def _with_squares(
     return Squared(sdp, twin, name, head, total, places, scale, unit)
 
 
+@lru_cache(maxsize=32)
 def _neck(order: int) -> Index:
     k = np.arange(1, order)
     return svec_index(0 * k, k)
 
 
-def _beside(lmi: Lmi, v: Variable) -> sp.csr_array:
-    """What the numbers of an arrow are of a variable."""
-    if v.name not in lmi.lhs:
-        return sp.csr_array((lmi.order - 1, v.size))
-    return sp.csr_array(lmi.lhs[v.name].matrix()[_neck(lmi.order)] / SQRT2)
+def _beside(arrows: Sequence[Lmi], v: Variable) -> sp.csr_array:
+    """What the numbers of arrows, one after the other, are of a variable."""
+    counts, places, data = [], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    # There may be thousands, of which to index each by scipy would take longer than all else.
+    for lmi in arrows:
+        neck = _neck(lmi.order)
+        if v.name not in lmi.lhs:
+            counts.append(np.zeros(neck.size, dtype=np.int64))
+            continue
+        rows = lmi.lhs[v.name].matrix()
+        counts.append(rows.indptr[neck + 1] - rows.indptr[neck])
+        if int(counts[-1].sum()) < rows.nnz:
+            rows = rows[neck]
+        places.append(rows.indices)
+        data.append(rows.data / SQRT2)
+    ends = np.append(0, np.cumsum(np.concatenate(counts)))
+    return rows_as_they_are(
+        np.concatenate(data), np.concatenate(places), ends, (ends.size - 1, v.size)
+    )

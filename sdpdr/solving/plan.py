@@ -23,6 +23,7 @@ from sdpdr.model import Block, Model
 from sdpdr.program.point import Point
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, FacialReduction, Reduction, facial_reduction
 from sdpdr.reduce.squared import Squared, squared
@@ -256,7 +257,9 @@ class Plan(Way):
             found = inner._answered(replace(request, model=squared.sdp))
             graded = with_status(self.sdp, squared.lift(found), ended_as(found.status))
             answers.append(graded)
-            if graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over():
+            ended = graded.status in (*SETTLED, Status.INTERRUPTED) or request.deadline.is_over()
+            # No gap is small relative to zero, by squares or without.
+            if ended or is_nothing(self.sdp, graded.attained, graded.bound):
                 return graded
         clock = Clock()
         with clock("reduce"):

@@ -73,3 +73,12 @@ def test_a_length_with_limits_of_its_own_stays_as_it_is() -> None:
     assert squared(free.to_sdp()) is not None
     assert squared((free + (t <= 5.0)).to_sdp()) is None
     assert squared((free + (t + K.trace() >= 2.0)).to_sdp()) is None
+
+
+def test_a_long_length_that_vanishes_is_left_at_that() -> None:
+    rng = np.random.default_rng(0)
+    A, x = rng.standard_normal((600, 3)), sdpdr.scalar("x", 3)
+    found = (sdpdr.minimize(sdpdr.norm(A @ x - A @ np.ones(3))) + (x <= 100.0)).solve()
+    assert found.value == pytest.approx(0.0, abs=1e-9)
+    assert found.bound == pytest.approx(0.0, abs=1e-9)
+    assert {run.solver for run in found.runs} == {"clarabel"}
