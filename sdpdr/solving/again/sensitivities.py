@@ -69,8 +69,8 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     ------
     UnknownNameError
         If the model has no such parameter.
-    NotAcceptedError
-        If the model has no standard form, as with `log_det`.
+    CompileError
+        If a block is written in cvxpy directly, so that the model has no standard form.
     NotSmoothError
         If the program has no interior at the present values because of this parameter, as where a
         limit is zero: the value may change on one side only, or not at a rate. A face that does not
@@ -140,8 +140,8 @@ def derivative(
     ------
     UnknownNameError
         If the model has no such parameter.
-    NotAcceptedError
-        If the model has no standard form, as with `log_det`.
+    CompileError
+        If a block is written in cvxpy directly, so that the model has no standard form.
     NotSmoothError
         Where there is no derivative: the point is not unique, a slack and its multiplier are both
         zero, rows that depend on each other come apart, or the program has no interior.
