@@ -522,3 +522,13 @@ def test_advice_on_a_model_is_about_what_was_written():
     unbounded, empty = minimize(t).solve(), (minimize(t) + (t >= 1.0) + (t <= 0.0)).solve()
     assert "variable of the goal that no statement limits" in unbounded.advice
     assert "statement.priced(weight)" in empty.advice
+
+
+def test_a_symmetric_value_of_a_parameter_makes_no_other_rows():
+    """Its entries (i, j) and (j, i) may change apart, and so there are derivatives by each."""
+    G = np.array([[1.0, 2.0], [2.0, -1.0]])
+    K, target = sdpdr.psd("K", 2), sdpdr.parameter("target", (2, 2), value=G)
+    model = sdpdr.minimize(sdpdr.sum_squares(K - target)) + (K.diagonal() == 1.0)
+    solution = model.solve()
+    slope = sdpdr.sensitivity(model, solution, target)
+    assert slope == pytest.approx(-2.0 * (np.asarray(solution["K"]) - G), abs=1e-6)

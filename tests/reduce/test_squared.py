@@ -82,3 +82,14 @@ def test_a_long_length_that_vanishes_is_left_at_that() -> None:
     assert found.value == pytest.approx(0.0, abs=1e-9)
     assert found.bound == pytest.approx(0.0, abs=1e-9)
     assert {run.solver for run in found.runs} == {"clarabel"}
+
+
+def test_a_long_length_is_solved_again_and_has_a_sensitivity() -> None:
+    rng = np.random.default_rng(1)
+    c, A = rng.standard_normal(600), rng.standard_normal((5, 600))
+    z, q = sdpdr.scalar("z", 600, nonnegative=True), sdpdr.parameter("q", value=1.0)
+    model = sdpdr.minimize(sdpdr.norm(z - c)) + (A @ z <= A @ np.abs(c) - q)
+    solution = model.solve()
+    slope = float(sdpdr.sensitivity(model, solution, q))
+    q.value = 1.001
+    assert (model.solve().value - solution.value) / 1e-3 == pytest.approx(slope, rel=1e-2)

@@ -90,12 +90,11 @@ class Priced(Curved, Named, Part):
     def _values(self) -> tuple[Affine, Array]:
         """The values that have a weight, and these, at the present values of parameters.
 
-        Of a symmetric matrix, they are those of the upper triangle, off the diagonal twice.
+        Of a matrix that is symmetric whatever parameters are, they are those of the upper triangle,
+        off the diagonal twice.
         """
         weights = self._weights()
         triangle = self._triangle
-        if triangle is None and is_symmetric(fixed(self.of)):
-            triangle = _upper(self.of)
         if triangle is None:
             return _weighted(self.of.reshape(-1), weights.ravel())
         i, j = np.triu_indices(self.of.shape[0])

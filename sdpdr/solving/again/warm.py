@@ -19,6 +19,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
+from sdpdr.reduce.squared import squared
 from sdpdr.solvers.conic import ConicForm, Workspace
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.tolerance import translate
@@ -113,6 +114,10 @@ def fit(one: ConeProgram, other: ConeProgram) -> bool:
 
 def _program(sdp: SDP) -> ConeProgram | None:
     """The program over a cone; None where steps would take long."""
+    # A long length is many arrows, and a factorization of all of them fills in.
+    length = squared(sdp)
+    if length is not None and length.heads is not None:
+        return None
     entries = sum(v.size for v in sdp.psd_variables) + sdp.n_rows
     matrices = {v.name for v in sdp.psd_variables}
     # Of inequalities between scalars no more bind than there are scalars.
