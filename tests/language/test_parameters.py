@@ -24,11 +24,11 @@ from sdpdr import (
     symmetric,
 )
 from sdpdr.errors import (
+    CompileError,
     DataError,
     DataTypeError,
     ModelError,
     NonUniqueWarning,
-    NotAcceptedError,
     NotSmoothError,
     ShapeError,
     UnknownNameError,
@@ -508,12 +508,13 @@ def test_a_derivative_has_the_shapes_of_parameter_and_variable():
     )
 
 
-def test_a_smooth_model_has_no_derivatives_and_says_what_to_do():
+def test_what_is_written_in_cvxpy_has_no_derivatives():
     K, p = psd("K", 2), parameter("p", value=1.0)
-    model = maximize(sdpdr.log_det(K) - p * K.trace())
+    written = sdpdr.from_cvxpy(lambda v: [v["K"][0, 1] <= 0.5], name="written")
+    model = maximize(K.sum()) + (K.diagonal() <= p) + written
     solution = sdpdr.solve(model)
     for derivative in (sensitivity, sdpdr.derivative):
-        with pytest.raises(NotAcceptedError, match="log det .*difference of two solutions"):
+        with pytest.raises(CompileError, match="'written' cannot be lowered"):
             derivative(model, solution, p)
 
 
