@@ -98,8 +98,8 @@ class Status(Enum):
 _ON_MODELS: Mapping[str, str] = MappingProxyType(
     {
         "INFEASIBLE": (
-            "Put a price on a statement (`statement.priced(weight)`), or soften a block "
-            "(`soften(block, weight)`) or relax it (`relax(block, band)`)."
+            "Soften a block (`soften(block, weight)`, of a comparison `statement.priced(weight)`) "
+            "or relax it (`relax(block, band)`)."
         ),
         "UNBOUNDED": (
             "Look for a variable of the goal that no statement limits, or a sign that is turned; "
