@@ -14,7 +14,15 @@ from sdpdr.base.arrays import as_real
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Affine
 from sdpdr.model.operands import NothingButAdded
-from sdpdr.model.terms import AtMost, Equal, Penalize, Penalty, Term, Written
+from sdpdr.model.terms import (
+    AtMost,
+    Equal,
+    Penalize,
+    Penalty,
+    Term,
+    Written,
+    require_weights,
+)
 from sdpdr.program.point import Variable
 
 if TYPE_CHECKING:
@@ -149,10 +157,9 @@ def soften(block: Block, weight: Any, *, square: bool = False) -> Block:
     ------
     ModelError
         For a block without constraints, or with constraints that have no price (cones), and for
-        weights that are not positive.
+        weights that are negative.
     """
-    if not np.all((weights := as_real(weight)) > 0.0) or not np.isfinite(weights).all():
-        raise ModelError(f"the weight of a penalty must be positive and finite; it is {weight!r}.")
+    require_weights(as_real(weight), "a penalty")
 
     def change(term: Term) -> Iterable[Term]:
         if isinstance(term, Equal):

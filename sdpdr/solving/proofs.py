@@ -122,7 +122,7 @@ class Proofs:
 
         Those of a solver are noise there, and may prove nothing.
         """
-        if not may_bound_itself(self.sdp):
+        if has_no_objective(self.sdp) or not may_bound_itself(self.sdp):
             return None
         value = self.sdp.report(value_of(self.sdp, given))
         above = value - self.sdp.constant

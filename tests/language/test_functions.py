@@ -301,9 +301,9 @@ def test_a_tangent_is_nowhere_worse(name):
 
 def test_the_terms_keep_above_the_function():
     rng = np.random.default_rng(1)
-    v = scalar("v", 40)
+    v = scalar("v", 600)
     model = minimize(norm(v)) + (v <= 9.0)
-    values = rng.standard_normal(40)
+    values = rng.standard_normal(600)
     given = sdpdr.solve(minimize(norm(v)) + (v == values))
     assert evaluate(v.affine(), given.values) == pytest.approx(values, abs=1e-6)
     assert model.violations({**given.values})["objective.0.shares"] <= 1e-9

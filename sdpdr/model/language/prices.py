@@ -114,25 +114,31 @@ class Priced(Curved, Named, Part):
         return Penalize(
             *(rows, -flat.constant, self.penalty, weight, name),
             written=values,
-            factors=(factor, *self._factors(values, weights)),
+            factors=(factor, *self._factors(weights)),
         )
 
-    def _factors(self, values: Affine, weights: Array) -> tuple[Affine | Array, ...]:
+    def _factors(self, weights: Array) -> tuple[Affine | Array, ...]:
         """The weight of each value that is priced, as it was written."""
         if not isinstance(self.weight, Affine):
             return (weights,)
-        is_triangle = values.m < self.of.m
-        i, j = np.triu_indices(self.of.shape[0]) if is_triangle else (np.arange(1),) * 2
+        # Those without a weight are left out of the values.
+        if self._triangle is None:
+            shown = np.flatnonzero(self._weights().ravel())
+            each = self.weight.broadcast(self.of.shape).reshape(-1)
+            return (self.weight.reshape(1),) if self.weight.m == 1 else (each.picked(shown),)
+        i, j = np.triu_indices(self.of.shape[0])
+        shown = np.flatnonzero(self._weights()[i, j] + self._weights()[j, i])
+        i, j = i[shown], j[shown]
         twice = np.where(i == j, 1.0, 2.0)
         if self.weight.m == 1:
             return self.weight.reshape(1), twice
         each = self.weight.broadcast(self.of.shape)
-        return (0.5 * twice * (each[i, j] + each[j, i]) if is_triangle else each.reshape(-1),)
+        return (0.5 * twice * (each[i, j] + each[j, i]),)
 
     def called(self) -> Called:
         """The sum over all values as it is printed."""
         values, weights = self._values()
-        return Called(self.penalty, (values,), self._factors(values, weights))
+        return Called(self.penalty, (values,), self._factors(weights))
 
     def __mul__(self, factor: Any) -> Any:
         if isinstance(factor, Arithmetic) and factor.affine().is_known:

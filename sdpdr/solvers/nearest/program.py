@@ -166,7 +166,7 @@ def nearest_program(sdp: SDP) -> NearestProgram | str:
     >>> K = sdpdr.psd("K", 2)
     >>> distance = sdpdr.minimize(sdpdr.sum_squares(K - 3.0 * np.eye(2)))
     >>> found = nearest_program((distance + (K.sum() == 0)).to_sdp())
-    >>> found.scale, found.given
+    >>> round(found.scale, 9), found.given.round(9)
     (2.0, array([3., 0., 3.]))
     >>> nearest_program((sdpdr.minimize(sdpdr.square(K[0, 1] - 1)) + (K.sum() == 0)).to_sdp())
     'the squares do not weigh all entries of the matrix alike'
