@@ -16,7 +16,7 @@ import numpy as np
 import qdldl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError, PackageMissingError, UnknownNameError
 from sdpdr.linalg import mkl
 
@@ -28,9 +28,10 @@ class SymmetricFactor(ABC):
 
     Parameters
     ----------
-    upper : csc_array of shape (n, n)
+    upper : csc_array or csr_array of shape (n, n)
         Upper triangle with sorted indices and every diagonal entry present. Its pattern is
-        analysed once; its numbers may be anything.
+        analysed once; its numbers may be anything. PARDISO reads rows and qdldl columns: numbers
+        in the other order are put in theirs at each factorization.
     pairs : bool, default True
         Whether pivots may be 2 by 2 where the library has them. Matrices that are definite but
         for a few eigenvalues do without, a fifth faster.
@@ -39,7 +40,7 @@ class SymmetricFactor(ABC):
     backend: str
 
     @abstractmethod
-    def __init__(self, upper: sp.csc_array, pairs: bool = True) -> None: ...
+    def __init__(self, upper: sp.csc_array | sp.csr_array, pairs: bool = True) -> None: ...
 
     @abstractmethod
     def factorize(self, data: Array) -> int:
@@ -86,13 +87,14 @@ def require_sound_qdldl() -> None:
 class _Qdldl(SymmetricFactor):
     backend = "qdldl"
 
-    def __init__(self, upper: sp.csc_array, pairs: bool = True) -> None:
+    def __init__(self, upper: sp.csc_array | sp.csr_array, pairs: bool = True) -> None:
         require_sound_qdldl()
-        self._matrix = sp.csc_matrix(upper)  # the binding does not know arrays
+        columns, self._order = _compressed(upper, "csc")
+        self._matrix = sp.csc_matrix(columns)  # the binding does not know arrays
         self._solver: qdldl.Solver | None = None
 
     def factorize(self, data: Array) -> int:
-        self._matrix.data = data
+        self._matrix.data = data if self._order is None else data[self._order]
         try:
             if self._solver is None:
                 self._solver = qdldl.Solver(self._matrix, True)
@@ -113,18 +115,14 @@ class _Qdldl(SymmetricFactor):
 class _Mkl(SymmetricFactor):
     backend = "mkl"
 
-    def __init__(self, upper: sp.csc_array, pairs: bool = True) -> None:
-        # PARDISO reads rows of the upper triangle; those are the columns of the lower one.
-        places = sp.csc_array((np.arange(upper.nnz), upper.indices, upper.indptr), upper.shape)
-        rows = places.T.tocsc()
-        rows.sort_indices()
-        self._order = rows.data
+    def __init__(self, upper: sp.csc_array | sp.csr_array, pairs: bool = True) -> None:
+        rows, self._order = _compressed(upper, "csr")
         self._pardiso = mkl.Pardiso(rows.indptr, rows.indices, pairs)
         self._factored = False
 
     def factorize(self, data: Array) -> int:
         self._factored = True
-        return self._pardiso.factorize(data[self._order])
+        return self._pardiso.factorize(data if self._order is None else data[self._order])
 
     def solve(self, right: Array) -> Array:
         _ready(self._factored or None)
@@ -137,13 +135,13 @@ class _Mkl(SymmetricFactor):
 
 
 def symmetric_factor(
-    upper: sp.csc_array, backend: str = "auto", *, pairs: bool = True
+    upper: sp.csc_array | sp.csr_array, backend: str = "auto", *, pairs: bool = True
 ) -> SymmetricFactor:
     """Prepare the factorization of matrices on one pattern.
 
     Parameters
     ----------
-    upper : csc_array of shape (n, n)
+    upper : csc_array or csr_array of shape (n, n)
         See `SymmetricFactor`.
     backend : {"auto", "mkl", "qdldl"}, default "auto"
         Which library; "auto" takes ``mkl`` where it is installed.
@@ -171,6 +169,18 @@ def symmetric_factor(
         raise PackageMissingError("package 'mkl' is missing: pip install \"sdpdr[mkl]\"")
     kind = _Qdldl if backend == "qdldl" or not mkl.available() else _Mkl
     return kind(upper, pairs)
+
+
+def _compressed(
+    upper: sp.csc_array | sp.csr_array, format: str
+) -> tuple[sp.csc_array | sp.csr_array, Index | None]:
+    """The pattern in a format, and the order that brings numbers into it; None as it is."""
+    if upper.format == format:
+        return upper, None
+    places = np.arange(upper.nnz)
+    other = type(upper)((places, upper.indices, upper.indptr), upper.shape).asformat(format)
+    other.sort_indices()
+    return other, other.data
 
 
 def _ready(solver: object) -> qdldl.Solver:

@@ -222,7 +222,7 @@ def _towards(product: Array, mu: float) -> Array:
 
 def _longest(value: Array, change: Array) -> float:
     """Longest step <= 1 that keeps value + step * change a fraction inside value > 0."""
-    shrinking = change < 0
-    if not shrinking.any():
-        return 1.0
-    return min(1.0, _TO_BOUNDARY * float((value[shrinking] / -change[shrinking]).min()))
+    # An end at infinity has neither slack nor change, or both without a limit.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        fastest = -float(np.fmin.reduce(change / value, initial=0.0))
+    return min(1.0, _TO_BOUNDARY / fastest) if fastest > 0.0 else 1.0

@@ -15,6 +15,9 @@ from sdpdr.solvers.lowrank.frame import Journal
 
 _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4
+# A cold start is far from a minimum: to find the shift it needs, half the curvature of variance
+# or more, from nought takes seven factorizations, and to come down from one too large costs less.
+_COLD_REG = 1.0
 _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
 _OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
@@ -111,7 +114,7 @@ class InteriorPoint:
         y = np.clip(y, 0.5 * np.maximum(rows.low, -_HUGE), 0.5 * np.minimum(rows.high, _HUGE))
         low, high = 0.1 * size / (y - rows.low), 0.1 * size / (rows.high - y)
         low, high = np.where(rows.low == 0, 0.1, low), np.where(rows.high == 0, 0.1, high)
-        point = self._fitted(Iterate(R, y, low, high, mu=0.0))
+        point = self._fitted(Iterate(R, y, low, high, mu=0.0, reg=_COLD_REG))
         return replace(point, mu=0.1 * self._mean_product(point))
 
     def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csc_matrix, csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.linalg.walks import BROAD, breadth
@@ -67,36 +67,37 @@ class BlockLaplacian:
         self._upper = np.triu_indices(rank)
         self._on_diagonal = np.flatnonzero(self._upper[0] == self._upper[1])
         self._mass = mass
+        # Nodes sum the blocks of their edges, which the matrix holds with the other sign.
         self._endpoints = csr_matrix(
-            (np.ones(2 * m), (edges.T.ravel(), np.tile(np.arange(m), 2))), shape=(n, m)
+            (np.full(2 * m, -1.0), (edges.T.ravel(), np.tile(np.arange(m), 2))), shape=(n, m)
         )
+        blocks = np.zeros((m + n, len(self._upper[0])))
+        self._blocks, self._edge_blocks, self._node_blocks = blocks.ravel(), blocks[:m], blocks[m:]
         self._matrix, self._source = _pattern(edges, n, rank)
-        self._factor = symmetric_factor(csc_array(self._matrix), pairs=False)
+        self._factor = symmetric_factor(csr_array(self._matrix), pairs=False)
 
     def assemble(self, weights: Vector, stiffness: Vector, delta: Matrix) -> None:
         """Compute the edge blocks 2 w I + 4 sigma delta delta^T and their sums at the nodes."""
-        a, b = self._upper
-        blocks = (4 * stiffness)[:, None] * delta[:, a] * delta[:, b]
-        blocks[:, self._on_diagonal] += 2 * weights[:, None]
-        fixed = self._fixed
+        stiff = (-4 * stiffness)[:, None] * delta
+        own, fixed = self._edge_blocks[: self._m], self._fixed
+        for place, (a, b) in enumerate(zip(*self._upper, strict=True)):
+            np.multiply(stiff[:, a], delta[:, b], out=own[:, place])
+        own[:, self._on_diagonal] -= 2 * weights[:, None]
         if len(fixed.weights):
-            self._edge_blocks = np.zeros((len(fixed.edges), len(a)))
-            self._edge_blocks[: self._m] = blocks
-            self._edge_blocks[:, self._on_diagonal] += 2 * fixed.weights[:, None]
-        else:
-            self._edge_blocks = blocks
-        self._node_blocks = self._endpoints @ self._edge_blocks
+            self._edge_blocks[self._m :] = 0.0
+            self._edge_blocks[:, self._on_diagonal] -= 2 * fixed.weights[:, None]
+        self._node_blocks[:] = self._endpoints @ self._edge_blocks
+        self._diagonal = self._node_blocks[:, self._on_diagonal]
         if len(fixed.diagonal):
-            self._node_blocks[:, self._on_diagonal] += fixed.diagonal[:, None]
+            self._diagonal += fixed.diagonal[:, None]
 
-    def upper(self, shift: float) -> csc_matrix:
+    def upper(self, shift: float) -> csr_matrix:
         """Upper triangle of the matrix assembled last, with the given shift."""
-        nodes = self._node_blocks.copy()
-        nodes[:, self._on_diagonal] += shift * self._mass[:, None]
+        nodes = self._node_blocks
+        nodes[:, self._on_diagonal] = self._diagonal + shift * self._mass[:, None]
         if shift == 0.0:
             nodes[0, self._on_diagonal] += 1.0
-        entries = np.concatenate([-self._edge_blocks.ravel(), nodes.ravel()])
-        self._matrix.data = entries[self._source]
+        self._matrix.data = self._blocks[self._source]
         return self._matrix
 
     def factorize(self, shift: float) -> int:
@@ -176,8 +177,8 @@ def estimated_fill(edges: Edges, n: int, rank: int, objective: Objective | None 
     fixed = FixedForm.of(edges, objective)
     edges, n = fixed.edges, n + fixed.width
     matrix, _ = _pattern(edges, n, 1)
-    column = np.repeat(np.arange(n), np.diff(matrix.indptr))
-    matrix.data = np.where(matrix.indices == column, float(n), -1.0)
+    row = np.repeat(np.arange(n), np.diff(matrix.indptr))
+    matrix.data = np.where(matrix.indices == row, float(n), -1.0)
     return _graph_fill(_Graph.of(matrix)) * rank**2 + n * rank * (rank - 1) // 2
 
 
@@ -186,10 +187,10 @@ class _Graph:
     """A matrix that is the same as another with the same entries at the same places."""
 
     digest: bytes
-    matrix: csc_matrix = field(compare=False)
+    matrix: csr_matrix = field(compare=False)
 
     @classmethod
-    def of(cls, matrix: csc_matrix) -> _Graph:
+    def of(cls, matrix: csr_matrix) -> _Graph:
         parts = (matrix.indptr, matrix.indices, matrix.data)
         return cls(blake2b(b"".join(part.tobytes() for part in parts)).digest(), matrix)
 
@@ -198,13 +199,13 @@ class _Graph:
 @lru_cache(maxsize=2)
 def _graph_fill(graph: _Graph) -> int:
     """Nonzeros of the factor; of a graph without small separators by whatever works in blocks."""
-    matrix = csc_array(graph.matrix)
+    matrix = csr_array(graph.matrix)
     factor = symmetric_factor(matrix, "auto" if breadth(matrix + matrix.T) > BROAD else "qdldl")
     factor.factorize(matrix.data)
     return factor.nnz
 
 
-def _pattern(edges: Edges, n: int, rank: int) -> tuple[csc_matrix, Index]:
+def _pattern(edges: Edges, n: int, rank: int) -> tuple[csr_matrix, Index]:
     """Upper triangle of the pattern, and for each entry its place among the computed blocks.
 
     The computed numbers are the upper triangles of the m edge blocks, then of the n node blocks.
@@ -221,7 +222,7 @@ def _pattern(edges: Edges, n: int, rank: int) -> tuple[csc_matrix, Index]:
     edge_places = np.arange(m)[:, None, None] * len(a) + packed
     node_places = (m + np.arange(n))[:, None] * len(a) + np.arange(len(a))
     source = np.concatenate([edge_places.ravel(), node_places.ravel()])
-    order = np.lexsort((rows, cols))
-    starts = np.searchsorted(cols[order], np.arange(n * rank + 1))
-    matrix = csc_matrix((np.ones(len(order)), rows[order], starts), shape=(n * rank, n * rank))
+    order = np.lexsort((cols, rows))
+    starts = np.searchsorted(rows[order], np.arange(n * rank + 1))
+    matrix = csr_matrix((np.ones(len(order)), cols[order], starts), shape=(n * rank, n * rank))
     return matrix, source[order]

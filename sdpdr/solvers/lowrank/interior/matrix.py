@@ -43,6 +43,9 @@ from sdpdr.solvers.lowrank.interior.points import Points
 
 # Unknowns in a row beyond which it stands beside the matrix.
 _LONG = 80
+# Rows whose cliques are filled together: long enough to compute with, short enough that the sums
+# of neighbouring rows, which meet in the same entries, stay in the cache.
+_ROWS = 4096
 # Pivot of the linear equations.
 _EXACT = 1e-10
 # Multiplications of a factorization up to which it is made at all.
@@ -53,27 +56,36 @@ INTERIOR_RANK = 8
 
 @dataclass(frozen=True, eq=False)
 class _Cliques:
-    """Rows with equally many unknowns: where their slopes stand, and all pairs of them."""
+    """Rows with equally many unknowns, at most `_ROWS` of them: where their slopes stand.
+
+    Attributes
+    ----------
+    rows : array of shape (m,)
+    at : array of shape (width, m)
+        Where in all slopes; a row of this array is one place of all cliques, so that products
+        run along the rows of the program.
+    """
 
     rows: Index
     at: Index
-    first: Index
-    second: Index
+
+    @property
+    def pairs(self) -> tuple[Index, Index]:
+        """All pairs of places, as `fill` goes through them."""
+        return np.triu_indices(len(self.at))
 
     def fill(self, out: Array, slopes: Array, stiffness: Array) -> int:
-        """Write the numbers of all pairs of J^T D J, row by row; how many.
-
-        Column by column, since copies of all pairs would take longer than their sums.
-        """
+        """Write the numbers of all pairs of J^T D J, pair by pair; how many."""
         own = slopes[self.at]
-        stiff = stiffness[self.rows][:, None] * own
-        (m, width), count = own.shape, self.first.size
-        pairs, start = out[: m * count].reshape(m, count), 0
+        stiff = stiffness[self.rows] * own
+        width, m = own.shape
+        count = width * (width + 1) // 2
+        pairs, start = out[: count * m].reshape(count, m), 0
         for k in range(width):
             end = start + width - k
-            np.multiply(own[:, k, None], stiff[:, k:], out=pairs[:, start:end])
+            np.multiply(own[k], stiff[k:], out=pairs[start:end])
             start = end
-        return m * count
+        return count * m
 
 
 class NewtonMatrix:
@@ -114,7 +126,7 @@ class NewtonMatrix:
         self.slope = sp.csr_array((np.zeros(row.size), column[self._order], starts), shape=shape)
         self._long = np.flatnonzero(count > _LONG)
         self._beside = np.flatnonzero(count[row] > _LONG)
-        self._cliques = [_cliques(self._order, starts, count, w) for w in _widths(count)]
+        self._cliques = [c for w in _widths(count) for c in _cliques(self._order, starts, count, w)]
         equations = [
             int(block.equations.shape[0]) * r for block, r in zip(boxed.blocks, ranks, strict=True)
         ]
@@ -222,7 +234,8 @@ class NewtonMatrix:
         """Where every number goes, in the order of `factorize`."""
         places = [(np.arange(self.size), np.arange(self.size))]
         for c in self._cliques:
-            places.append((column[c.at[:, c.first]].ravel(), column[c.at[:, c.second]].ravel()))
+            first, second = c.pairs
+            places.append((column[c.at[first]].ravel(), column[c.at[second]].ravel()))
         before = sum(one.size for one, _ in places)
         for block, kept, (_, r), start in zip(
             self.boxed.blocks, self._curved, self.shapes, self.ends, strict=False
@@ -281,10 +294,12 @@ def _widths(count: Index) -> Index:
     return np.unique(count[(count > 0) & (count <= _LONG)])
 
 
-def _cliques(order: Index, starts: Index, count: Index, width: int) -> _Cliques:
+def _cliques(order: Index, starts: Index, count: Index, width: int) -> list[_Cliques]:
+    """The rows with so many unknowns, in groups."""
     rows = np.flatnonzero(count == width)
-    first, second = np.triu_indices(width)
-    return _Cliques(rows, order[starts[rows][:, None] + np.arange(width)], first, second)
+    groups = (rows[start : start + _ROWS] for start in range(0, rows.size, _ROWS))
+    places = np.arange(width)[:, None]
+    return [_Cliques(group, order[starts[group] + places]) for group in groups]
 
 
 def _spread(start: int, points: Index, r: int) -> Index:
