@@ -23,8 +23,8 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.linalg.walks import connected_components
 
-# How often distances are raised, and by how much more each time.
-_TRIES, _MORE = 4, 10.0
+# How often distances are raised, and how many times as far above rounding each time.
+_TRIES, _MORE = 6, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +124,12 @@ def raised(lengths: Array) -> Array | None:
     gram = about_centre(lengths, np.ones(n)) + float(np.max(lengths)) / n
     lowest = float(np.linalg.eigvalsh(gram)[0])
     blur = n * UNIT * float(np.max(np.abs(lengths)))
-    more = max(-lowest, 0.0) + blur if lowest < blur else 0.0
     off = ~np.eye(n, dtype=bool)
-    for _ in range(_TRIES):
+    for attempt in range(_TRIES):
+        more = max(blur * _MORE**attempt - lowest, 0.0)
         found = np.where(off, lengths + 2.0 * more, 0.0)
         if np.all(found >= 0.0) and _are_of_points(found):
             return found
-        more = _MORE * max(more, blur)
     return None
 
 
