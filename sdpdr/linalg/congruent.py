@@ -119,7 +119,7 @@ class Block:
             squares = moved[first:] @ moved[first:last].T
             np.square(squares, out=squares)
             part = sums[begin:, first:] @ squares
-            part = np.asarray((sums[begin:end, first:last] @ part.T))
+            part = np.asarray(sums[begin:end, first:last] @ part.T)
             found[begin:end, begin:] = part
             found[begin:, begin:end] = part.T
         return found
@@ -172,9 +172,9 @@ def _factored(i: Index, j: Index, entries: Array, n: int) -> tuple[Array, Array]
     (array([0.292893, 1.707107]), (2, 4))
     """
     support, place = np.unique(np.concatenate([i, j]), return_inverse=True)
-    k, l = place[: i.size], place[i.size :]
+    row, column = place[: i.size], place[i.size :]
     small = np.zeros((support.size, support.size))
-    small[k, l] = small[l, k] = np.where(i == j, entries, entries / SQRT2)
+    small[row, column] = small[column, row] = np.where(i == j, entries, entries / SQRT2)
     values, vectors = np.linalg.eigh(small)
     known = np.abs(values) > _NOTHING * np.max(np.abs(values), initial=0.0)
     rows = np.zeros((int(known.sum()), n))
