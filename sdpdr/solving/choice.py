@@ -26,6 +26,7 @@ from sdpdr.solving.brief import (
     brief_solver,
     brief_ways,
     splittings,
+    well_inside,
 )
 from sdpdr.solving.costs import (
     POSSIBLE,
@@ -197,7 +198,8 @@ class _Choice:
         sdp = self.known.sdp
         assert sdp is not None
         if (solver, form) == EVEN and _is_even(sdp):
-            return self.way(Candidate(*EVEN), _EVEN)
+            way = self.way(Candidate(*EVEN), _EVEN)
+            return replace(way, solver=well_inside(way.solver))
         asked = brief_solver(configure(solver, self.options), sdp)
         # Of no known cost: to predict it would take as long as a step.
         if (solver, form) == NEAREST:

@@ -24,11 +24,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.congruent import Block
 from sdpdr.solvers.dense.scaling import Cones, Scaling
 
-# What is added to a matrix of unit diagonal that may be singular.
-_SHIFT = 1e-14
-# Steps of refinement. One leaves points of 3000 rows, whose matrix is the more singular the nearer
-# an optimum is, no nearer than 4e-6 to it.
-_REFINED = 3
+# What is added to a matrix of unit diagonal that may be singular, and more where that is too little.
+_SHIFTS = (1e-14, 1e-12, 1e-10)
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
 _FILLED = 0.1
 
@@ -158,14 +155,14 @@ class Factored:
             self._corner = _cholesky(products * self._prices * self._prices[:, None])
 
     def solve(self, right: Array, missed: Array, *, refine: bool = True) -> tuple[Array, Array]:
-        """Dv and dy, with a few steps of refinement unless it is not to be."""
+        """Dv and dy, with one step of refinement unless it is not to be."""
         dv, dy = self._solved(right, missed)
-        for _ in range(_REFINED if refine else 0):
-            more, further = self._solved(
-                right - self._matrix @ dv - self._E.T @ dy, missed - self._E @ dv
-            )
-            dv, dy = dv + more, dy + further
-        return dv, dy
+        if not refine:
+            return dv, dy
+        more, further = self._solved(
+            right - self._matrix @ dv - self._E.T @ dy, missed - self._E @ dv
+        )
+        return dv + more, dy + further
 
     def _solved(self, right: Array, missed: Array) -> tuple[Array, Array]:
         if not right.size:  # of which LAPACK complains
@@ -184,8 +181,11 @@ def _cholesky(matrix: Array) -> Array:
     """The lower triangle of a matrix of unit diagonal."""
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("numbers became too large")
-    matrix[np.arange(len(matrix)), np.arange(len(matrix))] += _SHIFT
-    lower, broken = sl.lapack.dpotrf(matrix, lower=1)
-    if broken:
-        raise np.linalg.LinAlgError("the matrix of a step is singular")
-    return np.asarray(lower)
+    before, places = 0.0, np.arange(len(matrix))
+    for shift in _SHIFTS:
+        matrix[places, places] += shift - before
+        lower, broken = sl.lapack.dpotrf(matrix, lower=1)
+        if not broken:
+            return np.asarray(lower)
+        before = shift
+    raise np.linalg.LinAlgError("the matrix of a step is singular")
