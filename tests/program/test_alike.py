@@ -1,4 +1,4 @@
-"""Lengths that are to be alike: points that are proved to be so, and steps that make use of them."""
+"""Lengths that are to be alike: points proved to be so, and steps that make use of them."""
 
 import numpy as np
 import pytest

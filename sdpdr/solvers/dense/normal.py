@@ -24,7 +24,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.congruent import Block
 from sdpdr.solvers.dense.scaling import Cones, Scaling
 
-# What is added to a matrix of unit diagonal that may be singular, and more where that is too little.
+# What is added to a matrix of unit diagonal that may be singular; more where that is too little.
 _SHIFTS = (1e-14, 1e-12, 1e-10)
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
 _FILLED = 0.1
