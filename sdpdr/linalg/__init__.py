@@ -18,6 +18,7 @@ from sdpdr.linalg.maps import (
     Trace,
     VectorMap,
     check_map,
+    lengths_in,
     lengths_of,
 )
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
@@ -46,6 +47,7 @@ __all__ = [
     "complete_max_det",
     "complete_min_rank",
     "intrinsic_dimension",
+    "lengths_in",
     "lengths_of",
     "merge_cliques",
     "smat",

@@ -1,7 +1,11 @@
 r"""Products of columns, each a symmetric matrix between two roots: C^T (P kron P) C, P = R^T R.
 
 Of :math:`P \otimes P` only entries of rows of C that are not zero matter: where these are few, or C
-has few entries, they are found one by one, and else all columns of C are scaled as matrices.
+has few entries, they are found one by one, and else all columns of C are scaled as matrices. Where
+these have low rank, as lengths and their differences have,
+
+.. math::  C_e = \sum_k \lambda_k b_k b_k^T \quad\Rightarrow\quad
+           \langle C_e, P C_f P\rangle = \sum_{k,l} \lambda_k \lambda_l (b_k^T P b_l)^2 .
 """
 
 from __future__ import annotations
@@ -17,6 +21,11 @@ from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
 
 # Multiplications that a call for all entries of a product takes the time of, an entry.
 _ENTRY, _SPARSE = 12.0, 4.0
+# The same of a square of a product of vectors, which is summed; and multiplications that are worth
+# looking for low ranks.
+_SQUARE, _WORTH = 40.0, 1e8
+# Eigenvalues of columns beside the largest that are zero, and vectors that are multiplied at once.
+_NOTHING, _TOGETHER = 1e-14, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,16 +59,70 @@ class Block:
         rows = sp.csr_array((part.data, column, kept), shape=(seen.size, at.size))
         return cls(order, at, seen, sp.csr_array(rows.T))
 
+    @property
+    def _by_entries(self) -> float:
+        """Multiplications where entries are found one by one."""
+        p, r = self.at.size, self.seen.size
+        return _ENTRY * r * r + _SPARSE * self.rows.nnz * (r + p)
+
+    @property
+    def _by_scaling(self) -> float:
+        """Multiplications where all columns are scaled as matrices."""
+        p, n = self.at.size, float(self.order)
+        return p * (4.0 * n**3 + p * n * n / 2.0)
+
     @cached_property
     def whole(self) -> Array | None:
         """The columns as matrices, where to scale these is less work than to find entries."""
-        p, r, n = self.at.size, self.seen.size, float(self.order)
-        entries = _ENTRY * r * r + _SPARSE * self.rows.nnz * (r + p)
-        if entries <= p * (4.0 * n**3 + p * n * n / 2.0):
+        if self._by_entries <= self._by_scaling:
             return None
-        columns = np.zeros((p, svec_size(self.order)))
+        columns = np.zeros((self.at.size, svec_size(self.order)))
         columns[:, self.seen] = self.rows.toarray()
         return smat(columns)
+
+    @cached_property
+    def low(self) -> tuple[Array, sp.csr_array] | None:
+        """Vectors b as rows, and what columns are made of; where that is less work than all else.
+
+        Vectors of one column follow on each other.
+        """
+        p, n = self.at.size, self.order
+        least = min(self._by_entries, self._by_scaling)
+        # Every column takes one vector at least.
+        if least < max(_WORTH, float(p) ** 2 * (n + _SQUARE)):
+            return None
+        i, j = svec_pairs(self.seen)
+        vectors, weights, count = [], [], np.zeros(p, dtype=np.int64)
+        for e in range(p):
+            part = slice(self.rows.indptr[e], self.rows.indptr[e + 1])
+            values, rows = _factored(
+                i[self.rows.indices[part]], j[self.rows.indices[part]], self.rows.data[part], n
+            )
+            vectors.append(rows)
+            weights.append(values)
+            count[e] = values.size
+            if float(count.sum()) ** 2 * (n + _SQUARE) > least:
+                return None
+        of = np.repeat(np.arange(p), count)
+        pairs = (of, np.arange(of.size))
+        sums = sp.csr_array((np.concatenate(weights), pairs), shape=(p, of.size))
+        return np.concatenate(vectors), sums
+
+    def _product_low(self, vectors: Array, sums: sp.csr_array, root: Array) -> Array:
+        """The sums of squares, a part of the columns with all that follow at a time."""
+        p = self.at.size
+        found = np.empty((p, p))
+        moved = vectors @ root.T
+        for begin in range(0, p, _TOGETHER):
+            end = min(begin + _TOGETHER, p)
+            first, last = int(sums.indptr[begin]), int(sums.indptr[end])
+            squares = moved[first:] @ moved[first:last].T
+            np.square(squares, out=squares)
+            part = sums[begin:, first:] @ squares
+            part = np.asarray(sums[begin:end, first:last] @ part.T)
+            found[begin:end, begin:] = part
+            found[begin:, begin:end] = part.T
+        return found
 
     @cached_property
     def picks(self) -> tuple[Index, Array] | None:
@@ -77,6 +140,8 @@ class Block:
 
     def product(self, root: Array) -> Array:
         """The product of the columns with each other in the scaling of inverse R."""
+        if self.low is not None:
+            return self._product_low(*self.low, root)
         if self.whole is not None:
             moved = svec(root @ self.whole @ root.T)
             return np.asarray(moved @ moved.T)
@@ -95,3 +160,23 @@ class Block:
                 found = found.take(row, axis=0).take(row, axis=1)
             return found if np.all(number == 1.0) else number[:, None] * found * number
         return np.asarray(self.rows @ (self.rows @ found).T)
+
+
+def _factored(i: Index, j: Index, entries: Array, n: int) -> tuple[Array, Array]:
+    """Eigenvalues that are not zero of a matrix given by entries in ``svec``, and vectors as rows.
+
+    Examples
+    --------
+    >>> values, vectors = _factored(np.array([0, 0, 2]), np.array([0, 2, 2]), np.ones(3), 4)
+    >>> values.round(6), vectors.shape
+    (array([0.292893, 1.707107]), (2, 4))
+    """
+    support, place = np.unique(np.concatenate([i, j]), return_inverse=True)
+    row, column = place[: i.size], place[i.size :]
+    small = np.zeros((support.size, support.size))
+    small[row, column] = small[column, row] = np.where(i == j, entries, entries / SQRT2)
+    values, vectors = np.linalg.eigh(small)
+    known = np.abs(values) > _NOTHING * np.max(np.abs(values), initial=0.0)
+    rows = np.zeros((int(known.sum()), n))
+    rows[:, support] = vectors[:, known].T
+    return values[known], rows

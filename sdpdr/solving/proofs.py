@@ -19,6 +19,7 @@ from sdpdr.program.attain import (
     inward_multipliers,
 )
 from sdpdr.program.attain.attain import INTERRUPTED, better_value
+from sdpdr.program.attain.corrected import even_lengths
 from sdpdr.program.attain.local import Sides, both_sides
 from sdpdr.program.attain.written import is_worth_writing
 from sdpdr.program.backward import dual_backward_error
@@ -88,8 +89,10 @@ class Proofs:
     ) -> tuple[Certificate, Attained, Point]:
         """The same, which says on the way what is known by then."""
         idle = self._by_objective(given)
-        # Squares are slack that closes a point whatever it is, which takes less than both sides.
+        # Squares are slack that closes a point whatever it is, and lengths that are to be alike are
+        # averaged, which takes less than both sides.
         closes = any(v.curvature is not None for v in self.sdp.vector_variables)
+        closes = closes or self.sdp.remembered(even_lengths) is not None
         skips = self.rigorous or idle is not None or closes
         sides = Sides() if skips else self._sides(given)
         met = _met(sides, given)

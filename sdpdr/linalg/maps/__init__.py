@@ -7,6 +7,7 @@ from sdpdr.linalg.maps.forms import (
     Entries,
     QuadraticForms,
     SquaredEdgeLengths,
+    lengths_in,
     lengths_of,
 )
 from sdpdr.linalg.maps.given import SvecMap, VectorMap
@@ -29,5 +30,6 @@ __all__ = [
     "Trace",
     "VectorMap",
     "check_map",
+    "lengths_in",
     "lengths_of",
 ]

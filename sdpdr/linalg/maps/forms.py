@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.linalg.letters import Letters, Words, subscripted, summed, times
-from sdpdr.linalg.maps.combine import Combined
+from sdpdr.linalg.maps.combine import Combined, Stacked, Summed
 from sdpdr.linalg.maps.given import VectorMap
 from sdpdr.linalg.maps.linear import LinearMap
 from sdpdr.linalg.outer import Outer
@@ -238,6 +238,35 @@ def lengths_of(linear_map: LinearMap | VectorMap | None) -> tuple[Index, Array] 
         weights = linear_map.weights
         if np.all(np.diff(weights.indptr) == 1):
             return linear_map.inner.edges[weights.indices], weights.data
+    return None
+
+
+def lengths_in(linear_map: LinearMap | VectorMap | None) -> tuple[Index, sp.csr_array] | None:
+    """Edges, and the weights of their squared lengths in every row; None for other maps.
+
+    Examples
+    --------
+    >>> one, other = SquaredEdgeLengths(3, [[0, 1]]), SquaredEdgeLengths(3, [[1, 2]])
+    >>> edges, weights = lengths_in(one - other)
+    >>> edges.tolist(), weights.toarray().tolist()
+    ([[0, 1], [1, 2]], [[1.0, -1.0]])
+    """
+    if isinstance(linear_map, SquaredEdgeLengths):
+        return linear_map.edges, sp.csr_array(sp.eye_array(linear_map.m))
+    if isinstance(linear_map, Combined):
+        inner = lengths_in(linear_map.inner)
+        return None if inner is None else (inner[0], sp.csr_array(linear_map.weights @ inner[1]))
+    if isinstance(linear_map, (Summed, Stacked)):
+        parts = [lengths_in(part) for part in linear_map.maps]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        weights = [part[1] for part in known]
+        if isinstance(linear_map, Summed):
+            joined = sp.hstack(weights, format="csr")
+        else:
+            joined = sp.block_diag(weights, format="csr")
+        return np.concatenate([part[0] for part in known]), sp.csr_array(joined)
     return None
 
 

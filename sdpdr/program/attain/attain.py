@@ -17,7 +17,7 @@ from sdpdr.program.attain.approach import (
     nearest,
     own_share,
 )
-from sdpdr.program.attain.box import Box, enclose
+from sdpdr.program.attain.box import LARGEST, Box, enclose
 from sdpdr.program.attain.closed import as_factor, closed_form
 from sdpdr.program.attain.cone import (
     ConeProgram,
@@ -175,7 +175,8 @@ def attain(
         lowest, values, words = closed
         found = Attained(sdp.report(lowest), words, values, rigorous=rigorous)
         # Shrinking all for the sake of one row may cost more than steps towards that row.
-        if largest_order(sdp) > _SMALL_ORDER or not aim.is_far(lowest):
+        # Nor can all that is searched for be enclosed where there are many equations.
+        if _is_large(sdp) or not aim.is_far(lowest):
             return found
     try:
         value, searched = _searched(sdp, point, aim, deadline, path=path)
@@ -199,6 +200,11 @@ def better_value(sdp: SDP, one: Attained, other: Attained | None) -> Attained:
     if one.value is None:
         return other
     return one if (one.value > other.value) == sdp.maximize else other
+
+
+def _is_large(sdp: SDP) -> bool:
+    """Whether Newton steps are slow, or there are too many equations to enclose a solution."""
+    return largest_order(sdp) > _SMALL_ORDER or sdp.n_rows > LARGEST
 
 
 class _UnprovedError(Exception):

@@ -20,7 +20,8 @@ semidefinite since both are.
 do. Scalars rounded to few digits may have that value, and satisfy all rows, exactly.
 
 *Corrected.* Where rows read single entries beside the diagonal, these are corrected, and the
-diagonal is raised until the correction is positive semidefinite (`corrected`).
+diagonal is raised until the correction is positive semidefinite. *Evened.* Where equations make
+lengths alike, these are averaged, and a regular simplex is added (both `corrected`).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from sdpdr.linalg.exact_rows import vector_row
 from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
-from sdpdr.program.attain.corrected import corrected
+from sdpdr.program.attain.corrected import corrected, evened
 from sdpdr.program.attain.framed import beside_slack, moved_to_block
 from sdpdr.program.attain.rounding import objective_at, rounding_of, total_size
 from sdpdr.program.attain.shrunk import Found, Values, as_given, held, shrunk, shrunk_exactly
@@ -79,6 +80,7 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False)
             found = corrected(sdp, values, factors)
         if found is None and not rigorous and len(factors) == 1:
             found = mixed_with_diagonal(sdp, values, factors)
+        found = evened(sdp, values, factors) if found is None else found
         if found is not None:
             return found
     if len(sdp.psd_variables) > 1:

@@ -1,4 +1,4 @@
-r"""Points whose entries are corrected, and whose diagonal pays for it.
+r"""Points with numbers corrected, and with what makes them positive semidefinite again.
 
 Where rows read one entry beside the diagonal each, :math:`a_e X_{ij} = b_e`, a point
 :math:`R R^T` that misses them by little becomes feasible by
@@ -9,11 +9,15 @@ Where rows read one entry beside the diagonal each, :math:`a_e X_{ij} = b_e`, a 
 since a diagonally dominant matrix is positive semidefinite. Nothing may be asked of the diagonal
 but a trace, to which the whole is scaled, and then the entries must be zeros (the theta number of
 a graph); without a trace they may be anything (completion).
+
+Where equations make squared lengths alike, and all other rows limit sums of them, those of a point
+are averaged, so that all equations hold exactly. The lengths of a regular simplex are added until
+they are lengths of points again, and all is shrunk until the limits hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +25,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap
+from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, lengths_in
+from sdpdr.linalg.distances import Alike, about_centre, lengths_between, mean_product, raised
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.rounding import gamma
+from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Factor, Value
@@ -33,6 +38,9 @@ from sdpdr.program.sdp import SDP
 WORDS = "entries corrected, and the diagonal raised by as much"
 # What the correction may be, beside the largest diagonal entry.
 _LITTLE = 1e-5
+EVENED = "lengths that are to be alike averaged, raised and shrunk until all limits hold"
+# Order up to which all lengths are written out.
+_LARGEST = 3000
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +145,118 @@ def _may_be_short(rows: Rows, name: str) -> bool:
     if isinstance(linear_map, BilinearForms):
         return bool(np.all(np.diff(linear_map.left.indptr) <= 1))
     return not (isinstance(linear_map, InnerProduct) and isinstance(linear_map.coefficients, Outer))
+
+
+@dataclass(frozen=True, eq=False)
+class Even:
+    """What rows say of lengths, where nothing else is said of a matrix but its centre.
+
+    Attributes
+    ----------
+    alike : Alike
+        By equations.
+    weights : array of shape (n,)
+        Of the points whose centre is the origin.
+    limits : sequence of (array of int, sparse array, array)
+        Edges, non-negative weights of their lengths in every row, and positive right sides.
+    """
+
+    alike: Alike
+    weights: Array
+    limits: Sequence[tuple[Index, sp.csr_array, Array]]
+
+
+def even_lengths(sdp: SDP) -> Even | None:
+    """What rows say of lengths; None where they say anything else, or no lengths are alike."""
+    if sdp.lmis or sdp.vector_variables or len(sdp.psd_variables) != 1:
+        return None
+    name, n = sdp.psd_variables[0].name, sdp.psd_variables[0].n
+    exposing = [r for r in exposing_rows(sdp, name) if lengths_in(r.lhs[name]) is None]
+    if n > _LARGEST or len(exposing) != 1:
+        return None
+    linear_map = exposing[0].lhs[name]
+    assert isinstance(linear_map, LinearMap)
+    null = linear_map.null_vectors(exposing[0].rhs).toarray()
+    if null.shape[1] != 1 or not np.all(null > 0.0):
+        return None
+    limits, alike = [], [(np.zeros((0, 2), dtype=np.int64),) * 3]
+    for rows in sdp.rows:
+        if rows is exposing[0]:
+            continue
+        found = lengths_in(rows.lhs.get(name))
+        if found is None:
+            return None
+        edges, weights = found
+        if rows.relation == "<=" and np.all(rows.rhs > 0.0) and np.all(weights.data >= 0.0):
+            limits.append((edges, weights, rows.rhs))
+            continue
+        pairs = None if rows.relation != "==" or np.any(rows.rhs) else _alike(edges, weights)
+        if pairs is None:
+            return None
+        alike.append(pairs)
+    zero, before, after = (np.concatenate(part) for part in zip(*alike, strict=True))
+    if not len(before) or not limits:
+        return None
+    return Even(Alike.of(n, zero, before, after), null.ravel(), limits)
+
+
+def _alike(edges: Index, weights: sp.csr_array) -> tuple[Index, Index, Index] | None:
+    """Pairs that are of no length, and those as long as others; None where rows say more."""
+    weights = sp.csr_array(weights)
+    weights.sum_duplicates()
+    weights.eliminate_zeros()
+    count, first = np.diff(weights.indptr), weights.indptr[:-1]
+    two = first[count == 2]
+    if np.any((count < 1) | (count > 2)) or np.any(weights.data[two] + weights.data[two + 1]):
+        return None
+    place = weights.indices
+    return edges[place[first[count == 1]]], edges[place[two]], edges[place[two + 1]]
+
+
+def evened(
+    sdp: SDP, values: Mapping[str, Value], factors: Mapping[str, Factor]
+) -> tuple[float, Mapping[str, Value], str] | None:
+    """Value of the minimisation, the point, and words, with all rounding accounted for; else None.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> sdp = methods.are(graphs.path([1.0, 2.0]), "RR").to_sdp()
+    >>> given = {"K": Factor(np.array([[-1.0], [0.0], [1.0 + 1e-9]]))}
+    >>> value, point, _ = evened(sdp, given, given)
+    >>> bool(-2.0 <= value < -2.0 + 1e-7)
+    True
+    """
+    even = sdp.remembered(even_lengths)
+    if even is None:
+        return None
+    name = sdp.psd_variables[0].name
+    cost = sdp.cost(name)
+    if isinstance(cost, Outer):
+        return None
+    lengths = raised(even.alike.evened(lengths_between(factors[name].dense())))
+    if lengths is None:
+        return None
+    lengths = lengths[np.ix_(even.alike.place, even.alike.place)]
+    excess = max(_excess(lengths, *limit) for limit in even.limits)
+    dense = cost.toarray() if sp.issparse(cost) else np.asarray(cost)
+    value, error = mean_product(dense, lengths, even.weights)
+    value += error
+    # Of a reward (negative), what is left after the division; of a price, no more than before.
+    total = value / excess if value < 0.0 else value
+    total = float(np.nextafter(np.nextafter(total, np.inf) + sdp.constant, np.inf))
+    gram = about_centre(lengths / excess, even.weights)
+    kept = isinstance(values[name], Factor)
+    return total, {**values, name: _factor(gram) if kept else gram}, EVENED
+
+
+def _excess(lengths: Array, edges: Index, weights: sp.csr_array, rhs: Array) -> float:
+    """What all lengths are to be divided by for upper limits to hold; one where they do."""
+    rounding = float(gamma(int(np.max(np.diff(weights.indptr), initial=0)) + 4))
+    sums = weights @ lengths[edges[:, 0], edges[:, 1]] * (1.0 + 2.0 * rounding)
+    return max(1.0, float(np.max(sums / rhs, initial=0.0)) * (1.0 + 4.0 * UNIT))
+
+
+def _factor(gram: Array) -> Factor:
+    eigenvalues, vectors = np.linalg.eigh(gram)
+    return Factor(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))

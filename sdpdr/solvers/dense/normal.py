@@ -24,8 +24,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.congruent import Block
 from sdpdr.solvers.dense.scaling import Cones, Scaling
 
-# What is added to a matrix of unit diagonal that may be singular.
-_SHIFT = 1e-14
+# What is added to a matrix of unit diagonal that may be singular; more where that is too little.
+_SHIFTS = (1e-14, 1e-12, 1e-10)
 # Share of entries from which on a product of sparse matrices is worth keeping sparse.
 _FILLED = 0.1
 
@@ -181,8 +181,11 @@ def _cholesky(matrix: Array) -> Array:
     """The lower triangle of a matrix of unit diagonal."""
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("numbers became too large")
-    matrix[np.arange(len(matrix)), np.arange(len(matrix))] += _SHIFT
-    lower, broken = sl.lapack.dpotrf(matrix, lower=1)
-    if broken:
-        raise np.linalg.LinAlgError("the matrix of a step is singular")
-    return np.asarray(lower)
+    before, places = 0.0, np.arange(len(matrix))
+    for shift in _SHIFTS:
+        matrix[places, places] += shift - before
+        lower, broken = sl.lapack.dpotrf(matrix, lower=1)
+        if not broken:
+            return np.asarray(lower)
+        before = shift
+    raise np.linalg.LinAlgError("the matrix of a step is singular")
