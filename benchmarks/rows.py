@@ -70,9 +70,9 @@ def ism(n: int) -> Model:
     return methods.ism(graphs.knn(X, n_neighbors=5, connect="mst"), X[:, 1] > np.median(X[:, 1]))
 
 
-def sensors(n: int) -> Model:
+def sensors(n: int, seed: int = 0) -> Model:
     """Sensors in the unit square, a twentieth of them known; noisy ranges, absolute prices."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     places = rng.uniform(0.0, 1.0, (n, 2))
     places[:4] = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     graph = graphs.radius(places, 1.6 * np.sqrt(np.log(n) / (np.pi * n)), connect="mst")

@@ -49,3 +49,23 @@ def test_values_of_exact_lengths_are_no_longer_too_good():
     worth = result.infeasibility * float(np.abs(result.weights) @ graph.sqdist) / result.value
     assert worth < 1e-7
     assert 0.0 <= result.gap < 3e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width", [1e-3, 1e-8])
+def test_bands_are_kept_by_more_than_rounding(seed, width):
+    """A length on the edge of its band, to the last digit, is proved to lie nowhere."""
+    graph, _ = perturbed(seed)
+    R = np.random.default_rng(seed).standard_normal((30, 6))
+    i, j = graph.edges.T
+    square = np.square(R[i] - R[j]).sum(axis=1)
+    band = EdgeProgram(graph.edges, 30, square, lower=(1 - width) * square, upper=square)
+    noise = np.random.default_rng(seed + 1).standard_normal(R.shape)
+    moved = R * (1.0 - width / 8.0) + 0.1 * width * noise
+    back = restored(band, moved)
+    lengths = np.square(back[i] - back[j]).sum(axis=1)
+    room = np.minimum(band.upper - lengths, lengths - band.lower) / square
+    assert primal_value(band, moved)[1] > 0.0
+    assert room.min() > 1e-14
+    assert np.abs(back - moved + moved.mean(axis=0)).max() < 100.0 * width
+

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from sdpdr.base.errors import DisconnectedGraphError, ModelError
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.walks import connected_components, dijkstra
 from sdpdr.solvers.lowrank.edge.certificate import heavy_weights
 from sdpdr.solvers.lowrank.edge.interior_point import centred
@@ -211,6 +212,9 @@ _STEPS = 25
 _DAMPING = 1e-15
 _NEAR = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
+# Roundings of coordinates by which a limit is kept where there is room on both sides of a length,
+# so that the point can be proved to lie within: coordinates are moved once more on the way there.
+_ROUNDINGS = 64.0
 
 
 def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False) -> Matrix:
@@ -219,7 +223,8 @@ def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda:
     With large multipliers a violation of 1e-8 is worth more than the gap aimed at: the value is
     then too good to be true, and beyond the bound. Each step solves :math:`J X = r` for the
     smallest X, with J the derivatives of the relative squared lengths that are at their limit
-    or beyond, and r what they miss it by.
+    or beyond, and r what they miss it by. Where a length has limits on both sides, they are kept
+    by more than rounding.
 
     Parameters
     ----------
@@ -263,12 +268,24 @@ def _missing(program: EdgeProgram, R: Matrix) -> tuple[np.ndarray, Vector, float
     hard = np.isinf(program.price) & np.isinf(program.stiffness)
     q = np.sum(np.square(R[i] - R[j]), axis=1)
     near = _NEAR * program.sqdist
-    low, high = q < program.lower + near, q > program.upper - near
+    margin = _margin(program, R)
+    lower, upper = program.lower + margin, program.upper - margin
+    low, high = q < lower + near, q > upper - near
     active = hard & (low | high)
-    limit = np.where(high, program.upper, program.lower)
-    beyond = np.maximum(np.maximum(q - program.upper, program.lower - q), 0.0)
+    # In a narrow band a length may be near both.
+    high &= ~low | (q - lower > upper - q)
+    limit = np.where(high, upper, lower)
+    beyond = np.maximum(np.maximum(q - upper, lower - q), 0.0)
     worst = float(np.max(np.where(hard, beyond, 0.0) / program.sqdist))
     return active, ((limit - q) / program.sqdist)[active], worst
+
+
+def _margin(program: EdgeProgram, R: Matrix) -> Vector:
+    """By how much limits are kept: nothing of a length that is fixed, or limited on one side."""
+    width = program.upper - program.lower
+    largest = float(np.abs(R).max(initial=0.0))
+    blur = _ROUNDINGS * UNIT * (program.sqdist + largest * np.sqrt(program.sqdist))
+    return np.where(np.isfinite(width), np.minimum(blur, width / 4.0), 0.0)
 
 
 def _derivatives(program: EdgeProgram, R: Matrix, active: np.ndarray) -> sp.csr_array:
