@@ -23,9 +23,12 @@ _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new
 _PATIENCE = 3  # growths in a row without progress before the search gives up
 _NEARLY = 1e-5  # violation from which accuracy, and no longer stiffness, limits the gap
 _FINER = 0.1  # next accuracy, over the last, where accuracy limits the gap
+_BLAMED = 0.5  # share of the gap that has to be the rank's for columns to be added
+_CLOSING = 0.9  # of a gap, above which a higher accuracy has not helped
 _PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
 _WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
 _RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
+_SHARES = tuple(1.0 - k / 16.0 for k in range(1, 16))  # of the way onto them
 _DEARER = 2.0  # factor by which the error may grow when a value too good to be true goes
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
@@ -85,6 +88,11 @@ class Search:
         certified = self.best is not None and self.best.error <= self.options.tol
         return certified or self.journal.exhausted is not None
 
+    def has_enough(self, share: float = 1.0) -> bool:
+        """Whether a share of the gap that the person asked for is reached."""
+        enough = self.options.enough or 0.0
+        return self.best is not None and self.best.error <= max(share * enough, self.options.tol)
+
     def solve_goal(self, R: Matrix, weights: Vector | None = None) -> None:
         """Solve the goal itself from a first factor; the answer is the best verdict."""
         tol = self.options.tol / 4
@@ -125,33 +133,51 @@ class Search:
             point = at.begin(start)
             self._look(at, point)
         finest = _POLISH * self.options.tol / 4
+        patience, error, gap = _PATIENCE, np.inf, np.inf
         while True:
             point = at.run(point, tol)
             verdict = self._judge(at, point)
             if self.finished:
                 return point
             settled = verdict.infeasibility < min(_NEARLY, verdict.gap)
-            if settled and tol > finest:
-                tol = max(_FINER * tol, finest)
+            if settled and tol > finest and verdict.gap < _CLOSING * gap:
+                tol, gap = max(_FINER * tol, finest), verdict.gap
                 continue
-            if verdict.connectivity.value >= (1.0 if settled else grow_below):
+            level = verdict.connectivity.value
+            # More columns close no more of the gap than what the level lacks.
+            if level >= (1.0 - _BLAMED * verdict.gap if settled else grow_below):
                 return point
-            grown = self._grow(program, point, verdict)
+            patience = _PATIENCE if verdict.error < error / 2 else patience - 1
+            error = min(error, verdict.error)
+            grown = self._grow(program, point, verdict) if patience else None
             if grown is None:
                 return point
-            at, point = grown
+            (at, point), gap = grown, np.inf
 
     def restore(self) -> None:
-        """Bring the best point onto limits that it misses by a little, where that costs little."""
+        """Bring the best point onto limits that it misses by a little, where that costs little.
+
+        Where it costs too much, as where multipliers are without bound, it goes as far as leaves
+        the gap that the person asked for.
+        """
         if self.best is None or self.goal.m > _RESTORABLE:
             return
-        R = restored(self.goal, self.best.R, self.journal.late)
-        value, infeasibility = primal_value(self.goal, R)
-        verdict = replace(self.best, R=R, value=value, infeasibility=infeasibility)
-        tol, error = self.options.tol, self.best.error
+        first, tol, error = self.best, self.options.tol, self.best.error
+        away = restored(self.goal, first.R, self.journal.late) - first.R
+        whole = self._moved(first, away)
         allowed = tol if error <= tol else _DEARER * error
-        if infeasibility < self.best.infeasibility and verdict.error <= allowed:
-            self.best = self.feasible = verdict
+        enough = max(tol, self.options.enough or 0.0)
+        if whole.error > enough:
+            parts = (self._moved(first, share * away) for share in _SHARES)
+            part = next((v for v in parts if v.error <= enough), whole)
+            whole, allowed = part, max(allowed, enough)
+        if whole.infeasibility < first.infeasibility and whole.error <= allowed:
+            self.best = self.feasible = whole
+
+    def _moved(self, verdict: Verdict, away: Matrix) -> Verdict:
+        R = verdict.R + away
+        value, infeasibility = primal_value(self.goal, R)
+        return replace(verdict, R=R, value=value, infeasibility=infeasibility)
 
     def fits(self, rank: int) -> bool:
         """Whether factors at this rank stay within ``max_fill``; if not, say so."""
