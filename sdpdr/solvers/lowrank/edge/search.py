@@ -88,6 +88,11 @@ class Search:
         certified = self.best is not None and self.best.error <= self.options.tol
         return certified or self.journal.exhausted is not None
 
+    @property
+    def steps(self) -> int:
+        """Newton steps so far."""
+        return len(self.journal.records)
+
     def has_enough(self, share: float = 1.0) -> bool:
         """Whether a share of the gap that the person asked for is reached."""
         enough = self.options.enough or 0.0
@@ -140,19 +145,22 @@ class Search:
             if self.finished:
                 return point
             settled = verdict.infeasibility < min(_NEARLY, verdict.gap)
-            if settled and tol > finest and verdict.gap < _CLOSING * gap:
+            # More columns close no more of the gap than what the level lacks.
+            least = 1.0 - _BLAMED * verdict.gap if settled else grow_below
+            enough = verdict.connectivity.value >= least
+            if enough and (not settled or verdict.gap > _UNEXPLAINED * tol):
+                return point
+            if settled and tol > finest and not (enough and verdict.gap > _CLOSING * gap):
                 tol, gap = max(_FINER * tol, finest), verdict.gap
                 continue
-            level = verdict.connectivity.value
-            # More columns close no more of the gap than what the level lacks.
-            if level >= (1.0 - _BLAMED * verdict.gap if settled else grow_below):
+            if enough:
                 return point
             patience = _PATIENCE if verdict.error < error / 2 else patience - 1
             error = min(error, verdict.error)
             grown = self._grow(program, point, verdict) if patience else None
             if grown is None:
                 return point
-            (at, point), gap = grown, np.inf
+            at, point = grown
 
     def restore(self) -> None:
         """Bring the best point onto limits that it misses by a little, where that costs little.
