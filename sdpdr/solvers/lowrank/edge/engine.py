@@ -97,9 +97,10 @@ def solve_by_multipliers(search: Search, R: Matrix) -> None:
             return
         error, weights, steps = verdict.error, verdict.weights, search.steps
         wanted = min(_FIRST_ACCURACY, _SHARPNESS * verdict.infeasibility)
-        # A stage that is content with the last one's violation would change nothing.
-        least = min(search.options.tol / 4, _SHARPER * verdict.infeasibility)
-        accuracy = max(least, wanted)
+        accuracy = max(search.options.tol / 4, wanted)
+        if stiffness >= _STIFF:
+            # A stage that is content with the last one's violation would change nothing.
+            accuracy = min(accuracy, max(_SHARPER * verdict.infeasibility, UNIT))
         stiffness = min(_GROWTH * stiffness, _LAST_STIFFNESS)
 
 

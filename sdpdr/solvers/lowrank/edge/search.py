@@ -28,7 +28,6 @@ _CLOSING = 0.9  # of a gap, above which a higher accuracy has not helped
 _PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
 _WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
 _RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
-_SHARES = tuple(1.0 - k / 16.0 for k in range(1, 16))  # of the way onto them
 _DEARER = 2.0  # factor by which the error may grow when a value too good to be true goes
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
@@ -165,25 +164,25 @@ class Search:
     def restore(self) -> None:
         """Bring the best point onto limits that it misses by a little, where that costs little.
 
-        Where it costs too much, as where multipliers are without bound, it goes as far as leaves
-        the gap that the person asked for.
+        Where it costs too much, as where multipliers are without bound, it goes as far as careful
+        steps do, if that leaves the gap that the person asked for.
         """
         if self.best is None or self.goal.m > _RESTORABLE:
             return
         first, tol, error = self.best, self.options.tol, self.best.error
-        away = restored(self.goal, first.R, self.journal.late) - first.R
-        whole = self._moved(first, away)
-        allowed = tol if error <= tol else _DEARER * error
+        # By as much the value may be too good.
+        worth = first.infeasibility * float(np.abs(first.weights) @ self.goal.sqdist)
+        allowed = tol if error <= tol else _DEARER * (error + worth / abs(first.value))
         enough = max(tol, self.options.enough or 0.0)
-        if whole.error > enough:
-            parts = (self._moved(first, share * away) for share in _SHARES)
-            part = next((v for v in parts if v.error <= enough), whole)
-            whole, allowed = part, max(allowed, enough)
-        if whole.infeasibility < first.infeasibility and whole.error <= allowed:
-            self.best = self.feasible = whole
+        back = self._brought_back(first)
+        if back.error > enough:
+            nearer = self._brought_back(first, careful=True)
+            back = nearer if nearer.error <= enough else back
+        if back.infeasibility < first.infeasibility and back.error <= max(allowed, enough):
+            self.best = self.feasible = back
 
-    def _moved(self, verdict: Verdict, away: Matrix) -> Verdict:
-        R = verdict.R + away
+    def _brought_back(self, verdict: Verdict, *, careful: bool = False) -> Verdict:
+        R = restored(self.goal, verdict.R, self.journal.late, careful=careful)
         value, infeasibility = primal_value(self.goal, R)
         return replace(verdict, R=R, value=value, infeasibility=infeasibility)
 

@@ -208,8 +208,8 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
 
 _STEPS = 25
 # Rows of lengths become dependent where exact lengths have no interior; then steps only halve the
-# distance, and need all the digits there are.
-_DAMPING = 1e-15
+# distance, and need all the digits there are. Where they are too long, more shortens them.
+_DAMPING, _SHORTER = 1e-15, 100.0
 _NEAR = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
 # Roundings of coordinates by which a limit is kept where there is room on both sides of a length,
@@ -217,7 +217,13 @@ _REACHED = 1e-14
 _ROUNDINGS = 64.0
 
 
-def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False) -> Matrix:
+def restored(
+    program: EdgeProgram,
+    R: Matrix,
+    late: Callable[[], bool] = lambda: False,
+    *,
+    careful: bool = False,
+) -> Matrix:
     r"""A point nearby that keeps all hard limits, by Gauss-Newton steps of least length.
 
     With large multipliers a violation of 1e-8 is worth more than the gap aimed at: the value is
@@ -232,6 +238,10 @@ def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda:
     R : (n, r) array
     late : callable, optional
         Says when time is up; no further step is then begun.
+    careful : bool, default False
+        Whether to take no step that misses limits by more, and a shorter one in its place: where
+        rows depend on each other, long steps meet limits best, and short ones change the point
+        least.
 
     Returns
     -------
@@ -245,15 +255,20 @@ def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda:
     >>> round(float(np.ptp(R)), 12)
     1.0
     """
-    best, least = R, np.inf
+    best, least, damping = R, np.inf, _DAMPING
     for _ in range(_STEPS):
         active, missing, worst = _missing(program, R)
         if worst < least:
             best, least = R, worst
+            damping = max(damping / _SHORTER, _DAMPING)
+        elif careful:
+            damping *= _SHORTER
+            R = best
+            active, missing, worst = _missing(program, R)
         if worst <= _REACHED or not active.any() or late():
             break
         J = _derivatives(program, R, active)
-        normal = sp.csc_array(J @ J.T + _DAMPING * sp.eye_array(J.shape[0]))
+        normal = sp.csc_array(J @ J.T + damping * sp.eye_array(J.shape[0]))
         try:
             step = J.T @ splu(normal).solve(missing)
         except RuntimeError:  # dependent to the last digit
