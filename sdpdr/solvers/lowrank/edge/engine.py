@@ -25,8 +25,8 @@ from sdpdr.solvers.lowrank.frame import Journal, Options, ending
 
 # Relative to the typical weight of an edge. From a first one of 1e3 lengths are missed by a fifth,
 # and the first shape is that of another program: narrow bands took 305 steps in place of 179, wide
-# ones 116 in place of 92 (of thirteen bands on rolls, curves and digits nine took as many or fewer,
-# three up to a quarter more, and one, by an unlucky step, 237 in place of 88); from 1e5 on the first
+# ones 116 in place of 92. Of fourteen bands on rolls, curves and digits nine took as many or fewer,
+# four up to a quarter more, and one 237 in place of 88. From 1e5 on the first
 # shape takes twice as long.
 _FIRST_STIFFNESS = 1e4
 _LAST_STIFFNESS = 1e14
