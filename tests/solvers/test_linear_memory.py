@@ -18,6 +18,7 @@ import sdpdr
 from sdpdr import blocks, graphs, methods, soften
 from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
 from sdpdr.model import AtMost, Block, Model, Var
+from sdpdr.solvers.lowrank.general.lowest import unit_vectors
 
 FEW, MANY = 12_000, 200_000
 # A matrix of order FEW takes 1.15e9 bytes.
@@ -189,3 +190,12 @@ def test_what_hangs_on_a_hub_is_proved(kind, leaves):
     solution = sdpdr.solve(HUBS[kind][0](leaves + 1), "lowrank")
     assert solution.certified(1e-6)
     assert solution.value == pytest.approx(leaves, rel=1e-6)
+
+
+def test_a_few_columns_of_an_identity_take_no_square_matrix():
+    """Ten thousand sensors with absolute prices have 115,636 ranges, and slacks."""
+    places = np.array([7, 2_999_999, 0])
+    columns = unit_vectors(3_000_000, places)
+    assert columns.shape == (3_000_000, 3)
+    np.testing.assert_array_equal(columns[places], np.eye(3))
+    assert columns.sum() == 3.0

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sdpdr import datasets, graphs
+import sdpdr
+from sdpdr import datasets, graphs, methods
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import primal_value
 from sdpdr.solvers.lowrank.edge.start import restored
@@ -49,3 +50,47 @@ def test_values_of_exact_lengths_are_no_longer_too_good():
     worth = result.infeasibility * float(np.abs(result.weights) @ graph.sqdist) / result.value
     assert worth < 1e-7
     assert 0.0 <= result.gap < 3e-6
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("width", [1e-3, 1e-8])
+def test_bands_are_kept_by_more_than_rounding(seed, width):
+    """A length on the edge of its band, to the last digit, is proved to lie nowhere."""
+    graph, _ = perturbed(seed)
+    R = np.random.default_rng(seed).standard_normal((30, 6))
+    i, j = graph.edges.T
+    square = np.square(R[i] - R[j]).sum(axis=1)
+    band = EdgeProgram(graph.edges, 30, square, lower=(1 - width) * square, upper=square)
+    noise = np.random.default_rng(seed + 1).standard_normal(R.shape)
+    moved = R * (1.0 - width / 8.0) + 0.1 * width * noise
+    back = restored(band, moved)
+    lengths = np.square(back[i] - back[j]).sum(axis=1)
+    room = np.minimum(band.upper - lengths, lengths - band.lower) / square
+    assert primal_value(band, moved)[1] > 0.0
+    assert room.min() > 1e-14
+    assert np.abs(back - moved + moved.mean(axis=0)).max() < 100.0 * width
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_exact_lengths_without_interior_are_optimal_for_data_nearby(seed):
+    """Multipliers without bound left 2e-6 of the gap, and other solvers took their turns."""
+    noise = np.random.default_rng(100 + seed).standard_normal((34, 3))
+    X = datasets.swiss_roll(34, seed=seed)[0] + 0.5 * noise
+    model = methods.mvu(graphs.knn(X, 5, connect="mst"), isometry="equality")
+    solution = sdpdr.solve(model, "lowrank", tol=1.5e-6)
+    assert solution.status is sdpdr.Status.OPTIMAL_NEARBY
+    assert solution.bound is not None
+    assert abs(solution.apparent_gap) < 1.5e-6
+    assert solution.epsilon < 1e-8
+
+
+def test_careful_steps_change_less_and_never_miss_by_more():
+    graph, R = perturbed(3)
+    # All lengths among five points of space: each is given by the others.
+    edges = np.array([(i, j) for i in range(5) for j in range(i + 1, 5)])
+    graph = graphs.from_edges(5, edges, np.square(R[edges[:, 0], :3] - R[edges[:, 1], :3]).sum(1))
+    program = EdgeProgram(graph.edges, 5, graph.sqdist, lower=graph.sqdist)
+    away = R[:5] - R[:5].mean(axis=0)
+    back = restored(program, away, careful=True)
+    assert primal_value(program, back)[1] < primal_value(program, away)[1]
+    assert np.abs(back - away).max() <= 1.01 * np.abs(restored(program, away) - away).max()

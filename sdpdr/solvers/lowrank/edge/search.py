@@ -23,6 +23,8 @@ _FIRST_LENGTH = 0.1  # largest relative squared length given to an edge by a new
 _PATIENCE = 3  # growths in a row without progress before the search gives up
 _NEARLY = 1e-5  # violation from which accuracy, and no longer stiffness, limits the gap
 _FINER = 0.1  # next accuracy, over the last, where accuracy limits the gap
+_BLAMED = 0.5  # share of the gap that has to be the rank's for columns to be added
+_CLOSING = 0.9  # of a gap, above which a higher accuracy has not helped
 _PRODUCT = 1e-5  # largest complementarity, as a share of the objective, to continue from
 _WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and of its gap
 _RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
@@ -85,6 +87,16 @@ class Search:
         certified = self.best is not None and self.best.error <= self.options.tol
         return certified or self.journal.exhausted is not None
 
+    @property
+    def steps(self) -> int:
+        """Newton steps so far."""
+        return len(self.journal.records)
+
+    def has_enough(self, share: float = 1.0) -> bool:
+        """Whether a share of the gap that the person asked for is reached."""
+        enough = self.options.enough or 0.0
+        return self.best is not None and self.best.error <= max(share * enough, self.options.tol)
+
     def solve_goal(self, R: Matrix, weights: Vector | None = None) -> None:
         """Solve the goal itself from a first factor; the answer is the best verdict."""
         tol = self.options.tol / 4
@@ -125,33 +137,54 @@ class Search:
             point = at.begin(start)
             self._look(at, point)
         finest = _POLISH * self.options.tol / 4
+        patience, error, gap = _PATIENCE, np.inf, np.inf
         while True:
             point = at.run(point, tol)
             verdict = self._judge(at, point)
             if self.finished:
                 return point
             settled = verdict.infeasibility < min(_NEARLY, verdict.gap)
-            if settled and tol > finest:
-                tol = max(_FINER * tol, finest)
-                continue
-            if verdict.connectivity.value >= (1.0 if settled else grow_below):
+            # More columns close no more of the gap than what the level lacks.
+            least = 1.0 - _BLAMED * verdict.gap if settled else grow_below
+            enough = verdict.connectivity.value >= least
+            if enough and (not settled or verdict.gap > _UNEXPLAINED * tol):
                 return point
-            grown = self._grow(program, point, verdict)
+            if settled and tol > finest and not (enough and verdict.gap > _CLOSING * gap):
+                tol, gap = max(_FINER * tol, finest), verdict.gap
+                continue
+            if enough:
+                return point
+            patience = _PATIENCE if verdict.error < error / 2 else patience - 1
+            error = min(error, verdict.error)
+            grown = self._grow(program, point, verdict) if patience else None
             if grown is None:
                 return point
             at, point = grown
 
     def restore(self) -> None:
-        """Bring the best point onto limits that it misses by a little, where that costs little."""
+        """Bring the best point onto limits that it misses by a little, where that costs little.
+
+        Where it costs too much, as where multipliers are without bound, it goes as far as careful
+        steps do, if that leaves the gap that the person asked for.
+        """
         if self.best is None or self.goal.m > _RESTORABLE:
             return
-        R = restored(self.goal, self.best.R, self.journal.late)
+        first, tol, error = self.best, self.options.tol, self.best.error
+        # By as much the value may be too good.
+        worth = first.infeasibility * float(np.abs(first.weights) @ self.goal.sqdist)
+        allowed = tol if error <= tol else _DEARER * (error + worth / abs(first.value))
+        enough = max(tol, self.options.enough or 0.0)
+        back = self._brought_back(first)
+        if back.error > enough:
+            nearer = self._brought_back(first, careful=True)
+            back = nearer if nearer.error <= enough else back
+        if back.infeasibility < first.infeasibility and back.error <= max(allowed, enough):
+            self.best = self.feasible = back
+
+    def _brought_back(self, verdict: Verdict, *, careful: bool = False) -> Verdict:
+        R = restored(self.goal, verdict.R, self.journal.late, careful=careful)
         value, infeasibility = primal_value(self.goal, R)
-        verdict = replace(self.best, R=R, value=value, infeasibility=infeasibility)
-        tol, error = self.options.tol, self.best.error
-        allowed = tol if error <= tol else _DEARER * error
-        if infeasibility < self.best.infeasibility and verdict.error <= allowed:
-            self.best = self.feasible = verdict
+        return replace(verdict, R=R, value=value, infeasibility=infeasibility)
 
     def fits(self, rank: int) -> bool:
         """Whether factors at this rank stay within ``max_fill``; if not, say so."""

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import splu
 
 from sdpdr.base.errors import DisconnectedGraphError, ModelError
+from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.walks import connected_components, dijkstra
 from sdpdr.solvers.lowrank.edge.certificate import heavy_weights
 from sdpdr.solvers.lowrank.edge.interior_point import centred
@@ -207,19 +208,29 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
 
 _STEPS = 25
 # Rows of lengths become dependent where exact lengths have no interior; then steps only halve the
-# distance, and need all the digits there are.
-_DAMPING = 1e-15
+# distance, and need all the digits there are. Where they are too long, more shortens them.
+_DAMPING, _SHORTER = 1e-15, 100.0
 _NEAR = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
+# Roundings of coordinates by which a limit is kept where there is room on both sides of a length,
+# so that the point can be proved to lie within: coordinates are moved once more on the way there.
+_ROUNDINGS = 64.0
 
 
-def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False) -> Matrix:
+def restored(
+    program: EdgeProgram,
+    R: Matrix,
+    late: Callable[[], bool] = lambda: False,
+    *,
+    careful: bool = False,
+) -> Matrix:
     r"""A point nearby that keeps all hard limits, by Gauss-Newton steps of least length.
 
     With large multipliers a violation of 1e-8 is worth more than the gap aimed at: the value is
     then too good to be true, and beyond the bound. Each step solves :math:`J X = r` for the
     smallest X, with J the derivatives of the relative squared lengths that are at their limit
-    or beyond, and r what they miss it by.
+    or beyond, and r what they miss it by. Where a length has limits on both sides, they are kept
+    by more than rounding.
 
     Parameters
     ----------
@@ -227,6 +238,10 @@ def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda:
     R : (n, r) array
     late : callable, optional
         Says when time is up; no further step is then begun.
+    careful : bool, default False
+        Whether to take no step that misses limits by more, and a shorter one in its place: where
+        rows depend on each other, long steps meet limits best, and short ones change the point
+        least.
 
     Returns
     -------
@@ -240,15 +255,20 @@ def restored(program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda:
     >>> round(float(np.ptp(R)), 12)
     1.0
     """
-    best, least = R, np.inf
+    best, least, damping = R, np.inf, _DAMPING
     for _ in range(_STEPS):
         active, missing, worst = _missing(program, R)
         if worst < least:
             best, least = R, worst
+            damping = max(damping / _SHORTER, _DAMPING)
+        elif careful:
+            damping *= _SHORTER
+            R = best
+            active, missing, worst = _missing(program, R)
         if worst <= _REACHED or not active.any() or late():
             break
         J = _derivatives(program, R, active)
-        normal = sp.csc_array(J @ J.T + _DAMPING * sp.eye_array(J.shape[0]))
+        normal = sp.csc_array(J @ J.T + damping * sp.eye_array(J.shape[0]))
         try:
             step = J.T @ splu(normal).solve(missing)
         except RuntimeError:  # dependent to the last digit
@@ -263,12 +283,24 @@ def _missing(program: EdgeProgram, R: Matrix) -> tuple[np.ndarray, Vector, float
     hard = np.isinf(program.price) & np.isinf(program.stiffness)
     q = np.sum(np.square(R[i] - R[j]), axis=1)
     near = _NEAR * program.sqdist
-    low, high = q < program.lower + near, q > program.upper - near
+    margin = _margin(program, R)
+    lower, upper = program.lower + margin, program.upper - margin
+    low, high = q < lower + near, q > upper - near
     active = hard & (low | high)
-    limit = np.where(high, program.upper, program.lower)
-    beyond = np.maximum(np.maximum(q - program.upper, program.lower - q), 0.0)
+    # In a narrow band a length may be near both.
+    high &= ~low | (q - lower > upper - q)
+    limit = np.where(high, upper, lower)
+    beyond = np.maximum(np.maximum(q - upper, lower - q), 0.0)
     worst = float(np.max(np.where(hard, beyond, 0.0) / program.sqdist))
     return active, ((limit - q) / program.sqdist)[active], worst
+
+
+def _margin(program: EdgeProgram, R: Matrix) -> Vector:
+    """By how much limits are kept: nothing of a length that is fixed, or limited on one side."""
+    width = program.upper - program.lower
+    largest = float(np.abs(R).max(initial=0.0))
+    blur = _ROUNDINGS * UNIT * (program.sqdist + largest * np.sqrt(program.sqdist))
+    return np.where(np.isfinite(width), np.minimum(blur, width / 4.0), 0.0)
 
 
 def _derivatives(program: EdgeProgram, R: Matrix, active: np.ndarray) -> sp.csr_array:

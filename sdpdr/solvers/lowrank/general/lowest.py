@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalues
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
@@ -124,7 +124,7 @@ def negative_part(
         if block.scalar:
             diagonal = slack.diagonal()
             order = np.argsort(diagonal)[:_DIRECTIONS]
-            low = diagonal[order], np.eye(block.n)[:, order]
+            low = diagonal[order], unit_vectors(block.n, order)
             trace = float(np.max(np.square(factor), initial=0.0))
         else:
             if look is None:
@@ -136,3 +136,16 @@ def negative_part(
         least = float(np.min(low[0], initial=0.0))
         negativity += -least * max(trace, _TRACE) / scale
     return negativity, lows
+
+
+def unit_vectors(n: int, places: Index) -> Array:
+    """Some columns of an identity, which may itself be far too large.
+
+    Examples
+    --------
+    >>> unit_vectors(3, np.array([2])).tolist()
+    [[0.0], [0.0], [1.0]]
+    """
+    columns = np.zeros((n, len(places)))
+    columns[places, np.arange(len(places))] = 1.0
+    return columns
