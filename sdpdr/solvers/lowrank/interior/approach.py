@@ -22,7 +22,12 @@ from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.progress import Floor
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
-from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
+from sdpdr.solvers.lowrank.interior.start import (
+    noisy,
+    shape_among_known,
+    shape_from_lengths,
+    smoothed,
+)
 
 _SHRINK = 0.5  # of random factors: rows that break at full size hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
@@ -152,8 +157,13 @@ class _Approach:
             told = start is not None and block.name in start.values
             shape = None if told or block.name not in known else self._shape(block)
             columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
-            plain = factor if start is not None else _SHRINK * factor
-            factors.append(plain if shape is None else self._filled(block, shape, columns))
+            if shape is not None:
+                factors.append(self._filled(block, shape, columns))
+            elif start is not None:
+                factors.append(factor)
+            else:
+                smooth = smoothed(self.problem, block, factor)
+                factors.append(_SHRINK * factor if smooth is None else smooth)
         return [points.met(f) for points, f in self._pairs(factors)]
 
     def _shape(self, block: Block) -> Array | None:
