@@ -162,7 +162,7 @@ class _Approach:
             elif start is not None:
                 factors.append(factor)
             else:
-                smooth = smoothed(self.problem, block, factor)
+                smooth = smoothed(self.problem, block, factor[:, :INTERIOR_RANK])
                 factors.append(_SHRINK * factor if smooth is None else smooth)
         return [points.met(f) for points, f in self._pairs(factors)]
 
