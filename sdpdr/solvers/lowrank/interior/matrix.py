@@ -40,13 +40,14 @@ from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.metric import laplacian
 from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.start import has_lengths
 
 # Unknowns in a row beyond which it stands beside the matrix.
 _LONG = 80
 # Pivot of the linear equations.
 _EXACT = 1e-10
 # Multiplications of a factorization up to which it is made at all.
-MOST_WORK = 3e9
+MOST_WORK = 2e10
 # Columns at which it is counted: those of a first factor with a shape.
 INTERIOR_RANK = 8
 
@@ -325,8 +326,10 @@ def work_at(problem: Problem, rank: int) -> InteriorWork:
 
 
 def finds_its_way(problem: Problem) -> bool:
-    """Whether it has inequalities to go by, or points that exact rows hold and others hang on."""
-    return has_inequalities(problem.sdp) or Held.of(problem) is not None
+    """Whether it has inequalities to go by, points held by exact rows, or lengths for a shape."""
+    if has_inequalities(problem.sdp) or Held.of(problem) is not None:
+        return True
+    return any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost)
 
 
 def suits(problem: Problem) -> bool:

@@ -57,6 +57,11 @@ def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | Non
     return relaxed(program, SHRINK * isomap_start(program, seed=seed))
 
 
+def has_lengths(problem: Problem, block: Block) -> bool:
+    """Whether rows give lengths that join all points of a matrix variable."""
+    return _lengths(problem, block) is not None
+
+
 def _lengths(problem: Problem, block: Block) -> EdgeProgram | None:
     vectors, square = _squares(problem, block)
     lengths = _is_difference(vectors)
