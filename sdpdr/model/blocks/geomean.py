@@ -150,9 +150,7 @@ class GeometricMean(Block):
         for s in order:
             a, b = (values[k] if k >= 0 else means[-1 - k] for k in pairs[s])
             half = 0.5 * worth[s]
-            matrices[s] = np.array(
-                [[half * np.sqrt(b / a), -half], [-half, half * np.sqrt(a / b)]]
-            )
+            matrices[s] = np.array([[half * np.sqrt(b / a), -half], [-half, half * np.sqrt(a / b)]])
             for k, price in zip(pairs[s], np.diag(matrices[s]), strict=True):
                 if k < 0:
                     worth[-1 - k] += price

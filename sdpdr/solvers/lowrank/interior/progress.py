@@ -52,9 +52,9 @@ class Floor:
     r"""What the objective of no matrix of the same trace is below.
 
     Since :math:`\langle C, K\rangle \ge \lambda_{\min}(C) \operatorname{tr} K` for every
-    :math:`K \succeq 0`, a point that is there is optimal wherever the trace is limited, whatever its
-    multipliers: those of all other rows are zero, and what the iteration has for them is noise that
-    proves less.
+    :math:`K \succeq 0`, a point that is there is optimal wherever the trace is limited,
+    whatever its multipliers: those of all other rows are zero, and what the iteration has for them
+    is noise that proves less.
 
     Parameters
     ----------
