@@ -1,7 +1,8 @@
 """How far leave-one-out unfolding, density maps and least ellipsoids go: writes DENSITY.md.
 
-Run ``python benchmarks/density.py [loocv folds maps large_maps ellipsoids estimates] [--quick]``. Nothing here is a
-timed test. A run that needs more than the limit is stopped; what it has by then is graded.
+Run ``python benchmarks/density.py [loocv folds maps large_maps ellipsoids estimates] [--quick]``.
+Nothing here is a timed test. A run that needs more than the limit is stopped; what it has by then
+is graded.
 """
 
 from __future__ import annotations

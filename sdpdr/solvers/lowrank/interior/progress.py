@@ -67,10 +67,11 @@ class Floor:
     >>> from sdpdr import graphs, methods
     >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
     >>> spheres = methods.density_map(graphs.cycle(8), bandwidth=1.0)
-    >>> floor = Floor(compile_problem(spheres.to_sdp()), seed=0)
+    >>> problem = compile_problem(spheres.to_sdp())
     >>> corners = np.vstack([np.eye(4), -np.eye(4)])
-    >>> round(floor.value([corners]), 6), floor.reached(-7.999, [corners], 1e-3)
-    (-8.0, True)
+    >>> cost = float(problem.blocks[0].forms.values(corners)[0])
+    >>> Floor(problem, seed=0).reached(cost, [corners], 1e-6)
+    True
     """
 
     def __init__(self, problem: Problem, seed: int) -> None:
