@@ -135,7 +135,9 @@ class Progress:
         """Whether it gets nowhere."""
         return self._since > _PATIENCE or self._at_saddle > _SADDLE_PATIENCE
 
-    def take_a_proof(self, errors: Errors, value: float, factors: Sequence[Array]) -> bool:
+    def take_a_proof(
+        self, errors: Errors, value: float = np.nan, factors: Sequence[Array] = ()
+    ) -> bool:
         """Whether a proof is due, and if so, have the next one wait.
 
         At the floor of the objective it is due at once, and once.
