@@ -206,8 +206,8 @@ class _Approach:
     def _good(self, verdict: Verdict) -> bool:
         return (
             self.search.ending == "converged"
-            or self._is_at_floor(verdict)
             or self._settles(verdict)
+            or self._is_at_floor(verdict)
             or self._reinforced(verdict)
         )
 

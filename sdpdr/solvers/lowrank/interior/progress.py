@@ -79,6 +79,9 @@ class Floor:
         self._lowest: list[float] | None = None
         if problem.free.shape[1] or any(block.scalar for block in problem.blocks):
             return
+        # Multipliers of fewer rows than points are told by the point, and wanted.
+        if problem.m <= max(block.n for block in problem.blocks):
+            return
         self._lowest = [
             float(np.min(lowest(block.forms.slack(at_zero), block.face, 1, seed)[0], initial=0.0))
             for block in problem.blocks
