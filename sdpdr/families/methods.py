@@ -22,7 +22,7 @@ from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_informatio
 from sdpdr.families.unfold.completion import distance_completion, refine
 from sdpdr.families.unfold.density_map import density_map, ellipsoid_of, kernel_sums, mvee
 from sdpdr.families.unfold.ism import ism, separation_margin
-from sdpdr.families.unfold.loocv import loocv
+from sdpdr.families.unfold.loocv import fold, loocv, loocv_of_fold
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.families.unfold.mvu import isometric, mfnu, mvu, mvu_apart
 
@@ -40,6 +40,7 @@ __all__ = [
     "distance_completion",
     "ellipsoid_of",
     "fantope",
+    "fold",
     "ghodsi",
     "ism",
     "isometric",
@@ -48,6 +49,7 @@ __all__ = [
     "kernel_sums",
     "labelling_of",
     "loocv",
+    "loocv_of_fold",
     "mfnu",
     "mirrored",
     "mixed_label_bound",

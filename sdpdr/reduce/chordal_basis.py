@@ -18,6 +18,7 @@ far as U and D begin with the same indices.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TypeAlias
 
 import numpy as np
@@ -35,14 +36,20 @@ ROUNDING = 1e-12
 
 
 def block_bases(sdp: SDP, name: str, tree: CliqueTree) -> Bases | None:
-    """Bases B_C of the blocks of a variable, rows in the cliques' order; None for the identity."""
+    """Bases B_C of the blocks of a variable, rows in the cliques' order; None for the identity.
+
+    The identity, too, where X_0 is singular to rounding on a clique: it is a basis of comfort, and
+    any other does.
+    """
     expected = _expected(sdp, name)
     if expected is None:
         return None
-    return [
-        _basis(expected[np.ix_(clique, clique)], np.argsort(tree.rank[clique]))
-        for clique in tree.cliques
-    ]
+    with suppress(np.linalg.LinAlgError):
+        return [
+            _basis(expected[np.ix_(clique, clique)], np.argsort(tree.rank[clique]))
+            for clique in tree.cliques
+        ]
+    return None
 
 
 def in_basis(matrix: sp.csr_array, basis: Array) -> sp.csr_array:

@@ -20,6 +20,7 @@ from sdpdr.blocks import (
 )
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
 from sdpdr.families.unfold.loocv import leave_one_out
+from sdpdr.linalg import Diagonal
 from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.program import Status
@@ -285,3 +286,53 @@ def test_the_points_moved_from_the_origin_are_within_the_trace_of_the_estimator(
     moved = gram - min(gram.min(), 0.0)
     assert moved.min() >= 0.0
     assert np.trace(moved) < limit
+
+
+# -- by folding ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 12])
+def test_prices_of_a_geometric_mean_are_its_slopes(size):
+    values = np.exp(np.random.default_rng(size).standard_normal(size))
+    mean = GeometricMean(Diagonal(size) @ Var("K"))
+    root = float(np.exp(np.mean(np.log(values))))
+    scalars, prices = mean.scalars(values), mean.prices(values)
+    assert scalars[0] == pytest.approx(root)
+    slopes = np.zeros(size)
+    for (one, other), matrix in zip(mean._pairs, prices, strict=True):
+        assert np.linalg.eigvalsh(matrix)[0] > -1e-12 * np.trace(matrix)
+        for k, price in zip((one, other), np.diag(matrix), strict=True):
+            if k >= 0:
+                slopes[k] += price
+    if size > 1:
+        np.testing.assert_allclose(slopes, root / (size * values))
+
+
+def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, least_variance):
+    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
+    np.testing.assert_allclose(folded.value, least_variance, rtol=1e-6)
+    found = methods.loocv_of_fold(methods.loocv(graph), graph, folded, time_limit=5.0)
+    assert found.value <= solved.bound * (1.0 + 1e-9)
+    assert found.bound >= solved.value * (1.0 - 1e-9)
+    assert found.apparent_gap < 2e-4  # what the diagonal varies by, squared
+    assert found.bound <= 11 * 2 * TRACE / 12 - folded.bound + 1e-6 * TRACE
+    assert found.maximize
+
+
+def test_folding_proves_sixty_points_that_no_solver_does():
+    graph = graphs.knn(roll(60), n_neighbors=4, connect="mst")
+    folded = sdpdr.solve(methods.fold(graph), "lowrank", tol=1e-5)
+    model = methods.loocv(graph)
+    found = methods.loocv_of_fold(model, graph, folded, time_limit=1.0)
+    assert found.bound - found.value < 2e-6 * found.value
+    assert max(model.violations(found.values).values()) < 1e-5 * found.value
+
+
+def test_folding_needs_a_trace_and_exact_lengths(graph):
+    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram")
+    with pytest.raises(ModelError, match="only a trace may limit K"):
+        methods.loocv_of_fold(methods.loocv(graph, unit=True), graph, folded)
+    with pytest.raises(ModelError, match="less than that of the folded kernel"):
+        methods.loocv_of_fold(methods.loocv(graph, trace=600.0), graph, folded)
+    with pytest.raises(ModelError, match="fold into one point"):
+        methods.fold(graph, "inequality")

@@ -374,3 +374,11 @@ def test_rows_of_too_many_entries_are_refused_by_name(monkeypatch):
     monkeypatch.setattr("sdpdr.reduce.chordal_pattern.MOST_PRODUCTS", 35)
     with pytest.raises(NotAcceptedError, match=r"'near' reads 3.6e\+01 entries, too many"):
         Chordal().apply(sdp)
+
+
+def test_limits_that_leave_a_clique_singular_have_no_basis(monkeypatch):
+    sdp = matrix_program(band())
+    tree = find_trees(sdp, FINE).variables["X"]
+    singular = np.zeros((N, N))
+    monkeypatch.setattr("sdpdr.reduce.chordal_basis._expected", lambda sdp, name: singular)
+    assert block_bases(sdp, "X", tree) is None

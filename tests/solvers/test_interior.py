@@ -29,7 +29,13 @@ from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix, has_inequalities
 from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
+from sdpdr.solvers.lowrank.interior.progress import Floor
+from sdpdr.solvers.lowrank.interior.start import (
+    noisy,
+    shape_among_known,
+    shape_from_lengths,
+    smoothed,
+)
 from sdpdr.solving.costs import Structure
 
 from .factored_programs import known_program
@@ -499,3 +505,57 @@ def test_exact_lengths_among_known_points_get_a_bound_however_many_there_are():
     assert abs(found.apparent_gap) <= 1e-6
     assert found.residuals.primal() <= 1e-6
     assert "interior" in found.claimed.message
+
+
+def _density_map(n, **options):
+    graph = graphs.knn(datasets.swiss_roll(n, seed=0)[0], n_neighbors=6, connect="mst")
+    return methods.density_map(graph, **options)
+
+
+@given(seed=st.integers(0, 100), rank=st.integers(1, 6))
+@settings(max_examples=20, deadline=None)
+def test_no_point_is_below_the_floor_of_its_trace(seed, rank):
+    problem = compile_problem(_density_map(40).to_sdp())
+    factor = np.random.default_rng(seed).standard_normal((40, rank))
+    cost = float(problem.blocks[0].forms.values(factor)[0])
+    floor = Floor(problem, seed=0).value([factor])
+    assert cost >= floor - 1e-9 * abs(floor)
+
+
+def test_a_point_at_the_floor_needs_no_multipliers():
+    solution = sdpdr.solve(_density_map(150), LowRank(options={"engine": "interior"}))
+    assert solution.certified()
+    assert solution.value == pytest.approx(150.0)
+    assert solution.duals["row_sums"] == pytest.approx(np.zeros(150), abs=1e-12)
+    assert solution.duals["non_negative"].max() <= 1e-12
+
+
+def _missed(problem, factor):
+    away = problem.blocks[0].forms.values(factor)[1:] - problem.rhs
+    return float(np.sum(np.square(np.where(problem.equal, away, np.maximum(away, 0.0)))))
+
+
+@pytest.mark.parametrize("variant", ["unit", "trace"])
+def test_random_points_averaged_over_neighbours_break_their_rows_by_less(variant):
+    problem = compile_problem(_density_map(150, variant=variant).to_sdp())
+    block = problem.blocks[0]
+    factor = np.random.default_rng(0).standard_normal((150, 8))
+    smooth = smoothed(problem, block, factor)
+    sizes = (_missed(problem, scale * factor) for scale in np.geomspace(1e-3, 10.0, 50))
+    assert _missed(problem, smooth) < min(sizes)
+    i, j = block.forms.i, block.forms.j
+    near = np.sum(smooth[i] * smooth[j], axis=1)[i != j]
+    assert np.mean(near > 0.0) > 0.9
+
+
+def test_points_without_rows_on_pairs_are_not_averaged():
+    cut = compile_problem((blocks.Gram(9) + blocks.UnitDiagonal(9) + blocks.Variance(9)).to_sdp())
+    factor = np.random.default_rng(0).standard_normal((9, 3))
+    assert smoothed(cut, cut.blocks[0], factor) is None
+
+
+@pytest.mark.parametrize(("variant", "share"), [("unit", 1.0), ("trace", 0.657)])
+def test_density_maps_are_certified(variant, share):
+    solution = sdpdr.solve(_density_map(300, variant=variant), "lowrank")
+    assert solution.certified()
+    assert solution.value == pytest.approx(300 * share, rel=1e-2)

@@ -52,12 +52,13 @@ def test_cliques_write_all_pairs_of_slopes(seed, m, width):
     rng = np.random.default_rng(seed)
     slopes, stiffness = rng.standard_normal(m * width), rng.uniform(0.1, 2.0, m)
     count = np.full(m, width)
-    clique = _cliques(np.arange(m * width), np.arange(m) * width, count, width)
+    (clique,) = _cliques(np.arange(m * width), np.arange(m) * width, count, width)
     out = np.full(m * width * (width + 1) // 2 + 3, np.nan)
     filled = clique.fill(out, slopes, stiffness)
-    first, second = np.triu_indices(width)
-    own = slopes.reshape(m, width)
-    wanted = stiffness[:, None] * own[:, first] * own[:, second]
+    first, second = clique.pairs
+    assert sorted(zip(first, second, strict=True)) == sorted(zip(*np.triu_indices(width), strict=True))
+    own = slopes.reshape(m, width).T
+    wanted = stiffness * own[first] * own[second]
     assert out[:filled] == pytest.approx(wanted.ravel())
     assert np.isnan(out[filled:]).all()
 

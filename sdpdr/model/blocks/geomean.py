@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg.svec import SQRT2
 from sdpdr.model.affine import Affine, Var
@@ -93,6 +94,69 @@ class GeometricMean(Block):
             yield Maximize(root)
         else:
             yield AtMost(-root, -float(self.at_least), "root")
+
+    def scalars(self, values: Array) -> Array:
+        """The largest scalars at positive values: the means of all pairs, the root first.
+
+        Parameters
+        ----------
+        values : array of shape (m,)
+
+        Returns
+        -------
+        array
+
+        Examples
+        --------
+        >>> from sdpdr.linalg import Diagonal
+        >>> GeometricMean(Diagonal(3) @ Var("K")).scalars(np.array([1.0, 8.0, 27.0])).round(6)
+        array([ 6.      ,  2.828427, 12.727922])
+        """
+        root = float(np.exp(np.mean(np.log(values))))
+        means = np.full(self._size, root)
+        # The root comes first of all pairs, and is known; pairs follow those that they are made of.
+        for s, pair in enumerate(self._pairs[1:], start=1):
+            one, other = (values[k] if k >= 0 else means[-1 - k] for k in pair)
+            means[s] = np.sqrt(one * other)
+        return means
+
+    def prices(self, values: Array) -> list[Array]:
+        r"""Multipliers of all pairs under which values of the same mean are worth the same.
+
+        A mean s of a and b that is worth p makes a worth :math:`p\sqrt{b/a}/2` and b
+        :math:`p\sqrt{a/b}/2`; the root is worth what the goal pays and what it is worth as a leaf.
+
+        Parameters
+        ----------
+        values : array of shape (m,)
+            Positive.
+
+        Returns
+        -------
+        list of arrays of shape (2, 2)
+
+        Examples
+        --------
+        >>> from sdpdr.linalg import Diagonal
+        >>> GeometricMean(Diagonal(2) @ Var("K")).prices(np.array([1.0, 4.0]))[0]
+        array([[ 1.  , -0.5 ],
+               [-0.5 ,  0.25]])
+        """
+        means, pairs = self.scalars(values), self._pairs
+        worth, matrices = np.zeros(self._size), [np.zeros((2, 2)) for _ in pairs]
+        worth[0] = 1.0
+        # Parents come behind what they are made of; the root, which stands first, is the last.
+        order = [0, *range(len(pairs) - 1, 0, -1)] if pairs else []
+        for s in order:
+            a, b = (values[k] if k >= 0 else means[-1 - k] for k in pairs[s])
+            half = 0.5 * worth[s]
+            matrices[s] = np.array([[half * np.sqrt(b / a), -half], [-half, half * np.sqrt(a / b)]])
+            for k, price in zip(pairs[s], np.diag(matrices[s]), strict=True):
+                if k < 0:
+                    worth[-1 - k] += price
+        # As a leaf the root has paid for itself with a share of its worth.
+        share = worth[0] - 1.0
+        return [m / (1.0 - share) for m in matrices]
 
     @property
     def _size(self) -> int:

@@ -152,6 +152,18 @@ class Search:
             return True
         return False
 
+    def settles_by_limits(self, verdict: Verdict, gap: float) -> bool:
+        """Whether the limits on its trace alone prove a verdict's point to a gap.
+
+        The multipliers of the verdict are zeros: what is left of the bound is what limits say.
+        """
+        held = verdict.infeasibility <= self.options.tol
+        proved = self._prove(verdict, self._take(verdict), always=True, gap=gap)
+        if not held or not proved:
+            return False
+        self.ending = "converged"
+        return True
+
     def _take(self, verdict: Verdict) -> Point:
         """Keep a verdict if it is the best; its point."""
         if self.best is None or verdict.error < self.best.error:

@@ -18,9 +18,11 @@ from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.lowest import Look, lowest, negative_part
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import Block, Problem
 
-_LARGEST_DENSE = 2000
+# Order beyond which no proof multiplies out more forms of low rank than so many: a few stand beside
+# a factorization as rows of their own.
+_LARGEST_DENSE, _FEW = 2000, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +84,7 @@ class Verdict:
         deadline.
         """
         sdp, blocks = self.layout.problem.sdp, self.layout.problem.blocks
-        if any(block.forms.weights.nnz and block.n > _LARGEST_DENSE for block in blocks):
-            # A proof would multiply out matrices that are kept as forms of low rank.
+        if any(_is_too_dense(block) for block in blocks):
             return None
         value = sdp.report(sdp.primal_value(point.values))
         away = tol * max(abs(value), gap_scale(sdp))
@@ -93,6 +94,12 @@ class Verdict:
             return None
         signed = bound - value if sdp.maximize else value - bound
         return bound, relative(signed, value, sdp)
+
+
+def _is_too_dense(block: Block) -> bool:
+    """Whether a proof would multiply out matrices that are kept as forms of low rank."""
+    forms = block.forms.left.shape[0] if block.forms.weights.nnz else 0
+    return forms > _FEW and block.n > _LARGEST_DENSE
 
 
 def relative(signed: float, value: float, sdp: SDP) -> float:

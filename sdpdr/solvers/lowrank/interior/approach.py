@@ -20,8 +20,14 @@ from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.progress import Floor
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
-from sdpdr.solvers.lowrank.interior.start import noisy, shape_among_known, shape_from_lengths
+from sdpdr.solvers.lowrank.interior.start import (
+    noisy,
+    shape_among_known,
+    shape_from_lengths,
+    smoothed,
+)
 
 _SHRINK = 0.5  # of random factors: rows that break at full size hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
@@ -91,6 +97,7 @@ class _Approach:
         self.search, self.problem, self.options = search, search.problem, search.options
         self.boxed = Boxed.of(search.problem, MARGIN * search.options.tol)
         self.content, self.hold = _content(search.options), hold
+        self.floor = Floor(search.problem, search.options.seed)
 
     def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Solve, and go on in more columns, or more exactly, while that helps."""
@@ -101,7 +108,8 @@ class _Approach:
         point, accuracy = at.begin(factors, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
-                point, errors = at.run(point, accuracy, partial(self._looks_good, at), self.content)
+                look = partial(self._looks_good, at)
+                point, errors = at.run(point, accuracy, look, self.content, self.floor)
             except KeyboardInterrupt:
                 if at.point is not None:
                     self._settles(self._verdict(at, at.point))
@@ -149,8 +157,13 @@ class _Approach:
             told = start is not None and block.name in start.values
             shape = None if told or block.name not in known else self._shape(block)
             columns = INTERIOR_RANK if block.has_cost else max(factor.shape[1], INTERIOR_RANK)
-            plain = factor if start is not None else _SHRINK * factor
-            factors.append(plain if shape is None else self._filled(block, shape, columns))
+            if shape is not None:
+                factors.append(self._filled(block, shape, columns))
+            elif start is not None:
+                factors.append(factor)
+            else:
+                smooth = smoothed(self.problem, block, factor[:, :INTERIOR_RANK])
+                factors.append(_SHRINK * factor if smooth is None else smooth)
         return [points.met(f) for points, f in self._pairs(factors)]
 
     def _shape(self, block: Block) -> Array | None:
@@ -192,8 +205,26 @@ class _Approach:
 
     def _good(self, verdict: Verdict) -> bool:
         return (
-            self.search.ending == "converged" or self._settles(verdict) or self._reinforced(verdict)
+            self.search.ending == "converged"
+            or self._settles(verdict)
+            or self._is_at_floor(verdict)
+            or self._reinforced(verdict)
         )
+
+    def _is_at_floor(self, verdict: Verdict) -> bool:
+        """Whether limits on traces prove the point, for which no multipliers are needed."""
+        value = sum(float(b.forms.values(f)[0]) for b, f in self._factors_of(verdict))
+        factors = [f for _, f in self._factors_of(verdict)]
+        if not self.floor.reached(value, factors, self.content):
+            return False
+        zeros = np.zeros(self.problem.m)
+        return self.search.settles_by_limits(
+            self._judge(verdict.layout, verdict.vector, zeros), self.content
+        )
+
+    def _factors_of(self, verdict: Verdict) -> Iterable[tuple[Block, Array]]:
+        factors, _ = verdict.layout.split(verdict.vector)
+        return zip(self.problem.blocks, factors, strict=True)
 
     def _settles(self, verdict: Verdict) -> bool:
         return self.search.settles(verdict, always=True, gap=self.content)

@@ -15,7 +15,7 @@ from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.metric import Metric, worth
-from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
+from sdpdr.solvers.lowrank.interior.progress import Errors, Floor, Progress
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
 _PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
@@ -180,7 +180,12 @@ class Interior:
     # -- iteration ------------------------------------------------------------------------------
 
     def run(
-        self, point: Iterate, tol: float, look: Look | None = None, content: float = 0.0
+        self,
+        point: Iterate,
+        tol: float,
+        look: Look | None = None,
+        content: float = 0.0,
+        floor: Floor | None = None,
     ) -> tuple[Iterate, Errors]:
         """Iterate until optimal at these ranks, out of time, or no longer getting anywhere.
 
@@ -192,8 +197,10 @@ class Interior:
         look : callable, optional
             Whether a point is good enough; asked where it may prove a gap of ``content``.
         content : float, default 0.0
+        floor : Floor, optional
+            Of the objective, where it is asked as well.
         """
-        progress = Progress(tol, 0.0 if look is None else content)
+        progress = Progress(tol, 0.0 if look is None else content, floor)
         while True:
             self.point = point
             away = self._away(point.x, point.y)
@@ -213,8 +220,10 @@ class Interior:
             # hold far better than that, because it pays at their price.
             if done and errors.missed < MARGIN * tol and errors.violation <= 10.0 * tol:
                 return point, errors
-            if look is not None and not done and progress.take_a_proof(errors) and look(point):
-                return point, errors
+            if look is not None and not done:
+                due = progress.take_a_proof(errors, value, self.factors(point))
+                if due and look(point):
+                    return point, errors
             if self._is_cheap(errors, done, tol) or (
                 done and errors.residual < 0.5 * errors.missed
             ):

@@ -40,6 +40,7 @@ from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.metric import laplacian
 from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.start import has_lengths
 
 # Unknowns in a row beyond which it stands beside the matrix.
 _LONG = 80
@@ -48,8 +49,9 @@ _LONG = 80
 _ROWS = 4096
 # Pivot of the linear equations.
 _EXACT = 1e-10
-# Multiplications of a factorization up to which it is made at all.
-MOST_WORK = 3e9
+# Multiplications of a factorization up to which it is made at all, counted from above: a density
+# map of 10,000 points counts 1.2e10, and takes two seconds a step.
+MOST_WORK = 2e10
 # Columns at which it is counted: those of a first factor with a shape.
 INTERIOR_RANK = 8
 
@@ -340,8 +342,10 @@ def work_at(problem: Problem, rank: int) -> InteriorWork:
 
 
 def finds_its_way(problem: Problem) -> bool:
-    """Whether it has inequalities to go by, or points that exact rows hold and others hang on."""
-    return has_inequalities(problem.sdp) or Held.of(problem) is not None
+    """Whether it has inequalities to go by, points held by exact rows, or lengths for a shape."""
+    if has_inequalities(problem.sdp) or Held.of(problem) is not None:
+        return True
+    return any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost)
 
 
 def suits(problem: Problem) -> bool:

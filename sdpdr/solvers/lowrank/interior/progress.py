@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.general.lowest import lowest
+from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN
 
 _PATIENCE = 60
@@ -44,6 +48,57 @@ class Errors:
         return max(self.gap, _OF_SLOPE * self.stationarity)
 
 
+class Floor:
+    r"""What the objective of no matrix of the same trace is below.
+
+    Since :math:`\langle C, K\rangle \ge \lambda_{\min}(C) \operatorname{tr} K` for every
+    :math:`K \succeq 0`, a point that is there is optimal wherever the trace is limited,
+    whatever its multipliers: those of all other rows are zero, and what the iteration has for them
+    is noise that proves less.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+        Of Lanczos vectors.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> spheres = methods.density_map(graphs.cycle(8), bandwidth=1.0)
+    >>> problem = compile_problem(spheres.to_sdp())
+    >>> corners = np.vstack([np.eye(4), -np.eye(4)])
+    >>> cost = float(problem.blocks[0].forms.values(corners)[0])
+    >>> Floor(problem, seed=0).reached(cost, [corners], 1e-6)
+    True
+    """
+
+    def __init__(self, problem: Problem, seed: int) -> None:
+        at_zero = np.append(1.0, np.zeros(problem.m))
+        self._lowest: list[float] | None = None
+        if problem.free.shape[1] or any(block.scalar for block in problem.blocks):
+            return
+        # Multipliers of fewer rows than points are told by the point, and wanted.
+        if problem.m <= max(block.n for block in problem.blocks):
+            return
+        self._lowest = [
+            float(np.min(lowest(block.forms.slack(at_zero), block.face, 1, seed)[0], initial=0.0))
+            for block in problem.blocks
+        ]
+
+    def value(self, factors: Sequence[Array]) -> float:
+        """The floor at a point; minus infinity where scalars have costs of their own."""
+        if self._lowest is None:
+            return -np.inf
+        pairs = zip(self._lowest, factors, strict=True)
+        return sum((low * float(np.sum(np.square(f))) for low, f in pairs), start=0.0)
+
+    def reached(self, value: float, factors: Sequence[Array], gap: float) -> bool:
+        """Whether an objective is there, but for a relative gap."""
+        return abs(value - self.value(factors)) <= gap * abs(value)
+
+
 class Progress:
     """What a run has come to, and what it waits for.
 
@@ -53,10 +108,12 @@ class Progress:
         Accuracy to stop at.
     content : float
         Gap to prove before that, zero if none is asked for.
+    floor : Floor, optional
+        Where a proof needs no multipliers.
     """
 
-    def __init__(self, tol: float, content: float) -> None:
-        self._tol = tol
+    def __init__(self, tol: float, content: float, floor: Floor | None = None) -> None:
+        self._tol, self._content, self._floor = tol, content, floor
         self._best, self._since, self._value = np.inf, 0, np.inf
         self._at_saddle, self._steep = 0, np.inf
         self._due, self._settling = _WORTHY * content, 0
@@ -81,12 +138,19 @@ class Progress:
         """Whether it gets nowhere."""
         return self._since > _PATIENCE or self._at_saddle > _SADDLE_PATIENCE
 
-    def take_a_proof(self, errors: Errors) -> bool:
-        """Whether a proof is due, and if so, have the next one wait."""
-        if (
-            errors.promise >= self._due
-            or max(errors.missed, errors.violation) >= MARGIN * self._tol
-        ):
+    def take_a_proof(
+        self, errors: Errors, value: float = np.nan, factors: Sequence[Array] = ()
+    ) -> bool:
+        """Whether a proof is due, and if so, have the next one wait.
+
+        At the floor of the objective it is due at once, and once.
+        """
+        if max(errors.missed, errors.violation) >= MARGIN * self._tol:
+            return False
+        if self._floor is not None and self._floor.reached(value, factors, self._content):
+            self._floor = None
+            return True
+        if errors.promise >= self._due:
             return False
         self._wait(errors)
         return True

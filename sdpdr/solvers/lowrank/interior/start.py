@@ -7,15 +7,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.linalg.walks import connected_components
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import SHRINK, isomap_start, relaxed
 from sdpdr.solvers.lowrank.general.problem import Block, Problem
 from sdpdr.solvers.lowrank.interior.held import Held
+from sdpdr.solvers.lowrank.interior.metric import laplacian
 
 # Of a shape, in all columns; and at most, in units in which lengths are about one, so that noise
 # breaks no lengths of large shapes.
 _NOISE, _MOST_NOISE = 1e-2, 0.3
+# How much random points are smoothed by, in units of the mean diagonal of the Laplacian; and the
+# least square of the size of points.
+_STRENGTHS, _LEAST_SIZE = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0), 1e-3
 _AGREE, _DIGITS = 1e-9, 9  # of entries that belong to one vector, and of places of known points
 _FEW, _SOME = 100, 20  # known points all of whose distances are used; of more, how many each
 
@@ -50,6 +55,11 @@ def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | Non
     if program is None:
         return None
     return relaxed(program, SHRINK * isomap_start(program, seed=seed))
+
+
+def has_lengths(problem: Problem, block: Block) -> bool:
+    """Whether rows give lengths that join all points of a matrix variable."""
+    return _lengths(problem, block) is not None
 
 
 def _lengths(problem: Problem, block: Block) -> EdgeProgram | None:
@@ -216,6 +226,73 @@ def _is_difference(vectors: sp.csr_array) -> NDArray[np.bool_]:
 def _largest(vectors: sp.csr_array) -> Array:
     """Square of the largest coefficient of each."""
     return np.square(abs(vectors).max(axis=1).toarray().ravel())
+
+
+def smoothed(problem: Problem, block: Block, factor: Array) -> Array | None:
+    r"""A random factor averaged over neighbours, as far as that has it keep its rows better.
+
+    Rows that ask entries :math:`K_{ij} = r_i^T r_j` of neighbours to be positive, or to have sums
+    that are, are met by points that vary slowly: by :math:`(I + t B)^{-1} R` with the Laplacian B
+    of what rows read, all points of one size, t as large as suits them. Independent points have
+    entries about zero there, of either sign.
+
+    Parameters
+    ----------
+    problem : Problem
+    block : Block
+        The matrix variable.
+    factor : array of shape (n, r)
+        Independent points.
+
+    Returns
+    -------
+    array of shape (n, r), or None
+        In scaled units; None where the points given are no worse.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs, methods
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> problem = compile_problem(methods.density_map(graphs.cycle(50), bandwidth=1.0).to_sdp())
+    >>> factor = np.random.default_rng(0).standard_normal((50, 6))
+    >>> smooth = smoothed(problem, problem.blocks[0], factor)
+    >>> bool(np.mean(np.sum(smooth * np.roll(smooth, 1, axis=0), axis=1) > 0.0) > 0.9)
+    True
+    """
+    forms = block.forms
+    diagonal, other = laplacian(forms)
+    off = forms.i != forms.j
+    if not other[off].any():
+        return None
+    entries = np.concatenate([diagonal, other[off], other[off]])
+    nodes, i, j = np.arange(forms.n), forms.i[off], forms.j[off]
+    places = np.concatenate([nodes, i, j]), np.concatenate([nodes, j, i])
+    laplace = sp.csc_array((entries, places), shape=(forms.n, forms.n))
+    best, found = _fitted(problem, block, factor)
+    smooth = None
+    for strength in _STRENGTHS:
+        upper = sp.csc_array(sp.triu(sp.eye_array(forms.n) + strength * laplace))
+        solver = symmetric_factor(upper)
+        solver.factorize(upper.data)
+        columns = [solver.solve(column) for column in np.ascontiguousarray(factor.T)]
+        error, found = _fitted(problem, block, np.column_stack(columns))
+        if error >= best:
+            break
+        best, smooth = error, found
+    return smooth
+
+
+def _fitted(problem: Problem, block: Block, factor: Array) -> tuple[float, Array]:
+    """Points of one size that meets rows best, and the squares of what they miss them by."""
+    factor = block.project(factor)
+    size = np.linalg.norm(factor, axis=1, keepdims=True)
+    factor = factor / np.maximum(size, np.finfo(float).tiny)
+    read = block.forms.values(factor)[1:]
+    square = float(read @ read)
+    fit = max(float(read @ problem.rhs) / square if square > 0.0 else 1.0, _LEAST_SIZE)
+    away = fit * read - problem.rhs
+    away = np.where(problem.equal, away, np.maximum(away, 0.0))
+    return float(away @ away), np.sqrt(fit) * factor
 
 
 def noisy(shape: Array, rank: int, seed: int) -> Array:
