@@ -17,7 +17,7 @@ from sdpdr.program import SDP, Factor, PsdVariable, Rows
 from sdpdr.program.backward import dual_backward_error
 from sdpdr.program.certificate import certify
 from sdpdr.program.rays import prove_infeasible
-from sdpdr.program.sdpa_file import read_sdpa
+from sdpdr.program.sdpa import read_sdpa
 
 
 def cycle(n):
