@@ -33,7 +33,8 @@ def unfolding(n, objective, *more):
     return SDP((PsdVariable("K", n),), objective, rows, maximize=bool(objective))
 
 
-@pytest.mark.parametrize("seed", range(3))
+# Seconds each, of a thousand points.
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_a_program_with_a_point_is_not_proved_infeasible(seed):
     n = 1001
     F = np.random.default_rng(seed).standard_normal((n, 2))
