@@ -42,7 +42,14 @@ def table(tmp_path, roll):
     return "t.npy"
 
 
-@pytest.mark.parametrize("backend", ["module://no_package.of_this_name", "nonsense"])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        "module://no_package.of_this_name",
+        # Refused sooner, and four seconds again.
+        pytest.param("nonsense", marks=pytest.mark.slow),
+    ],
+)
 def test_a_figure_needs_no_window(tmp_path, table, backend):
     given = {**os.environ, "MPLBACKEND": backend}
     ran = run("embed", table, "--figure", "y.png", "--json", cwd=tmp_path, env=given)

@@ -127,7 +127,14 @@ def assert_no_worse_than_nothing(defaults, kind, name, sets):
 DEFAULTS = [(k, name) for k, names in AIMS.items() for name in names if (k, name) not in LIMITED]
 
 
-@pytest.mark.parametrize(("kind", "name"), DEFAULTS)
+# Five seconds and more on any set.
+LONG = {("densities", "DensityMap, all its dimensions"), ("factors", "PolynomialFactorization")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [pytest.param(*who, marks=[pytest.mark.slow] if who in LONG else []) for who in DEFAULTS],
+)
 def test_no_default_loses_to_doing_nothing(defaults, kind, name):
     quick, _ = sets_of(defaults, kind, name)
     assert quick
