@@ -9,23 +9,14 @@ Lines of code are those with code on them: no docstrings, comments, or blanks.
 from __future__ import annotations
 
 import ast
-import io
 import sys
-import tokenize
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "sdpdr"
 SMALL = 50
-_NO_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
+_STRINGS = (ast.Constant, ast.JoinedStr)
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -46,16 +37,20 @@ class Module:
 def module(path: Path) -> Module:
     """Count the lines of a file."""
     text = path.read_text(encoding="utf-8")
+    lines = enumerate(text.split("\n"), start=1)
+    coded = {k for k, line in lines if line.strip() and not line.lstrip().startswith("#")}
     described: set[int] = set()
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, _STRINGS):
+            # Its lines may be blank, or look like comments.
+            coded |= _lines_of(node)
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            first = node.body[0]
-            described |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    coded: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in _NO_CODE:
-            coded |= set(range(token.start[0], token.end[0] + 1))
+            described |= _lines_of(node.body[0])
     return Module(path, text.count("\n"), len(coded - described))
+
+
+def _lines_of(node: ast.expr | ast.stmt) -> set[int]:
+    return set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def modules(package: Path = PACKAGE) -> list[Module]:

@@ -92,7 +92,7 @@ from .solving.again.sensitivities import sensitivity as sensitivity
 from .solving.as_cvxpy import CVXPY as CVXPY
 from .solving.join import join as join
 from .solving.plan import Plan as Plan
-from .solving.plan import plan as plan
+from .solving.planning import plan as plan
 from .solving.repeated import solve_many as solve_many
 from .solving.solve import solve as solve
 

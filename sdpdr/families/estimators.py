@@ -14,11 +14,12 @@ from sdpdr.families.regress.graph_projection import GraphProjection
 from sdpdr.families.regress.projections import LDA, LPP, LSDA, NPE, SDA, IsoProjection
 from sdpdr.families.regress.spectral_regression import SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA
-from sdpdr.families.unfold.estimators.anchored import AnchoredMVU, insert
+from sdpdr.families.unfold.estimators.anchored import AnchoredMVU
 from sdpdr.families.unfold.estimators.are import ARE
 from sdpdr.families.unfold.estimators.completion import DistanceCompletion
 from sdpdr.families.unfold.estimators.densities import DensityMap
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
+from sdpdr.families.unfold.estimators.inserting import insert
 from sdpdr.families.unfold.estimators.kernels import ColoredMVU, LOOCVUnfolding
 from sdpdr.families.unfold.estimators.mvu import MFNU, MVE, MVU
 from sdpdr.families.unfold.estimators.separation import ISM

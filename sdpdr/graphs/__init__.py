@@ -1,5 +1,6 @@
 """From data to geometry: neighbour graphs, furthest pairs, landmarks, geodesics. No models."""
 
+from sdpdr.graphs.bases import coarse_basis, laplacian_basis, reconstruction_basis
 from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
 from sdpdr.graphs.motions import Motion, action_error, motions, position_fit, step_variation
 from sdpdr.graphs.nearest import (
@@ -11,12 +12,7 @@ from sdpdr.graphs.nearest import (
     smallest_connecting_radius,
 )
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.reconstruction import (
-    coarse_basis,
-    laplacian_basis,
-    reconstruction_basis,
-    reconstruction_weights,
-)
+from sdpdr.graphs.reconstruction import reconstruction_weights
 from sdpdr.graphs.rigidity import Rigidity, rigidity
 from sdpdr.graphs.selection import ChoiceOfK, choose_k
 from sdpdr.graphs.shortest_paths import geodesics, landmarks, routing_weights

@@ -15,7 +15,7 @@ from sdpdr.program.residuals import Residuals, dimacs_errors
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Claim, Run, Status
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sdpa_file import read_sdpa, write_sdpa
+from sdpdr.program.sdpa import read_sdpa, write_sdpa
 from sdpdr.program.solution import Solution
 from sdpdr.program.standard import to_equality_form
 

@@ -29,13 +29,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg import LinearMap, lengths_of
-from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
-from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.linalg import LinearMap
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.program.face import exposing_rows, visible_rows
-from sdpdr.program.rows import Rows
+from sdpdr.program.leftover import OUTWARDS, Group, Rest, outwards
 from sdpdr.program.sdp import SDP
 
 # Lengths of paths are sums of as many rounded numbers as a path has edges.
@@ -110,12 +107,8 @@ def _graph(n: int, edges: Index, lengths: Array) -> sp.csr_array:
 
 # Rounds end when no limit became finite; a tree of means needs one for each of its levels.
 _ROUNDS = 40
-# Limits are loose by this much, relatively, which covers a few thousand roundings.
-_OUTWARDS = 1e-12
 # Entries up to which rows are read however many they are for sparse ones; others limit nothing.
 _FEW = 1_000_000
-# How many times smaller than its terms an entry is whose terms cancel.
-_CANCELS = 8.0
 
 
 @dataclass(frozen=True)
@@ -160,7 +153,7 @@ class Limits:
             for v in sdp.vector_variables
         }
         self._groups = [
-            _Group(r, sign)
+            Group(r, sign)
             for r in visible_rows(sdp)
             if not any(isinstance(a, LinearMap) and a.is_wide(_FEW) for a in r.lhs.values())
             for sign in ((1.0, -1.0) if r.relation == "==" else (1.0,))
@@ -174,7 +167,7 @@ class Limits:
         self._read()
         found = [*self._traces[name]]
         diagonal = self._diagonal[name]
-        total = float(np.sum(diagonal)) * (1.0 + _outwards(diagonal.size))
+        total = float(np.sum(diagonal)) * (1.0 + outwards(diagonal.size))
         found.append(TraceLimit(total, "limits of its diagonal"))
         found.append(self._spread(name))
         best = min(found, key=lambda limit: limit.value)
@@ -201,7 +194,7 @@ class Limits:
         for name, diagonal in self._diagonal.items():
             edges, lengths = self._edges(name)
             norms = norms_from_anchors(diagonal.size, edges, lengths, np.sqrt(diagonal))
-            np.minimum(diagonal, np.square(norms) * (1.0 + _OUTWARDS), out=diagonal)
+            np.minimum(diagonal, np.square(norms) * (1.0 + OUTWARDS), out=diagonal)
         return self._state() > before
 
     def _state(self) -> int:
@@ -210,7 +203,7 @@ class Limits:
         sides = sum(int(np.isfinite(s).sum()) for box in self._boxes.values() for s in box)
         return diagonals + sides
 
-    def _limit_scalars(self, name: str, coefficients: sp.csr_array, rest: _Rest) -> None:
+    def _limit_scalars(self, name: str, coefficients: sp.csr_array, rest: Rest) -> None:
         lower, upper = self._boxes[name]
         entries = coefficients.tocoo()
         row, j, b = entries.row, entries.col, entries.data
@@ -218,7 +211,7 @@ class Limits:
         limit = rest.without_entry(name, row, own)
         known = np.isfinite(limit)
         row, j, b, limit = row[known], j[known], b[known], limit[known] / b[known]
-        slack = _OUTWARDS * np.abs(limit) + rest.margin[row] / np.abs(b)
+        slack = OUTWARDS * np.abs(limit) + rest.margin[row] / np.abs(b)
         np.minimum.at(upper, j[b > 0.0], (limit + slack)[b > 0.0])
         np.maximum.at(lower, j[b < 0.0], (limit - slack)[b < 0.0])
 
@@ -233,7 +226,7 @@ class Limits:
                 limit = rest[row] / size
                 known = np.isfinite(limit)
                 edges.append(ends[known])
-                lengths.append(np.sqrt(np.maximum(limit[known], 0.0)) * (1.0 + _OUTWARDS))
+                lengths.append(np.sqrt(np.maximum(limit[known], 0.0)) * (1.0 + OUTWARDS))
         return np.vstack(edges), np.concatenate(lengths)
 
     def _spread(self, name: str) -> TraceLimit:
@@ -243,7 +236,7 @@ class Limits:
         if weights is None or not len(edges):
             return TraceLimit(float("inf"), source)
         spread = spread_about_centre(weights.size, edges, lengths, weights)
-        return TraceLimit(spread / float(np.min(weights)) * (1.0 + _OUTWARDS), source)
+        return TraceLimit(spread / float(np.min(weights)) * (1.0 + OUTWARDS), source)
 
     def _centre(self, name: str) -> Array | None:
         """Weights u > 0 with K u = 0."""
@@ -256,127 +249,6 @@ class Limits:
         return None
 
 
-class _Group:
-    """A group of rows as upper limits: sign * lhs <= sign * rhs."""
-
-    def __init__(self, rows: Rows, sign: float) -> None:
-        self.rhs = sign * rows.rhs
-        self.vectors: dict[str, sp.csr_array] = {}
-        self.surplus: dict[str, sp.csr_array] = {}
-        self.edges: dict[str, tuple[Index, Index, Array]] = {}
-        self._matrices: dict[str, tuple[Index, Index, Index, Array]] = {}
-        self._semidefinite: dict[str, np.ndarray] = {}
-        for name, linear_map in rows.lhs.items():
-            if not isinstance(linear_map, LinearMap):
-                self.vectors[name] = sign * linear_map.matrix()
-                self.vectors[name].eliminate_zeros()
-                continue
-            scaled = lengths_of(linear_map)
-            if scaled is not None:
-                self._add_edges(name, *scaled, sign)
-            else:
-                self._add_matrix(name, linear_map, sign)
-
-    def _add_edges(self, name: str, edges: Index, size: Array, sign: float) -> None:
-        size = sign * size
-        positive = np.flatnonzero(size > 0.0)
-        self.edges[name] = (positive, edges[positive], size[positive])
-        self._semidefinite[name] = size >= 0.0
-        m, (i, j) = size.size, edges.T
-        row = np.arange(m)
-        self._matrices[name] = (
-            np.concatenate([row, row, row]),
-            np.concatenate([i, j, i]),
-            np.concatenate([i, j, j]),
-            np.concatenate([size, size, -2.0 * size]),
-        )
-        self.surplus[name] = sp.csr_array((m, int(edges.max(initial=0)) + 1))
-
-    def _add_matrix(self, name: str, linear_map: LinearMap, sign: float) -> None:
-        matrix = linear_map.matrix()
-        # What rounding may hide counts against the form, on the diagonal as off it.
-        entries = sp.hstack([sign * matrix, -_hidden(linear_map, matrix)]).tocoo()
-        kept = entries.data != 0.0
-        row, value = entries.row[kept].astype(np.int64), entries.data[kept]
-        i, j = svec_pairs(entries.col[kept] % matrix.shape[1])
-        off = i != j
-        # Of the form: entries off the diagonal count twice.
-        weight = np.where(off, SQRT2 * value, value)
-        self._matrices[name] = (row, i, j, weight)
-        shape = (linear_map.m, linear_map.n)
-        half = np.abs(weight[off]) * (0.5 + _OUTWARDS)
-        diagonal = sp.csr_array((weight[~off], (row[~off], i[~off])), shape=shape)
-        ends = np.concatenate([i[off], j[off]])
-        others = sp.csr_array(
-            (np.concatenate([half, half]), (np.tile(row[off], 2), ends)), shape=shape
-        )
-        surplus = sp.csr_array(diagonal - others)
-        bad = np.unique(surplus.tocoo().row[surplus.tocoo().data < 0.0])
-        semidefinite = np.ones(linear_map.m, dtype=bool)
-        semidefinite[bad] = False
-        self._semidefinite[name] = semidefinite
-        self.surplus[name] = sp.csr_array(sp.diags_array(semidefinite.astype(float)) @ surplus)
-
-    def rest(self, diagonal: dict[str, Array], boxes: dict[str, tuple[Array, Array]]) -> _Rest:
-        """Least values of the parts of every row."""
-        least: dict[str, Array] = {}
-        infinite: dict[str, Array] = {}
-        sizes: dict[str, Array] = {}
-        longest = 0
-        for name, coefficients in self.vectors.items():
-            entries = coefficients.tocoo()
-            lower, upper = boxes[name]
-            b = entries.data
-            ends = np.where(b > 0.0, lower[entries.col], upper[entries.col])
-            terms = b * ends
-            least[name], infinite[name] = _sums(entries.row, terms, self.rhs.size)
-            sizes[name] = _sums(entries.row, np.abs(terms), self.rhs.size)[0]
-            longest += int(np.max(np.bincount(entries.row), initial=0))
-        for name, (row, i, j, weight) in self._matrices.items():
-            first, second = np.sqrt(diagonal[name][i]), np.sqrt(diagonal[name][j])
-            # An entry beside a diagonal entry of zero vanishes, however large the other may be.
-            known = (first > 0.0) & (second > 0.0)
-            largest = np.multiply(first, second, out=np.zeros(first.size), where=known)
-            on = i == j
-            terms = np.where(on & (weight > 0.0), 0.0, -np.abs(weight) * largest)
-            least[name], infinite[name] = _sums(row, terms, self.rhs.size)
-            sizes[name] = np.abs(least[name])
-            longest += int(np.max(np.bincount(row), initial=0))
-            # A semidefinite form is not negative, whatever its terms are.
-            least[name][self._semidefinite[name]] = 0.0
-            infinite[name][self._semidefinite[name]] = 0.0
-        return _Rest(self.rhs, least, infinite, sizes, longest)
-
-
-class _Rest:
-    """What a row leaves for one of its parts when the others are as small as they can be."""
-
-    def __init__(
-        self,
-        rhs: Array,
-        least: dict[str, Array],
-        infinite: dict[str, Array],
-        sizes: dict[str, Array],
-        terms: int,
-    ) -> None:
-        self._least, self._infinite = least, infinite
-        self._finite = rhs - sum(least.values())
-        self._unknown = np.zeros(rhs.size) + sum(infinite.values())
-        self.margin = _outwards(terms) * (np.abs(rhs) + sum(sizes.values()))
-
-    def without(self, name: str) -> Array:
-        """Upper limit of one variable's part of every row."""
-        limit = self._finite + self._least[name]
-        unknown = self._unknown - self._infinite[name]
-        return np.where(unknown == 0.0, limit + self.margin, np.inf)
-
-    def without_entry(self, name: str, row: Index, own: Array) -> Array:
-        """Upper limit of single terms, whose own least values are given."""
-        infinite = np.isinf(own)
-        limit = self._finite[row] + np.where(infinite, 0.0, own)
-        return np.where(self._unknown[row] - infinite == 0.0, limit, np.inf)
-
-
 def _trace_limits(surplus: sp.csr_array, limit: Array, n: int) -> list[TraceLimit]:
     """Rows that limit the whole trace, all surplus being positive."""
     if surplus.shape[1] != n:
@@ -386,7 +258,7 @@ def _trace_limits(surplus: sp.csr_array, limit: Array, n: int) -> list[TraceLimi
     for e in full:
         smallest = float(np.min(surplus.data[surplus.indptr[e] : surplus.indptr[e + 1]]))
         if smallest > 0.0:
-            value = max(float(limit[e]), 0.0) / smallest * (1.0 + _OUTWARDS)
+            value = max(float(limit[e]), 0.0) / smallest * (1.0 + OUTWARDS)
             found.append(TraceLimit(value, "a row that limits it"))
     return found
 
@@ -395,27 +267,4 @@ def _tighten(diagonal: Array, surplus: sp.csr_array, limit: Array) -> None:
     entries = surplus.tocoo()
     kept = (entries.data > 0.0) & np.isfinite(limit[entries.row])
     value = np.maximum(limit[entries.row[kept]], 0.0) / entries.data[kept]
-    np.minimum.at(diagonal, entries.col[kept], value * (1.0 + _OUTWARDS))
-
-
-def _hidden(linear_map: LinearMap, matrix: sp.csr_array) -> sp.csr_array:
-    """Bounds on the errors of entries that are small beside the terms they are sums of.
-
-    The errors of all others are small beside the entries, and covered by the margins.
-    """
-    sizes = row_magnitudes(linear_map)
-    lost = sizes.multiply(sizes > _CANCELS * abs(matrix))
-    return sp.csr_array(1.01 * float(gamma(row_terms(linear_map))) * lost)
-
-
-def _outwards(terms: int) -> float:
-    """Relative margin above the rounding of a sum."""
-    return _OUTWARDS + 4.0 * UNIT * terms
-
-
-def _sums(row: Index, terms: Array, m: int) -> tuple[Array, Array]:
-    """Sums of the finite terms of every row, and the numbers of infinite ones."""
-    infinite = np.isinf(terms)
-    finite = np.bincount(row, np.where(infinite, 0.0, terms), minlength=m)
-    count = np.bincount(row, infinite, minlength=m)
-    return np.asarray(finite, dtype=float), np.asarray(count, dtype=float)
+    np.minimum.at(diagonal, entries.col[kept], value * (1.0 + OUTWARDS))

@@ -1,9 +1,8 @@
-"""Solvers reached through cvxpy: each is a table of names, the run is shared.
+"""The solvers that cvxpy knows: each is a table of names, and what it alone needs.
 
-cvxpy drops the last point of a solver that gave up, since it may be far from optimal. Here every
-point is graded, whatever the solver
-says of it, and the last one is often all but optimal: Clarabel and CVXOPT give up where rounding
-keeps them from the last digits.
+cvxpy drops the last point of a solver that gave up, since it may be far from optimal. Here it is
+kept, as it is often all but optimal: Clarabel and CVXOPT give up where rounding keeps them from
+the last digits.
 """
 
 from __future__ import annotations
@@ -18,22 +17,20 @@ from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
-from cvxpy.lin_ops.lin_utils import ID_COUNTER
 from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
 from cvxpy.reductions.solvers.conic_solvers.cvxopt_conif import CVXOPT
 
-from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.program.point import Point
-from sdpdr.program.run import Claim, Verdict
+from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.base import Outcome, Progress
 from sdpdr.solvers.conic import ConicForm
+from sdpdr.solvers.cvxpy_solver import GIVING_UP, CvxpySolver
 from sdpdr.solvers.processes.ends import deaf, is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
-from sdpdr.solvers.processes.silence import quiet, silence
+from sdpdr.solvers.processes.silence import silence
 from sdpdr.solvers.processes.workers import native_code_runs
-from sdpdr.solvers.render import Rendered, render
+from sdpdr.solvers.render import Rendered
 from sdpdr.solvers.screen import failure
 from sdpdr.solvers.splitting import Milestone, split
 
@@ -62,126 +59,10 @@ class CvxoptKeeping(CVXOPT):  # type: ignore[misc]  # likewise
         return "CVXOPT_KEEPING"
 
 
-_VERDICTS = {
-    cp.OPTIMAL: Verdict.SOLVED,
-    cp.OPTIMAL_INACCURATE: Verdict.INACCURATE,
-    cp.INFEASIBLE: Verdict.INFEASIBLE,
-    cp.INFEASIBLE_INACCURATE: Verdict.INFEASIBLE,
-    cp.UNBOUNDED: Verdict.UNBOUNDED,
-    cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
-}
-
 # SCS's own words for a run cut short before it could tell, and for an inaccurate solution.
 _INDETERMINATE, _INACCURATE = -3, 2
 # Seconds of SCS at least, which takes zero for no limit, and its share of what is left.
 _MOMENT, _EARLY = 1e-3, 0.9
-
-# What native codes raise through cvxpy when they give up: their failure, not the caller's.
-_GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
-
-
-def _count_from_above(problem: cp.Problem) -> None:
-    """Keep what cvxpy makes from now on from sharing the identity of what is in the problem.
-
-    It numbers variables and constraints within a process; a problem that was made in another one
-    and solved in a worker brings numbers that the worker has still to give.
-    """
-    named = [*problem.variables(), *problem.parameters(), *problem.constraints]
-    for constraint in problem.constraints:
-        named.extend(constraint.dual_variables)
-    highest = max((each.id for each in named), default=0)
-    ID_COUNTER.count = max(ID_COUNTER.count, highest + 1)
-
-
-@dataclass(frozen=True)
-class CvxpySolver(Solver):
-    """A solver that cvxpy knows (options as in `Solver`)."""
-
-    backend: ClassVar[str]
-    # Our class for it, in place of cvxpy's, that keeps the last point even of a run that gave up.
-    keeping: ClassVar[type | None] = None
-    is_native: ClassVar[bool] = True
-    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")
-
-    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
-        """Render the program in cvxpy and solve it."""
-        deadline = Deadline(self.time_limit)
-        rendered = render(sdp)
-        rest = replace(self, time_limit=deadline.left())
-        outcome = rest.run_rendered(rendered, deadline.spent)
-        if not outcome.point.duals:
-            return outcome
-        empty = {r.label: np.zeros(0) for r in sdp.rows if r.m == 0}
-        return replace(
-            outcome, point=replace(outcome.point, duals={**outcome.point.duals, **empty})
-        )
-
-    def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
-        """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
-        problem, watch = rendered.problem, Deadline()
-        native_code_runs()
-        _count_from_above(problem)
-        options = {**self.native_options(), **self.options}
-        try:
-            # Our own grading replaces warnings that a solution may be inaccurate.
-            with quiet(), deaf(), nullcontext() if self.verbose else silence():
-                self._solve(problem, options)
-        except _GIVING_UP as error:
-            seconds = {"compile": rendering, "solve": watch.spent}
-            failed = replace(failure(self.name, error), seconds=seconds)
-            # What cvxpy does not accept from a solver that was interrupted at its limit.
-            return replace(failed, verdict=Verdict.TIME_LIMIT) if self._is_late(seconds) else failed
-        total = watch.spent
-        stats = problem.solver_stats
-        solving = min(total, (stats.solve_time if stats else None) or total)
-        seconds = {"compile": rendering + total - solving, "solve": solving}
-        iterations = stats.num_iters if stats and isinstance(stats.num_iters, int) else None
-        value = None if problem.value is None else float(problem.value)
-        claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
-        return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
-
-    def _given(self, deadline: Deadline) -> dict[str, Any]:
-        """Its options by its own names, with what is left of the time as their limit."""
-        rest = replace(self, time_limit=deadline.left())
-        return {**rest.native_options(), **self.options}
-
-    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
-        """Have cvxpy solve a problem."""
-        solver = self.backend if self.keeping is None else self.keeping()
-        problem.solve(solver=solver, verbose=self.verbose, **options)
-
-    def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
-        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and self._is_late(seconds):
-            return Verdict.TIME_LIMIT
-        if status == cp.USER_LIMIT:
-            return Verdict.ITERATION_LIMIT
-        return _VERDICTS.get(status, Verdict.FAILED)
-
-    def _is_late(self, seconds: Mapping[str, float]) -> bool:
-        return self.time_limit is not None and seconds["solve"] >= 0.9 * self.time_limit
-
-    def _remark(self, status: str) -> str:
-        """What to say about a status beyond its name."""
-        return ""
-
-
-def _point(rendered: Rendered) -> Point:
-    values = {
-        name: np.asarray(v.value, dtype=float)
-        for name, v in rendered.variables.items()
-        if v.value is not None
-    }
-    used = {v.id for v in rendered.problem.variables()}
-    # Variables that nothing mentions never reach the solver, and zero will do for them.
-    values |= {n: np.zeros(v.shape) for n, v in rendered.variables.items() if v.id not in used}
-    duals: dict[str, Array] = {}
-    for label, constraint in rendered.constraints.items():
-        dual = constraint.dual_value
-        if dual is not None:
-            array = np.asarray(dual, dtype=float)
-            duals[label] = (array + array.T) / 2.0 if array.ndim == 2 else np.atleast_1d(array)
-    complete = len(values) == len(rendered.variables)
-    return Point(values if complete else {}, duals)
 
 
 @dataclass(frozen=True)
@@ -203,7 +84,7 @@ class Clarabel(CvxpySolver):
         try:
             with deaf():
                 outcome = ConicForm(sdp).solve(partial(self._given, deadline), verbose=self.verbose)
-        except _GIVING_UP as error:
+        except GIVING_UP as error:
             seconds = {"compile": 0.0, "solve": deadline.spent}
             return replace(failure(self.name, error), seconds=seconds)
         compiling = deadline.spent - outcome.seconds["solve"]
@@ -242,7 +123,7 @@ class Scs(CvxpySolver):
                     verbose=self.verbose,
                     milestones=self.milestones,
                 )
-        except _GIVING_UP as error:
+        except GIVING_UP as error:
             seconds = {"compile": 0.0, "solve": deadline.spent}
             return replace(failure(self.name, error), seconds=seconds)
         late = outcome.verdict is Verdict.INACCURATE and self._is_late(outcome.seconds)

@@ -20,7 +20,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import FileFormatError
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense
 from sdpdr.program.sdp import SDP
-from sdpdr.program.sdpa_file import write_sdpa
+from sdpdr.program.sdpa import write_sdpa
 from sdpdr.program.standard import with_one_vector
 from sdpdr.solvers.equality import EqualityForm, equality_form, equality_rows_of_both
 

@@ -22,7 +22,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, Reduced
 from sdpdr.solvers.base import Outcome
-from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.processes.ends import starved_words
 from sdpdr.solvers.processes.isolate import PATIENCE
 from sdpdr.solvers.running import run_solver, runs_apart

@@ -15,7 +15,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.asked import Request, as_model, refuse_strange, require_flags
-from sdpdr.solving.plan import plan
+from sdpdr.solving.planning import plan
 
 
 def solve(

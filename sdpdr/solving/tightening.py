@@ -16,7 +16,7 @@ from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solving.asked import Request
-from sdpdr.solving.plan import plan
+from sdpdr.solving.planning import plan
 from sdpdr.solving.tangent import of_tangent
 from sdpdr.solving.turns import SETTLED
 

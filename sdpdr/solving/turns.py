@@ -15,7 +15,7 @@ from sdpdr.base.errors import InfeasibleError, NotAcceptedError, SdpdrError, Sdp
 from sdpdr.program.run import Run, Status
 from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.costs import crowding, patience, shares
 from sdpdr.solving.grade import proved

@@ -22,9 +22,10 @@ CENTRED = CLOUD - CLOUD.mean(axis=0)
 PLACES = np.random.default_rng(2).standard_normal((12, 2))
 
 
-# Two components make three columns without noise: such searches have no end.
+# As it comes it has its checks among the slow ones (tests/estimators/test_contract.py): two
+# components make three columns without noise, and such searches have no end.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@parametrize_with_checks([GPLVM()])
+@parametrize_with_checks([GPLVM(max_iter=100)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -9,7 +9,7 @@ import pytest
 import sdpdr as package
 from sdpdr import datasets, estimators, methods
 from sdpdr.errors import DataError
-from sdpdr.families.metric.estimators import MetricLearner
+from sdpdr.families.metric.learner import MetricLearner
 from sdpdr.families.unfold.estimators.gram import GramEmbedding
 from sdpdr.lab.cli.hyperparameters import FLAGS, own, parsed
 from sdpdr.lab.cli.methods import METHODS

@@ -222,7 +222,7 @@ def impossible_triangle() -> graphs.NeighborGraph:
 
 
 def gaussian() -> np.ndarray:
-    return np.random.default_rng(0).standard_normal((10, 3))
+    return np.random.default_rng(0).standard_normal((6, 3))
 
 
 LINE = np.concatenate([[0.0], np.cumsum(LENGTHS)])
@@ -254,7 +254,7 @@ def complete(relation: str) -> Case:
         float(np.sum(COMPLETE**2)),
         values={"K": COMPLETE @ COMPLETE.T},
         # The sum of all squared distances is n tr K, so equal weights 1 / n prove it.
-        duals={"centered": np.zeros(10), "isometry": np.full(45, 0.1)},
+        duals={"centered": np.zeros(6), "isometry": np.full(15, 1.0 / 6.0)},
         interior=relation != "equality",
     )
 

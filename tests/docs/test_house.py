@@ -44,6 +44,7 @@ BACKWARD = {
     ("model.arithmetic", "model.parameters"): _OPERATORS,
     ("model.block", "model.model"): "a sum of blocks is a model",
     ("model.model", "solving.repeated"): "a model that has parameters is solved again and again",
+    ("solving.plan", "solving.planning"): "a plan makes another for the same model",
     ("solving.plan", "solving.tightening"): "a plan of a smooth model ends with plans of tangents",
 }
 

@@ -123,8 +123,7 @@ def test_large_tables(name):
     fits(*LARGE[name])
 
 
-@pytest.mark.parametrize("limit", [2.0, None])
-@pytest.mark.parametrize("rows", [20, 30])
+@pytest.mark.parametrize(("rows", "limit"), [(20, None), (30, 2.0)])
 def test_exact_lengths_that_are_not_proved_are_told(rows, limit):
     """Whether a solver gets there in the time or not, and what is proved of data nearby too."""
     with warnings.catch_warnings(record=True) as caught:

@@ -30,21 +30,23 @@ LOST = {
     ("projection", "SDA"): ["moons"],
     ("projection", "SpectralRegression"): ["moons"],
 }
-# Runs on other sets take a second and more each; they are slow tests.
+# Runs on other sets take a second and more each, or together several; they are slow tests.
 QUICK = {
     ("picture", "MFNU"): ("S-curve",),
     ("picture", "MVE"): ("S-curve",),
     ("picture", "DensityMap"): ("cancer",),
     ("densities", "DensityMap"): ("wine",),
-    ("densities", "DensityMap, all its dimensions"): ("roll", "wine"),
-    ("projection", "XingMetric"): ("moons", "iris", "wine", "cancer"),
-    ("labels", "ISM"): ("iris", "wine"),
-    ("factors", "IsoNMF"): ("iris", "wine", "cancer", "digits"),
+    ("labelled picture", "ColoredMVU"): ("S-curve", "iris"),
+    ("densities", "DensityMap, all its dimensions"): ("wine",),
+    ("projection", "XingMetric"): ("moons", "cancer"),
+    ("projection", "GhodsiMetric"): ("moons", "cancer"),
+    ("labels", "ISM"): ("wine",),
+    ("factors", "IsoNMF"): ("iris", "digits"),
     ("factors", "PolynomialFactorization"): ("iris",),
     ("ratings", "RatingMMMF"): ("moons", "iris"),
-    ("ratings", "MMMFCV"): ("moons", "iris"),
-    ("signs", "MMMF"): ("roll", "S-curve", "moons", "iris"),
-    ("distances", "DistanceCompletion"): ("iris", "digits"),
+    ("ratings", "MMMFCV"): ("moons",),
+    ("signs", "MMMF"): ("roll", "moons"),
+    ("distances", "DistanceCompletion"): ("digits",),
     ("places", "AnchoredMVU"): ("S-curve", "iris"),
     ("actions", "ARE"): ("digits",),
     ("places of an agent", "ARE"): ("digits",),
@@ -125,7 +127,14 @@ def assert_no_worse_than_nothing(defaults, kind, name, sets):
 DEFAULTS = [(k, name) for k, names in AIMS.items() for name in names if (k, name) not in LIMITED]
 
 
-@pytest.mark.parametrize(("kind", "name"), DEFAULTS)
+# Five seconds and more on any set.
+LONG = {("densities", "DensityMap, all its dimensions"), ("factors", "PolynomialFactorization")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [pytest.param(*who, marks=[pytest.mark.slow] if who in LONG else []) for who in DEFAULTS],
+)
 def test_no_default_loses_to_doing_nothing(defaults, kind, name):
     quick, _ = sets_of(defaults, kind, name)
     assert quick

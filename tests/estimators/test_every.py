@@ -265,7 +265,7 @@ def test_columns_of_unlike_units_are_told_of_frames():
         (sdpdr.SpectralRegression(kernel="rbf"), CLASSES),
         (sdpdr.XingMetric(), CLASSES),
         (sdpdr.MixedLabelPropagation(), PARTLY),
-        (sdpdr.baselines.NCMVU(), None),
+        (sdpdr.baselines.NCMVU(max_iter=1), None),
         (sdpdr.baselines.GPLVM(max_iter=2), None),
         (sdpdr.baselines.Sammon(max_iter=2), None),
         (sdpdr.extend.KernelEigenmaps(), None),

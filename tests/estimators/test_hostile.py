@@ -49,6 +49,8 @@ NMF, SOPCA, MMMF, CP = sdpdr.NMF(2), sdpdr.SOPCA(2), sdpdr.MMMF(), sdpdr.Complet
 RATING, ISO, POLY = sdpdr.RatingMMMF(), sdpdr.IsoNMF(2), sdpdr.PolynomialFactorization()
 ISM, MIXED, COLORED = sdpdr.ISM(), sdpdr.MixedLabelPropagation(), sdpdr.ColoredMVU()
 ARE, ANCHORED, COMPLETION = sdpdr.ARE(), sdpdr.AnchoredMVU(), sdpdr.DistanceCompletion()
+# In the dimension that the points have, nothing is folded that a search would have to unfold.
+EXACT = sdpdr.DistanceCompletion(3)
 
 
 # -- data --------------------------------------------------------------------------------------
@@ -221,7 +223,7 @@ SEEDED = [
     (sdpdr.MMMFCV(sdpdr.MMMF(max_iter=20), cs=[1.0], cv=2), SIGNS, None),
     (sdpdr.SOPCA(2, method="glram", n_starts=2), STACK, None),
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
-    (COMPLETION, DISTANCES, None),
+    (EXACT, DISTANCES, None),
     (SPE(cycles=2), POINTS, None),
     (NCMVU(n_neighbors=3, max_iter=2, start="random"), POINTS, None),
 ]  # fmt: skip
@@ -267,7 +269,7 @@ LEARNED = [
     (RATING, spoiled(RATINGS, (1, 1), np.nan), None, "value_"),
     (SOPCA, POINTS, None, "columns_"),
     (MIXED, POINTS, KNOWN, "scores_"),
-    (COMPLETION, DISTANCES, None, "distances_"),
+    (EXACT, DISTANCES, None, "distances_"),
     (GPLVM(max_iter=5), POINTS, None, "embedding_"),
     (Sammon(max_iter=20), POINTS, None, "embedding_"),
 ]  # fmt: skip

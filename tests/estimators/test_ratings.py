@@ -835,7 +835,8 @@ def test_what_is_scored_is_predicted(kind):
     assert model.score(pairs[["movieId", "userId"]], y) == pytest.approx(score)
 
 
-@pytest.mark.parametrize("seed", range(3))
+# Seconds each.
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_prices_are_compared_roughly_and_alike(seed, monkeypatch):
     """Descents that end early name the price of those that go on, and what is fitted is precise."""
     seen = ratings(60, 40, seed)[0]

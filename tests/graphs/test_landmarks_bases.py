@@ -7,11 +7,8 @@ import pytest
 
 from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, DisconnectedGraphError
-from sdpdr.graphs.reconstruction import (
-    laplacian_basis,
-    reconstruction_basis,
-    reconstruction_weights,
-)
+from sdpdr.graphs.bases import laplacian_basis, reconstruction_basis
+from sdpdr.graphs.reconstruction import reconstruction_weights
 from sdpdr.graphs.shortest_paths import routing_weights
 
 ROLL = graphs.knn(datasets.swiss_roll(120, 0)[0], n_neighbors=6)

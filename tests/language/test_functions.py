@@ -245,7 +245,7 @@ def test_a_log_det_that_a_trace_alone_holds_is_certified(n, c):
 
 
 def test_an_unfolding_by_log_det_is_certified():
-    n = 16
+    n = 10
     X, _ = sdpdr.datasets.swiss_roll(n, seed=0)
     K = psd("K", n)
     model = maximize(log_det(K + 0.01 * np.eye(n))) + sdpdr.blocks.Centered(n)

@@ -25,6 +25,8 @@ MARKS = {
     "mfnu-swiss-roll-10000": SECONDS,
     "noisy-swiss-roll": SECONDS,
     "spiral-150-slack": SECONDS,
+    "swiss-roll-10000-k4": SECONDS,
+    "swiss-roll-4000": SECONDS,
 }
 MARKED = [
     (card.size.n > LARGE, pytest.param(name, id=name, marks=MARKS.get(name, [])))

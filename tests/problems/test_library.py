@@ -16,8 +16,19 @@ EVERY_CARD = [
     pytest.param(card, id=name, marks=[pytest.mark.slow] if card.run.slow else [])
     for name, card in CARDS.items()
 ]
-# Half a minute; smaller ones keep lengths exactly as well.
-SECONDS = ("swiss-roll-100-equality",)
+# Seconds, and half a minute; smaller ones of their kinds say the same.
+SECONDS = (
+    "colored-swiss-roll-2000",
+    "density-map-trace-300",
+    "metric-xing-clouds-200",
+    "mfnu-swiss-roll-2000",
+    "mixed-labels-sparse-200",
+    "mmmf-soft-150",
+    "nmf-lift-random-100",
+    "s-curve-1500",
+    "swiss-roll-100-equality",
+    "swiss-roll-10000-k4",
+)
 SOLVED = [
     pytest.param(*case.values, id=case.id, marks=pytest.mark.slow) if case.id in SECONDS else case
     for case in EVERY_CARD

@@ -18,7 +18,7 @@ from sdpdr.errors import (
     NotAcceptedError,
     UnknownNameError,
 )
-from sdpdr.graphs.reconstruction import reconstruction_basis
+from sdpdr.graphs.bases import reconstruction_basis
 from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows

@@ -12,7 +12,7 @@ from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.program import Claim, Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome, Solver
-from sdpdr.solvers.cvxpy_solvers import CvxpySolver
+from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.lowrank import solver as lowrank_solver
 from sdpdr.solvers.registry import SOLVERS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,12 +53,19 @@ def test_units_of_time_and_size_do_not_matter(seconds, sizes):
     assert other.overhead == pytest.approx(seconds * one.overhead, rel=1e-3, abs=1e-9)
 
 
+@cache
+def noisy(overhead, seed):
+    """Seconds that scatter, and the curve through them."""
+    noise = np.random.default_rng(seed).normal(0.0, 0.1, len(SIZES))
+    seconds = (overhead + 1e-5 * SIZES**2.5) * np.exp(noise)
+    return seconds, fit_growth(SIZES, seconds)
+
+
 @pytest.mark.parametrize("overhead", [0.0, 0.5])
 def test_the_interval_holds_as_often_as_it_says(overhead):
     held = []
     for seed in range(120):
-        noise = np.random.default_rng(seed).normal(0.0, 0.1, len(SIZES))
-        curve = fit_growth(SIZES, (overhead + 1e-5 * SIZES**2.5) * np.exp(noise))
+        _, curve = noisy(overhead, seed)
         held.append(curve.low <= 2.5 <= curve.high)
     # 95 percent of 120, less two and a half standard deviations.
     assert np.mean(held) >= 0.95 - 2.5 * np.sqrt(0.95 * 0.05 / 120)
@@ -65,9 +74,8 @@ def test_the_interval_holds_as_often_as_it_says(overhead):
 def test_a_lower_level_gives_a_shorter_interval_that_holds_less_often():
     held, widths = [], []
     for seed in range(80):
-        noise = np.random.default_rng(seed).normal(0.0, 0.1, len(SIZES))
-        t = (0.5 + 1e-5 * SIZES**2.5) * np.exp(noise)
-        wide, narrow = fit_growth(SIZES, t), fit_growth(SIZES, t, level=0.5)
+        t, wide = noisy(0.5, seed)
+        narrow = fit_growth(SIZES, t, level=0.5)
         widths.append((narrow.high - narrow.low) < (wide.high - wide.low))
         held.append(narrow.low <= 2.5 <= narrow.high)
     assert all(widths)

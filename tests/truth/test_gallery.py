@@ -230,10 +230,19 @@ LONG = (
     "half-line-6",
     "hair-inside-2^-40",
     "hair-inside-2^-20",
+    "path-of-binades-equality",
+    "path-of-binades-inequality",
     "twins",
 )
-# Seven seconds and more even without: several solvers take their turns.
-LONGEST = ("growing-tower-6", "half-line-3", "half-line-6", "tower-5-to-zero")
+# Several seconds and more even without: several solvers take their turns.
+LONGEST = (
+    "growing-tower-6",
+    "hair-inside-2^-40",
+    "half-line-3",
+    "half-line-6",
+    "hilbert-8",
+    "tower-5-to-zero",
+)
 ASKED = [
     pytest.param(
         name, rigorous, marks=[pytest.mark.slow] if name in (LONG if rigorous else LONGEST) else []

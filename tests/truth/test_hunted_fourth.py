@@ -56,8 +56,16 @@ def on_the_line():
 
 
 @ALL
-@pytest.mark.parametrize("rigorous", [False, True])
-@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize(
+    ("rigorous", "maximize"),
+    [
+        (False, False),
+        (True, True),
+        # Each with each solver is above; these are the other pairs.
+        pytest.param(False, True, marks=pytest.mark.slow),
+        pytest.param(True, False, marks=pytest.mark.slow),
+    ],
+)
 def test_a_face_that_no_double_states_is_not_lost_with_an_idle_place(solver, rigorous, maximize):
     sdp = beside_an_idle_place(maximize)
     answer = sdpdr.solve(sdp, solver, rigorous=rigorous)

@@ -1,267 +1,30 @@
-"""Learning a metric, with scikit-learn's face and metric-learn's names."""
+"""Xing's metric, with scikit-learn's face."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
-from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import (
     AddedRidgeWarning,
-    DataError,
-    NonUniqueWarning,
-    UncertifiedWarning,
     warn,
 )
-from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
-from sdpdr.base.labels import as_vector, warn_of_signs
-from sdpdr.base.parameters import options_of, require_kernel
-from sdpdr.families.metric.choose import pairs_from_labels
 from sdpdr.families.metric.fantope import MetricAnswer, factor_of
-from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
-from sdpdr.families.metric.plain import choose_share, mixed, require_share
+from sdpdr.families.metric.learner import MetricLearner
+from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.recipes import xing
 from sdpdr.families.metric.roots import ARGUMENT, answer_of, root_bound, solve_xing
-from sdpdr.families.metric.whiten import kernel_coordinates, unattained, whiten
-from sdpdr.model import Model
-from sdpdr.program import Solution, as_dense
-from sdpdr.solvers.base import configured, tolerance
-from sdpdr.solving.solve import solve
+from sdpdr.families.metric.whiten import unattained, whiten
+from sdpdr.program import as_dense
 
 # Relative ridge where there must be one.
 _RIDGE = 1e-3
 # Gap of metrics by which the share of plain distances is chosen. On 33 sets the share is that of
 # gaps of 1e-6, which take twice the time; with 1e-3 it is another one on four.
 _ROUGHLY = 1e-4
-
-
-@dataclass(eq=False, repr=False)
-class MetricLearner(Transformer):
-    """Base of estimators of a Mahalanobis metric; ``_learn`` solves its program.
-
-    Fields are hyperparameters; a subclass adds its own.
-    """
-
-    _: KW_ONLY
-    plain: float | str = "auto"
-    n_pairs: int | None = None
-    kernel: Any = None
-    kernel_params: Mapping[str, Any] | None = None
-    kernel_components: int | None = None
-    solver: Any = "auto"
-    tol: float | None = None
-    random_state: int | None = None
-
-    @abstractmethod
-    def _learn(self, pairs: Pairs) -> MetricAnswer:
-        """The metric; sets ``solution_``."""
-
-    @abstractmethod
-    def _learn_some(self, pairs: Pairs) -> MetricAnswer:
-        """The metric of a part of the points, to choose by."""
-
-    def fit(self, X: Any, y: Any = None) -> MetricLearner:
-        """Learn from labelled points, or from pairs.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, D), or (n_pairs, 2, D)
-            Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
-        y : array_like of shape (n,), or (n_pairs,)
-            Labels: pairs of one class are similar, all others dissimilar; points whose label is
-            not known (None, nan, a blank, or -1 beside two classes) are in no pair. Of pairs: 1
-            for similar, -1 for dissimilar.
-
-        Returns
-        -------
-        self
-        """
-        if y is None:
-            raise DataError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
-                "labels of the points, or 1 and -1 for similar and dissimilar pairs."
-            )
-        if validate.n_dimensions(X) == 3:
-            return self.fit_pairs(X, y)
-        points = validate.points(X, at_least=2)
-        note_columns(self, X)
-        if self.kernel is None and self._chooses():  # plain distances go by units
-            warn_of_unlike_columns(X)
-        y = as_vector(y)
-        seed = validate.seed_or_none(self.random_state) or 0
-        warn_of_signs(y)
-        return self._fit(pairs_from_labels(points, y, self.n_pairs, seed), y)
-
-    def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
-        """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
-
-        Parameters
-        ----------
-        pairs : array_like of shape (n_pairs, 2, D)
-            Points with equal coordinates are one point.
-        y : array_like of shape (n_pairs,)
-            1 for similar, -1 for dissimilar.
-
-        Returns
-        -------
-        self
-        """
-        if self._is_precomputed:
-            raise DataError(
-                "pairs of points have no precomputed kernel matrix; pass the matrix with labels, "
-                "or name the kernel."
-            )
-        found = pairs_from_points(pairs, y)
-        self.n_features_in_ = found.n_features
-        return self._fit(found)
-
-    def _fit(self, pairs: Pairs, labels: np.ndarray | None = None) -> MetricLearner:
-        require_share(self.plain)
-        self.solution_: Solution | None = None
-        self.tol_ = validate.positive_number("tol", tolerance(self.solver, self.tol))
-        n_coordinates = self._n_coordinates()
-        if self.kernel is None:
-            answer = self._learn(pairs)
-            self.components_ = self._components(answer, pairs.points, labels)
-        else:
-            self._points = pairs.points
-            kernel = kernel_coordinates(self._inputs(pairs.points), n_coordinates)
-            answer = self._learn(pairs.moved(kernel.coordinates))
-            found = self._components(answer, kernel.coordinates, labels)
-            self.components_ = found @ kernel.placing.T
-        self.pairs_ = pairs
-        self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
-        self.argument_, self.n_iter_ = answer.argument, answer.iterations
-        if not answer.gap <= self.tol_:
-            warn(
-                f"the metric is certified to a relative gap of {answer.gap:.1e} only, not "
-                f"{self.tol_:g}. Raise max_iter, or try another solver.",
-                UncertifiedWarning,
-            )
-        if not answer.unique:
-            warn(
-                "eigenvalues of the contrast are tied, so other metrics are as good; one of them "
-                "is returned. Another n_components, or a ridge, makes the answer unique.",
-                NonUniqueWarning,
-            )
-        return self
-
-    def _components(self, answer: MetricAnswer, points: Array, labels: np.ndarray | None) -> Array:
-        """The answer with plain distances mixed in, by points with labels, if there are any."""
-        self.plain_ = 0.0 if isinstance(self.plain, str) else float(self.plain)
-        self.tried_: tuple[tuple[float, float], ...] = ()
-        if labels is not None and self._chooses():
-            seed = validate.seed_or_none(self.random_state) or 0
-            found = choose_share(self._learn_some, points, labels, self.n_pairs, seed)
-            self.plain_, self.tried_ = found.share, found.tried
-        return mixed(answer.components, points, self.plain_)
-
-    def _chooses(self) -> bool:
-        """Whether labels are to say how much is plain."""
-        return isinstance(self.plain, str)
-
-    @property
-    def _is_precomputed(self) -> bool:
-        """Whether X holds values of a kernel."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _n_coordinates(self) -> int | None:
-        """``kernel_components``, and the name of the kernel, checked."""
-        given = options_of("kernel_params", self.kernel_params)
-        if self.kernel is None and given:
-            raise DataError(
-                f"kernel_params {given} are of a kernel, and there is none: "
-                "name one, or leave them out."
-            )
-        if self.kernel is not None:
-            require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
-        if isinstance(self.kernel, str):
-            parameters = KERNEL_PARAMS.get(self.kernel, ())
-            for name in given:
-                validate.choice(f"parameter of kernel {self.kernel!r}", name, parameters)
-        if self.kernel_components is None:
-            return None
-        return validate.positive_integer("kernel_components", self.kernel_components)
-
-    def _solved(self, model: Model, share: float = 1.0) -> Solution:
-        """The model's solution, to a share of the tolerance; an error if there is no point."""
-        tol = None if self.tol is None and configured(self.solver) else share * self.tol_
-        seed = validate.seed_or_none(self.random_state)
-        self.solution_ = solve(model, self.solver, tol=tol, seed=seed)
-        return self.solution_ if self.solution_.values else self.solution_.raise_for_status()
-
-    def _inputs(self, X: Array) -> Array:
-        """What ``components_`` multiplies: the features, or kernel values to the fitted points."""
-        if self.kernel is None or self._is_precomputed:
-            return X
-        values = pairwise_kernels(X, self._points, metric=self.kernel, **(self.kernel_params or {}))
-        return np.asarray(values)
-
-    def transform(self, X: Any) -> Array:
-        r"""Map points so that Euclidean distance is the metric learned.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, D)
-            With ``kernel="precomputed"``, kernel values to the points of `fit`, shape (m, n).
-
-        Returns
-        -------
-        array of shape (m, k)
-        """
-        check_is_fitted(self, "components_")
-        return as_precise(self._inputs(checked(self, X, reset=False)) @ self.components_.T, X)
-
-    def pair_distance(self, pairs: Any) -> Array:
-        """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""
-        check_is_fitted(self, "components_")
-        array = require_pairs(np.asarray(pairs, dtype=float))
-        steps = self.transform(array[:, 0]) - self.transform(array[:, 1])
-        return np.asarray(np.linalg.norm(steps, axis=1))
-
-    def pair_score(self, pairs: Any) -> Array:
-        """Similarity of pairs: minus their distance."""
-        return -self.pair_distance(pairs)
-
-    def get_metric(self) -> Callable[..., float]:
-        """The metric as a function of two points, for scikit-learn's ``metric=``.
-
-        Later fits do not change it. ``squared=True`` gives the squared distance.
-        """
-        check_is_fitted(self, "components_")
-        components, inputs = self.components_.copy(), copy(self)._inputs
-
-        def metric(u: Any, v: Any, squared: bool = False) -> float:
-            both = inputs(np.array([u, v], dtype=float)) @ components.T
-            square = float(np.sum(np.square(both[0] - both[1])))
-            return square if squared else float(np.sqrt(square))
-
-        return metric
-
-    def get_mahalanobis_matrix(self) -> Array:
-        """The matrix of the metric, of the features or, with a kernel, of kernel values."""
-        check_is_fitted(self, "components_")
-        return np.asarray(self.components_.T @ self.components_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.three_d_array = True
-        tags.input_tags.pairwise = self._is_precomputed
-        return tags
 
 
 @dataclass(eq=False, repr=False)

@@ -10,7 +10,6 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.families.metric.estimators import MetricLearner
 from sdpdr.families.metric.fantope import (
     MetricAnswer,
     closed_form,
@@ -19,6 +18,7 @@ from sdpdr.families.metric.fantope import (
     frobenius_form,
     trimmed,
 )
+from sdpdr.families.metric.learner import MetricLearner
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.recipes import SCALES, contrast, ghodsi
 from sdpdr.program import as_dense

@@ -16,7 +16,7 @@ from sdpdr.lab.library.families import Family, families
 from sdpdr.lab.library.problem import find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.model import Model
-from sdpdr.solving.plan import plan
+from sdpdr.solving.planning import plan
 
 
 def add(commands: Any) -> None:

@@ -17,10 +17,17 @@ from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
 from sdpdr.model.language.norms import Largest, squares_below
 from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero, unknowns
-from sdpdr.model.language.statements import Named, compare, is_symmetric, require_finite
+from sdpdr.model.language.statements import (
+    Both,
+    Named,
+    compare,
+    is_symmetric,
+    present_weights,
+    require_finite,
+)
 from sdpdr.model.operands import is_two, told
 from sdpdr.model.parameters import fixed
-from sdpdr.model.terms import AtMost, Called, Penalize, Penalty, Term, require_weights
+from sdpdr.model.terms import Called, Penalize, Penalty, Term, require_weights
 
 _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
@@ -85,7 +92,7 @@ class Priced(Curved, Named, Part):
 
     def _weights(self) -> Array:
         """The weight of each value, at the present values of parameters."""
-        return np.broadcast_to(_present(self.weight, self.label), self.of.shape)
+        return np.broadcast_to(present_weights(self.weight, self.label), self.of.shape)
 
     def _values(self) -> tuple[Affine, Array]:
         """The values that have a weight, and these, at the present values of parameters.
@@ -323,48 +330,6 @@ class Priced(Curved, Named, Part):
         return squares_below(np.sqrt(weights) * fixed(values), Affine.of(1.0), limit, name)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Both(Named):
-    r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each.
-
-    Parameters
-    ----------
-    of : Affine
-        v.
-    limit : expression or array
-    name : str, optional
-    other : Affine, optional
-        What the limit is above besides v: -v by default, zero for max(v, 0) <= b.
-    weight : Affine, optional
-        Parameters that v was multiplied by, refused where their values are negative.
-    """
-
-    of: Affine
-    limit: Any
-    name: str = ""
-    other: Affine | None = None
-    weight: Affine | None = None
-
-    @property
-    def default_label(self) -> str:
-        """What it limits."""
-        return "abs" if self.other is None else "pos"
-
-    @property
-    def declared(self) -> Mapping[str, Declared]:
-        """The variables and parameters of both sides."""
-        return joined(self.of.declared, Affine.of(self.limit).declared)
-
-    def terms(self) -> Iterable[Term]:
-        """The rows v <= b, and the rows -v <= b, or 0 <= b."""
-        _present(self.weight, self.label)
-        other = -self.of if self.other is None else self.other
-        for name, side in (("upper", self.of), ("lower", other)):
-            for term in compare(side, "<=", self.limit).terms():
-                assert isinstance(term, AtMost)
-                yield replace(term, name=name)
-
-
 def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:
     """Values of a weight that is not zero, and their weights."""
     if np.all(weights):
@@ -375,15 +340,6 @@ def _weighted(values: Affine, weights: Array) -> tuple[Affine, Array]:
 def _upper(matrix: Affine) -> Affine:
     i, j = np.triu_indices(matrix.shape[0])
     return matrix[i, j]
-
-
-def _present(weight: Any, label: str) -> Any:
-    """Weights at the present values of parameters, which must not be negative."""
-    if not isinstance(weight, Affine):
-        return weight
-    numbers = fixed(weight).constant.reshape(weight.shape)
-    require_weights(numbers, f"{label!r}, of parameters ({', '.join(weight.declared)}),")
-    return numbers
 
 
 def _fits(shape: tuple[int, ...], into: tuple[int, ...]) -> bool:

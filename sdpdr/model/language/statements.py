@@ -19,7 +19,7 @@ from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.describe import row_words
 from sdpdr.model.operands import told
 from sdpdr.model.parameters import Parameter, fixed, generic
-from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written
+from sdpdr.model.terms import AtMost, Equal, InCone, Term, Written, require_weights
 from sdpdr.program.point import Variable
 
 Comparison = Literal["<=", ">=", "==", ">>", "<<"]
@@ -271,3 +271,54 @@ def svec_of(matrix: Affine) -> Affine:
     i, j = svec_pairs(np.arange(svec_size(n)))
     upper = matrix.picked(matrix.places()[i, j])
     return np.where(i == j, 1.0, SQRT2) * upper
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Both(Named):
+    r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each.
+
+    Parameters
+    ----------
+    of : Affine
+        v.
+    limit : expression or array
+    name : str, optional
+    other : Affine, optional
+        What the limit is above besides v: -v by default, zero for max(v, 0) <= b.
+    weight : Affine, optional
+        Parameters that v was multiplied by, refused where their values are negative.
+    """
+
+    of: Affine
+    limit: Any
+    name: str = ""
+    other: Affine | None = None
+    weight: Affine | None = None
+
+    @property
+    def default_label(self) -> str:
+        """What it limits."""
+        return "abs" if self.other is None else "pos"
+
+    @property
+    def declared(self) -> Mapping[str, Declared]:
+        """The variables and parameters of both sides."""
+        return joined(self.of.declared, Affine.of(self.limit).declared)
+
+    def terms(self) -> Iterable[Term]:
+        """The rows v <= b, and the rows -v <= b, or 0 <= b."""
+        present_weights(self.weight, self.label)
+        other = -self.of if self.other is None else self.other
+        for name, side in (("upper", self.of), ("lower", other)):
+            for term in compare(side, "<=", self.limit).terms():
+                assert isinstance(term, AtMost)
+                yield replace(term, name=name)
+
+
+def present_weights(weight: Any, label: str) -> Any:
+    """Weights at the present values of parameters, which must not be negative."""
+    if not isinstance(weight, Affine):
+        return weight
+    numbers = fixed(weight).constant.reshape(weight.shape)
+    require_weights(numbers, f"{label!r}, of parameters ({', '.join(weight.declared)}),")
+    return numbers

@@ -14,7 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NotAcceptedError, UnknownNameError
-from sdpdr.graphs.reconstruction import (
+from sdpdr.graphs.bases import (
     coarse_basis,
     has_coordinates,
     laplacian_basis,

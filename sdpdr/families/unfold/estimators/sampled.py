@@ -36,7 +36,7 @@ from sdpdr.graphs.search import seconds_of_search
 from sdpdr.graphs.selection import as_asked
 from sdpdr.model.blocks import Slack
 from sdpdr.program import Solution
-from sdpdr.solving.plan import plan
+from sdpdr.solving.planning import plan
 
 # So many points are unfolded in any case; of noise in ten dimensions they take longer than there is
 # time by default, and are kept as they are then.

@@ -1,24 +1,4 @@
-r"""Programs in files: the SDPA sparse format (``.dat-s``, and ``.dat-s.gz``).
-
-A file holds a vector c and block-diagonal symmetric matrices :math:`F_0, \dots, F_m` of the pair
-
-.. math::
-
-    \min_x\ c^T x \ \text{ s.t. } \textstyle\sum_i x_i F_i - F_0 \succeq 0, \qquad\qquad
-    \max_{Y \succeq 0}\ \langle F_0, Y\rangle \ \text{ s.t. } \langle F_i, Y\rangle = c_i.
-
-The second problem is the one read: a PSD matrix per block (a non-negative vector where the block
-is diagonal, which the file marks by a negative size), rows :math:`\langle F_i, Y\rangle = c_i`
-labelled ``rows`` where no name is noted, and the objective stored as the minimisation of
-:math:`\langle -F_0, Y\rangle`. Its dual slack is :math:`-F_0 + \sum_i y_i F_i`, so SDPA's x are
-the multipliers of ``rows``, sign included, and both optimal values are as printed by SDPA.
-
-References
-----------
-Fujisawa, Fukuda, Kojima, Nakata, Yamashita, "SDPA user's manual", section 10; Borchers, "SDPLIB
-1.2, a library of semidefinite programming test problems", Optimization Methods and Software 11,
-1999.
-"""
+"""Programs are read from the SDPA sparse format."""
 
 from __future__ import annotations
 
@@ -28,7 +8,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, takewhile
 from pathlib import Path
@@ -38,13 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible, is_written_admissibly
-from sdpdr.base.errors import FileFormatError, ModelError
-from sdpdr.base.files import write_file
-from sdpdr.program.entries import Entries, entries_of
+from sdpdr.base.errors import FileFormatError
+from sdpdr.program.entries import Entries
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.standard import to_equality_form
 
 _PUNCTUATION = str.maketrans(",{}()", "     ")
 # In names, a d between digits is a letter.
@@ -60,9 +38,6 @@ _SENSE = re.compile(
     r"sdpdr\s*:\s*(?P<sense>max|min)imi[sz]e\s*,\s*constant\s+(?P<constant>\S+)\s*", re.IGNORECASE
 )
 _NAME = re.compile(r"""\s*["*]\s*sdpdr\s+(?P<what>block|rows)\s+(?P<k>\d+)\s+(?P<name>".*")\s*""")
-
-
-# -- reading ----------------------------------------------------------------------------------
 
 
 def read_sdpa(path: str | os.PathLike[str]) -> SDP:
@@ -333,74 +308,3 @@ def _floats(words: list[str]) -> Array:
     if any("_" in word for word in words):
         raise ValueError("an underscore is no part of a number")
     return np.array(words, dtype=float)
-
-
-# -- writing ----------------------------------------------------------------------------------
-
-
-def write_sdpa(sdp: SDP, path: str | os.PathLike[str], *, names: bool = True) -> None:
-    """Write a program in SDPA sparse format.
-
-    The program is brought to equality form first (see `sdpdr.program.standard`). Comments note its
-    sense, constant and names, which the format has no place for and `read_sdpa` understands.
-    Numbers are written so that they are read back without change; a program that came from a
-    file is written with the same data. The file appears complete or not at all.
-
-    Parameters
-    ----------
-    sdp : SDP
-    path : str or path
-        Compressed if the name ends in ``.gz``.
-    names : bool, default True
-        Whether to note the names of variables and rows, where they are not those that `read_sdpa`
-        gives by default.
-
-    Raises
-    ------
-    ModelError
-        If the program has a number that is not finite, or beyond what `read_sdpa` takes.
-    """
-    path = Path(path)
-    data = _render(to_equality_form(sdp), names).encode("ascii")
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
-    write_file(path, lambda beside: beside.write_bytes(data))
-
-
-def _render(sdp: SDP, names: bool) -> str:
-    variables = [v for v in sdp.variables if v.size]
-    rhs = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
-    entries = entries_of(sdp, variables)
-    if not np.isfinite(np.concatenate([[sdp.constant], rhs, entries.value])).all():
-        raise ModelError(
-            f"{sdp!r} cannot be written: it holds numbers that are not finite. Look at its rows, "
-            "their right sides, its objective and its constant."
-        )
-    numbers = np.concatenate([[sdp.constant], rhs, entries.value])
-    for number in numbers[~is_admissible(numbers)]:
-        raise ModelError(
-            f"{sdp!r} cannot be written: it holds {number:g}, and a file may hold {ALLOWED}. "
-            "Choose other units."
-        )
-    sense = "maximise" if sdp.maximize else "minimise"
-    sizes = (str(v.n if isinstance(v, PsdVariable) else -v.size) for v in variables)
-    placed = zip(*entries.place.tolist(), entries.value.tolist(), strict=True)
-    lines = [
-        f"* sdpdr: {sense}, constant {float(sdp.constant)!r}",
-        *(_notes(sdp, variables) if names else ()),
-        str(rhs.size),
-        str(len(variables)),
-        " ".join(sizes),
-        " ".join(map(repr, rhs.tolist())),
-        *(f"{k} {b} {i} {j} {value!r}" for k, b, i, j, value in placed),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _notes(sdp: SDP, variables: Sequence[Variable]) -> Iterator[str]:
-    """The names of blocks and rows that `read_sdpa` would not give by itself."""
-    for b, v in enumerate(variables, start=1):
-        if v.name != f"Y{b}":
-            yield f"* sdpdr block {b} {json.dumps(v.name)}"
-    if [r.label for r in sdp.rows] != ["rows"]:
-        yield from (f"* sdpdr rows {r.m} {json.dumps(r.label)}" for r in sdp.rows if r.m)

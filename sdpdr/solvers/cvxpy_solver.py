@@ -1,0 +1,140 @@
+"""Solvers reached through cvxpy: what is common to all, a problem solved and its point read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import cvxpy as cp
+import numpy as np
+from cvxpy.lin_ops.lin_utils import ID_COUNTER
+
+from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import Deadline
+from sdpdr.program.point import Point
+from sdpdr.program.run import Claim, Verdict
+from sdpdr.program.sdp import SDP
+from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.processes.ends import deaf
+from sdpdr.solvers.processes.silence import quiet, silence
+from sdpdr.solvers.processes.workers import native_code_runs
+from sdpdr.solvers.render import Rendered, render
+from sdpdr.solvers.screen import failure
+
+_VERDICTS = {
+    cp.OPTIMAL: Verdict.SOLVED,
+    cp.OPTIMAL_INACCURATE: Verdict.INACCURATE,
+    cp.INFEASIBLE: Verdict.INFEASIBLE,
+    cp.INFEASIBLE_INACCURATE: Verdict.INFEASIBLE,
+    cp.UNBOUNDED: Verdict.UNBOUNDED,
+    cp.UNBOUNDED_INACCURATE: Verdict.UNBOUNDED,
+}
+
+# What native codes raise through cvxpy when they give up: their failure, not the caller's.
+GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
+
+
+def _count_from_above(problem: cp.Problem) -> None:
+    """Keep what cvxpy makes from now on from sharing the identity of what is in the problem.
+
+    It numbers variables and constraints within a process; a problem that was made in another one
+    and solved in a worker brings numbers that the worker has still to give.
+    """
+    named = [*problem.variables(), *problem.parameters(), *problem.constraints]
+    for constraint in problem.constraints:
+        named.extend(constraint.dual_variables)
+    highest = max((each.id for each in named), default=0)
+    ID_COUNTER.count = max(ID_COUNTER.count, highest + 1)
+
+
+@dataclass(frozen=True)
+class CvxpySolver(Solver):
+    """A solver that cvxpy knows (options as in `Solver`)."""
+
+    backend: ClassVar[str]
+    # Our class for it, in place of cvxpy's, that keeps the last point even of a run that gave up.
+    keeping: ClassVar[type | None] = None
+    is_native: ClassVar[bool] = True
+    forms: ClassVar[tuple[str, ...]] = ("gram", "lmi", "chordal", "chordal-lmi", "cvxpy")
+
+    def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
+        """Render the program in cvxpy and solve it."""
+        deadline = Deadline(self.time_limit)
+        rendered = render(sdp)
+        rest = replace(self, time_limit=deadline.left())
+        outcome = rest.run_rendered(rendered, deadline.spent)
+        if not outcome.point.duals:
+            return outcome
+        empty = {r.label: np.zeros(0) for r in sdp.rows if r.m == 0}
+        return replace(
+            outcome, point=replace(outcome.point, duals={**outcome.point.duals, **empty})
+        )
+
+    def run_rendered(self, rendered: Rendered, rendering: float = 0.0) -> Outcome:
+        """Solve a cvxpy problem and read its point; the value is that of its minimisation."""
+        problem, watch = rendered.problem, Deadline()
+        native_code_runs()
+        _count_from_above(problem)
+        options = {**self.native_options(), **self.options}
+        try:
+            # Our own grading replaces warnings that a solution may be inaccurate.
+            with quiet(), deaf(), nullcontext() if self.verbose else silence():
+                self._solve(problem, options)
+        except GIVING_UP as error:
+            seconds = {"compile": rendering, "solve": watch.spent}
+            failed = replace(failure(self.name, error), seconds=seconds)
+            # What cvxpy does not accept from a solver that was interrupted at its limit.
+            return replace(failed, verdict=Verdict.TIME_LIMIT) if self._is_late(seconds) else failed
+        total = watch.spent
+        stats = problem.solver_stats
+        solving = min(total, (stats.solve_time if stats else None) or total)
+        seconds = {"compile": rendering + total - solving, "solve": solving}
+        iterations = stats.num_iters if stats and isinstance(stats.num_iters, int) else None
+        value = None if problem.value is None else float(problem.value)
+        claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
+        return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
+
+    def _given(self, deadline: Deadline) -> dict[str, Any]:
+        """Its options by its own names, with what is left of the time as their limit."""
+        rest = replace(self, time_limit=deadline.left())
+        return {**rest.native_options(), **self.options}
+
+    def _solve(self, problem: cp.Problem, options: Mapping[str, Any]) -> None:
+        """Have cvxpy solve a problem."""
+        solver = self.backend if self.keeping is None else self.keeping()
+        problem.solve(solver=solver, verbose=self.verbose, **options)
+
+    def _verdict(self, status: str, seconds: Mapping[str, float]) -> Verdict:
+        if status in (cp.USER_LIMIT, cp.OPTIMAL_INACCURATE) and self._is_late(seconds):
+            return Verdict.TIME_LIMIT
+        if status == cp.USER_LIMIT:
+            return Verdict.ITERATION_LIMIT
+        return _VERDICTS.get(status, Verdict.FAILED)
+
+    def _is_late(self, seconds: Mapping[str, float]) -> bool:
+        return self.time_limit is not None and seconds["solve"] >= 0.9 * self.time_limit
+
+    def _remark(self, status: str) -> str:
+        """What to say about a status beyond its name."""
+        return ""
+
+
+def _point(rendered: Rendered) -> Point:
+    values = {
+        name: np.asarray(v.value, dtype=float)
+        for name, v in rendered.variables.items()
+        if v.value is not None
+    }
+    used = {v.id for v in rendered.problem.variables()}
+    # Variables that nothing mentions never reach the solver, and zero will do for them.
+    values |= {n: np.zeros(v.shape) for n, v in rendered.variables.items() if v.id not in used}
+    duals: dict[str, Array] = {}
+    for label, constraint in rendered.constraints.items():
+        dual = constraint.dual_value
+        if dual is not None:
+            array = np.asarray(dual, dtype=float)
+            duals[label] = (array + array.T) / 2.0 if array.ndim == 2 else np.atleast_1d(array)
+    complete = len(values) == len(rendered.variables)
+    return Point(values if complete else {}, duals)
