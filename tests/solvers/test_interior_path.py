@@ -56,7 +56,8 @@ def test_cliques_write_all_pairs_of_slopes(seed, m, width):
     out = np.full(m * width * (width + 1) // 2 + 3, np.nan)
     filled = clique.fill(out, slopes, stiffness)
     first, second = clique.pairs
-    assert sorted(zip(first, second, strict=True)) == sorted(zip(*np.triu_indices(width), strict=True))
+    every = np.triu_indices(width)
+    assert sorted(zip(first, second, strict=True)) == sorted(zip(*every, strict=True))
     own = slopes.reshape(m, width).T
     wanted = stiffness * own[first] * own[second]
     assert out[:filled] == pytest.approx(wanted.ravel())
