@@ -46,7 +46,7 @@ def insert(
 
     The embedded points are anchors of `sdpdr.methods.anchored_mvu`, and only lengths of edges
     that end in a new point count. An embedding in few dimensions does not keep all lengths, so
-    they are priced by default.
+    they are priced by default. A new point that is an embedded one lies where that does.
 
     Parameters
     ----------
@@ -97,6 +97,10 @@ def insert(
     parts = [added] if jointly else list(added[:, None, :])
     found = []
     for part in parts:
+        there = None if jointly else _place_of(part[0], known, places)
+        if there is not None:
+            found.append((there[None, :], np.zeros(1)))
+            continue
         graph, used = _joined(known, part, n_neighbors)
         anchors = np.arange(used.size)
         relation = isometry or priced(places[used])
@@ -105,6 +109,17 @@ def insert(
         placed = place(solution, graph, anchors, places[used])
         found.append((placed.coordinates[used.size :], placed.trust[used.size :]))
     return Placed(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+
+def _place_of(new: Array, known: Array, places: Array) -> Array | None:
+    """Where a new point lies that is an embedded one; None where it is none, or torn apart.
+
+    A length of zero cannot be kept at a relative price but by this place, and no solver likes it.
+    """
+    at = np.flatnonzero((known == new).all(axis=1))
+    if at.size == 0 or np.ptp(places[at], axis=0).any():
+        return None
+    return np.asarray(places[at[0]])
 
 
 def _joined(known: Array, added: Array, k: int) -> tuple[NeighborGraph, Index]:
