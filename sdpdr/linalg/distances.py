@@ -81,6 +81,8 @@ class Alike:
         first = np.unique(self.place, return_index=True)[1]
         between = lengths[np.ix_(first, first)]
         off = self.kind >= 0
+        if not off.any():
+            return np.zeros(self.kind.shape)
         count = np.bincount(self.kind[off])
         mean = np.bincount(self.kind[off], between[off]) / count
         return np.where(off, mean[self.kind], 0.0)
@@ -118,8 +120,10 @@ def raised(lengths: Array) -> Array | None:
     True
     """
     n = len(lengths)
-    if n < 2 or not np.isfinite(lengths).all():
+    if not np.isfinite(lengths).all():
         return None
+    if n < 2:
+        return lengths
     # The ones, whose eigenvalue is zero here, stand in no other's way.
     gram = about_centre(lengths, np.ones(n)) + float(np.max(lengths)) / n
     lowest = float(np.linalg.eigvalsh(gram)[0])

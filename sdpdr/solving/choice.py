@@ -177,8 +177,9 @@ class _Choice:
         found = [] if sdp is None else brief_ways(sdp)
         if sdp is not None and Nearest().accepts(sdp) is None:
             found.insert(0, NEAREST)
-        if sdp is not None and _is_even(sdp):
-            found.insert(0, EVEN)
+        # The smallest are proved as they are.
+        if sdp is not None and not found and _is_even(sdp):
+            found.append(EVEN)
         pairs = [pair for pair in found if self._may_be_brief(*pair)]
         if not pairs:
             return None

@@ -183,7 +183,12 @@ def _rank(one: Solution, merged: Solution) -> tuple[int, bool, bool, bool, float
         place = _REFUTED
     if one.status is Status.OPTIMAL_NEARBY and _is_outdone(one, merged):
         place = _OTHER
-    return (place, one.attained is None, one.bound is None, not one.values, _distance(one))
+    distance = _distance(one)
+    if place == _ORDER[Status.OPTIMAL_NEARBY] and merged.bound is not None:
+        # A point that misses rows by a little may have a value that its own multipliers allow, and
+        # better ones do not: whoever is nearest to the best bound misses them by least.
+        distance = abs(one.value - merged.bound)
+    return (place, one.attained is None, one.bound is None, not one.values, distance)
 
 
 def _is_outdone(one: Solution, merged: Solution) -> bool:
