@@ -20,7 +20,7 @@ from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
-from sdpdr.solving.grade import proved
+from sdpdr.solving.grade import ended_as, proved, with_status
 from sdpdr.solving.join import join
 from sdpdr.solving.solve import solve
 from sdpdr.solving.turns import AT_LEAST, MORE
@@ -121,7 +121,7 @@ def loocv_of_fold(
     """
     sdp = model.to_sdp()
     point = _lifted(model, sdp, graph, folded)
-    largest = float(point.duals[_trace_row(sdp)][0]) * _limit_of(model)
+    largest = _largest_mean(graph, _limit_of(model))
     stopped = folded.status is Status.INTERRUPTED
     given = replace(
         folded,
@@ -212,9 +212,28 @@ def _by_fold(
     if not folded.values:
         return None
     try:
-        return loocv_of_fold(model, graph, folded, time_limit)
+        found = loocv_of_fold(model, graph, folded, time_limit)
     except ModelError:
         return None
+    return _bounded(model, graph, folded, found)
+
+
+def _bounded(model: Model, graph: NeighborGraph, folded: Solution, found: Solution) -> Solution:
+    """With the bound that follows from that of the folded kernel, if it is the better one."""
+    if folded.bound is None:
+        return found
+    bound = _largest_mean(graph, _limit_of(model)) - folded.bound
+    if found.bound is not None and found.bound <= bound:
+        return found
+    words = f"the inequality of the means, from the least centred trace: {folded.argument}"
+    better = replace(found, bound=bound, argument=words)
+    return with_status(model.to_sdp(), better, ended_as(found.status))
+
+
+def _largest_mean(graph: NeighborGraph, limit: float) -> float:
+    """The arithmetic mean of a kernel of a trace whose centred trace is zero."""
+    count = float(np.sum(graph.counts))
+    return (count - 1.0) / count * limit
 
 
 def _of_whole(run: Run, largest: float) -> Run:
@@ -231,10 +250,6 @@ def _limit_of(model: Model) -> float:
     if len(limits) != 1 or len(means) != 1 or means[0].at_least is not None:
         raise ModelError("only a trace may limit K here, and the geometric mean be the goal.")
     return limits[0]
-
-
-def _trace_row(sdp: SDP) -> str:
-    return next(r.label for r in sdp.rows if r.label.startswith("trace"))
 
 
 def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> Point:
@@ -262,7 +277,8 @@ def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> P
     values: dict[str, Value] = {"K": kernel, mean.name: mean.scalars(sums)}
     duals = {rows.label: np.zeros(rows.m) for rows in sdp.rows}
     duals |= {k: np.asarray(y) for k, y in folded.duals.items() if k in duals and "isometry" in k}
-    duals[_trace_row(sdp)] = np.array([(count - 1.0) / count])
+    trace = next(r.label for r in sdp.rows if r.label.startswith("trace"))
+    duals[trace] = np.array([(count - 1.0) / count])
     prices = mean.prices(np.ones(mean.values.m))
     labels = [lmi.label for lmi in sdp.lmis]
     return Point(values, duals | dict(zip(labels, prices, strict=True)))
