@@ -25,8 +25,8 @@ from sdpdr.solving.join import join
 from sdpdr.solving.solve import solve
 from sdpdr.solving.turns import AT_LEAST, MORE
 
-# Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where it comes
-# to no proof, the program as it is written seldom does, and shares of both would be too short.
+# Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where these
+# fail the program as it is written seldom ends in time, and to halve it would cut both short.
 _FOR_FOLDING, _FOR_PROOFS = 0.4, 0.9
 
 
