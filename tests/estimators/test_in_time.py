@@ -44,6 +44,7 @@ def told(monkeypatch, estimator, data):
 
     monkeypatch.setattr(gram, "solve", note)
     monkeypatch.setattr(completion, "solve", note)
+    monkeypatch.setattr("sdpdr.families.unfold.estimators.kernels.solve_loocv", note)
     monkeypatch.setattr("sdpdr.families.unfold.estimators.mvu.minimum_volume", note)
     with pytest.raises(Enough):
         estimator.fit(*data)

@@ -14,11 +14,13 @@ from sdpdr.blocks import (
     LeastTrace,
     NonNegative,
     OtherSums,
+    Slack,
     SumsAtMost,
     TraceAtMost,
     Variance,
 )
 from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
+from sdpdr.families.unfold import loocv_by_fold
 from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.linalg import Diagonal
 from sdpdr.model import Block, Maximize, Model, Var
@@ -336,3 +338,73 @@ def test_folding_needs_a_trace_and_exact_lengths(graph):
         methods.loocv_of_fold(methods.loocv(graph, trace=600.0), graph, folded)
     with pytest.raises(ModelError, match="fold into one point"):
         methods.fold(graph, "inequality")
+
+
+def test_a_trace_that_leaves_no_likelihood_where_a_kernel_is_folded_is_told():
+    folded = sdpdr.solve(methods.fold(simplex(4, 2.0)), "clarabel", "gram")
+    with pytest.raises(ModelError, match="not likely at all"):
+        methods.loocv_of_fold(methods.loocv(simplex(4, 2.0), 3.5), simplex(4, 2.0), folded)
+
+
+def is_by_folding(run):
+    return run.words.startswith("of the folded kernel")
+
+
+def test_solved_by_folding_the_optimum_is_that_of_the_program_as_it_is_written(graph):
+    whole = sdpdr.solve(methods.loocv(graph, 10.0 * TRACE), "clarabel", "gram", tol=1e-7)
+    found = methods.solve_loocv(graph, 10.0 * TRACE, tol=1e-5)
+    assert found.status is Status.SOLVED
+    assert all(map(is_by_folding, found.runs))
+    np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
+    assert found.attained <= whole.bound * (1.0 + 1e-9)
+    assert found.bound >= whole.attained * (1.0 - 1e-9)
+    for run in found.runs:
+        assert run.bound is None or run.bound >= whole.attained * (1.0 - 1e-9)
+
+
+def test_a_band_is_folded_as_well(graph):
+    whole = sdpdr.solve(methods.loocv(graph, 10.0 * TRACE, isometry=Band(0.1)), "clarabel", "gram")
+    found = methods.solve_loocv(graph, 10.0 * TRACE, Band(0.1), tol=1e-5)
+    assert found.certified()
+    assert all(map(is_by_folding, found.runs))
+    np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
+
+
+def test_where_folding_falls_short_the_program_is_solved_as_it_is_written(
+    graph, solved, monkeypatch
+):
+    monkeypatch.setattr(loocv_by_fold, "_FOR_PROOFS", 0.0)
+    found = methods.solve_loocv(graph, time_limit=60.0)
+    assert found.certified(1e-6)
+    assert {is_by_folding(run) for run in found.runs} == {True, False}
+    np.testing.assert_allclose(found.value, solved.value, rtol=2e-6)
+
+
+def test_copies_are_folded_together():
+    with pytest.warns(DuplicatePointsWarning):
+        graph = graphs.knn(np.vstack([roll(8), roll(8)[:2]]), n_neighbors=3)
+    whole = sdpdr.solve(methods.loocv(graph, 20.0 * TRACE), "clarabel", "gram")
+    found = methods.solve_loocv(graph, 20.0 * TRACE, tol=1e-5)
+    assert found.certified()
+    assert all(map(is_by_folding, found.runs))
+    np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
+
+
+def test_without_time_for_proofs_the_bound_is_that_of_the_means(graph, solved, least_variance):
+    """What the folded kernel proves holds, however little is proved of the whole program."""
+    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
+    found = loocv_by_fold._by_fold(methods.loocv(graph), graph, folded, 0.0)
+    assert found.attained is None
+    assert found.status is not Status.SOLVED
+    assert found.bound >= solved.attained * (1.0 - 1e-9)
+    np.testing.assert_allclose(found.bound, 11 * 2 * TRACE / 12 - least_variance, rtol=1e-6)
+
+
+def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():
+    found = methods.solve_loocv(simplex(4, 2.0), trace=2.0)
+    assert found.status is Status.INFEASIBLE
+
+
+def test_lengths_that_have_a_price_are_not_folded(graph):
+    with pytest.raises(ModelError, match="fold into one point"):
+        methods.solve_loocv(graph, isometry=Slack(1.0))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.graphs.space import sqdist_to_all
 from sdpdr.model import Affine, Block, Model, Var
-from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
+from sdpdr.model.blocks import Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
@@ -26,10 +22,6 @@ from sdpdr.model.blocks.entries import (
     UnitDiagonal,
 )
 from sdpdr.model.blocks.geomean import GeometricMean
-from sdpdr.program import Factor, Solution
-from sdpdr.program.point import Point, Value
-from sdpdr.program.sdp import SDP
-from sdpdr.solving.grade import proved
 
 # Negative eigenvalues, relative to the largest norm, that rounding explains.
 _EUCLIDEAN = 1e-9
@@ -129,137 +121,6 @@ def loocv(
         blocks += _limits(graph, _enough_trace(graph, minimum), isometry)
     blocks.append(GeometricMean(leave_one_out(graph.counts), minimum))
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
-
-
-def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
-    r"""The least centred trace that lengths allow: points folded together, not unfolded.
-
-    .. math::
-
-        c = \min_{K \succeq 0,\, K\mathbf 1 = 0} \operatorname{tr} K \quad\text{s.t.}\quad
-        K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge}.
-
-    What leave-one-out unfolding of a limited trace comes down to, with rows for the edges alone:
-    `loocv_start` makes a start of `loocv` of the answer, mostly the optimum itself.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Connected. A node that stands for c points counts as c points at one place.
-    isometry : {"equality"} or Band, default "equality"
-
-    Raises
-    ------
-    DisconnectedGraphError
-        From one part nothing is known about another.
-    ModelError
-        Lengths may shrink, or have a price.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs
-    >>> round(sdpdr.solve(fold(graphs.cycle(4))).value, 4)
-    1.0
-    """
-    graph.require_connected()
-    if isometry == "inequality" or isinstance(isometry, Slack):
-        raise ModelError(
-            f"with isometry={isometry!r} all points fold into one point, or for a price that "
-            "`loocv` does not ask in the same unit. Use 'equality' or Band(width)."
-        )
-    n, masses = graph.n, graph.masses
-    blocks = (Gram(n), Centered(n, masses), Isometry(graph, isometry), LeastTrace(n, masses))
-    return Model(blocks, name="fold", maximize=False)
-
-
-def loocv_of_fold(
-    model: Model, graph: NeighborGraph, folded: Solution, time_limit: float | None = None
-) -> Solution:
-    r"""The answer to `loocv` that the answer to `fold` of the same graph makes, and its proof.
-
-    With the centred trace v of a folded kernel :math:`K_0` of N points,
-
-    .. math:: K = K_0 + \frac{\tau - v}{N} \mathbf 1 \mathbf 1^T, \qquad
-              f_j = (N - 1) \frac{\tau - v}{N} - (K_0)_{jj} ,
-
-    whose arithmetic mean is :math:`(N - 1)\tau/N - v`. No kernel has a larger geometric mean than
-    that of the least v, and this one's is smaller only by what the :math:`(K_0)_{jj}` vary beside
-    :math:`\tau`: by 2e-7 of it at 60 points of a roll, by less for more. All entries are positive
-    where :math:`\tau` is a few times v. Multipliers of lengths are those of the folded kernel, that
-    of the trace is :math:`(N - 1) / N`, those of other limits on K are zero, and all f weigh the
-    same.
-
-    Parameters
-    ----------
-    model : Model
-        ``loocv(graph, trace, isometry=isometry)``, with a trace as its limit.
-    graph : NeighborGraph
-    folded : Solution
-        Of ``fold(graph, isometry)``.
-    time_limit : float, optional
-        Seconds for proofs.
-
-    Returns
-    -------
-    Solution
-        Graded on the whole program: its ``bound`` is proved, and ``gap`` says what is lost.
-
-    Raises
-    ------
-    ModelError
-        Something else limits K, or the trace is less than that of the folded kernel.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs
-    >>> graph = graphs.cycle(6)
-    >>> found = loocv_of_fold(loocv(graph, trace=60.0), graph, sdpdr.solve(fold(graph)))
-    >>> found.certified(1e-5), round(found.value, 3)
-    (True, 48.5)
-    """
-    sdp = model.to_sdp()
-    point = _lifted(model, sdp, graph, folded)
-    given = replace(
-        folded,
-        values=point.values,
-        duals=point.duals,
-        value=sdp.report(sdp.primal_value(point.values)),
-        maximize=sdp.maximize,
-        of_model=True,
-        shapes=model.shapes,
-    )
-    return proved(sdp, given, Deadline(time_limit), rigorous=False)
-
-
-def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> Point:
-    """Values and multipliers of `loocv` from those of `fold`."""
-    limits = [b.limit for b in model.blocks if isinstance(b, TraceAtMost)]
-    mean = next((b for b in model.blocks if isinstance(b, GeometricMean)), None)
-    if len(limits) != 1 or mean is None or mean.at_least is not None:
-        raise ModelError("only a trace may limit K here, and the geometric mean be the goal.")
-    masses = np.asarray(graph.counts, dtype=float)
-    count = float(masses.sum())
-    shape = Factor.of(folded.gram()).factor
-    shape = shape - masses @ shape / count
-    left = limits[0] - float(masses @ np.square(shape).sum(axis=1))
-    if left <= 0.0:
-        raise ModelError(
-            f"the trace, {limits[0]:g}, is less than that of the folded kernel: no kernel has "
-            "these lengths and so small a trace."
-        )
-    away = np.full((graph.n, 1), np.sqrt(left / count))
-    kernel = Factor(np.hstack([shape, away]))
-    sums = np.asarray(evaluate(mean.values, {"K": kernel}))
-    values: dict[str, Value] = {"K": kernel, mean.name: mean.scalars(sums)}
-    duals = {rows.label: np.zeros(rows.m) for rows in sdp.rows}
-    duals |= {k: np.asarray(y) for k, y in folded.duals.items() if k in duals and "isometry" in k}
-    trace = next(r.label for r in sdp.rows if r.label.startswith("trace"))
-    duals[trace] = np.array([(count - 1.0) / count])
-    prices = mean.prices(np.ones(mean.values.m))
-    labels = [lmi.label for lmi in sdp.lmis]
-    return Point(values, duals | dict(zip(labels, prices, strict=True)))
 
 
 def leave_one_out(counts: ArrayLike) -> Affine:

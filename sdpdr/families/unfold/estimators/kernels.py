@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
 from sdpdr.families.unfold.estimators.sampled import Sampling
-from sdpdr.families.unfold.estimators.units import InEdgeUnits
+from sdpdr.families.unfold.estimators.units import InEdgeUnits, out_of_unit
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
+from sdpdr.families.unfold.loocv_by_fold import solve_loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import Band, OtherSums, Relation
+from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
+from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.program import Factor, Solution, Status
 
 # Relative to squared lengths, what neighbours may give way by to lie on a sphere.
@@ -152,9 +155,11 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
     r"""Maximum leave-one-out cross-validation: every point likely, given all others.
 
     Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
-    centred. The method folds points together rather than apart. Rows grow with the square of the
-    number of points: it is for tens of points. Of more, 30 are drawn and the others placed among
-    them, with a warning. What the time limit ends is returned with a warning, too.
+    centred. The method folds points together rather than apart, and where a trace limits the kernel
+    and lengths have no price, folding is how it is solved (`sdpdr.methods.solve_loocv`), unless a
+    solver or a form is named. Rows of the program as it is written grow with the square of the
+    number of points. Of more than 30, 30 are drawn and the others placed among them, with a
+    warning. What the time limit ends is returned with a warning, too.
 
     Parameters
     ----------
@@ -225,6 +230,27 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
         if trace is None and self.minimum is None and not self.unit:
             trace = roomy_trace(graph)
         return loocv(graph, trace, self.unit, self.minimum, self._relation())
+
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        if not self._folds():
+            return super()._answer(graph, X, y)
+        model = self._model(graph, X, y)
+        unit = self._unit_of(graph)
+        found = solve_loocv(
+            replace(graph, sqdist=graph.sqdist / unit),
+            next(b.limit for b in model.blocks if isinstance(b, TraceAtMost)) / unit,
+            self._relation(),
+            tol=self.tol,
+            time_limit=self._limit(),
+            seed=validate.seed_or_none(self.random_state),
+        )
+        return out_of_unit(found, model, unit)
+
+    def _folds(self) -> bool:
+        """Whether the points may be folded first: a trace alone limits K, and lengths are held."""
+        if self.unit or self.minimum is not None or not is_left_to_us(self.solver, self.form):
+            return False
+        return not isinstance(self._relation(), Slack)
 
     def _relation(self) -> Relation:
         if self.isometry != "auto":
