@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import sdpdr
-from sdpdr import density, graphs, methods
+from sdpdr import density, graphs, iterate, methods
 from sdpdr.errors import SdpdrError
 from sdpdr.model import Model
 
@@ -82,7 +82,7 @@ def folds(sizes: tuple[int, ...]) -> list[str]:
         folded = sdpdr.solve(methods.fold(graph), "lowrank", tol=FOLDED, time_limit=LARGE)
         middle = time.process_time()
         model = methods.loocv(graph)
-        found = methods.loocv_of_fold(model, graph, folded, time_limit=1.0)
+        found = iterate.loocv_of_fold(model, graph, folded, time_limit=1.0)
         seconds = f"{middle - start:.1f} | {time.process_time() - middle:.1f}"
         lines.append(
             f"| {n} | {len(graph.edges)} | {seconds} | {folded.value:.8g} | {found.status.name} "

@@ -1,4 +1,4 @@
-"""Drivers that solve a sequence of programs: convex iteration towards a low rank, and its users."""
+"""Drivers that solve a sequence of programs: convex iteration towards a low rank, folding first."""
 
 from sdpdr.families.unfold.iterated import (
     RankConstrained,
@@ -6,6 +6,7 @@ from sdpdr.families.unfold.iterated import (
     rank_constrained,
     volume_iteration,
 )
+from sdpdr.families.unfold.loocv_by_fold import loocv_of_fold, solve_loocv
 from sdpdr.solving.iterate.convex import ConvexIteration
 from sdpdr.solving.iterate.directions import Direction, LogDet, Schur, Trailing
 from sdpdr.solving.iterate.purify import Purified, polish, reduce_rank
@@ -22,9 +23,11 @@ __all__ = [
     "Schur",
     "State",
     "Trailing",
+    "loocv_of_fold",
     "minimum_volume",
     "polish",
     "rank_constrained",
     "reduce_rank",
+    "solve_loocv",
     "volume_iteration",
 ]

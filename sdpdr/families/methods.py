@@ -22,8 +22,7 @@ from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_informatio
 from sdpdr.families.unfold.completion import distance_completion, refine
 from sdpdr.families.unfold.density_map import density_map, ellipsoid_of, kernel_sums, mvee
 from sdpdr.families.unfold.ism import ism, separation_margin
-from sdpdr.families.unfold.loocv import loocv
-from sdpdr.families.unfold.loocv_by_fold import fold, loocv_of_fold, solve_loocv
+from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.families.unfold.mvu import isometric, mfnu, mvu, mvu_apart
 
@@ -50,7 +49,6 @@ __all__ = [
     "kernel_sums",
     "labelling_of",
     "loocv",
-    "loocv_of_fold",
     "mfnu",
     "mirrored",
     "mixed_label_bound",
@@ -76,7 +74,6 @@ __all__ = [
     "regression",
     "separation_margin",
     "side_information",
-    "solve_loocv",
     "sopca",
     "sopca_dual",
     "sparse_direction",

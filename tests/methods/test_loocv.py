@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs, iterate, methods
 from sdpdr.blocks import (
     Band,
     Centered,
@@ -313,7 +313,7 @@ def test_prices_of_a_geometric_mean_are_its_slopes(size):
 def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, least_variance):
     folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
     np.testing.assert_allclose(folded.value, least_variance, rtol=1e-6)
-    found = methods.loocv_of_fold(methods.loocv(graph), graph, folded, time_limit=5.0)
+    found = iterate.loocv_of_fold(methods.loocv(graph), graph, folded, time_limit=5.0)
     assert found.value <= solved.bound * (1.0 + 1e-9)
     assert found.bound >= solved.value * (1.0 - 1e-9)
     assert found.apparent_gap < 2e-4  # what the diagonal varies by, squared
@@ -325,7 +325,7 @@ def test_folding_proves_sixty_points_that_no_solver_does():
     graph = graphs.knn(roll(60), n_neighbors=4, connect="mst")
     folded = sdpdr.solve(methods.fold(graph), "lowrank", tol=1e-5)
     model = methods.loocv(graph)
-    found = methods.loocv_of_fold(model, graph, folded, time_limit=1.0)
+    found = iterate.loocv_of_fold(model, graph, folded, time_limit=1.0)
     assert found.bound - found.value < 2e-6 * found.value
     assert max(model.violations(found.values).values()) < 1e-5 * found.value
 
@@ -333,17 +333,17 @@ def test_folding_proves_sixty_points_that_no_solver_does():
 def test_folding_needs_a_trace_and_exact_lengths(graph):
     folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram")
     with pytest.raises(ModelError, match="only a trace may limit K"):
-        methods.loocv_of_fold(methods.loocv(graph, unit=True), graph, folded)
+        iterate.loocv_of_fold(methods.loocv(graph, unit=True), graph, folded)
     with pytest.raises(ModelError, match="less than that of the folded kernel"):
-        methods.loocv_of_fold(methods.loocv(graph, trace=600.0), graph, folded)
-    with pytest.raises(ModelError, match="fold into one point"):
+        iterate.loocv_of_fold(methods.loocv(graph, trace=600.0), graph, folded)
+    with pytest.raises(ModelError, match="fold into one"):
         methods.fold(graph, "inequality")
 
 
 def test_a_trace_that_leaves_no_likelihood_where_a_kernel_is_folded_is_told():
     folded = sdpdr.solve(methods.fold(simplex(4, 2.0)), "clarabel", "gram")
     with pytest.raises(ModelError, match="not likely at all"):
-        methods.loocv_of_fold(methods.loocv(simplex(4, 2.0), 3.5), simplex(4, 2.0), folded)
+        iterate.loocv_of_fold(methods.loocv(simplex(4, 2.0), 3.5), simplex(4, 2.0), folded)
 
 
 def is_by_folding(run):
@@ -352,7 +352,7 @@ def is_by_folding(run):
 
 def test_solved_by_folding_the_optimum_is_that_of_the_program_as_it_is_written(graph):
     whole = sdpdr.solve(methods.loocv(graph, 10.0 * TRACE), "clarabel", "gram", tol=1e-7)
-    found = methods.solve_loocv(graph, 10.0 * TRACE, tol=1e-5)
+    found = iterate.solve_loocv(graph, 10.0 * TRACE, tol=1e-5)
     assert found.status is Status.SOLVED
     assert all(map(is_by_folding, found.runs))
     np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
@@ -364,7 +364,7 @@ def test_solved_by_folding_the_optimum_is_that_of_the_program_as_it_is_written(g
 
 def test_a_band_is_folded_as_well(graph):
     whole = sdpdr.solve(methods.loocv(graph, 10.0 * TRACE, isometry=Band(0.1)), "clarabel", "gram")
-    found = methods.solve_loocv(graph, 10.0 * TRACE, Band(0.1), tol=1e-5)
+    found = iterate.solve_loocv(graph, 10.0 * TRACE, Band(0.1), tol=1e-5)
     assert found.certified()
     assert all(map(is_by_folding, found.runs))
     np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
@@ -374,7 +374,7 @@ def test_where_folding_falls_short_the_program_is_solved_as_it_is_written(
     graph, solved, monkeypatch
 ):
     monkeypatch.setattr(loocv_by_fold, "_FOR_PROOFS", 0.0)
-    found = methods.solve_loocv(graph, time_limit=60.0)
+    found = iterate.solve_loocv(graph, time_limit=60.0)
     assert found.certified(1e-6)
     assert {is_by_folding(run) for run in found.runs} == {True, False}
     np.testing.assert_allclose(found.value, solved.value, rtol=2e-6)
@@ -384,7 +384,7 @@ def test_copies_are_folded_together():
     with pytest.warns(DuplicatePointsWarning):
         graph = graphs.knn(np.vstack([roll(8), roll(8)[:2]]), n_neighbors=3)
     whole = sdpdr.solve(methods.loocv(graph, 20.0 * TRACE), "clarabel", "gram")
-    found = methods.solve_loocv(graph, 20.0 * TRACE, tol=1e-5)
+    found = iterate.solve_loocv(graph, 20.0 * TRACE, tol=1e-5)
     assert found.certified()
     assert all(map(is_by_folding, found.runs))
     np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
@@ -401,10 +401,10 @@ def test_without_time_for_proofs_the_bound_is_that_of_the_means(graph, solved, l
 
 
 def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():
-    found = methods.solve_loocv(simplex(4, 2.0), trace=2.0)
+    found = iterate.solve_loocv(simplex(4, 2.0), trace=2.0)
     assert found.status is Status.INFEASIBLE
 
 
 def test_lengths_that_have_a_price_are_not_folded(graph):
-    with pytest.raises(ModelError, match="fold into one point"):
-        methods.solve_loocv(graph, isometry=Slack(1.0))
+    with pytest.raises(ModelError, match="fold into one"):
+        iterate.solve_loocv(graph, isometry=Slack(1.0))

@@ -12,7 +12,7 @@ from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.graphs.space import sqdist_to_all
 from sdpdr.model import Affine, Block, Model, Var
-from sdpdr.model.blocks import Gram, Isometry, Relation, Slack
+from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
     LeastTrace,
     NonNegative,
@@ -121,6 +121,48 @@ def loocv(
         blocks += _limits(graph, _enough_trace(graph, minimum), isometry)
     blocks.append(GeometricMean(leave_one_out(graph.counts), minimum))
     return Model(tuple(blocks), name="loocv", maximize=minimum is None)
+
+
+def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
+    r"""The least centred trace that lengths allow: points folded together, not unfolded.
+
+    .. math::
+
+        c = \min_{K \succeq 0,\, K\mathbf 1 = 0} \operatorname{tr} K \quad\text{s.t.}\quad
+        K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge}.
+
+    What leave-one-out unfolding of a limited trace comes down to, with rows for the edges alone:
+    `loocv_of_fold` makes an answer to `loocv` of the kernel, mostly the optimum itself.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+        Connected. A node that stands for c points counts as c points at one place.
+    isometry : {"equality"} or Band, default "equality"
+
+    Raises
+    ------
+    DisconnectedGraphError
+        From one part nothing is known about another.
+    ModelError
+        Lengths may shrink, or have a price.
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs
+    >>> round(sdpdr.solve(fold(graphs.cycle(4))).value, 4)
+    1.0
+    """
+    graph.require_connected()
+    if isometry == "inequality" or isinstance(isometry, Slack):
+        raise ModelError(
+            f"isometry={isometry!r} does not keep lengths, and without them all points "
+            "fold into one: pass 'equality' or Band(width)."
+        )
+    n, masses = graph.n, graph.masses
+    blocks = (Gram(n), Centered(n, masses), Isometry(graph, isometry), LeastTrace(n, masses))
+    return Model(blocks, name="fold", maximize=False)
 
 
 def leave_one_out(counts: ArrayLike) -> Affine:

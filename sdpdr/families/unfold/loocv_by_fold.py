@@ -9,12 +9,12 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ModelError
-from sdpdr.families.unfold.loocv import loocv
+from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
-from sdpdr.model.blocks.entries import LeastTrace, TraceAtMost
+from sdpdr.model.blocks import Relation
+from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.program import Factor, Solution, Status
 from sdpdr.program.point import Point, Value
@@ -28,48 +28,6 @@ from sdpdr.solving.turns import AT_LEAST, MORE
 # Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where these
 # fail the program as it is written seldom ends in time, and to halve it would cut both short.
 _FOR_FOLDING, _FOR_PROOFS = 0.4, 0.9
-
-
-def fold(graph: NeighborGraph, isometry: Relation = "equality") -> Model:
-    r"""The least centred trace that lengths allow: points folded together, not unfolded.
-
-    .. math::
-
-        c = \min_{K \succeq 0,\, K\mathbf 1 = 0} \operatorname{tr} K \quad\text{s.t.}\quad
-        K_{ii} + K_{jj} - 2K_{ij} = d_{ij} \text{ for every edge}.
-
-    What leave-one-out unfolding of a limited trace comes down to, with rows for the edges alone:
-    `loocv_of_fold` makes an answer to `loocv` of the kernel, mostly the optimum itself.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Connected. A node that stands for c points counts as c points at one place.
-    isometry : {"equality"} or Band, default "equality"
-
-    Raises
-    ------
-    DisconnectedGraphError
-        From one part nothing is known about another.
-    ModelError
-        Lengths may shrink, or have a price.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs
-    >>> round(sdpdr.solve(fold(graphs.cycle(4))).value, 4)
-    1.0
-    """
-    graph.require_connected()
-    if isometry == "inequality" or isinstance(isometry, Slack):
-        raise ModelError(
-            f"with isometry={isometry!r} all points fold into one point, or for a price that "
-            "`loocv` does not ask in the same unit. Use 'equality' or Band(width)."
-        )
-    n, masses = graph.n, graph.masses
-    blocks = (Gram(n), Centered(n, masses), Isometry(graph, isometry), LeastTrace(n, masses))
-    return Model(blocks, name="fold", maximize=False)
 
 
 def loocv_of_fold(

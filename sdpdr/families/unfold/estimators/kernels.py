@@ -156,7 +156,7 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
 
     Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
     centred. The method folds points together rather than apart, and where a trace limits the kernel
-    and lengths have no price, folding is how it is solved (`sdpdr.methods.solve_loocv`), unless a
+    and lengths have no price, folding is how it is solved (`sdpdr.iterate.solve_loocv`), unless a
     solver or a form is named. Rows of the program as it is written grow with the square of the
     number of points. Of more than 30, 30 are drawn and the others placed among them, with a
     warning. What the time limit ends is returned with a warning, too.
