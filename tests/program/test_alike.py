@@ -110,3 +110,16 @@ def test_noisy_walks_are_certified_by_the_method_chosen():
     solution = sdpdr.solve(methods.are(*walk(40)))
     assert solution.solver == "dense"
     assert solution.certified()
+
+
+def test_points_that_must_all_coincide_are_at_one_place():
+    K = sdpdr.psd("K", 3)
+    model = sdpdr.maximize(K.trace()) + (K.sum(axis=1) == 0)
+    model += K.distance2([[0, 1]]) == K.distance2([[1, 2]])
+    model += K.distance2([[0, 1]]) == 0
+    model += K.distance2([[0, 2]]) <= 1.0
+    solution = sdpdr.solve(model)
+    assert solution.status is sdpdr.Status.SOLVED
+    assert abs(solution.value) < 1e-9
+    alike = Alike.of(2, np.array([[0, 1]]), *[np.zeros((0, 2), dtype=int)] * 2)
+    assert raised(alike.evened(np.zeros((2, 2)))).tolist() == [[0.0]]

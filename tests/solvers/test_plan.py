@@ -354,3 +354,11 @@ def test_a_solver_that_was_never_measured_is_given_its_chance(theta):
     unknown, known = predict("mosek", "lmi", structure), predict("sdpa", "lmi", structure)
     assert unknown.seconds == known.seconds
     assert unknown.reach > known.reach
+
+
+@pytest.mark.parametrize("n", [100, 300])
+def test_sparse_rows_of_hundreds_of_points_are_for_the_low_rank_solver(n):
+    """Clarabel's steps on cliques are foreseen to be quick, and end short of the tolerance."""
+    X = sdpdr.datasets.swiss_roll(n, seed=0)[0]
+    model = methods.ism(graphs.knn(X, n_neighbors=5, connect="mst"), X[:, 1] > np.median(X[:, 1]))
+    assert sdpdr.plan(model).solver.name == "lowrank"

@@ -341,6 +341,18 @@ def test_an_answer_to_data_nearby_has_the_best_of_all_bounds(seed, maximize):
         assert f"multipliers of {owner}" in joined.argument
 
 
+@pytest.mark.parametrize("maximize", [False, True])
+def test_of_answers_to_data_nearby_the_nearest_to_the_best_bound_is_kept(maximize):
+    """One agrees with its own bound to nine digits, and a better bound refutes its value."""
+    sense = -1.0 if maximize else 1.0
+    nearby = Status.OPTIMAL_NEARBY
+    good = made("good", 1.0 + sense * 1e-7, 1.0 - sense * 6e-7, None, nearby, maximize)
+    beyond = made("beyond", 1.0 - sense * 5e-6, 1.0 - sense * 5.001e-6, None, nearby, maximize)
+    for found in itertools.permutations([good, beyond]):
+        joined = join(found)
+        assert (joined.solver, joined.value, joined.bound) == ("good", good.value, good.bound)
+
+
 def test_a_proof_is_not_spoilt_by_a_point_beyond_it():
     proved = made("sound", 1.0, 1.0, status=Status.SOLVED)
     beyond = made("infeasible", 0.5, 0.4)

@@ -81,16 +81,19 @@ def test_exact_lengths_without_interior_are_optimal_for_data_nearby(seed):
     assert solution.status is sdpdr.Status.OPTIMAL_NEARBY
     assert solution.bound is not None
     assert abs(solution.apparent_gap) < 1.5e-6
-    assert solution.epsilon < 1e-8
+    assert solution.epsilon < 1.5e-6
 
 
-def test_careful_steps_change_less_and_never_miss_by_more():
-    graph, R = perturbed(3)
-    # All lengths among five points of space: each is given by the others.
-    edges = np.array([(i, j) for i in range(5) for j in range(i + 1, 5)])
-    graph = graphs.from_edges(5, edges, np.square(R[edges[:, 0], :3] - R[edges[:, 1], :3]).sum(1))
-    program = EdgeProgram(graph.edges, 5, graph.sqdist, lower=graph.sqdist)
-    away = R[:5] - R[:5].mean(axis=0)
-    back = restored(program, away, careful=True)
-    assert primal_value(program, back)[1] < primal_value(program, away)[1]
-    assert np.abs(back - away).max() <= 1.01 * np.abs(restored(program, away) - away).max()
+def test_careful_steps_meet_lengths_that_long_steps_lose():
+    """Of points with more lengths than freedom, a tenth away, plain steps come back nowhere."""
+    missed = {True: [], False: []}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.hstack([rng.standard_normal((34, 3)), np.zeros((34, 1))])
+        graph = graphs.knn(X[:, :3], 8, connect="mst")
+        program = EdgeProgram(graph.edges, 34, graph.sqdist, lower=graph.sqdist)
+        away = X + 0.1 * rng.standard_normal(X.shape)
+        away -= away.mean(axis=0)
+        for careful, found in missed.items():
+            found.append(primal_value(program, restored(program, away, careful=careful))[1])
+    assert max(missed[True]) < 1e-6 < 1e-3 < max(missed[False])

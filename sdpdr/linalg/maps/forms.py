@@ -244,6 +244,14 @@ def lengths_of(linear_map: LinearMap | VectorMap | None) -> tuple[Index, Array] 
 def lengths_in(linear_map: LinearMap | VectorMap | None) -> tuple[Index, sp.csr_array] | None:
     """Edges, and the weights of their squared lengths in every row; None for other maps.
 
+    Parameters
+    ----------
+    linear_map : LinearMap, VectorMap or None
+
+    Returns
+    -------
+    (array of shape (k, 2), sparse array of shape (m, k)) or None
+
     Examples
     --------
     >>> one, other = SquaredEdgeLengths(3, [[0, 1]]), SquaredEdgeLengths(3, [[1, 2]])
