@@ -7,7 +7,7 @@ inner products, not for large distances; so the map is as small as the lengths a
 Maximum Variance Unfolding, makes it as large.
 
 In words: :doc:`Maximum leave-one-out cross-validation "unfolding" </methods/loocv>`. In code:
-`sdpdr.LOOCVUnfolding`, `sdpdr.methods.loocv`.
+`sdpdr.LOOCVUnfolding`, `sdpdr.methods.loocv`, `sdpdr.methods.fold`.
 """
 
 import numpy as np
