@@ -19,7 +19,12 @@ from sdpdr.blocks import (
     TraceAtMost,
     Variance,
 )
-from sdpdr.errors import DisconnectedGraphError, DuplicatePointsWarning, ModelError
+from sdpdr.errors import (
+    DisconnectedGraphError,
+    DuplicatePointsWarning,
+    ModelError,
+    ShapeError,
+)
 from sdpdr.families.unfold import loocv_by_fold
 from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.linalg import Diagonal
@@ -408,3 +413,12 @@ def test_a_trace_that_no_kernel_has_is_infeasible_by_folding_too():
 def test_lengths_that_have_a_price_are_not_folded(graph):
     with pytest.raises(ModelError, match="fold into one"):
         iterate.solve_loocv(graph, isometry=Slack(1.0))
+
+
+def test_a_kernel_of_other_points_or_other_lengths_is_not_lifted(graph):
+    other = sdpdr.solve(methods.fold(graphs.cycle(5)), "clarabel", "gram")
+    with pytest.raises(ShapeError, match="5: pass"):
+        iterate.loocv_of_fold(methods.loocv(graph), graph, other)
+    wide = sdpdr.solve(methods.fold(graph, Band(0.1)), "clarabel", "gram")
+    with pytest.raises(ModelError, match="same isometry"):
+        iterate.loocv_of_fold(methods.loocv(graph), graph, wide)

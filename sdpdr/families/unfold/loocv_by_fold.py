@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import ModelError
+from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -64,9 +64,11 @@ def loocv_of_fold(
 
     Raises
     ------
+    ShapeError
+        Model, graph and folded kernel are not of the same points.
     ModelError
-        Something else limits K; or the trace is less than that of the folded kernel, or so little
-        more that a sum is not positive.
+        Something else limits K, or lengths are held in another way; or the trace is less than that
+        of the folded kernel, or so little more that a sum is not positive.
 
     Examples
     --------
@@ -211,9 +213,27 @@ def _limit_of(model: Model) -> float:
     return limits[0]
 
 
+def _require_fit(sdp: SDP, graph: NeighborGraph, folded: Solution) -> None:
+    """Refuse a folded kernel that is of other points, or of lengths held in another way."""
+    order, size = sdp.psd_variables[0].n, len(Factor.of(folded.gram()).factor)
+    if not order == graph.n == size:
+        raise ShapeError(
+            f"the model has {order} points, the graph {graph.n} and the folded kernel {size}: pass "
+            "`loocv` and the answer to `fold` of one graph."
+        )
+    wanted = {rows.label for rows in sdp.rows if "isometry" in rows.label}
+    found = {label for label in folded.duals if "isometry" in label}
+    if found and found != wanted:
+        raise ModelError(
+            f"the folded kernel has rows {sorted(found)} for its lengths and the model "
+            f"{sorted(wanted)}: pass `loocv` and `fold` the same isometry."
+        )
+
+
 def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> Point:
     """Values and multipliers of `loocv` from those of `fold`."""
     limit = _limit_of(model)
+    _require_fit(sdp, graph, folded)
     mean = next(b for b in model.blocks if isinstance(b, GeometricMean))
     masses = np.asarray(graph.counts, dtype=float)
     count = float(masses.sum())
