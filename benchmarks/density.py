@@ -167,7 +167,7 @@ SECTIONS = {
     "loocv": (unfoldings, (12,), (12, 30, 60)),
     "folds": (folds, (30,), (60, 128, 256)),
     "maps": (maps, (30,), (30, 60, 100, 300)),
-    "large_maps": (large_maps, (100,), (1000, 3000, 10_000)),
+    "large_maps": (large_maps, (100,), (1000, 3000)),
     "ellipsoids": (ellipsoids, (100,), (100, 1000, 10_000, 100_000)),
     "estimates": (estimates, (400,), (400, 2000)),
 }

@@ -273,7 +273,13 @@ def test_weights_have_no_unit(kind, seed, power):
     size = np.abs(one.embedding_).max()
     np.testing.assert_allclose(other.embedding_, one.embedding_, atol=1e-4 * size)
     least = 1e-4 * unit * one.eigenvalues_[0]
-    np.testing.assert_allclose(other.eigenvalues_, unit * one.eigenvalues_, atol=least)
+    # Whether a column of rounding is left at the end of all is not the weights' doing.
+    told, known = (np.zeros(12), np.zeros(12))
+    told[: other.eigenvalues_.size], known[: one.eigenvalues_.size] = (
+        other.eigenvalues_,
+        one.eigenvalues_,
+    )
+    np.testing.assert_allclose(told, unit * known, atol=least)
     assert other.solution_.status is one.solution_.status
     for name in ("value", "bound"):
         here, there = getattr(one.solution_, name), getattr(other.solution_, name)

@@ -49,7 +49,11 @@ def answer(name, c=1.0):
     told |= {k: as_dense(getattr(found, k)) / u**2 for k in SQUARES if hasattr(found, k)}
     told |= {k: getattr(found, k) for k in NUMBERS if hasattr(found, k)}
     told |= {k: getattr(solution, k) / u**2 for k in ("value", "bound", "attained")}
-    told |= {f"claimed by {run.solver}": run.value / u**2 for run in solution.runs}
+    told |= {
+        f"claimed by {run.solver}": run.value / u**2
+        for run in solution.runs
+        if run.value is not None  # of a folded kernel
+    }
     return told | {f"dual of {label}": y for label, y in solution.duals.items()}
 
 

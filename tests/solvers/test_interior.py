@@ -559,3 +559,10 @@ def test_density_maps_are_certified(variant, share):
     solution = sdpdr.solve(_density_map(300, variant=variant), "lowrank")
     assert solution.certified()
     assert solution.value == pytest.approx(300 * share, rel=1e-2)
+
+
+def test_where_the_trace_is_the_objective_no_point_is_proved_by_a_floor():
+    """Every point would be on it, and a proof without multipliers be tried in vain."""
+    graph = graphs.knn(datasets.swiss_roll(30, seed=0)[0], n_neighbors=6)
+    problem = compile_problem(methods.mvu(graph).to_sdp())
+    assert Floor(problem, seed=0).value([np.ones((30, 1))]) == -np.inf

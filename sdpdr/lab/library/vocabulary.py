@@ -12,8 +12,9 @@ from sdpdr.base.errors import ModelError, UnknownNameError
 from sdpdr.families import methods
 from sdpdr.model.blocks import Band, Relation, Slack
 
-# Recipes of parts: of rows to be added, of factors that were found, of one step of an iteration.
-_PARTS = ("isometric", "isometric_nmf_lift", "mixed_scale_step", "regression")
+# Recipes of parts: of rows to be added, of factors that were found, of one step of an iteration, of
+# what another method comes down to.
+_PARTS = ("fold", "isometric", "isometric_nmf_lift", "mixed_scale_step", "regression")
 
 METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {

@@ -48,8 +48,8 @@ def certify(
         the doubles stored, in exact arithmetic. It is looser by about 1e-10 for small programs
         and 1e-8 for ten thousand points, and takes a few factorizations more.
     goal : float, optional
-        A bound that is good enough, in the sense of the person. Where an argument proves as much,
-        no other is tried; a single factorization (`lifting`) is the first.
+        A bound that is good enough, in the sense of the person. Where a single factorization proves
+        as much (`lifting`), no other argument is tried.
     deadline : Deadline, optional
         No search for strictly feasible multipliers to move to goes on after it. What is proved with
         those given, by a single factorization or in rational numbers, and the best bound so far, is
@@ -87,7 +87,7 @@ def certify(
     if quick is not None and _is_enough(sdp, quick, goal):
         return quick
     found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(
-        sdp, y, arithmetic, deadline, goal
+        sdp, y, arithmetic, deadline
     )
     return found if found.bound is not None else rational(sdp, y) or found
 
@@ -158,15 +158,13 @@ def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:
     return found.bound <= goal if sdp.maximize else found.bound >= goal
 
 
-def _better(
-    sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: Deadline, goal: float | None
-) -> Certificate:
+def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: Deadline) -> Certificate:
     """The better of two arguments, the second of which may be long-winded."""
     found = _unless_singular(outweighed, sdp, y, arithmetic)
     if found is not None and found[1]:
         return found[0]
     try:
-        other = general(sdp, y, arithmetic, Effort(deadline), goal)
+        other = general(sdp, y, arithmetic, Effort(deadline))
     except ArithmeticError as error:
         other = Certificate(None, str(error))
     if found is None or found[0].bound is None:

@@ -37,15 +37,9 @@ _GOOD = 1e-9
 
 
 def general(
-    sdp: SDP,
-    duals: Duals,
-    arithmetic: Arithmetic,
-    effort: Effort | None = None,
-    goal: float | None = None,
+    sdp: SDP, duals: Duals, arithmetic: Arithmetic, effort: Effort | None = None
 ) -> Certificate:
     """The best bound that one of these arguments proves in the time there is, or why none does.
-
-    With a goal, a bound in the sense of the person, the first that is as good.
 
     Raises
     ------
@@ -63,9 +57,6 @@ def general(
     limits = sdp.remembered(Limits)
     account = Account(sdp, arithmetic, limits)
     claimed = sdp.dual_value(y)
-    enough = claimed - _GOOD * abs(claimed)
-    if goal is not None:
-        enough = min(enough, sdp.report(goal))
     best: tuple[float, str, Duals] | None = None
     troubles: list[str] = []
     ended = "no strictly feasible dual point was found to move towards"
@@ -75,7 +66,7 @@ def general(
                 troubles.append(account.trouble)
             elif best is None or value > best[0]:
                 best = (value, words, proving)
-            if best is not None and best[0] >= enough:
+            if best is not None and best[0] >= claimed - _GOOD * abs(claimed):
                 break
     except EffortSpentError as error:
         ended = str(error)

@@ -42,8 +42,8 @@ DOUBT = {"scs": 10.0}
 # The same of Clarabel where few unknowns meet in each row of a matrix, as in temporal order,
 # separation and anchored maps: it splits matrices along cliques, which predicts its steps, but not
 # how many they are, nor that they end short of the tolerance. Of 100 to 300 points it took 5 to 30
-# times the seconds predicted, where it solved them at all; of 60 and fewer three times.
-SPLIT_DOUBT = 8.0
+# times the seconds predicted, where it solved them at all; of fewer than the last three times.
+SPLIT_DOUBT, SPLIT_ORDER = 8.0, 60
 # Solvers that hand over the point they have reached when their time is up.
 KEEP_POINTS = ("lowrank", "ipopt", "scs")
 # Share of a time limit that a prediction may fill before it is in danger of being missed.
@@ -145,7 +145,8 @@ def predict(
         seconds += SEARCH * max(structure.shape("gram").orders, default=0)
     doubt = DOUBT.get(solver, 1.0)
     if solver == "clarabel" and form != "gram" and structure.engine == "interior":
-        doubt = SPLIT_DOUBT
+        if max(structure.shape("gram").orders, default=0) > SPLIT_ORDER:
+            doubt = SPLIT_DOUBT
     if solver == "dense":
         # Its matrices are known by number, whatever the solver that it is like keeps of them.
         rate = replace(rate, each=float(PAIR))

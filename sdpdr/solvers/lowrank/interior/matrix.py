@@ -49,9 +49,8 @@ _LONG = 80
 _ROWS = 4096
 # Pivot of the linear equations.
 _EXACT = 1e-10
-# Multiplications of a factorization up to which it is made at all, counted from above: a density
-# map of 10,000 points counts 1.2e10, and takes two seconds a step.
-MOST_WORK = 2e10
+# Multiplications of a factorization up to which it is made at all.
+MOST_WORK = 3e9
 # Columns at which it is counted: those of a first factor with a shape.
 INTERIOR_RANK = 8
 

@@ -13,6 +13,7 @@ from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN
 
 _PATIENCE = 60
+_ANYWHERE = 1e-6  # relative distance from a floor at which a random point is on it
 _MOVED = 0.01  # share of the objective that counts as progress
 # Complementarity and errors of rows from which a point whose stationarity is not halved in so many
 # iterations, with a shift in each, is at a saddle.
@@ -86,6 +87,13 @@ class Floor:
             float(np.min(lowest(block.forms.slack(at_zero), block.face, 1, seed)[0], initial=0.0))
             for block in problem.blocks
         ]
+        # Where the objective is the trace itself, as in unfolding, every point is there.
+        random = np.random.default_rng(seed)
+        any_point = [b.project(random.standard_normal((b.n, 1))) for b in problem.blocks]
+        pairs = zip(problem.blocks, any_point, strict=True)
+        value = sum(float(b.forms.values(f)[0]) for b, f in pairs)
+        if self.reached(value, any_point, _ANYWHERE):
+            self._lowest = None
 
     def value(self, factors: Sequence[Array]) -> float:
         """The floor at a point; minus infinity where scalars have costs of their own."""
