@@ -144,9 +144,9 @@ def predict(
     if least and form != "factor" and has_detail(solver, form, structure):
         seconds += SEARCH * max(structure.shape("gram").orders, default=0)
     doubt = DOUBT.get(solver, 1.0)
-    if solver == "clarabel" and form != "gram" and structure.engine == "interior":
-        if max(structure.shape("gram").orders, default=0) > SPLIT_ORDER:
-            doubt = SPLIT_DOUBT
+    splits = solver == "clarabel" and form != "gram" and structure.engine == "interior"
+    if splits and max(structure.shape("gram").orders, default=0) > SPLIT_ORDER:
+        doubt = SPLIT_DOUBT
     if solver == "dense":
         # Its matrices are known by number, whatever the solver that it is like keeps of them.
         rate = replace(rate, each=float(PAIR))
