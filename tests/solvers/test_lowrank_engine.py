@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,10 @@ from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import Rows
+from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
+from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import isomap_start
+from sdpdr.solvers.lowrank.frame import Journal
 
 
 def swiss(n, seed=0):
@@ -339,6 +343,41 @@ def test_start_of_the_caller_reaches_the_same_optimum():
     edges, d = knn(swiss(100), 4)
     result = solve_edge_program(EdgeProgram(edges, 100, d), start=swiss(100) + 3.0)
     assert result.value == pytest.approx(26004.918, rel=1e-7)
+
+
+def longest(program, R):
+    return (sqdist(R, program.edges) / program.upper).max()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        swiss_program(300, 5),
+        swiss_program(300, 5, price=2000.0),
+        # Clusters on a chain: few edges hold nearly all of the variance, and pull a thousand
+        # times as hard as the mean.
+        EdgeProgram(path(60), 60, np.where(np.arange(59) % 10 == 9, 1e4, 1.0)),
+        replace(swiss_program(200, 5), mass=np.linspace(1.0, 30.0, 200), objective=None),
+    ],
+    ids=["hard", "priced", "bridges", "masses"],
+)
+def test_stretched_points_nearly_keep_their_limits_and_lie_near_the_optimum(program):
+    R = 3.0 * isomap_start(program, rank=3)
+    found = stretched(program, R)
+    result = solve_edge_program(program)
+    assert abs(program.mass @ found.R).max() < 1e-9 * program.mass.sum() * abs(found.R).max()
+    assert longest(program, found.R) < 2.0 < longest(program, R)
+    assert program.objective.value(found.R) == pytest.approx(result.value, rel=0.25)
+
+
+def test_a_first_point_with_multipliers_is_central():
+    program = swiss_program(300, 5, price=2000.0)
+    at = InteriorPoint(program, 3, Journal(Options(), 1.0))
+    point = at.central(stretched(program, isomap_start(program, rank=3)))
+    assert (0 < point.y).all() and (point.y < at.rows.high).all()
+    product = point.slack_low * point.y
+    np.testing.assert_allclose(product, product[0])
+    np.testing.assert_allclose(point.slack_high * (at.rows.high - point.y), product[0])
 
 
 def test_isomap_start_is_centred_for_the_masses():

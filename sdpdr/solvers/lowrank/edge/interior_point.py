@@ -11,15 +11,18 @@ from scipy.sparse import csr_matrix
 from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Rows, Vector
+from sdpdr.solvers.lowrank.edge.splitting import Stretched
 from sdpdr.solvers.lowrank.frame import Journal
 
 _LEAST_REG = 1e-9
 _FIRST_REG = 1e-4
+_CORRECTION = 1e-3  # where none was needed: rarely is less enough
 # A cold start is far from a minimum: to find the shift it needs, half the curvature of variance
 # or more, from nought takes seven factorizations, and to come down from one too large costs less.
 _COLD_REG = 1.0
 _LARGEST_REG = 1e10
 _ROUNDING = 1e-15
+_CENTRAL = 0.1  # products of a first point with multipliers, over the objective per row
 _OPENED = 10.0  # slack that a resumed row gets, over complementarity per mean multiplier
 _PACE = 0.1  # complementarity kept, as a share of the worse of the other two measures
 _FLOOR = 0.2  # complementarity aimed at, as a share of the tolerance
@@ -116,6 +119,21 @@ class InteriorPoint:
         low, high = np.where(rows.low == 0, 0.1, low), np.where(rows.high == 0, 0.1, high)
         point = self._fitted(Iterate(R, y, low, high, mu=0.0, reg=_COLD_REG))
         return replace(point, mu=0.1 * self._mean_product(point))
+
+    def central(self, start: Stretched) -> Iterate:
+        r"""A point with equal products of slacks and multipliers, near both that a start tells.
+
+        With a row's room :math:`a = 1 - reach^2` and pull k, its slack t and multiplier y solve
+        :math:`t - y / k = a` and :math:`t y = \mu`: where there is room, t is nearly that and y
+        small, and where an edge is held back it is the other way round.
+        """
+        rows, reach = self.rows, start.reach
+        product = _CENTRAL * self._value(start.R) / len(rows.target)
+        room = np.where(reach > 1.0, 2.0 * (1.0 - reach), 1.0 - reach**2)
+        slack = _larger_root(room, 2.0 * product / start.pull)
+        y = np.minimum(product / slack, 0.5 * np.minimum(rows.high, _HUGE))
+        high = np.where(self._has_high, product / (rows.high - y), 0.0)
+        return Iterate(start.R, y, product / y, high, mu=0.1 * product)
 
     def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
         """Continue from the answer to a nearby program, perhaps in more columns.
@@ -248,7 +266,7 @@ class InteriorPoint:
             self.journal.factorizations += 1
             if negative == (self._newton.rank if shift < 0 else 0):
                 return reg if corrected or not reg else max(reg / 3, _FIRST_REG)
-            reg, corrected = max(8 * reg, _FIRST_REG), True
+            reg, corrected = max(8 * reg, _CORRECTION), True
         return reg
 
     def _residual(self, point: Iterate, delta: Matrix) -> Vector:
@@ -288,6 +306,12 @@ class InteriorPoint:
 
     def _value(self, R: Matrix) -> float:
         return self.program.objective.value(R)
+
+
+def _larger_root(room: Vector, product: float) -> Vector:
+    """The positive t with t (t - room) = product, without cancellation."""
+    root = np.sqrt(room**2 + 4.0 * product)
+    return np.asarray(np.where(room > 0.0, (room + root) / 2.0, 2.0 * product / (root - room)))
 
 
 def _has_full_rank(R: Matrix) -> bool:

@@ -12,6 +12,7 @@ from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge, primal_value
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
 from sdpdr.solvers.lowrank.frame import Journal, Options
 
@@ -105,7 +106,7 @@ class Search:
         if weights is None:
             looks = _WATCHED if self._watched else (_EARLY,)
             early = tuple(accuracy for accuracy in looks if accuracy > tol)
-            first = at.begin(R)
+            first = self._first(at, R)
             self._look(at, first)
             point, verdict = self._settle(at, first, (*early, *sharp))
         else:
@@ -213,6 +214,11 @@ class Search:
             f"At rank {rank} a step would take about {needed:.1g} seconds, more than are left."
         )
         return False
+
+    def _first(self, at: InteriorPoint, R: Matrix) -> Iterate:
+        """Where to begin from a factor alone: with multipliers where only lengths are limited."""
+        start = stretched(self.goal, R) if self.goal.only_cuts else None
+        return at.begin(R) if start is None else at.central(start)
 
     def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:
         """Where to begin near an answer: as far from the boundary as its gap is wide."""

@@ -21,6 +21,8 @@ _SMALL = 25  # up to this size lower limits get every column there is
 FEW_COLUMNS = 6  # at most so many at first, whatever the answer will need
 # Of a start by Isomap, whose lengths are a little too long almost everywhere.
 SHRINK = 0.9
+# From 20 to 100 landmarks rolls of 10,000 and 100,000 points took as many iterations.
+_LANDMARKS, _WAYS = (20, 100), 2_000_000
 _SIGNIFICANT = 0.03  # share of the leading eigenvalue below which an Isomap direction is noise
 
 
@@ -62,7 +64,7 @@ def require_bounded(program: EdgeProgram) -> None:
 
 
 def isomap_start(
-    program: EdgeProgram, rank: int | None = None, n_landmarks: int = 100, seed: int = 0
+    program: EdgeProgram, rank: int | None = None, n_landmarks: int | None = None, seed: int = 0
 ) -> Matrix:
     r"""Embed by landmark Isomap: classical scaling of graph distances to a few landmarks.
 
@@ -77,7 +79,8 @@ def isomap_start(
     rank : int, optional
         Columns wanted; those Isomap cannot fill hold small noise. Default: the significant
         directions and one more, between three and six (never more than n - 1).
-    n_landmarks : int, default 100
+    n_landmarks : int, optional
+        Default: 100, and fewer beyond 20,000 points, whose paths take longer than they help.
     seed : int, default 0
 
     Returns
@@ -95,6 +98,8 @@ def isomap_start(
     [1.0, 0.0, 1.0]
     """
     rng = np.random.default_rng(seed)
+    if n_landmarks is None:
+        n_landmarks = int(np.clip(_WAYS // program.n, *_LANDMARKS))
     spectrum, basis, sqdist, mean = _landmark_scaling(program, n_landmarks, rng)
     if rank is None:
         rank = first_rank(program, spectrum)
