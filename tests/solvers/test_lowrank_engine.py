@@ -367,7 +367,7 @@ def test_stretched_points_nearly_keep_their_limits_and_lie_near_the_optimum(prog
     result = solve_edge_program(program)
     assert abs(program.mass @ found.R).max() < 1e-9 * program.mass.sum() * abs(found.R).max()
     assert excess(program, found.R) < 0.15 < excess(program, R)
-    assert program.objective.value(found.R) == pytest.approx(result.value, rel=0.25)
+    assert program.objective.value(found.R) == pytest.approx(result.value, rel=0.4)
 
 
 def test_a_first_point_with_multipliers_is_central():
