@@ -20,7 +20,7 @@ from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.progress import Floor
+from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import (
     noisy,
@@ -111,8 +111,8 @@ class _Approach:
         point, accuracy = at.begin(factors, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
-                look = partial(self._looks_good, at)
-                point, errors = at.run(point, accuracy, look, self.content, self.floor)
+                progress = Progress(accuracy, self.content, self.floor)
+                point, errors = at.run(point, progress, partial(self._looks_good, at))
             except KeyboardInterrupt:
                 if at.point is not None:
                     self._settles(self._verdict(at, at.point))
