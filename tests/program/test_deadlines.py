@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -66,6 +68,25 @@ def test_a_proof_without_time_says_so_and_one_with_time_has_the_bound(clock):
     with pytest.raises(EffortSpentError, match="time was up"):
         general(sdp, forces(sdp, n), Plain(), Effort(Deadline(0.0)))
     assert general(sdp, forces(sdp, n), Plain(), Effort(Deadline(1e9))).bound is not None
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_no_further_argument_is_tried_once_one_is_good_enough(monkeypatch, turned):
+    n, tried = 6, []
+
+    def counted(sdp, effort):
+        for move in moves(sdp, effort):
+            tried[-1] += 1
+            yield move
+
+    monkeypatch.setattr("sdpdr.program.certificate.general.moves", counted)
+    sdp = replace(between_known_points(n), maximize=turned)  # the price, or its opposite, reported
+    sign = -1.0 if turned else 1.0
+    for goal in (-sign, None):
+        tried.append(0)
+        found = certify(sdp, forces(sdp, n), goal=goal)
+        assert -1.0 <= sign * found.bound <= 3.0 * n * (1.0 + 1e-9)
+    assert tried[0] < tried[1]
 
 
 def test_a_search_that_ran_out_of_time_begins_anew_for_who_has_time(clock):

@@ -29,7 +29,7 @@ from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix, has_inequalities
 from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.progress import Floor
+from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.start import (
     noisy,
     shape_among_known,
@@ -344,7 +344,7 @@ def test_where_the_iteration_ends_inequalities_hold(tol):
     shape = shape_from_lengths(problem, problem.blocks[0], seed=0)
     first = 0.5 * noisy(problem.blocks[0].project(shape), 8, seed=0)
     at = Interior(Boxed.of(problem, MARGIN * tol), (8,), Journal(Options()), size=1.0)
-    point, errors = at.run(at.begin([first]), tol)
+    point, errors = at.run(at.begin([first]), Progress(tol))
     rows = problem.blocks[0].forms.values(at.factors(point)[0])[1:]
     assert errors.worst < tol
     assert np.all(rows <= problem.rhs)

@@ -38,11 +38,11 @@ def errors(gap=1e-8, stationarity=1e-8, missed=0.0):
 @given(seed=st.integers(0, 10_000), order=st.integers(1, 9), count=st.integers(1, 60))
 def test_pairs_are_gathered_as_sorting_them_would(seed, order, count):
     one, other = np.random.default_rng(seed).integers(order, size=(2, count))
-    to, starts, rows = _gathered(one, other, order)
+    to, starts, columns = _gathered(one, other, order)
     low, high = np.minimum(one, other), np.maximum(one, other)
-    keys, inverse = np.unique(high * order + low, return_inverse=True)
+    keys, inverse = np.unique(low * order + high, return_inverse=True)
     assert to.tolist() == inverse.tolist()
-    assert rows.tolist() == (keys % order).tolist()
+    assert columns.tolist() == (keys % order).tolist()
     assert starts.tolist() == np.searchsorted(keys // order, np.arange(order + 1)).tolist()
 
 

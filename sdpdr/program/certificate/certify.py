@@ -15,7 +15,7 @@ from sdpdr.linalg.outer import Outer
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic, Plain, Rigorous
 from sdpdr.program.certificate.free import Certificate, Duals, has_no_objective
-from sdpdr.program.certificate.general import general
+from sdpdr.program.certificate.general import general, reaches
 from sdpdr.program.certificate.lifting import lifted
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.certificate.scaling import outweighed, scaled_or_mixed
@@ -48,8 +48,8 @@ def certify(
         the doubles stored, in exact arithmetic. It is looser by about 1e-10 for small programs
         and 1e-8 for ten thousand points, and takes a few factorizations more.
     goal : float, optional
-        A bound that is good enough, in the sense of the person. Where a single factorization proves
-        as much (`lifting`), no other argument is tried.
+        A bound that is good enough, in the sense of the person. Where an argument proves as much,
+        no other is tried.
     deadline : Deadline, optional
         No search for strictly feasible multipliers to move to goes on after it. What is proved with
         those given, by a single factorization or in rational numbers, and the best bound so far, is
@@ -84,10 +84,10 @@ def certify(
     arithmetic: Arithmetic = Rigorous() if rigorous else Plain()
     y = {label: _without_noise(np.asarray(duals[label], dtype=float)) for label in sdp.labels}
     quick = None if goal is None else _unless_singular(lifted, sdp, y, arithmetic)
-    if quick is not None and _is_enough(sdp, quick, goal):
+    if quick is not None and quick.bound is not None and reaches(sdp, quick.bound, goal):
         return quick
     found = _unless_singular(scaled_or_mixed, sdp, y, arithmetic) or _better(
-        sdp, y, arithmetic, deadline
+        sdp, y, arithmetic, deadline, goal
     )
     return found if found.bound is not None else rational(sdp, y) or found
 
@@ -152,19 +152,15 @@ def _is_zero(cost: Matrix) -> bool:
     return not (cost.count_nonzero() if sp.issparse(cost) else np.any(cost))
 
 
-def _is_enough(sdp: SDP, found: Certificate, goal: float | None) -> bool:
-    if found.bound is None or goal is None:
-        return False
-    return found.bound <= goal if sdp.maximize else found.bound >= goal
-
-
-def _better(sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: Deadline) -> Certificate:
+def _better(
+    sdp: SDP, y: Duals, arithmetic: Arithmetic, deadline: Deadline, goal: float | None
+) -> Certificate:
     """The better of two arguments, the second of which may be long-winded."""
     found = _unless_singular(outweighed, sdp, y, arithmetic)
     if found is not None and found[1]:
         return found[0]
     try:
-        other = general(sdp, y, arithmetic, Effort(deadline))
+        other = general(sdp, y, arithmetic, Effort(deadline), goal)
     except ArithmeticError as error:
         other = Certificate(None, str(error))
     if found is None or found[0].bound is None:

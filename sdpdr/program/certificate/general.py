@@ -37,9 +37,15 @@ _GOOD = 1e-9
 
 
 def general(
-    sdp: SDP, duals: Duals, arithmetic: Arithmetic, effort: Effort | None = None
+    sdp: SDP,
+    duals: Duals,
+    arithmetic: Arithmetic,
+    effort: Effort | None = None,
+    goal: float | None = None,
 ) -> Certificate:
     """The best bound that one of these arguments proves in the time there is, or why none does.
+
+    The first that is as good as the goal, in the sense of the person, will do.
 
     Raises
     ------
@@ -66,7 +72,9 @@ def general(
                 troubles.append(account.trouble)
             elif best is None or value > best[0]:
                 best = (value, words, proving)
-            if best is not None and best[0] >= claimed - _GOOD * abs(claimed):
+            if best is None:
+                continue
+            if best[0] >= claimed - _GOOD * abs(claimed) or reaches(sdp, sdp.report(best[0]), goal):
                 break
     except EffortSpentError as error:
         ended = str(error)
@@ -77,6 +85,11 @@ def general(
     words = f"{words}; {arithmetic.words}"
     kept = _of_program(given, proving)
     return Certificate(sdp.report(value), words, arithmetic.rigorous, kept)
+
+
+def reaches(sdp: SDP, bound: float, goal: float | None) -> bool:
+    """Whether a bound is as good as one that is good enough; both in the sense of the person."""
+    return goal is not None and (bound <= goal if sdp.maximize else bound >= goal)
 
 
 def _with_equations(sdp: SDP) -> SDP:

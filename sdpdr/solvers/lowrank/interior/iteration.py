@@ -15,7 +15,7 @@ from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.metric import Metric, worth
-from sdpdr.solvers.lowrank.interior.progress import Errors, Floor, Progress
+from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
 _PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
@@ -180,27 +180,19 @@ class Interior:
     # -- iteration ------------------------------------------------------------------------------
 
     def run(
-        self,
-        point: Iterate,
-        tol: float,
-        look: Look | None = None,
-        content: float = 0.0,
-        floor: Floor | None = None,
+        self, point: Iterate, progress: Progress, look: Look | None = None
     ) -> tuple[Iterate, Errors]:
         """Iterate until optimal at these ranks, out of time, or no longer getting anywhere.
 
         Parameters
         ----------
         point : Iterate
-        tol : float
-            Accuracy to stop at.
+        progress : Progress
+            Made for this run.
         look : callable, optional
-            Whether a point is good enough; asked where it may prove a gap of ``content``.
-        content : float, default 0.0
-        floor : Floor, optional
-            Of the objective, where it is asked as well.
+            Whether a point is good enough; asked where ``progress`` says that a proof is due.
         """
-        progress = Progress(tol, 0.0 if look is None else content, floor)
+        tol = progress.tol
         while True:
             self.point = point
             away = self._away(point.x, point.y)

@@ -49,6 +49,8 @@ _LONG = 80
 _ROWS = 4096
 # Pivot of the linear equations.
 _EXACT = 1e-10
+# Rows beside the matrix up to which pivots need not be pairs: a definite matrix but for these.
+_FEW = 20
 # Multiplications of a factorization up to which it is made at all.
 MOST_WORK = 3e9
 # Columns at which it is counted: those of a first factor with a shape.
@@ -257,29 +259,30 @@ class NewtonMatrix:
         last = np.arange(self.size, self._total)
         places.append((last, last))
         one, other = (np.concatenate(part) for part in zip(*places, strict=True))
-        self._to, starts, lower = _gathered(one, other, self._total)
-        self._count = int(lower.size)
+        self._to, starts, higher = _gathered(one, other, self._total)
+        self._count = int(higher.size)
         self._metric = self._summed(self._shifts(before, one.size))
-        parts = (np.ones(self._count), lower, starts)
-        upper = sp.csc_array(parts, shape=(self._total, self._total))
-        self._factor = symmetric_factor(upper)
+        parts = (np.ones(self._count), higher, starts)
+        upper = sp.csr_array(parts, shape=(self._total, self._total))
+        self._factor = symmetric_factor(upper, pairs=self.negative > _FEW)
 
 
 def _gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]:
-    """Where pairs stand in the upper triangle that they fill, its columns' starts, and its rows.
+    """Where pairs stand in the upper triangle that they fill, its rows' starts, and its columns.
 
-    Sorted by two passes of counting: comparisons would take as long as ten factorizations.
+    Sorted by two passes of counting: comparisons would take as long as ten factorizations. Rows
+    first, as PARDISO reads them.
     """
     low, high = np.minimum(one, other), np.maximum(one, other)
     pairs = sp.coo_array((np.arange(one.size), (low, high)), shape=(order, order))
     pairs.has_canonical_format = True  # pairs that are the same stay apart
-    columns = sp.csc_array(pairs.tocsr())
-    high = np.repeat(np.arange(order), np.diff(columns.indptr))
+    rows = sp.csr_array(pairs.tocsc())
+    low = np.repeat(np.arange(order), np.diff(rows.indptr))
     new = np.ones(one.size, dtype=bool)
-    new[1:] = (np.diff(high) != 0) | (np.diff(columns.indices) != 0)
+    new[1:] = (low[1:] != low[:-1]) | (rows.indices[1:] != rows.indices[:-1])
     to = np.empty(one.size, dtype=np.int64)
-    to[columns.data] = np.cumsum(new) - 1
-    return to, np.searchsorted(high[new], np.arange(order + 1)), columns.indices[new]
+    to[rows.data] = np.cumsum(new) - 1
+    return to, np.searchsorted(low[new], np.arange(order + 1)), rows.indices[new]
 
 
 def _moving(block: Points) -> NDArray[np.bool_]:

@@ -114,14 +114,18 @@ class Progress:
     ----------
     tol : float
         Accuracy to stop at.
-    content : float
+    content : float, default 0.0
         Gap to prove before that, zero if none is asked for.
     floor : Floor, optional
         Where a proof needs no multipliers.
+
+    Attributes
+    ----------
+    tol : float
     """
 
-    def __init__(self, tol: float, content: float, floor: Floor | None = None) -> None:
-        self._tol, self._content, self._floor = tol, content, floor
+    def __init__(self, tol: float, content: float = 0.0, floor: Floor | None = None) -> None:
+        self.tol, self._content, self._floor = tol, content, floor
         self._best, self._since, self._value = np.inf, 0, np.inf
         self._at_saddle, self._steep = 0, np.inf
         self._due, self._settling = _WORTHY * content, 0
@@ -153,7 +157,7 @@ class Progress:
 
         At the floor of the objective it is due at once, and once.
         """
-        if max(errors.missed, errors.violation) >= MARGIN * self._tol:
+        if max(errors.missed, errors.violation) >= MARGIN * self.tol:
             return False
         if self._floor is not None and self._floor.reached(value, factors, self._content):
             self._floor = None
