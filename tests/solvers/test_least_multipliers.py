@@ -8,6 +8,7 @@ import pytest
 import sdpdr
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace
 from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.descent.least import least_multipliers, leave_a_choice
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres
@@ -129,3 +130,17 @@ def test_newton_goes_on_where_values_do_not_tell():
     local = minimizer.minimize(local_of(sdp, 2), 1e-10)
     size = 0.5 * np.linalg.norm(local.gradient()) * np.linalg.norm(local.vector)
     assert size <= 1e-10 * max(abs(local.objective), abs(float(problem.rhs @ local.estimate)))
+
+
+def test_columns_that_rows_miss_come_back():
+    """Theta's first factor has one column that is far larger, and needs a dozen."""
+    n, rng = 40, np.random.default_rng(3)
+    pairs = np.column_stack(np.triu_indices(n, 1))
+    edges = pairs[np.sort(rng.choice(len(pairs), 400, replace=False))]
+    rows = (
+        Rows("trace", "==", {"X": Trace(n)}, np.ones(1)),
+        Rows("edges", "==", {"X": Entries(n, edges)}, np.zeros(len(edges))),
+    )
+    sdp = SDP((PsdVariable("X", n),), {"X": InnerProduct(-np.ones((n, n)))}, rows, maximize=True)
+    solution = sdpdr.solve(sdp, LowRank(options={"engine": "descent"}))
+    assert solution.certified(1e-6)

@@ -107,6 +107,9 @@ class _Descent:
         self.search, self.options = search, search.options
         self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
         self.priced = bool(self.spheres.free.any())
+        # Where rows are believed to leave a choice, and the round before columns beyond a gap went.
+        self.choice = self.priced
+        self.before: tuple[SphereLocal, Verdict] | None = None
 
     def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
@@ -115,6 +118,7 @@ class _Descent:
         away, best, patience = np.inf, np.inf, _PATIENCE
         for _ in range(_ROUNDS):
             local, verdict = self._judged(self.minimizer.minimize(local, accuracy))
+            local, verdict = self._with_or_without(local, verdict)
             self.reached = verdict.layout, verdict.vector, verdict.multipliers
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
@@ -181,7 +185,7 @@ class _Descent:
         """A verdict on a point; its multipliers are those of least size where these do better."""
         verdict = self._judge(local)
         function = local.function
-        if not self.priced or not self._is_negative(verdict) or not leave_a_choice(function.layout):
+        if not self._is_negative(verdict) or not self._have_choice(local):
             return local, verdict
         journal, goal = self.search.journal, max(verdict.infeasibility, self.options.tol)
         least, products = least_multipliers(
@@ -193,6 +197,17 @@ class _Descent:
         found = self._judge(other)
         return (other, found) if found.error < verdict.error else (local, verdict)
 
+    def _have_choice(self, local: SphereLocal) -> bool:
+        return self.choice and leave_a_choice(local.function.layout)
+
+    def _with_or_without(self, local: SphereLocal, verdict: Verdict) -> tuple[SphereLocal, Verdict]:
+        """The round, or the one before columns beyond a gap went, if rows missed them."""
+        before, self.before = self.before, None
+        if before is None or verdict.infeasibility < _CLOSER * before[1].infeasibility:
+            return local, verdict
+        self.choice = False
+        return before
+
     def _is_negative(self, verdict: Verdict) -> bool:
         return verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol)
 
@@ -200,7 +215,7 @@ class _Descent:
         self, local: SphereLocal, verdict: Verdict, closer: bool
     ) -> tuple[Layout, Array, str] | None:
         """The point with more columns, or with fewer; None where those it has are right."""
-        choice = self.priced and leave_a_choice(local.function.layout)
+        choice = self._have_choice(local)
         if self._is_negative(verdict):
             # What multipliers of choice lack says nothing of columns.
             waits = choice and closer and verdict.infeasibility > self.options.tol
@@ -208,7 +223,9 @@ class _Descent:
         share = _IDLE_PRICED if self.priced else _IDLE
         share *= max(verdict.stationarity, verdict.infeasibility)
         share = share if verdict.infeasibility <= _NEAR else 0.0
-        return shrunk(local, share, _APART * verdict.infeasibility if choice else 0.0)
+        parted = shrunk(local, share, _APART * verdict.infeasibility) if choice else None
+        self.before = None if parted is None else (local, verdict)
+        return parted or shrunk(local, share)
 
     def _judge(self, local: SphereLocal, *, exactly: bool = False) -> Verdict:
         """The errors of a point, with multipliers of spheres raised so that they prove a bound."""
