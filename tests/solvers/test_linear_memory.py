@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import blocks, graphs, methods, soften
-from sdpdr.linalg import Entries, QuadraticForms, SquaredEdgeLengths, Trace, VectorMap
-from sdpdr.model import AtMost, Block, Maximize, Minimize, Model, Var
+from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace, VectorMap
+from sdpdr.model import AtMost, Block, Minimize, Model, Var
 from sdpdr.program import VectorVariable
 from sdpdr.solvers.lowrank.general.lowest import unit_vectors
 
@@ -78,19 +78,6 @@ def spiral(n: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Alongside(Block):
-    """A second matrix, whose points move from one to the next no more than those of the first."""
-
-    n: int
-
-    def terms(self):
-        t = np.arange(self.n - 1)
-        moves = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
-        yield AtMost(moves @ Var("L") - moves @ Var("K"), 0.0)
-        yield Maximize(Trace(self.n) @ Var("L"))
-
-
-@dataclass(frozen=True, eq=False)
 class Stretched(Block):
     """Steps are at most a length that all share, or one that each has for itself, at a cost."""
 
@@ -106,19 +93,10 @@ class Stretched(Block):
         moves = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
         one = np.ones((self.n - 1, 1)) if self.shared else sp.eye_array(self.n - 1)
         yield AtMost(moves @ Var("K") - VectorMap(one) @ Var("t"), 1.0)
-        cost = np.full((1, 1 if self.shared else self.n - 1), float(self.n))
+        cost = np.full(
+            (1, 1 if self.shared else self.n - 1), float(self.n) ** (3 if self.shared else 2)
+        )
         yield Minimize(VectorMap(cost) @ Var("t"))
-
-
-@dataclass(frozen=True, eq=False)
-class Aside(Block):
-    """Points have no sum of squares along a direction of all of them above a limit."""
-
-    n: int
-
-    def terms(self):
-        waves = np.sin(np.outer(np.arange(1, 4), np.linspace(0.0, np.pi, self.n)))
-        yield AtMost(QuadraticForms(waves) @ Var("K"), float(self.n) ** 2)
 
 
 def roll(n: int) -> graphs.NeighborGraph:
@@ -143,10 +121,6 @@ def priced(n: int, square: bool = False, exact: bool = True) -> Model:
 def stretched(n: int, shared: bool) -> Model:
     base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
     return base + Stretched(n, shared)
-
-
-def second(n: int) -> Model:
-    return methods.mvu(roll(n)) + blocks.Gram(n, "L") + blocks.Centered(n, gram="L") + Alongside(n)
 
 
 def star(n: int) -> Model:
@@ -177,8 +151,6 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "squared": lambda n: priced(n, square=True),
     "one-sided": lambda n: priced(n, exact=False),
     "star": star,
-    "long rows": lambda n: methods.mvu(roll(n)) + Aside(n),
-    "several matrices": second,
     "free scalar": lambda n: stretched(n, shared=True),
     "scalars": lambda n: stretched(n, shared=False),
     "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
