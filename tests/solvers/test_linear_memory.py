@@ -13,11 +13,13 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import blocks, graphs, methods, soften
-from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace
-from sdpdr.model import AtMost, Block, Model, Var
+from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace, VectorMap
+from sdpdr.model import AtMost, Block, Minimize, Model, Var
+from sdpdr.program import VectorVariable
 from sdpdr.solvers.lowrank.general.lowest import unit_vectors
 
 FEW, MANY = 12_000, 200_000
@@ -75,6 +77,28 @@ def spiral(n: int) -> np.ndarray:
     return np.column_stack([t * np.cos(t), t * np.sin(t), np.random.default_rng(0).random(n)])
 
 
+@dataclass(frozen=True, eq=False)
+class Stretched(Block):
+    """Steps are at most a length that all share, or one that each has for itself, at a cost."""
+
+    n: int
+    shared: bool
+
+    def variables(self):
+        size = 1 if self.shared else self.n - 1
+        yield VectorVariable("t", size, nonnegative=not self.shared)
+
+    def terms(self):
+        t = np.arange(self.n - 1)
+        moves = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
+        one = np.ones((self.n - 1, 1)) if self.shared else sp.eye_array(self.n - 1)
+        yield AtMost(moves @ Var("K") - VectorMap(one) @ Var("t"), 1.0)
+        cost = np.full(
+            (1, 1 if self.shared else self.n - 1), float(self.n) ** (3 if self.shared else 2)
+        )
+        yield Minimize(VectorMap(cost) @ Var("t"))
+
+
 def roll(n: int) -> graphs.NeighborGraph:
     return graphs.knn(spiral(n), n_neighbors=4, connect="mst")
 
@@ -92,6 +116,11 @@ def separation(n: int) -> Model:
 def priced(n: int, square: bool = False, exact: bool = True) -> Model:
     base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
     return base + soften(blocks.Lengths(roll(n), exact), float(n * n), square=square)
+
+
+def stretched(n: int, shared: bool) -> Model:
+    base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
+    return base + Stretched(n, shared)
 
 
 def star(n: int) -> Model:
@@ -122,6 +151,8 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "squared": lambda n: priced(n, square=True),
     "one-sided": lambda n: priced(n, exact=False),
     "star": star,
+    "free scalar": lambda n: stretched(n, shared=True),
+    "scalars": lambda n: stretched(n, shared=False),
     "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
 }
 

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.descent.least import least_multipliers, leave_a_choice
 from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
@@ -42,7 +43,7 @@ _PATIENCE = 4  # rounds in a row in which no error halves, and rows do not come 
 _CLOSER, _MISSED = 0.7, 10.0
 _FIRST, _NEXT = 1e-3, 1e-2  # accuracy of the first round, and of others beside the error
 _SHARPER = 0.1  # accuracy where a proof was in vain, or would be
-_HELD = 0.1  # violation beside that: many small ones add up when a point is made feasible
+_HELD = 1e-2  # violation beside that: ten thousand small ones add up when a point is made feasible
 _NEARLY = 10.0  # times the tolerance that negative eigenvalues may be due to that
 # Of prices: what rows have to come closer by, and what they rise by where they do not.
 _PROGRESS, _FACTOR, _LARGEST = 0.2, 4.0, 1e9
@@ -52,6 +53,9 @@ _SURPLUS, _LIFT = 1.5, 0.1
 # Share of the trace below which a column gives way, over the error, without and with prices: the
 # multipliers of rows at a price depend on thin columns.
 _IDLE, _IDLE_PRICED = 0.1, 1e-4
+# Share of the trace over the violation up to which a gap tells columns that matter from others:
+# those of random completions hold a tenth of that while rows come closer.
+_APART = 1e-2
 _NEAR = 1e-2  # violation up to which columns are judged
 _NEGATIVE = 3.0  # times what the gradient explains, from which on eigenvalues are negative
 # Order up to which eigenvalues are computed more exactly where a proof was in vain.
@@ -103,6 +107,9 @@ class _Descent:
         self.search, self.options = search, search.options
         self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
         self.priced = bool(self.spheres.free.any())
+        # Where rows are believed to leave a choice, and the round before columns beyond a gap went.
+        self.choice = self.priced
+        self.before: tuple[SphereLocal, Verdict] | None = None
 
     def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
@@ -110,8 +117,8 @@ class _Descent:
         accuracy, last = _FIRST, self.options.tol
         away, best, patience = np.inf, np.inf, _PATIENCE
         for _ in range(_ROUNDS):
-            local = self.minimizer.minimize(local, accuracy)
-            verdict = self._judge(local)
+            local, verdict = self._judged(self.minimizer.minimize(local, accuracy))
+            local, verdict = self._with_or_without(local, verdict)
             self.reached = verdict.layout, verdict.vector, verdict.multipliers
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
@@ -135,7 +142,7 @@ class _Descent:
                 return False
             best = min(best, verdict.error)
             # A round that did not reach its accuracy says nothing about prices.
-            local = self._next(local, verdict, away if reached else np.inf)
+            local = self._next(local, verdict, away if reached else np.inf, closer)
             away = verdict.infeasibility
             # Rows that are not held well enough come no closer without steps.
             floor = last if error > last else _SHARPER * last
@@ -160,10 +167,12 @@ class _Descent:
             self.search.ending = found
         return found is not None
 
-    def _next(self, local: SphereLocal, verdict: Verdict, before: float) -> SphereLocal:
+    def _next(
+        self, local: SphereLocal, verdict: Verdict, before: float, closer: bool
+    ) -> SphereLocal:
         """The next function: multipliers as estimated, columns and prices as they have to be."""
         layout, vector = local.function.layout, local.vector
-        changed = self._other_rank(local, verdict)
+        changed = self._other_rank(local, verdict, closer)
         if changed is not None:
             layout, vector, words = changed
             self.search.journal.remark(words)
@@ -172,14 +181,51 @@ class _Descent:
             penalty = min(_FACTOR * penalty, _LARGEST)
         return self._function(layout, local.estimate, penalty).at(vector)
 
-    def _other_rank(self, local: SphereLocal, verdict: Verdict) -> tuple[Layout, Array, str] | None:
+    def _judged(self, local: SphereLocal) -> tuple[SphereLocal, Verdict]:
+        """A verdict on a point; its multipliers are those of least size where these do better."""
+        verdict = self._judge(local)
+        function = local.function
+        if not self._is_negative(verdict) or not self._have_choice(local):
+            return local, verdict
+        journal, goal = self.search.journal, max(verdict.infeasibility, self.options.tol)
+        least, products = least_multipliers(
+            local, self.minimizer.jacobians, _SHARPER * goal, journal.late
+        )
+        journal.products += products
+        before = least - function.penalty * local.excess
+        other = self._function(function.layout, before, function.penalty).at(local.vector)
+        found = self._judge(other)
+        return (other, found) if found.error < verdict.error else (local, verdict)
+
+    def _have_choice(self, local: SphereLocal) -> bool:
+        return self.choice and leave_a_choice(local.function.layout)
+
+    def _with_or_without(self, local: SphereLocal, verdict: Verdict) -> tuple[SphereLocal, Verdict]:
+        """The round, or the one before columns beyond a gap went, if rows missed them."""
+        before, self.before = self.before, None
+        if before is None or verdict.infeasibility < _CLOSER * before[1].infeasibility:
+            return local, verdict
+        self.choice = False
+        return before
+
+    def _is_negative(self, verdict: Verdict) -> bool:
+        return verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol)
+
+    def _other_rank(
+        self, local: SphereLocal, verdict: Verdict, closer: bool
+    ) -> tuple[Layout, Array, str] | None:
         """The point with more columns, or with fewer; None where those it has are right."""
-        if verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol):
-            return grown(local, verdict, self.options)
-        if verdict.infeasibility > _NEAR:
-            return None
+        choice = self._have_choice(local)
+        if self._is_negative(verdict):
+            # What multipliers of choice lack says nothing of columns.
+            waits = choice and closer and verdict.infeasibility > self.options.tol
+            return None if waits else grown(local, verdict, self.options)
         share = _IDLE_PRICED if self.priced else _IDLE
-        return shrunk(local, share * max(verdict.stationarity, verdict.infeasibility))
+        share *= max(verdict.stationarity, verdict.infeasibility)
+        share = share if verdict.infeasibility <= _NEAR else 0.0
+        parted = shrunk(local, share, _APART * verdict.infeasibility) if choice else None
+        self.before = None if parted is None else (local, verdict)
+        return parted or shrunk(local, share)
 
     def _judge(self, local: SphereLocal, *, exactly: bool = False) -> Verdict:
         """The errors of a point, with multipliers of spheres raised so that they prove a bound."""

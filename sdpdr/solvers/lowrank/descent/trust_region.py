@@ -207,6 +207,7 @@ _MOST_PRODUCTS = 1000  # in one step
 _MANY = 60  # products in one step, from which on the next is worth a factorization
 _ROUNDING = 1e-13  # of values, relative to them
 _LOOSEST = 0.1  # residual of conjugate gradients
+_FLATTER = 0.5  # what a step has to leave of the gradient where values no longer tell
 
 
 class Minimizer:
@@ -216,12 +217,17 @@ class Minimizer:
     ----------
     inner : Inner
         Whose journal is kept, and whose latest point the one reached is.
+
+    Attributes
+    ----------
+    jacobians : list of Jacobian
+        One for each matrix variable.
     """
 
     def __init__(self, inner: Inner) -> None:
         self._inner, self._journal = inner, inner.journal
         self._deep = False
-        self._jacobians = [Jacobian(block.forms) for block in inner.problem.blocks]
+        self.jacobians = [Jacobian(block.forms) for block in inner.problem.blocks]
 
     def minimize(self, local: SphereLocal, accuracy: float) -> SphereLocal:
         """Go down until the gradient adds less than ``accuracy`` to the gap."""
@@ -232,7 +238,7 @@ class Minimizer:
             size = stationarity(local, gradient)
             if size <= accuracy or self._journal.exhausted or is_unbounded(local):
                 break
-            curvature = curvature or Curvature(local, self._jacobians, deep=self._deep)
+            curvature = curvature or Curvature(local, self.jacobians, deep=self._deep)
             goal = min(_LOOSEST, float(np.sqrt(size)))
             step = truncated(
                 curvature, gradient, region.radius, goal, _MOST_PRODUCTS, self._journal.late
@@ -241,12 +247,16 @@ class Minimizer:
             self._deep = self._deep or step.products > _MANY
             trial = local.function.at(local.vector + step.change)
             rounding = _ROUNDING * max(abs(local.value), abs(trial.value))
-            if region.learn(step, local.value - trial.value, rounding):
+            # What a whole step gains may be less than values can tell: the gradient still tells.
+            told = step.promise > rounding or step.at_border
+            accepted = region.learn(step, local.value - trial.value, rounding)
+            if not told:
+                accepted = stationarity(trial, trial.gradient()) < _FLATTER * size
+            if accepted:
                 local, curvature = trial, None
                 self._inner.latest = local
             self._note(local, size)
-            if not step.promise > rounding:
-                # What is left to gain is less than numbers can tell.
+            if not told and not accepted:
                 break
         return local
 
