@@ -68,8 +68,8 @@ class Interior:
 
     Attributes
     ----------
-    point : Iterate or None
-        The last point reached by `run`, whatever stopped it.
+    point, kept : Iterate or None
+        The last point reached by `run`, whatever stopped it, and the last that keeps all rows.
 
     References
     ----------
@@ -91,6 +91,7 @@ class Interior:
         self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
         self.point: Iterate | None = None
+        self.kept: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
         self._fresh = False  # whether it is before the first step from a shape
         self.use_price(_PRICE * self.typical)
@@ -208,6 +209,8 @@ class Interior:
             entries, gradient, stationarity = self._gradients(point)
             errors = self._errors(point, away, residual, stationarity)
             self._note(point, errors)
+            if max(errors.missed, errors.violation) <= tol:
+                self.kept = point
             value = self._values(point.x)[0]
             progress.note(errors, value, self._scale(point), point.reg > 0.0)
             if self.runs_away(point):
@@ -303,7 +306,7 @@ class Interior:
 
         Returns the shift to begin with in the next iteration; None where no shift helped.
         """
-        corrected = False
+        corrected, rise = False, _RISE
         while shift <= _LARGEST_SHIFT:
             negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
             self.journal.factorizations += 1
@@ -311,7 +314,9 @@ class Interior:
                 self._fresh = False
                 return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
             guess = _GUESS * _mean_size(entries) if self._fresh else 0.0
-            shift, corrected = max(_RISE * shift, _FIRST_SHIFT, guess), True
+            shift, corrected = max(rise * shift, _FIRST_SHIFT, guess), True
+            # What a start needs is anybody's guess, and to come down from too much costs less.
+            rise = rise**2 if self._fresh else rise
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:
