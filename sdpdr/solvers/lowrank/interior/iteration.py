@@ -306,7 +306,7 @@ class Interior:
 
         Returns the shift to begin with in the next iteration; None where no shift helped.
         """
-        corrected, rise = False, _RISE
+        corrected = False
         while shift <= _LARGEST_SHIFT:
             negative = self.matrix.factorize(max(shift, _LEAST_SHIFT))
             self.journal.factorizations += 1
@@ -314,9 +314,7 @@ class Interior:
                 self._fresh = False
                 return shift if corrected else shift / _FALL if shift > _FIRST_SHIFT else 0.0
             guess = _GUESS * _mean_size(entries) if self._fresh else 0.0
-            shift, corrected = max(rise * shift, _FIRST_SHIFT, guess), True
-            # What a start needs is anybody's guess, and to come down from too much costs less.
-            rise = rise**2 if self._fresh else rise
+            shift, corrected = max(_RISE * shift, _FIRST_SHIFT, guess), True
         return None
 
     def _fitted(self, point: Iterate) -> Iterate:
