@@ -339,12 +339,13 @@ class InteriorWork:
         Examples
         --------
         >>> work = InteriorWork(1e10, 3e7)
-        >>> work.fits(np.inf, 3e8), work.fits(60.0, 3e8), work.fits(np.inf, 1e7)
+        >>> work.fits(600.0, 3e8), work.fits(60.0, 3e8), work.fits(600.0, 1e7)
         (True, False, False)
         """
-        # What is small is over before it would be missed.
-        enough = self.multiplications <= _WORK
-        in_time = enough or _FACTORIZATIONS * self.multiplications <= PACE * seconds
+        # What is small is over before it would be missed. Of what is not, a step may take minutes
+        # where a hub meets many rows, which nobody asked for who gave no time.
+        foreseen = _FACTORIZATIONS * self.multiplications <= PACE * seconds < np.inf
+        in_time = self.multiplications <= _WORK or foreseen
         return in_time and self.numbers <= numbers
 
 
@@ -386,7 +387,7 @@ def suits(problem: Problem, seconds: float, numbers: float) -> bool:
     ----------
     problem : Problem
     seconds : float
-        That are left.
+        That are left; infinite where there is no limit.
     numbers : float
         Most of a factor.
     """
