@@ -12,9 +12,10 @@ from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.verdict import broken
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.matrix import _cliques, _gathered
+from sdpdr.solvers.lowrank.interior.matrix import _cliques, _gathered, suits
 from sdpdr.solvers.lowrank.interior.metric import Metric, laplacian, worth
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
@@ -192,3 +193,31 @@ def test_temporal_order_begins_near_its_path_and_ends_with_a_proof():
     assert result.status == "converged"
     assert abs(result.gap) <= 1e-6
     assert result.iterations <= 42
+
+
+def test_a_longer_run_has_no_worse_point_that_keeps_all_rows():
+    n = 120
+    graph = graphs.knn(spiral(n), n_neighbors=4, connect="mst")
+    sdp = methods.ism(graph, np.arange(n) < n // 2).to_sdp()
+    runs = [
+        solve_factored(sdp, Options(tol=1e-8, enough=1e-6, max_iter=k)) for k in range(8, 56, 6)
+    ]
+    keeping = [broken(sdp, run.point.values) <= 1e-8 for run in runs]
+    first = keeping.index(True)
+    assert all(keeping[first:])
+    assert sum(run.status == "max_iter" for run in runs[first:]) >= 3
+    values = [run.value for run in runs[first:]]
+    assert np.all(np.diff(values) >= -1e-6 * np.abs(values[:-1]))
+    assert all(run.bound >= (1.0 - 1e-6) * values[-1] for run in runs[first:])
+
+
+def test_what_stays_sparse_is_factored_at_any_size_where_there_is_time_and_room():
+    n = 6000
+    problem = compile_problem(methods.density_map(graphs.cycle(n), bandwidth=1.0).to_sdp())
+    assert suits(problem, np.inf, 3e8)
+    assert not suits(problem, np.inf, n)
+    line = np.random.default_rng(0).random((n, 2))
+    sheet = graphs.knn(line, n_neighbors=6, connect="mst")
+    problem = compile_problem(methods.density_map(sheet).to_sdp())
+    assert suits(problem, 1000.0, 3e8)
+    assert not suits(problem, 1.0, 3e8)

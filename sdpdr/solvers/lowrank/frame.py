@@ -11,6 +11,9 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline, in_seconds
 
+# Nonzeros of a Newton factor: 4 GB.
+MAX_FILL = 300_000_000
+
 
 @dataclass(frozen=True)
 class Options:

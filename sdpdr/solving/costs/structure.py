@@ -25,7 +25,6 @@ from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.matrix import (
     INTERIOR_RANK,
-    MOST_WORK,
     InteriorWork,
     finds_its_way,
     work_at,
@@ -168,7 +167,7 @@ class Structure:
         if self._factored is None or self.descends or not finds_its_way(self._factored):
             return None
         found = work_at(self._factored, INTERIOR_RANK)
-        return found if found.multiplications <= MOST_WORK else None
+        return found if found.pays else None
 
     @cached_property
     def descends(self) -> bool:

@@ -14,7 +14,7 @@ from sdpdr.solvers.lowrank.edge.newton import estimated_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
-from sdpdr.solvers.lowrank.frame import Journal, Options
+from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
@@ -31,8 +31,6 @@ _WARMEST, _WARM_SHARE = 1e-3, 1e-2  # the same from a given start: at most, and 
 _RESTORABLE = 50_000  # edges up to which points are brought onto exact limits at the end
 _DEARER = 2.0  # factor by which the error may grow when a value too good to be true goes
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
-
-_MAX_FILL = 300_000_000  # nonzeros of the Newton factor
 
 
 class Search:
@@ -192,7 +190,7 @@ class Search:
         n = self.goal.n
         fill = self._graph_fill * rank**2 + n * rank * (rank - 1) // 2
         given = self.options.max_fill
-        most = _MAX_FILL if given is None else given
+        most = MAX_FILL if given is None else given
         if fill <= most:
             return self._fits_in_time(rank)
         self.message = (

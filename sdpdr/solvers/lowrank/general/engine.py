@@ -12,7 +12,7 @@ from sdpdr.program.point import Factor, Point
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.descent.approach import descend, first_share
 from sdpdr.solvers.lowrank.descent.spheres import reason
-from sdpdr.solvers.lowrank.frame import Journal, Options, Result, ending
+from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import Problem
@@ -121,7 +121,7 @@ def solve_factored(
                 return _result(search, sdp, journal, why)
             layout, vector, multipliers = left
         if interior is None:
-            interior = not descent and not journal.late() and suits(problem)
+            interior = not descent and not journal.late() and _suits(problem, options, journal)
         # To compile a program, and to look for the fill of its matrices, may take all the time.
         on_time = not journal.late()
         if interior and on_time and approach(search, start, layout, vector, multipliers):
@@ -140,6 +140,11 @@ def solve_factored(
             raise
         search.ending = "out_of_memory"
     return _result(search, sdp, journal, why)
+
+
+def _suits(problem: Problem, options: Options, journal: Journal) -> bool:
+    numbers = MAX_FILL if options.max_fill is None else options.max_fill
+    return suits(problem, journal.deadline.ahead, numbers)
 
 
 def _result(search: Search, sdp: SDP, journal: Journal, why: str) -> FactoredResult:

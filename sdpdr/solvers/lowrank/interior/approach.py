@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Point
+from sdpdr.program.point import Point, Value
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import Block
 from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
 from sdpdr.solvers.lowrank.general.search import Search
-from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is
+from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is, point_of
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
@@ -123,6 +123,8 @@ class _Approach:
             if self._good(verdict):
                 return True
             missed = errors.worst > _MISSED * accuracy
+            if self.search.journal.exhausted and at.kept is not None:
+                self.search.offer(self._values(at, at.kept))
             if self.search.journal.exhausted or (missed and _spent(self.search)):
                 return False
             grown = self._grown(at, point, verdict)
@@ -188,6 +190,16 @@ class _Approach:
 
     def _verdict(self, at: Interior, point: Iterate) -> Verdict:
         """What a point and its multipliers are worth on the whole problem."""
+        layout, vector = self._placed(at, point)
+        y = at.multipliers(point)
+        return self._judge(layout, vector, np.where(self.problem.equal, y, np.maximum(y, 0.0)))
+
+    def _values(self, at: Interior, point: Iterate) -> Mapping[str, Value]:
+        layout, vector = self._placed(at, point)
+        return point_of(layout, vector, np.zeros(self.problem.m)).values
+
+    def _placed(self, at: Interior, point: Iterate) -> tuple[Layout, Array]:
+        """The unknowns of the whole problem at a point."""
         problem, factors, parts = self.problem, iter(at.factors(point)), []
         scalars, place = at.scalars(point), problem.free.shape[1]
         free = scalars[:place]
@@ -199,10 +211,7 @@ class _Approach:
             else:
                 parts.append(next(factors))
         layout = Layout(problem, tuple(p.shape[1] for p in parts))
-        y = at.multipliers(point)
-        return self._judge(
-            layout, layout.join(parts, free), np.where(problem.equal, y, np.maximum(y, 0.0))
-        )
+        return layout, layout.join(parts, free)
 
     def _looks_good(self, at: Interior, point: Iterate) -> bool:
         return self._good(self._verdict(at, point))

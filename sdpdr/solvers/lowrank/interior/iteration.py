@@ -68,8 +68,8 @@ class Interior:
 
     Attributes
     ----------
-    point : Iterate or None
-        The last point reached by `run`, whatever stopped it.
+    point, kept : Iterate or None
+        The last point reached by `run`, whatever stopped it, and the last that keeps all rows.
 
     References
     ----------
@@ -91,6 +91,7 @@ class Interior:
         self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
         self.point: Iterate | None = None
+        self.kept: Iterate | None = None
         self._last: tuple[Array, float, Array] | None = None
         self._fresh = False  # whether it is before the first step from a shape
         self.use_price(_PRICE * self.typical)
@@ -200,6 +201,8 @@ class Interior:
             entries, gradient, stationarity = self._gradients(point)
             errors = self._errors(point, away, residual, stationarity)
             self._note(point, errors)
+            if max(errors.missed, errors.violation) <= tol:
+                self.kept = point
             value = self._values(point.x)[0]
             progress.note(errors, value, self._scale(point), point.reg > 0.0)
             if self.runs_away(point):

@@ -32,6 +32,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.deadline import PACE
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
@@ -51,10 +52,14 @@ _ROWS = 4096
 _EXACT = 1e-10
 # Rows beside the matrix up to which pivots need not be pairs: a definite matrix but for these.
 _FEW = 20
-# Multiplications of a factorization up to which it is made at all.
-MOST_WORK = 3e9
-# Columns at which it is counted: those of a first factor with a shape.
+# Columns at which work is counted: those of a first factor with a shape.
 INTERIOR_RANK = 8
+# Numbers in a column of the factor and multiplications beyond which products are the faster way:
+# their steps take as long for each point whatever the graph, factorizations the square of a column.
+_COLUMN, _WORK = 1000.0, 3e9
+# Factorizations that a run takes: 47 for a density map of 10,000 points, a hundred for others.
+# Where there is no time for these, products show a point and a bound sooner.
+_FACTORIZATIONS = 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,6 +323,33 @@ class InteriorWork:
     multiplications: float
     numbers: float
 
+    @property
+    def pays(self) -> bool:
+        """Whether factors stay sparse, whatever their order, or are small.
+
+        Examples
+        --------
+        >>> InteriorWork(1e10, 3e7).pays, InteriorWork(1e10, 5e6).pays
+        (True, False)
+        """
+        column = self.multiplications / self.numbers
+        return self.multiplications <= _WORK or column <= _COLUMN
+
+    def fits(self, seconds: float, numbers: float) -> bool:
+        """Whether a run ends in time, and a factor has no more numbers than it may.
+
+        Examples
+        --------
+        >>> work = InteriorWork(1e10, 3e7)
+        >>> work.fits(600.0, 3e8), work.fits(60.0, 3e8), work.fits(600.0, 1e7)
+        (True, False, False)
+        """
+        # What is small is over before it would be missed. Of what is not, a step may take minutes
+        # where a hub meets many rows, which nobody asked for who gave no time.
+        foreseen = _FACTORIZATIONS * self.multiplications <= PACE * seconds < np.inf
+        in_time = self.multiplications <= _WORK or foreseen
+        return in_time and self.numbers <= numbers
+
 
 def has_inequalities(sdp: SDP) -> bool:
     """Whether anything but equations binds a program: rows with <=, or scalars with a sign."""
@@ -350,6 +382,18 @@ def finds_its_way(problem: Problem) -> bool:
     return any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost)
 
 
-def suits(problem: Problem) -> bool:
-    """Whether the interior point is the way to go: it finds its way, and little fills in."""
-    return finds_its_way(problem) and work_at(problem, INTERIOR_RANK).multiplications <= MOST_WORK
+def suits(problem: Problem, seconds: float, numbers: float) -> bool:
+    """Whether the interior point is the way to go: it finds its way, and little fills in.
+
+    Parameters
+    ----------
+    problem : Problem
+    seconds : float
+        That are left; infinite where there is no limit.
+    numbers : float
+        Most of a factor.
+    """
+    if not finds_its_way(problem):
+        return False
+    work = work_at(problem, INTERIOR_RANK)
+    return work.pays and work.fits(seconds, numbers)
