@@ -52,7 +52,41 @@ def adjoint_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> 
     y = np.abs(multipliers)
     if isinstance(linear_map, VectorMap):
         return abs(linear_map.matrix()).T @ y
-    return _of_sizes(linear_map).adjoint(y)
+    return of_sizes(linear_map).adjoint(y)
+
+
+def diagonal_magnitude(linear_map: LinearMap | VectorMap, multipliers: Array) -> Array:
+    """The diagonal of `adjoint_magnitude`, which forms of long vectors fill; a vector for vectors.
+
+    Parameters
+    ----------
+    linear_map : LinearMap or VectorMap
+    multipliers : array of shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sums = BilinearForms(np.ones((1, 3)), np.ones((1, 3)))
+    >>> diagonal_magnitude(sums, np.array([-3.0]))
+    array([3., 3., 3.])
+    """
+    if isinstance(linear_map, VectorMap):
+        return np.asarray(adjoint_magnitude(linear_map, multipliers))
+    return _adjoint_diagonal(of_sizes(linear_map), np.abs(multipliers))
+
+
+def _adjoint_diagonal(linear_map: LinearMap, y: Array) -> Array:
+    if isinstance(linear_map, Combined):
+        return _adjoint_diagonal(linear_map.inner, np.asarray(linear_map.weights.T @ y))
+    if isinstance(linear_map, Stacked):
+        ends = np.cumsum([a.m for a in linear_map.maps])[:-1]
+        parts = zip(linear_map.maps, np.split(y, ends), strict=True)
+        return np.sum([_adjoint_diagonal(a, part) for a, part in parts], axis=0)
+    if isinstance(linear_map, Summed):
+        return np.sum([_adjoint_diagonal(a, y) for a in linear_map.maps], axis=0)
+    if isinstance(linear_map, BilinearForms):
+        return np.asarray(linear_map.left.multiply(linear_map.right).T @ y)
+    return np.asarray(linear_map.adjoint(y).diagonal())
 
 
 def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
@@ -70,17 +104,25 @@ def row_magnitudes(linear_map: LinearMap) -> sp.csr_array:
     >>> row_magnitudes(Trace(2) - Trace(2)).toarray()
     array([[2., 0., 2.]])
     """
-    return _of_sizes(linear_map).matrix()
+    return of_sizes(linear_map).matrix()
 
 
-def _of_sizes(linear_map: LinearMap) -> LinearMap:
-    """The map that stores the sizes of the numbers that a map stores."""
+def of_sizes(linear_map: LinearMap) -> LinearMap:
+    """The map that stores the sizes of the numbers that a map stores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> difference = BilinearForms(np.array([[1.0, -1.0]]), np.array([[1.0, -1.0]]))
+    >>> of_sizes(difference).apply_factor(np.array([[2.0], [3.0]]))
+    array([25.])
+    """
     if isinstance(linear_map, Combined):
-        return Combined(abs(linear_map.weights), _of_sizes(linear_map.inner))
+        return Combined(abs(linear_map.weights), of_sizes(linear_map.inner))
     if isinstance(linear_map, Stacked):
-        return Stacked([_of_sizes(a) for a in linear_map.maps])
+        return Stacked([of_sizes(a) for a in linear_map.maps])
     if isinstance(linear_map, Summed):
-        return Summed([_of_sizes(a) for a in linear_map.maps])
+        return Summed([of_sizes(a) for a in linear_map.maps])
     if isinstance(linear_map, InnerProduct):
         return InnerProduct(abs(linear_map.coefficients))
     if isinstance(linear_map, Products):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.magnitudes import adjoint_magnitude
+from sdpdr.linalg.magnitudes import diagonal_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
 from sdpdr.program.point import Factor, Point, Value
@@ -211,7 +211,7 @@ def _sizes(sdp: SDP, name: str, duals: Mapping[str, Array]) -> Array:
     """Sizes of the terms that a variable's dual slack is the sum of; of a matrix, its diagonal."""
     total = np.abs(_diagonal(sdp.cost(name)))
     for linear_map, y in sdp.column(name, duals):
-        total = total + _diagonal(adjoint_magnitude(linear_map, y))
+        total = total + diagonal_magnitude(linear_map, y)
     return np.asarray(total)
 
 

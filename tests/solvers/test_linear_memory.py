@@ -17,8 +17,8 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import blocks, graphs, methods, soften
-from sdpdr.linalg import Entries, SquaredEdgeLengths, Trace, VectorMap
-from sdpdr.model import AtMost, Block, Minimize, Model, Var
+from sdpdr.linalg import Entries, QuadraticForms, SquaredEdgeLengths, Trace, VectorMap
+from sdpdr.model import AtMost, Block, Maximize, Minimize, Model, Var
 from sdpdr.program import VectorVariable
 from sdpdr.solvers.lowrank.general.lowest import unit_vectors
 
@@ -99,6 +99,30 @@ class Stretched(Block):
         yield Minimize(VectorMap(cost) @ Var("t"))
 
 
+@dataclass(frozen=True, eq=False)
+class Alongside(Block):
+    """A second matrix, whose points move from one to the next no more than those of the first."""
+
+    n: int
+
+    def terms(self):
+        t = np.arange(self.n - 1)
+        moves = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
+        yield AtMost(moves @ Var("L") - moves @ Var("K"), 0.0)
+        yield Maximize(Trace(self.n) @ Var("L"))
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes(Block):
+    """Two weighted sums over all points are no longer than a limit."""
+
+    n: int
+
+    def terms(self):
+        weights = np.vstack([np.linspace(0.0, 1.0, self.n), np.linspace(1.0, 2.0, self.n) ** 2])
+        yield AtMost(QuadraticForms(weights) @ Var("K"), float(self.n) ** 4)
+
+
 def roll(n: int) -> graphs.NeighborGraph:
     return graphs.knn(spiral(n), n_neighbors=4, connect="mst")
 
@@ -123,6 +147,12 @@ def stretched(n: int, shared: bool) -> Model:
     return base + Stretched(n, shared)
 
 
+def second(n: int) -> Model:
+    """Two matrices with n points in all, whose Newton matrix is one."""
+    n //= 2
+    return methods.mvu(roll(n)) + blocks.Gram(n, "L") + blocks.Centered(n, gram="L") + Alongside(n)
+
+
 def star(n: int) -> Model:
     hub = np.zeros(n - 1, dtype=int)
     edges = np.column_stack([hub, np.arange(1, n)])
@@ -144,6 +174,7 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "differences": lambda n: methods.mvu(roll(n)) + Later(n),
     "entries": lambda n: methods.mvu(roll(n)) + Alike(n),
     "triangles": lambda n: methods.mvu(roll(n)) + Triangles(n),
+    "long rows": lambda n: methods.mvu(roll(n)) + Slopes(n),
     "trace": lambda n: methods.mvu(roll(n)) + Small(n),
     "anchors": anchored,
     "separation": separation,
@@ -153,6 +184,7 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "star": star,
     "free scalar": lambda n: stretched(n, shared=True),
     "scalars": lambda n: stretched(n, shared=False),
+    "two matrices": second,
     "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
 }
 

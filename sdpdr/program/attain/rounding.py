@@ -8,11 +8,10 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap, lengths_of
-from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
+from sdpdr.linalg.magnitudes import of_sizes, row_terms
 from sdpdr.linalg.maps import InnerProduct, Summed
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, gamma
-from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
@@ -30,10 +29,8 @@ def magnitudes(linear_map: LinearMap, factor: Array) -> Array:
         return np.asarray(np.abs(scale) * np.square(norms[edges[:, 0]] + norms[edges[:, 1]]))
     if isinstance(linear_map, InnerProduct):
         return np.array([_inner_magnitude(linear_map.coefficients, norms)])
-    entries = row_magnitudes(linear_map).tocoo()
-    i, j = svec_pairs(entries.col)
-    terms = entries.data * norms[i] * norms[j] * np.where(i == j, 1.0, SQRT2)
-    return np.bincount(entries.row, terms, minlength=linear_map.m).astype(float)
+    # Rows of long vectors have too many entries to be written down.
+    return np.asarray(of_sizes(linear_map).apply_factor(norms[:, None]))
 
 
 def _inner_magnitude(coefficients: Matrix, norms: Array) -> float:
