@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +39,9 @@ class Stretched:
     pull: float
 
 
-def stretched(program: EdgeProgram, R: Matrix) -> Stretched | None:
+def stretched(
+    program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False
+) -> Stretched | None:
     r"""Stretch points under upper limits, a few rounds of alternating directions.
 
     With a copy :math:`p_e` of every difference :math:`\delta_e = R_i - R_j`, scaled multipliers
@@ -57,6 +60,8 @@ def stretched(program: EdgeProgram, R: Matrix) -> Stretched | None:
     program : EdgeProgram
         One of `EdgeProgram.only_cuts`.
     R : (n, r) array
+    late : callable, optional
+        Says when time is up; no further round is then begun.
 
     Returns
     -------
@@ -88,7 +93,10 @@ def stretched(program: EdgeProgram, R: Matrix) -> Stretched | None:
     copies = difference @ R
     copies *= _cut(copies, length, least)[1][:, None]
     moved = np.zeros_like(copies)
+    reach = np.ones(program.m)
     for _ in range(_ROUNDS):
+        if late():
+            break
         pulled = 2.0 * (adjoint @ (weights[:, None] * (copies - moved)))
         R = np.hstack([matrix.solve(column[:, None]) for column in pulled.T])
         wanted = _BEYOND * (difference @ R) + (1.0 - _BEYOND) * copies + moved
