@@ -267,8 +267,8 @@ class NewtonMatrix:
         self._metric = self._summed(self._shifts(before, one.size))
         parts = (np.ones(self._count), higher, starts)
         upper = sp.csr_array(parts, shape=(self._total, self._total))
-        # A row beside a matrix that is nearly singular needs pivots in pairs: without, folded kernels
-        # of 60 points end at half their bound. A matrix alone does not, and is a tenth faster.
+        # A row beside a matrix that is nearly singular needs pivots in pairs: without, folded
+        # kernels of 60 points end at half their bound. A matrix alone is a tenth faster without.
         self._factor = symmetric_factor(upper, pairs=self.negative > 0)
 
 
