@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
@@ -16,7 +18,7 @@ from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import Rows
 from sdpdr.solvers.lowrank.edge.splitting import stretched
-from sdpdr.solvers.lowrank.edge.start import isomap_start
+from sdpdr.solvers.lowrank.edge.start import isomap_start, restored
 from sdpdr.solvers.lowrank.frame import Journal
 
 
@@ -368,6 +370,28 @@ def test_stretched_points_nearly_keep_their_limits_and_lie_near_the_optimum(prog
     assert abs(program.mass @ found.R).max() < 1e-9 * program.mass.sum() * abs(found.R).max()
     assert excess(program, found.R) < 0.15 < excess(program, R)
     assert program.objective.value(found.R) == pytest.approx(result.value, rel=0.4)
+
+
+def test_a_shape_without_variance_to_stretch_does_not_drift_apart():
+    graph = graphs.from_edges(3, path(3), [0.5657, 1.39725])
+    side = [0.39988572818992507, 0.8620741371095779, 0.37124079199745974]
+    assert sdpdr.solve(methods.colored_mvu(graph, side), "lowrank").certified(1e-6)
+
+
+@pytest.mark.parametrize("n", [50, 300])
+def test_no_weights_connect_nothing(n):
+    program = swiss_program(n, 5)
+    assert connectivity(program, np.zeros(program.m), 1e-6).lower <= 0.0
+    one = np.where(np.arange(program.m) == 0, 1.0, 0.0)
+    assert connectivity(program, one, 1e-6).lower <= 0.0
+
+
+def test_active_edges_beyond_the_coordinates_are_met_by_the_smaller_equations():
+    """All pairs of forty points on a sphere, a little too long: 780 edges, 120 coordinates."""
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    program = EdgeProgram(complete(40), 40, sqdist(X, complete(40)))
+    back = restored(program, 1.001 * (X - X.mean(axis=0)))
+    assert sqdist(back, complete(40)) == pytest.approx(program.upper, rel=1e-9)
 
 
 def test_a_first_point_with_multipliers_is_central():

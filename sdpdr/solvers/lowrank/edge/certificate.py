@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csc_matrix, diags, triu
+from scipy.sparse import csc_array, csc_matrix, triu
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from sdpdr.linalg.factorization import symmetric_factor
@@ -145,9 +145,11 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     """
     if not program.objective.is_variance:
         return _outweighing(program, weights, tol, seed)
-    L = laplacian(program, weights)
     root = np.sqrt(program.mass)
-    symmetric = (diags(1 / root) @ L @ diags(1 / root)).tocsc()
+    symmetric = laplacian(program, weights)
+    # Entry by entry: products of matrices drop the zeros of points without weights.
+    columns = np.repeat(np.arange(program.n), np.diff(symmetric.indptr))
+    symmetric.data /= root[symmetric.indices] * root[columns]
     if program.n <= _DENSE:
         spectrum, vectors = lowest_eigenpairs(symmetric.toarray(), min(program.n, 7))
         second = float(spectrum[1])

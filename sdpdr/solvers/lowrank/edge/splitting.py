@@ -18,6 +18,7 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 _PULL, _ROUNDS = 20.0, 24
 # Copies that pull no harder than the objective let the points drift apart without end.
 _MARGIN, _HARDER, _TRIES = 2.0, 4.0, 12
+_DRIFT = 1e3  # times the objective of a shape by Isomap, beyond which no limit holds it
 _BEYOND = 1.6  # over-relaxation
 
 
@@ -66,7 +67,7 @@ def stretched(
     Returns
     -------
     Stretched or None
-        None where no pull holds the points together.
+        None where no pull holds the points together, or they drift apart all the same.
 
     References
     ----------
@@ -85,6 +86,7 @@ def stretched(
     if prepared is None:
         return None
     matrix, pull = prepared
+    first = program.objective.value(R)
     weights = pull / program.sqdist
     difference = _incidence(program)
     adjoint = difference.T.tocsr()
@@ -103,8 +105,9 @@ def stretched(
         reach, share = _cut(wanted, length, least)
         copies = share[:, None] * wanted
         moved = wanted - copies
+    drifted = not program.objective.value(R) < _DRIFT * first
     R = R - program.mass @ R / program.mass.sum()
-    return Stretched(R, reach, pull) if np.isfinite(R).all() else None
+    return None if drifted else Stretched(R, reach, pull)
 
 
 def _held_together(program: EdgeProgram, R: Matrix) -> tuple[BlockLaplacian, float] | None:
@@ -114,8 +117,10 @@ def _held_together(program: EdgeProgram, R: Matrix) -> tuple[BlockLaplacian, flo
     pull = _PULL * program.objective.value(R) / program.m
     none = np.zeros(program.m)
     for _ in range(_TRIES):
-        matrix.assemble(pull / program.sqdist, none, none[:, None])
-        if matrix.factorize(_MARGIN * shift) == (1 if shift < 0.0 else 0):
+        # Held together by less, they are held together well by the whole.
+        matrix.assemble(pull / (_MARGIN * program.sqdist), none, none[:, None])
+        if matrix.factorize(shift) == (1 if shift < 0.0 else 0):
+            matrix.assemble(pull / program.sqdist, none, none[:, None])
             matrix.factorize(shift)
             return matrix, pull
         pull *= _HARDER

@@ -214,7 +214,7 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
 _STEPS = 25
 # Rows of lengths become dependent where exact lengths have no interior; then steps only halve the
 # distance, and need all the digits there are. Where they are too long, more shortens them.
-_DAMPING, _SHORTER = 1e-15, 100.0
+_DAMPING, _SHORTER, _MOTIONS = 1e-15, 100.0, 1e-12
 _NEAR = 1e-6  # share of the length within which a limit counts as active
 _REACHED = 1e-14
 # Roundings of coordinates by which a limit is kept where there is room on both sides of a length,
@@ -272,14 +272,27 @@ def restored(
             active, missing, worst = _missing(program, R)
         if worst <= _REACHED or not active.any() or late():
             break
-        J = _derivatives(program, R, active)
-        normal = sp.csc_array(J @ J.T + damping * sp.eye_array(J.shape[0]))
         try:
-            step = J.T @ splu(normal).solve(missing)
+            step = _least(_derivatives(program, R, active), missing, damping)
         except RuntimeError:  # dependent to the last digit
             break
         R = centred(R + step.reshape(R.shape), program.mass)
     return best
+
+
+def _least(J: sp.csr_array, missing: Vector, damping: float) -> Vector:
+    """The smallest X with J X = missing, as nearly as there is one.
+
+    By the smaller of both normal equations, which say the same: of a graph with more active edges
+    than coordinates the larger one fills in.
+    """
+    if J.shape[0] <= J.shape[1]:
+        normal = sp.csc_array(J @ J.T + damping * sp.eye_array(J.shape[0]))
+        return np.asarray(J.T @ splu(normal).solve(missing))
+    # Motions of all points are in its null space: rounding along them must not count.
+    damping = max(damping, _MOTIONS)
+    normal = sp.csc_array(J.T @ J + damping * sp.eye_array(J.shape[1]))
+    return np.asarray(splu(normal).solve(J.T @ missing))
 
 
 def _missing(program: EdgeProgram, R: Matrix) -> tuple[np.ndarray, Vector, float]:
