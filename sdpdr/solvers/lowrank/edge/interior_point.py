@@ -123,9 +123,10 @@ class InteriorPoint:
     def central(self, start: Stretched) -> Iterate:
         r"""A point with equal products of slacks and multipliers, near both that a start tells.
 
-        With a row's room :math:`a = 1 - reach^2` and pull k, its slack t and multiplier y solve
-        :math:`t - y / k = a` and :math:`t y = \mu`: where there is room, t is nearly that and y
-        small, and where an edge is held back it is the other way round.
+        With a row's room a, :math:`1 - reach^2` or beyond its limit :math:`2 (1 - reach)`, and pull
+        k, its slack t and multiplier y solve :math:`t - 2 y / k = a` and :math:`t y = \mu`: where
+        there is room, t is nearly that and y small, and where an edge is held back it is the other
+        way round. A finite price cuts y off at half of it.
         """
         rows, reach = self.rows, start.reach
         product = _CENTRAL * self._value(start.R) / len(rows.target)
