@@ -394,15 +394,21 @@ def test_active_edges_beyond_the_coordinates_are_met_by_the_smaller_equations():
     assert sqdist(back, complete(40)) == pytest.approx(program.upper, rel=1e-9)
 
 
-def test_a_first_point_with_multipliers_is_central():
+def test_a_first_point_with_multipliers_is_central_and_near_what_the_start_tells():
     program = swiss_program(300, 5, price=2000.0)
     at = InteriorPoint(program, 3, Journal(Options(), 1.0))
-    point = at.central(stretched(program, isomap_start(program, rank=3)))
+    start = stretched(program, isomap_start(program, rank=3))
+    point = at.central(start)
     assert (point.y > 0).all()
     assert (point.y < at.rows.high).all()
     product = point.slack_low * point.y
     np.testing.assert_allclose(product, product[0])
     np.testing.assert_allclose(point.slack_high * (at.rows.high - point.y), product[0])
+    free = point.y < 0.5 * at.rows.high
+    reach = start.reach[free]
+    room = np.where(reach > 1, 2 * (1 - reach), 1 - reach**2)
+    told = point.slack_low[free] - 2 * point.y[free] / start.pull
+    np.testing.assert_allclose(told, room, rtol=1e-9, atol=1e-12)
 
 
 def test_isomap_start_is_centred_for_the_masses():

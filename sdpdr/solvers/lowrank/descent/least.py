@@ -41,6 +41,8 @@ _LEAST = 1e-20
 def leave_a_choice(layout: Layout) -> bool:
     """Whether there are more rows than a factor of these columns has freedom.
 
+    Not where a row has vectors as long as the matrix: its derivatives are not entries.
+
     Examples
     --------
     >>> from sdpdr.linalg import Entries
