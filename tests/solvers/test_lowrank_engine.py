@@ -14,7 +14,7 @@ from sdpdr import graphs, methods
 from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
-from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
+from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint, Softened
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import Rows
 from sdpdr.solvers.lowrank.edge.splitting import stretched
@@ -113,6 +113,21 @@ def test_newton_matrix_counts_negative_eigenvalues():
     negative = matrix.factorize(-0.3)
     upper = matrix.upper(-0.3).toarray()
     assert negative == (np.linalg.eigvalsh(upper + np.triu(upper, 1).T) < 0).sum()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_softened_edges_lose_their_push_sideways_and_keep_their_hold_along(share):
+    rng = np.random.default_rng(2)
+    weights, delta = rng.normal(size=40), rng.normal(size=(40, 3))
+    squared = np.einsum("ij,ij->i", delta, delta)
+    # Stiff enough for every edge to resist a change of its length.
+    stiffness = np.maximum(-weights, 0.0) / (2.0 * squared) + rng.random(40)
+    soft, stiff, same = Softened(weights, stiffness, delta).by(share)
+    assert same is delta
+    np.testing.assert_allclose(
+        2 * soft + 4 * stiff * squared, 2 * weights + 4 * stiffness * squared, rtol=1e-12
+    )
+    np.testing.assert_allclose(soft, np.where(weights < 0, 1 - share, 1) * weights)
 
 
 def test_rows_of_mixed_limits():

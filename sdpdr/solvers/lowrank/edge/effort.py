@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from sdpdr.linalg.cliques import clique_tree
-from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
 
@@ -95,6 +95,7 @@ class Effort:
 # Planning asks, and the solver after it.
 _EFFORTS: WeakKeyDictionary[EdgeProgram, Effort] = WeakKeyDictionary()
 _RANKS: WeakKeyDictionary[EdgeProgram, tuple[int, int]] = WeakKeyDictionary()
+_FILLS: WeakKeyDictionary[EdgeProgram, int] = WeakKeyDictionary()
 
 
 def effort(program: EdgeProgram) -> Effort:
@@ -156,7 +157,9 @@ def _effort(program: EdgeProgram) -> Effort:
 
 def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
     """Multiplications of a factorization at a rank, and numbers in the factor."""
-    fill = float(estimated_fill(program.edges, program.n, rank, program.objective))
+    if program not in _FILLS:
+        _FILLS[program] = graph_fill(program.edges, program.n, program.objective)
+    fill = float(newton_fill(_FILLS[program], program.n, rank))
     return fill**2 / (rank * program.n), fill
 
 

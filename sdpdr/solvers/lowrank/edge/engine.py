@@ -23,12 +23,10 @@ from sdpdr.solvers.lowrank.edge.start import (
 )
 from sdpdr.solvers.lowrank.frame import Journal, Options, ending
 
-# Relative to the typical weight of an edge. From a first one of 1e3 lengths are missed by a fifth,
-# and the first shape is that of another program: narrow bands took 305 steps in place of 179, wide
-# ones 116 in place of 92. Of fourteen bands on rolls, curves and digits nine took as many or fewer,
-# four up to a quarter more, and one 237 in place of 88. From 1e5 on the first
-# shape takes twice as long.
-_FIRST_STIFFNESS = 1e4
+# Relative to the typical weight of an edge. Of twelve bands on rolls, a spiral and digits all are
+# certified from 1e6 on in steps of a thousand; from 1e4 in steps of ten one in six was not, and all
+# took twice as long together. From 1e7, and in steps of a hundred, it takes as long.
+_FIRST_STIFFNESS = 1e6
 _LAST_STIFFNESS = 1e14
 # Where exact lengths leave no interior there are no multipliers, and a stage ten times as stiff
 # leaves 10^(-1/3) of the gap. From here on who has enough stops.
@@ -37,7 +35,7 @@ _OF_ENOUGH = 0.9
 # Share of all steps that the last stage took, beyond which another would take longer than all of
 # it: rounding, times the stiffness, is then what the weights are changed by.
 _SLOW = 0.5
-_GROWTH = 10.0
+_GROWTH = 1000.0
 _MAX_STAGES = 20
 _FIRST_ACCURACY = 1e-3
 _SHARPNESS = 1e-2  # accuracy of a stage, as a share of the violation left by the one before

@@ -31,6 +31,9 @@ _SADDLE_PATIENCE = 4
 _PATIENCE = 150  # iterations without progress; unrolling a long roll takes about 70
 _HUGE = 1e300
 _LOST = 1e-3  # size of a column, as a share of the largest, that counts for nothing
+_BENT, _FAR_BENT = 1e-2, 0.1  # change of a row that is not linear, over its length
+_FIRMER = 3.0
+_POINT = 1e-12  # squared length, over the mean, from which on an edge is none
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 
 
@@ -46,6 +49,37 @@ class Residuals:
     def worst(self) -> float:
         """The largest measure; stationarity, which matters to second order, counts a tenth."""
         return max(self.gap, self.infeasibility, 0.1 * self.stationarity)
+
+
+@dataclass(frozen=True)
+class Softened:
+    r"""Edges whose curvature is bent towards that of a convex function.
+
+    An edge of weight w < 0, which pushes its ends apart, has the block
+    :math:`2 w I + 4 \sigma \delta \delta^T`, negative across the edge. A shift that makes up for
+    the weights of all edges holds the whole shape in place, the more the more points there are: it
+    unrolls in many small steps. To leave out a share of those weights across their own edges holds
+    no more than what is wrong, and along the edges everything stays.
+
+    References
+    ----------
+    Teran, Sifakis, Irving and Fedkiw, Robust quasistatic finite elements and flesh simulation
+    (2005), for definite parts of elements.
+    """
+
+    weights: Vector
+    stiffness: Vector
+    delta: Matrix
+
+    def by(self, share: float) -> tuple[Vector, Vector, Matrix]:
+        """Weights, stiffnesses and differences of the edges; a share of 1 leaves none negative."""
+        left_out = share * np.maximum(-self.weights, 0.0)
+        along = left_out / (2.0 * np.maximum(np.einsum("ij,ij->i", self.delta, self.delta), _POINT))
+        return (
+            self.weights + left_out,
+            self.stiffness - np.minimum(along, self.stiffness),
+            self.delta,
+        )
 
 
 class InteriorPoint:
@@ -202,11 +236,18 @@ class InteriorPoint:
         """One Newton step and, with the same factors, one that foresees what it would miss."""
         linear = Linearization(self.rows, point, residual)
         weights = self.rows.weights(point.y)
-        self._newton.assemble(weights, self.rows.stiffness(linear.sigma), delta)
-        reg = self._prepare(point.reg)
+        stiffness = self.rows.stiffness(linear.sigma)
+        early = self._early(point)
+        if early:
+            reg = self._prepare(point.reg, Softened(weights, stiffness, delta))
+        else:
+            self._newton.assemble(weights, stiffness, delta)
+            reg = self._prepare(point.reg)
         if reg > _LARGEST_REG:
             return replace(point, reg=reg)
         ahead = linear.best(partial(self._direction, point, delta, weights))
+        if self._signed and not early:
+            reg = _trusted(reg, max(reg, point.reg), ahead)
         new = self._fitted(ahead.followed(point, reg))
         aim = share_to_keep(ahead.length, self._early(new)) * self._mean_product(new)
         return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
@@ -254,7 +295,7 @@ class InteriorPoint:
         high = np.where(rows.high == 0, np.maximum(high, low + away), high)
         return replace(point, slack_low=low * self._has_low, slack_high=high * self._has_high)
 
-    def _prepare(self, reg: float) -> float:
+    def _prepare(self, reg: float, softened: Softened | None = None) -> float:
         """Factor with the smallest tried regularization that has the inertia of a minimum.
 
         Returns the regularization to begin with in the next iteration. What was needed just now
@@ -262,6 +303,8 @@ class InteriorPoint:
         """
         corrected = False
         while reg <= _LARGEST_REG:
+            if softened is not None:
+                self._newton.assemble(*softened.by(min(reg, 1.0)))
             shift = self._curvature + max(reg, _LEAST_REG if self._curvature else 0.0)
             negative = self._newton.factorize(shift)
             self.journal.factorizations += 1
@@ -307,6 +350,18 @@ class InteriorPoint:
 
     def _value(self, R: Matrix) -> float:
         return self.program.objective.value(R)
+
+
+def _trusted(reg: float, used: float, ahead: Direction) -> float:
+    """Regularization for the next step, no less than the last where that bent the rows.
+
+    In a flat valley small shifts let points go so far that lengths change by what no linear
+    model sees, and what was gained in ten steps is lost in one.
+    """
+    bent = float(abs(ahead.primal**2 * ahead.curve).max(initial=0.0))
+    if bent <= _BENT:
+        return reg
+    return max(used, _CORRECTION) * (_FIRMER if bent > _FAR_BENT else 1.0)
 
 
 def _larger_root(room: Vector, product: float) -> Vector:

@@ -120,7 +120,7 @@ class FixedForm:
     instead every column of F becomes a further node, joined to the points: eliminating the node
     again leaves :math:`-2 F F^T`,
 
-    .. math:: egin{pmatrix} M & \sqrt 2 F \ \sqrt 2 F^T & I \end{pmatrix}
+    .. math:: \begin{pmatrix} M & \sqrt 2 F \\ \sqrt 2 F^T & I \end{pmatrix}
               \;\longrightarrow\; M - 2 F F^T ,
 
     and as the pivots of I are positive, the number of negative ones is that of M - 2 F F^T.
@@ -166,20 +166,31 @@ class FixedForm:
         return cls(joined, np.asarray(np.bincount(at, weights, len(joined)), float), diagonal, q)
 
 
-def estimated_fill(edges: Edges, n: int, rank: int, objective: Objective | None = None) -> int:
-    """Nonzeros to expect in the Newton factor: those of the graph's own factor, times rank^2.
+def graph_fill(edges: Edges, n: int, objective: Objective | None = None) -> int:
+    """Nonzeros below the diagonal in the factor of the graph's own Laplacian.
 
     Examples
     --------
-    >>> estimated_fill(np.array([[0, 1], [1, 2]]), n=3, rank=2)
-    11
+    >>> graph_fill(np.array([[0, 1], [1, 2]]), n=3)
+    2
     """
     fixed = FixedForm.of(edges, objective)
     edges, n = fixed.edges, n + fixed.width
     matrix, _ = _pattern(edges, n, 1)
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
     matrix.data = np.where(matrix.indices == row, float(n), -1.0)
-    return _graph_fill(_Graph.of(matrix)) * rank**2 + n * rank * (rank - 1) // 2
+    return _graph_fill(_Graph.of(matrix))
+
+
+def newton_fill(graph: int, n: int, rank: int) -> int:
+    """Nonzeros to expect in the Newton factor, by those in the factor of the graph of n points.
+
+    Examples
+    --------
+    >>> newton_fill(2, n=3, rank=2)
+    11
+    """
+    return graph * rank**2 + n * rank * (rank - 1) // 2
 
 
 @dataclass(frozen=True)
@@ -209,20 +220,25 @@ def _pattern(edges: Edges, n: int, rank: int) -> tuple[csr_matrix, Index]:
     """Upper triangle of the pattern, and for each entry its place among the computed blocks.
 
     The computed numbers are the upper triangles of the m edge blocks, then of the n node blocks.
+    A row of the matrix holds its part of the node's own block, then those of the edges to later
+    nodes, in their order: every entry's place is known, and nothing has to be sorted but edges.
     """
-    m = len(edges)
-    a, b = np.triu_indices(rank)
+    m, (a, b) = len(edges), np.triu_indices(rank)
     packed = np.zeros((rank, rank), dtype=np.intp)
     packed[a, b] = packed[b, a] = np.arange(len(a))
-    row, col = np.indices((rank, rank))
-    i, j = edges.T[:, :, None, None] * rank
-    nodes = np.arange(n)[:, None]
-    rows = np.concatenate([(i + row).ravel(), (nodes * rank + a).ravel()])
-    cols = np.concatenate([(j + col).ravel(), (nodes * rank + b).ravel()])
-    edge_places = np.arange(m)[:, None, None] * len(a) + packed
-    node_places = (m + np.arange(n))[:, None] * len(a) + np.arange(len(a))
-    source = np.concatenate([edge_places.ravel(), node_places.ravel()])
-    order = np.lexsort((cols, rows))
-    starts = np.searchsorted(rows[order], np.arange(n * rank + 1))
-    matrix = csr_matrix((np.ones(len(order)), cols[order], starts), shape=(n * rank, n * rank))
-    return matrix, source[order]
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    i, j = edges[order].T
+    later = np.bincount(i, minlength=n)
+    before = np.arange(m) - (np.cumsum(later) - later)[i]  # edges of the same node ahead of each
+    sizes = rank * later[:, None] + np.arange(rank, 0, -1)
+    starts = np.append(0, np.cumsum(sizes))
+    columns, source = np.empty(starts[-1], dtype=np.intp), np.empty(starts[-1], dtype=np.intp)
+    for row, col in np.ndindex(rank, rank):
+        at = starts[i * rank + row] + (rank - row) + before * rank + col
+        columns[at], source[at] = j * rank + col, order * len(a) + packed[row, col]
+    nodes = np.arange(n)
+    for place, (row, col) in enumerate(zip(a, b, strict=True)):
+        at = starts[nodes * rank + row] + (col - row)
+        columns[at], source[at] = nodes * rank + col, (m + nodes) * len(a) + place
+    size = n * rank
+    return csr_matrix((np.ones(len(columns)), columns, starts), shape=(size, size)), source

@@ -10,7 +10,7 @@ import numpy as np
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge, primal_value
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
-from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
@@ -72,7 +72,7 @@ class Search:
         self.keep: Callable[[Verdict], object] | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
-        self._graph_fill = estimated_fill(goal.edges, goal.n, 1, goal.objective)
+        self._graph_fill = graph_fill(goal.edges, goal.n, goal.objective)
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
         hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
@@ -187,8 +187,7 @@ class Search:
 
     def fits(self, rank: int) -> bool:
         """Whether factors at this rank stay within ``max_fill``; if not, say so."""
-        n = self.goal.n
-        fill = self._graph_fill * rank**2 + n * rank * (rank - 1) // 2
+        fill = newton_fill(self._graph_fill, self.goal.n, rank)
         given = self.options.max_fill
         most = MAX_FILL if given is None else given
         if fill <= most:
