@@ -220,6 +220,27 @@ def planned(kind: str, room: float) -> str:
     return sdpdr.plan(model).explain()
 
 
+def apart(n: int) -> Model:
+    """Two halves about one centre, each of which is held together."""
+    first = np.arange(n // 2 - 1)
+    t = np.concatenate([first, first + n // 2])
+    halves = graphs.from_edges(n, np.column_stack([t, t + 1]), np.ones(t.size))
+    return (
+        blocks.Gram(n)
+        + blocks.Centered(n)
+        + blocks.Variance(n)
+        + blocks.Lengths(halves, exact=False)
+    )
+
+
+def refuted(n: int, room: float) -> str:
+    """What becomes of an unbounded program in little memory; runs in a process of its own."""
+    model = apart(n)
+    sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
+    limit_memory(room)
+    return str(sdpdr.solve(model, "lowrank", progress=False).status)
+
+
 def graded(kind: str, n: int, room: float) -> str:
     """What becomes of a program in little memory; runs in a process of its own."""
     model = KINDS[kind](n)
@@ -254,6 +275,10 @@ def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
 def test_plans_take_long_rows_as_the_solver_keeps_them(kind):
     said = in_little_memory(planned, kind, ROOM)
     assert "a low-rank interior point factors" in said
+
+
+def test_what_drifts_apart_is_proved_without_a_dense_matrix():
+    assert in_little_memory(refuted, FEW, ROOM) == "Status.UNBOUNDED"
 
 
 @pytest.mark.slow
