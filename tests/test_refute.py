@@ -10,9 +10,18 @@ import pytest
 
 from sdpdr import graphs, methods
 from sdpdr.base.deadline import Deadline
-from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace, VectorMap, svec
+from sdpdr.linalg import (
+    Entries,
+    InnerProduct,
+    Products,
+    QuadraticForms,
+    SquaredEdgeLengths,
+    Trace,
+    VectorMap,
+    svec,
+)
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable, read_sdpa
-from sdpdr.program.rays import Ray, relax
+from sdpdr.program.rays import Ray, drifting, relax
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
 from sdpdr.solvers.external_programs import Csdp
@@ -181,3 +190,50 @@ def test_what_would_take_longer_than_there_is_time_is_not_written(monkeypatch, v
     sdp = SDP((VectorVariable("z", 3),), {"z": VectorMap(np.ones((1, 3)))}, (), (lmi,))
     point = Point({"z": np.ones(3)}, {"cone": np.eye(n)})
     assert isinstance(refute(sdp, verdict, point, deadline=Deadline(1.0)), (Ray, str))
+
+
+def halves(n, *more, weights=None):
+    """Variance of two paths of n points each, about a centre, and more rows on their products."""
+    t = np.concatenate([np.arange(n - 1), n + np.arange(n - 1)])
+    lengths = SquaredEdgeLengths(2 * n, np.column_stack([t, t + 1]))
+    rows = [Rows("lengths", "<=", {"K": lengths}, np.ones(t.size))]
+    rows += [Rows("centre", "==", {"K": Products(2 * n, weights)}, np.zeros(2 * n))]
+    rows += [Rows(f"more {k}", "<=", {"K": a}, np.ones(a.m)) for k, a in enumerate(more)]
+    return SDP((PsdVariable("K", 2 * n),), {"K": -1.0 * Trace(2 * n)}, tuple(rows))
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(1.0, 13.0)], ids=["mean", "weights"])
+def test_parts_that_no_row_joins_drift_apart(weights):
+    sdp = halves(6, weights=weights)
+    ray = drifting(sdp, feasible=True)
+    assert ray.kind == "unbounded"
+    assert ray.rigorous
+    assert ray.check(sdp)
+    assert all(not np.any(sdp.evaluate(r.lhs, ray.values, r.m)) for r in sdp.rows)
+    assert sdp.primal_value(ray.values) < 0.0
+    assert refute(sdp, Verdict.UNBOUNDED, Point(), feasible=True).kind == "unbounded"
+
+
+@pytest.mark.parametrize(
+    "joins",
+    [
+        Entries(12, [[2, 9]]),
+        SquaredEdgeLengths(12, [[0, 11]]),
+        QuadraticForms(np.arange(12.0)[None, :]),
+        QuadraticForms(np.linspace(0.0, 0.1, 12)[None, :]),
+    ],
+    ids=["entry", "length", "whole numbers", "fractions"],
+)
+def test_parts_that_a_row_joins_do_not_drift_apart(joins):
+    assert drifting(halves(6, joins), feasible=True) is None
+
+
+@pytest.mark.parametrize("weights", [np.full(12, 1.0 / 3.0), np.full(12, 2.0**40)])
+def test_a_centre_whose_sums_are_rounded_proves_no_drift(weights):
+    assert drifting(halves(6, weights=weights), feasible=True) is None
+
+
+def test_of_matrices_too_large_for_solvers_none_is_asked_for_a_ray():
+    sdp = halves(2100, SquaredEdgeLengths(4200, [[0, 4199]]))
+    said = refute(sdp, Verdict.UNBOUNDED, Point(), feasible=True)
+    assert "too large for a solver" in said

@@ -156,24 +156,24 @@ def is_written_exactly(linear_map: LinearMap | VectorMap) -> bool:
     if isinstance(linear_map, Stacked):
         return all(map(is_written_exactly, linear_map.maps))
     if isinstance(linear_map, Summed):
-        return all(map(_is_whole, linear_map.maps))
+        return all(map(is_whole, linear_map.maps))
     if isinstance(linear_map, Combined):
         single = bool(np.all(np.diff(linear_map.weights.indptr) <= 1))
         powers = bool(np.all(np.abs(np.frexp(linear_map.weights.data)[0]) == 0.5))
         if single and powers:
             return is_written_exactly(linear_map.inner)
-        return _is_whole(linear_map)
+        return is_whole(linear_map)
     if isinstance(linear_map, BilinearForms):
-        return _is_whole(linear_map)
+        return is_whole(linear_map)
     return True
 
 
-def _is_whole(linear_map: LinearMap | VectorMap) -> bool:
+def is_whole(linear_map: LinearMap | VectorMap) -> bool:
     """Whether all numbers of a map are whole and so small that their sums are not rounded."""
     if isinstance(linear_map, (Stacked, Summed)):
-        return all(map(_is_whole, linear_map.maps))
+        return all(map(is_whole, linear_map.maps))
     if isinstance(linear_map, Combined):
-        return _are_whole(linear_map.weights.data) and _is_whole(linear_map.inner)
+        return _are_whole(linear_map.weights.data) and is_whole(linear_map.inner)
     if isinstance(linear_map, BilinearForms):
         return _are_whole(linear_map.left.data) and _are_whole(linear_map.right.data)
     if isinstance(linear_map, Products):

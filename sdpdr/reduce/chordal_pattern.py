@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
-from sdpdr.linalg import LinearMap
+from sdpdr.linalg import BilinearForms, Combined, LinearMap, Stacked, Summed
 from sdpdr.linalg.cliques import CliqueTree, clique_tree
 from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.linalg.walks import breadth
-from sdpdr.program.face import exposing_rows
+from sdpdr.program.face import exposing_rows, visible_rows
+from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
 
 # Share of a matrix's entries that rows may read before nothing about it is sparse.
@@ -24,6 +25,8 @@ WORTH = 0.5
 # Products of coefficients beyond which rows are not written out in search of cliques: each takes
 # 90 bytes and half a microsecond, and a row along a tree has some twenty.
 MOST_PRODUCTS = 50_000_000
+# Products of one form from which on it is looked at before any: they take half a second.
+LONG_FORM = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,9 @@ def find_trees(sdp: SDP, cost: CliqueCost | None = None, broadest: int | None = 
     trees = Trees()
     cost = cost or CliqueCost()
     for v in sdp.psd_variables:
-        found = _crowded(sdp, v.name) or _tree(v.n, list(_readers(sdp, v.name)), cost, broadest)
+        found = _crowded(sdp, v, cost, broadest) or _tree(
+            v.n, list(_readers(sdp, v.name)), cost, broadest
+        )
         if isinstance(found, CliqueTree):
             trees.variables[v.name] = found
         else:
@@ -92,12 +97,48 @@ def _expressions(sdp: SDP, name: str) -> Iterator[tuple[str, LinearMap]]:
             yield who, read
 
 
-def _crowded(sdp: SDP, name: str) -> str:
+def long_rows(sdp: SDP, broadest: int) -> dict[str, str]:
+    """Why matrices have no small cliques on their face, as far as single rows tell.
+
+    Those that state the face, and the objective, do not count.
+
+    Parameters
+    ----------
+    sdp : SDP
+    broadest : int
+        As of `find_trees`.
+    """
+    rows = replace(sdp, objective={}, rows=tuple(visible_rows(sdp)))
+    faced = (v for v in sdp.psd_variables if exposing_rows(sdp, v.name))
+    found = {v.name: _crowded(rows, v, CliqueCost(), broadest) for v in faced}
+    return {name: why for name, why in found.items() if why}
+
+
+def _crowded(sdp: SDP, v: PsdVariable, cost: CliqueCost, broadest: int | None) -> str:
     """Who reads too many entries for their pattern to be written out; empty if nobody does."""
-    for who, read in _expressions(sdp, name):
+    for who, read in _expressions(sdp, v.name):
         if read.n_entries > MOST_PRODUCTS:
             return f"{who} reads {read.n_entries:.1e} entries, too many to be searched for cliques"
+        longest = _longest_form(read)
+        widest = v.n if broadest is None else broadest
+        if longest > widest or cost.clique(longest) > WORTH * cost.clique(v.n):
+            return f"{who} has a row that reads all entries among {longest} of {v.n} indices"
     return ""
+
+
+def _longest_form(linear_map: LinearMap) -> int:
+    """Order of the largest clique that a long form makes of its indices; 0 where none is long."""
+    if isinstance(linear_map, Combined):
+        return _longest_form(linear_map.inner)
+    if isinstance(linear_map, (Stacked, Summed)):
+        return max(map(_longest_form, linear_map.maps), default=0)
+    if not isinstance(linear_map, BilinearForms):
+        return 0
+    left, right = (
+        np.diff(side.indptr).astype(np.int64) for side in (linear_map.left, linear_map.right)
+    )
+    # Elimination makes a clique of the shorter side of two.
+    return int(np.max(np.minimum(left, right)[left * right > LONG_FORM], initial=0))
 
 
 def _readers(sdp: SDP, name: str) -> Iterator[tuple[str, Index]]:

@@ -6,12 +6,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError
 from sdpdr.program.attain import attain
-from sdpdr.program.point import Point
+from sdpdr.program.attain.cone import largest_order
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.rays import (
     Ray,
+    drifting,
     find_infeasibility,
     find_unboundedness,
     prove_infeasible,
@@ -28,6 +32,8 @@ from sdpdr.solvers.running import point_found
 
 # Free entries of the matrices up to which an interior-point method takes seconds.
 _SMALL = 3500
+# Order of matrices beyond which no solver of dense ones is asked.
+_LARGEST = 4000
 # Seconds after which nothing more is tried with a program of no more: what proves something there
 # takes milliseconds.
 _PATIENCE = 10.0
@@ -49,8 +55,9 @@ def refute(
 ) -> Ray | str:
     """Look for a ray where a solver says that a program is infeasible or unbounded.
 
-    Its multipliers or its point are tried first. Then a solver is asked for a ray, of the kind
-    claimed, and at last of the other kind, since solvers mistake one for the other.
+    Whether parts of the points may drift apart, and its multipliers or its point are tried first.
+    Then a solver is asked for a ray, of the kind claimed, and at last of the other kind, since
+    solvers mistake one for the other; not of matrices that would not fit into its memory.
 
     Parameters
     ----------
@@ -86,6 +93,9 @@ def refute(
     """
     if verdict not in _KINDS:
         return f"the solver does not say that the program is {' or '.join(_KINDS.values())}"
+    ray = drifting(sdp, feasible=feasible) if verdict is Verdict.UNBOUNDED else None
+    if ray is not None:
+        return ray
     if _is_small(sdp):
         deadline = deadline.sooner(_PATIENCE)
     solve = solved_by(solver or _helper(sdp), deadline)
@@ -107,6 +117,9 @@ def refute(
         if isinstance(found, Ray):
             return found
         reasons.append(found)
+        if largest_order(sdp) > _LARGEST:
+            reasons.append("its matrices are too large for a solver to look for one")
+            break
         # What the solver handed back has been tried by then.
         if deadline.is_over():
             reasons[1:] = ["the time was up"]
@@ -131,8 +144,12 @@ def is_feasible(sdp: SDP, deadline: Deadline = ENDLESS, rigorous: bool = False) 
     """
     flat = without_objective(sdp)
     prove = partial(attain, flat, rigorous=rigorous, deadline=deadline)
-    if prove(flat.zero_point()).value is not None:
+    zeros: dict[str, Value] = {v.name: Factor(np.zeros((v.n, 1))) for v in flat.psd_variables}
+    zeros |= {v.name: np.zeros(v.size) for v in flat.vector_variables}
+    if prove(Point(zeros)).value is not None:
         return True
+    if largest_order(flat) > _LARGEST:
+        return False
     return prove(solved_by(_helper(flat), deadline)(flat)).value is not None
 
 

@@ -221,3 +221,4 @@ def test_what_stays_sparse_is_factored_at_any_size_where_there_is_time_and_room(
     problem = compile_problem(methods.density_map(sheet).to_sdp())
     assert suits(problem, 1000.0, 3e8)
     assert not suits(problem, 1.0, 3e8)
+    assert suits(problem, np.inf, 3e8)  # who sets no limit has all the time of any limit

@@ -20,6 +20,7 @@ from sdpdr import blocks, graphs, methods, soften
 from sdpdr.linalg import Entries, QuadraticForms, SquaredEdgeLengths, Trace, VectorMap
 from sdpdr.model import AtMost, Block, Maximize, Minimize, Model, Var
 from sdpdr.program import VectorVariable
+from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.general.lowest import unit_vectors
 
 FEW, MANY = 12_000, 200_000
@@ -197,6 +198,13 @@ HUBS: dict[str, tuple[Callable[[int], Model], int]] = {
 }
 
 
+# Programs with a row that reads all entries of their matrix.
+LONG: dict[str, tuple[Callable[[int], Model], int]] = {
+    "densities": (lambda n: methods.density_map(roll(n)), FEW),
+    "slopes": (lambda n: methods.mvu(roll(n)) + Slopes(n), FEW),
+}
+
+
 def limit_memory(room: float) -> None:
     with open("/proc/self/statm") as numbers:
         used = int(numbers.read().split()[0]) * resource.getpagesize()
@@ -204,12 +212,33 @@ def limit_memory(room: float) -> None:
 
 
 def planned(kind: str, room: float) -> str:
-    """What is said of a program with a hub in little memory; runs in a process of its own."""
-    make, n = HUBS[kind]
+    """What is said of a program in little memory; runs in a process of its own."""
+    make, n = (HUBS | LONG)[kind]
     model = make(n)
     sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
     limit_memory(room)
     return sdpdr.plan(model).explain()
+
+
+def apart(n: int) -> Model:
+    """Two halves about one centre, each of which is held together."""
+    first = np.arange(n // 2 - 1)
+    t = np.concatenate([first, first + n // 2])
+    halves = graphs.from_edges(n, np.column_stack([t, t + 1]), np.ones(t.size))
+    return (
+        blocks.Gram(n)
+        + blocks.Centered(n)
+        + blocks.Variance(n)
+        + blocks.Lengths(halves, exact=False)
+    )
+
+
+def refuted(n: int, room: float) -> str:
+    """What becomes of an unbounded program in little memory; runs in a process of its own."""
+    model = apart(n)
+    sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
+    limit_memory(room)
+    return str(sdpdr.solve(model, "lowrank", progress=False).status)
 
 
 def graded(kind: str, n: int, room: float) -> str:
@@ -217,7 +246,9 @@ def graded(kind: str, n: int, room: float) -> str:
     model = KINDS[kind](n)
     sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
     limit_memory(room)
-    solution = sdpdr.solve(model, "lowrank", max_iter=2, progress=False)
+    # So few numbers for every point that no factorization of two hubs takes long.
+    solver = LowRank(max_iter=2, options={"max_fill": 1500 * n})
+    solution = sdpdr.solve(model, solver, progress=False)
     return f"{solution.status} {solution.claimed.message}"
 
 
@@ -238,6 +269,16 @@ def test_no_kind_of_row_needs_a_dense_matrix(kind):
 def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
     said = in_little_memory(planned, kind, ROOM)
     assert "lowrank" in said
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_plans_take_long_rows_as_the_solver_keeps_them(kind):
+    said = in_little_memory(planned, kind, ROOM)
+    assert "a low-rank interior point factors" in said
+
+
+def test_what_drifts_apart_is_proved_without_a_dense_matrix():
+    assert in_little_memory(refuted, FEW, ROOM) == "Status.UNBOUNDED"
 
 
 @pytest.mark.slow

@@ -387,6 +387,20 @@ def test_stretched_points_nearly_keep_their_limits_and_lie_near_the_optimum(prog
     assert program.objective.value(found.R) == pytest.approx(result.value, rel=0.4)
 
 
+def test_factorizations_that_stretch_points_are_counted(monkeypatch):
+    made = []
+    factorize = BlockLaplacian.factorize
+
+    def counted(matrix, shift):
+        made.append(shift)
+        return factorize(matrix, shift)
+
+    monkeypatch.setattr(BlockLaplacian, "factorize", counted)
+    program, journal = swiss_program(300, 5), Journal(Options())
+    stretched(program, isomap_start(program, rank=3), journal)
+    assert journal.factorizations == len(made) >= 2
+
+
 def test_a_shape_without_variance_to_stretch_does_not_drift_apart():
     graph = graphs.from_edges(3, path(3), [0.5657, 1.39725])
     side = [0.39988572818992507, 0.8620741371095779, 0.37124079199745974]

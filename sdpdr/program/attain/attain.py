@@ -315,7 +315,9 @@ def _boxes(
     what is nearer was in vain. Nothing next to a point is, where it is itself no better than what
     is proved already.
     """
-    gains = aim.gains(program.value(x))
+    # Of a matrix that is not written down, no vector tells the objective.
+    value = program.sdp.primal_value(point.values) if program.is_narrow else program.value(x)
+    gains = aim.gains(value)
     if gains and any(isinstance(given, Factor) for given in point.values.values()):
         box = solve_through_factor(program, x, program.factors(point.values))
         yield box, "a factor next to which all equations have a solution", {}

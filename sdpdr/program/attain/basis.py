@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg as sl
@@ -21,7 +22,8 @@ from sdpdr.base.deadline import EffortSpentError
 from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap, lengths_of
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_pairs, svec_size
+from sdpdr.program.point import Factor, Value, as_dense
 
 # Numbers in a change of basis beyond which a program counts as too large to be treated so.
 _LARGEST = 30_000_000
@@ -101,11 +103,12 @@ class Pivoted:
 
     def image(self, linear_map: LinearMap) -> Image:
         """The map on svec(M), and bounds on the errors of its entries."""
-        size = row_magnitudes(linear_map)
+        size, rows = row_magnitudes(linear_map), sp.csr_array(linear_map.matrix())
+        error = 2.0 * UNIT * (_OPERATIONS + row_terms(linear_map))
+        if not self.null.shape[1]:
+            return rows, sp.csr_array(error * size)
         basis = self._on_svec
-        summed = int(np.max(np.diff(size.indptr), initial=0)) if self.null.shape[1] else 0
-        error = 2.0 * UNIT * (summed + _OPERATIONS + row_terms(linear_map))
-        rows = sp.csr_array(linear_map.matrix())
+        error += 2.0 * UNIT * int(np.max(np.diff(size.indptr), initial=0))
         return sp.csr_array(rows @ basis), sp.csr_array(error * (size @ abs(basis)))
 
     @cached_property
@@ -203,3 +206,66 @@ def face_basis(null: sp.csr_array, maps: list[LinearMap]) -> Pivoted | Grounded:
     if np.all(dense > 0.0) and all(lengths_of(a) is not None for a in maps):
         return Grounded(dense.ravel())
     return Pivoted(null)
+
+
+Basis: TypeAlias = Pivoted | Grounded
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A matrix variable on its face.
+
+    Attributes
+    ----------
+    name : str
+    order : int
+    start : int
+        Of its entries in x.
+    basis : Pivoted or Grounded
+    places : array of int, optional
+        Which entries of its ``svec`` are in x, ascending, the diagonal among them; by default all.
+    """
+
+    name: str
+    order: int
+    start: int
+    basis: Basis
+    places: Index | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of its entries in x."""
+        return svec_size(self.order) if self.places is None else self.places.size
+
+    @property
+    def part(self) -> slice:
+        """Its entries in x."""
+        return slice(self.start, self.start + self.size)
+
+    @cached_property
+    def pairs(self) -> tuple[Index, Index]:
+        """Rows and columns of its entries in x."""
+        return svec_pairs(np.arange(self.size) if self.places is None else self.places)
+
+    @cached_property
+    def diagonal(self) -> Index:
+        """Where in x its diagonal stands."""
+        k = np.arange(self.order)
+        places = svec_index(k, k)
+        return self.start + (
+            places if self.places is None else np.searchsorted(self.places, places)
+        )
+
+    def entries_of(self, value: Value) -> Array:
+        """The part of x that a value of the variable is."""
+        if self.places is not None:
+            return self.products(Factor.of(value, 0.0).factor)
+        gram = as_dense(value)
+        return svec(self.basis.reduced((gram + gram.T) / 2.0))
+
+    def products(self, factor: Array) -> Array:
+        """The part of x that the product of a factor and its transpose is."""
+        if self.places is None:
+            return svec(factor @ factor.T)
+        i, j = self.pairs
+        return np.einsum("ek,ek->e", factor[i], factor[j]) * np.where(i == j, 1.0, SQRT2)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,22 +26,15 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.magnitudes import largest_of_rows
-from sdpdr.linalg.svec import smat, svec, svec_pairs, svec_size
-from sdpdr.program.attain.basis import (
-    Grounded,
-    Image,
-    Pivoted,
-    face_basis,
-)
+from sdpdr.linalg.magnitudes import largest_of_rows, row_magnitudes
+from sdpdr.linalg.svec import smat, svec, svec_index
+from sdpdr.program.attain.basis import Basis, Block, Grounded, Image, face_basis
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.point import Factor, PsdVariable, Value, as_dense
+from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import without_inequalities, without_lmis
-
-Basis: TypeAlias = Pivoted | Grounded
 
 # The least unit of a non-negative scalar, or of a matrix, beside what fills its rows: rows whose
 # slack all but vanishes would look dependent in units of that slack. Free scalars may take all that
@@ -55,30 +47,6 @@ _PRESENT = 1e-13
 # Order of a matrix beyond which dense factorizations take minutes, and beyond which dense matrices
 # do not fit beside each other.
 _LARGEST_ORDER, _WIDEST_ORDER = 1200, 4000
-
-
-@dataclass(frozen=True)
-class Block:
-    """A matrix variable on its face.
-
-    Attributes
-    ----------
-    name : str
-    order : int
-    start : int
-        Of its ``svec`` in x.
-    basis : Pivoted or Grounded
-    """
-
-    name: str
-    order: int
-    start: int
-    basis: Basis
-
-    @property
-    def part(self) -> slice:
-        """Its entries in x."""
-        return slice(self.start, self.start + svec_size(self.order))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +87,11 @@ class ConeProgram:
         return all(block.basis.is_exact for block in self.blocks)
 
     @property
+    def is_narrow(self) -> bool:
+        """Whether only those entries of matrices are in x that rows read."""
+        return any(block.places is not None for block in self.blocks)
+
+    @property
     def order(self) -> int:
         """Barrier parameter: rows of all matrices, and the non-negative scalars."""
         return sum(block.order for block in self.blocks) + self.nonnegative.size
@@ -141,7 +114,7 @@ class ConeProgram:
         return replace(self, effort=Effort())
 
     def value(self, x: Array) -> float:
-        """Objective of the minimisation, in floating point."""
+        """Objective of the minimisation, in floating point; of a narrow one that of scalars."""
         return float(self.c @ x + 0.5 * (self.curvature @ (x * x)) + self.sdp.constant)
 
     def vector(self, values: Mapping[str, Value]) -> Array:
@@ -150,8 +123,7 @@ class ConeProgram:
         x = np.zeros(self.A.shape[1])
         for block in self.blocks:
             if block.name in values:
-                gram = as_dense(values[block.name])
-                x[block.part] = svec(block.basis.reduced((gram + gram.T) / 2.0))
+                x[block.part] = block.entries_of(values[block.name])
         for v in self.sdp.vector_variables:
             if v.name in values:
                 x[self._starts[v.name]] = np.asarray(values[v.name])
@@ -196,15 +168,14 @@ class ConeProgram:
         units = np.ones(x.size)
         typical = self._typical(x)
         for block in self.blocks:
-            diagonal = np.abs(np.diagonal(smat(x[block.part])))
-            filling = np.diagonal(smat(typical[block.part]))
+            diagonal, filling = np.abs(x[block.diagonal]), typical[block.diagonal]
             least = float(np.min(filling[filling > 0.0], initial=np.inf))
             least = least if np.isfinite(least) else 0.0
             # Of a matrix that is zero nothing is known but what may fill its rows.
             least *= _SMALL if diagonal.any() else 1.0
             floor = max(_THIN * float(np.max(diagonal, initial=0.0)), least) or 1.0
             root = _power(np.sqrt(np.maximum(diagonal, floor)))
-            i, j = svec_pairs(np.arange(svec_size(block.order)))
+            i, j = block.pairs
             units[block.part] = root[i] * root[j]
         for scalars, least in ((self.nonnegative, _SMALL), (self.free, 1.0)):
             size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
@@ -267,14 +238,18 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     sdp : SDP
     deadline : Deadline, optional
     wide : bool, default False
-        Also where dense matrices fit, but are too large to be factored.
+        Also where matrices are too large to be factored. Where dense ones do not even fit, only
+        those entries are kept that rows read, and the objective has no part on matrices.
 
     Raises
     ------
     EffortSpentError
-        Where a matrix is too large, too.
+        Where a matrix is too large, and for others too where rows read too many entries of it, or
+        state a face.
     """
-    _require(largest_order(sdp), _WIDEST_ORDER if wide else _LARGEST_ORDER)
+    narrow = wide and largest_order(sdp) > _WIDEST_ORDER
+    if not wide:
+        _require(largest_order(sdp), _LARGEST_ORDER)
     equal = without_inequalities(without_lmis(sdp))
     rows = visible_rows(equal)
     starts: dict[str, slice] = {}
@@ -286,10 +261,12 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
         if isinstance(v, PsdVariable):
             found = (r.lhs.get(v.name) for r in rows)
             maps = [a for a in found if isinstance(a, LinearMap)]
-            bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
-            size = svec_size(bases[v.name].order)
+            basis = bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
+            places = _read(basis, maps) if narrow else None
+            block = Block(v.name, basis.order, position, basis, places)
+            size = block.size
             if size:
-                blocks.append(Block(v.name, bases[v.name].order, position, bases[v.name]))
+                blocks.append(block)
         else:
             size = v.size
             signs[v.nonnegative].append(np.arange(position, position + size))
@@ -297,12 +274,13 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
         position += size
     sizes = {name: part.stop - part.start for name, part in starts.items()}
     effort = Effort(deadline)
-    A, radius = _columns(rows, bases, sizes, effort)
+    read = {block.name: block.places for block in blocks if block.places is not None}
+    A, radius = _columns(rows, bases, sizes, read, effort)
     curvature = np.zeros(position)
     for w in equal.vector_variables:
         if w.curvature is not None:
             curvature[starts[w.name]] = w.curvature
-    c, c_radius = _cost(equal, starts, bases, position)
+    c, c_radius = _cost(equal, starts, bases, position, narrow)
     return ConeProgram(
         A,
         radius,
@@ -320,8 +298,33 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     )
 
 
+def _read(basis: Basis, maps: list[LinearMap]) -> Index:
+    """Places of ``svec`` that rows read, and the diagonal.
+
+    Raises
+    ------
+    EffortSpentError
+    """
+    n = basis.order
+    if isinstance(basis, Grounded) or basis.null.shape[1] or any(a.is_wide() for a in maps):
+        _require(n, _WIDEST_ORDER)
+    k = np.arange(n)
+    read = [row_magnitudes(a).indices for a in maps]
+    return np.unique(np.concatenate([svec_index(k, k), *read])).astype(np.int64)
+
+
+def _kept(matrix: sp.csr_array, places: Index) -> sp.csr_array:
+    """The columns that are read, which hold all entries."""
+    column = np.searchsorted(places, matrix.indices)
+    return sp.csr_array((matrix.data, column, matrix.indptr), (matrix.shape[0], places.size))
+
+
 def _columns(
-    rows: list[Rows], bases: Mapping[str, Basis], sizes: Mapping[str, int], effort: Effort
+    rows: list[Rows],
+    bases: Mapping[str, Basis],
+    sizes: Mapping[str, int],
+    read: Mapping[str, Index],
+    effort: Effort,
 ) -> tuple[sp.csr_array, sp.csr_array]:
     """The matrix of all rows on x, and bounds on the errors of its entries."""
     shape = (sum(r.m for r in rows), sum(sizes.values()))
@@ -332,6 +335,8 @@ def _columns(
         for name, linear_map in r.lhs.items():
             effort.spend()
             value, error = _image(linear_map, bases.get(name), (r.m, sizes[name]))
+            if name in read:
+                value, error = (_kept(a, read[name]) for a in (value, error))
             values.append((row, columns[name], value))
             errors.append((row, columns[name], error))
         row += r.m
@@ -346,10 +351,16 @@ def _image(linear_map: LinearMap | VectorMap, basis: Basis | None, shape: tuple[
 
 
 def _cost(
-    sdp: SDP, starts: Mapping[str, slice], bases: Mapping[str, Basis], size: int
+    sdp: SDP,
+    starts: Mapping[str, slice],
+    bases: Mapping[str, Basis],
+    size: int,
+    narrow: bool = False,
 ) -> tuple[Array, Array]:
     c, error = np.zeros(size), np.zeros(size)
     for name, linear_map in sdp.objective.items():
+        if narrow and name in bases:
+            continue
         part = starts[name]
         image = _image(linear_map, bases.get(name), (1, part.stop - part.start))
         c[part], error[part] = (a.toarray().ravel() for a in image)

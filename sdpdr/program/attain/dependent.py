@@ -25,8 +25,8 @@ from sdpdr.linalg import LinearMap, SvecMap, VectorMap, lengths_of
 from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
-from sdpdr.program.attain.basis import Grounded
-from sdpdr.program.attain.cone import Block, ConeProgram
+from sdpdr.program.attain.basis import Block, Grounded
+from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.echelon import Span
 
 _PRIMES = (2147483647, 2147483629)

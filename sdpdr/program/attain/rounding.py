@@ -15,6 +15,7 @@ from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import row_norms
 
 # How many times the bound on its rounding a row may miss its limit by, before it is shrunk.
 ROUNDINGS = 16.0
@@ -58,6 +59,51 @@ def objective_at(sdp: SDP, name: str, factor: Array) -> tuple[float, float]:
     value = float(linear_map.apply_factor(factor)[0])
     terms = factor.size + linear_map.n + row_terms(linear_map) + 16
     return value, float(gamma(terms)) * total_size(linear_map, factor)
+
+
+def objective_around(sdp: SDP, name: str, factor: Array, roots: Array, far: float) -> float:
+    r"""No less than the part of the objective on any factor near one, all rounding counted.
+
+    With the cost C on the matrix of :math:`B (R + D)`, where B holds the units and D is as long as
+    ``far``, it is at most
+    :math:`\langle C, B R R^T B\rangle + 2 |B C B R| |D| + |B C B| |D|^2`.
+
+    Parameters
+    ----------
+    sdp : SDP
+    name : str
+        Of the matrix.
+    factor : array of shape (n, r)
+        R.
+    roots : array of shape (n,)
+        The diagonal of B, powers of two.
+    far : float
+    """
+    if name not in sdp.objective:
+        return 0.0
+    points = factor * roots[:, None]
+    value, error = objective_at(sdp, name, points)
+    linear_map = sdp.objective[name]
+    assert isinstance(linear_map, LinearMap)
+    size = float(_norms_above(linear_map)[0])
+    largest = float(np.max(roots, initial=0.0))
+    slope = roots[:, None] * np.asarray(sdp.cost(name) @ points)
+    blur = float(gamma(linear_map.n + row_terms(linear_map) + 16))
+    blur *= largest * size * float(np.linalg.norm(points))
+    linear = 2.0 * (float(np.linalg.norm(slope)) + blur)
+    return value + 1.02 * (error + linear * far + largest**2 * size * far**2)
+
+
+def _norms_above(linear_map: LinearMap) -> Array:
+    """For every row no less than the Frobenius norm of its matrix, or of the sizes it is made of.
+
+    Sums are not multiplied out, as long vectors would fill them.
+    """
+    if isinstance(linear_map, Summed):
+        return np.asarray(sum(map(_norms_above, linear_map.maps)))
+    if isinstance(linear_map, Combined):
+        return np.asarray(abs(linear_map.weights) @ _norms_above(linear_map.inner))
+    return np.asarray((1.0 + 1e-9) * row_norms(of_sizes(linear_map)))
 
 
 def rounding_of(

@@ -28,6 +28,9 @@ where :math:`D_{(e)}` are the points that row e sees.
 Rows with a scalar of their own, as the slack of an inequality that does not bind is, hold by that
 one, and only have to leave it its sign.
 
+Of a matrix too large to be written down, only the entries that rows read are in x, and what the
+objective is on it is told by its map on the factor.
+
 A box (`box`) needs a point well inside the cone, and steps of dense matrices to reach it; this
 needs neither, and stays at the value of the factor. Where the feasible set has no interior,
 multipliers y with :math:`\sum_e y_e A_e R = 0` exist, J has not full rank, and there is no such
@@ -52,11 +55,13 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
-from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs
+from sdpdr.linalg.svec import SQRT2, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.linalg.walks import envelope
+from sdpdr.program.attain.basis import Block
 from sdpdr.program.attain.box import Box, own_columns
-from sdpdr.program.attain.cone import Block, ConeProgram, Scaled
+from sdpdr.program.attain.cone import ConeProgram, Scaled
+from sdpdr.program.attain.rounding import objective_around
 
 # Slack, in units of its row, from which on a row holds by it.
 _LOOSE = 1e-6
@@ -104,7 +109,7 @@ class _Points:
     def slopes(self, rows: sp.csr_array, factor: Array) -> sp.csr_array:
         """What rows on the ``svec`` gain by moves of the points, a column for each coordinate."""
         seen = rows.tocoo()
-        i, j = svec_pairs(seen.col)
+        i, j = (end[seen.col] for end in self.block.pairs)
         off = i != j
         e = np.concatenate([seen.row, seen.row[off]])
         moved, held = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
@@ -155,7 +160,7 @@ class _Factored:
         """All of y, where matrices are products."""
         y = self.y.copy()
         for p in self.points:
-            y[p.block.part] = svec(p.factor @ p.factor.T)
+            y[p.block.part] = p.block.products(p.factor)
         return y
 
     def polish(self) -> str | None:
@@ -251,7 +256,7 @@ class _Factored:
         """Bounds on what all rows miss, with matrices the exact products of the points."""
         scaled, size, rank = self.scaled, np.abs(y), 1
         for p in self.points:
-            size[p.block.part] = svec(np.abs(p.factor) @ np.abs(p.factor).T)
+            size[p.block.part] = p.block.products(np.abs(p.factor))
             rank = max(rank, p.factor.shape[1])
         terms = np.diff(scaled.A.indptr) + rank + 8
         rounding = gamma(terms) * (abs(scaled.A) @ size + np.abs(scaled.b)) + scaled.radius @ size
@@ -263,7 +268,7 @@ class _Factored:
         A = sp.csr_array(abs(self.scaled.A) + self.scaled.radius)[self.rows]
         for p in self.points:
             seen = sp.csr_array(A[:, p.block.part]).tocoo()
-            i, j = svec_pairs(seen.col)
+            i, j = (end[seen.col] for end in p.block.pairs)
             n = p.block.order
             shape = (seen.shape[0], n)
             row, point = np.concatenate([seen.row, seen.row]), np.concatenate([i, j])
@@ -277,7 +282,7 @@ class _Factored:
         program, units = self.program, self.scaled.units
         x, c = units * y, program.c * units
         linear, quadratic = 0.0, 0.0
-        for p in self.points:
+        for p in self.points if not program.is_narrow else ():
             cost = smat(c[p.block.part])
             linear += (2.0 * float(np.linalg.norm(cost @ p.factor))) ** 2
             quadratic += float(np.linalg.norm(cost))
@@ -289,18 +294,22 @@ class _Factored:
         own = np.abs(c + bent) @ change + 0.5 * (program.curvature * units**2) @ change**2
         reach = np.abs(y) + change
         for p in self.points:
-            reach[p.block.part] = svec(np.abs(p.factor) @ np.abs(p.factor).T)
+            reach[p.block.part] = p.block.products(np.abs(p.factor))
         size = (np.abs(program.c) + program.curvature * units * reach) @ (units * reach)
         rounding = float(gamma(2 * y.size + 16)) * (size + abs(program.sdp.constant))
         rounding += 4.0 * float(program.c_radius @ (units * reach)) * (1.0 + far) ** 2
         far_value = np.sqrt(linear) * far + quadratic * far**2
-        return program.value(x) + 1.02 * float(far_value + own + rounding)
+        apart = sum(
+            objective_around(program.sdp, p.block.name, p.factor, p.roots, far)
+            for p in self.points
+            if program.is_narrow
+        )
+        return program.value(x) + apart + 1.02 * float(far_value + own + rounding)
 
 
 def _points(block: Block, scaled: Scaled, factor: Array) -> _Points:
     """The points in units of their own: the roots of those of the diagonal."""
-    k = np.arange(block.order)
-    roots = np.sqrt(scaled.units[block.start + svec_index(k, k)])
+    roots = np.sqrt(scaled.units[block.diagonal])
     return _Points(block, factor / roots[:, None], roots)
 
 

@@ -21,7 +21,14 @@ always bounded, whose answers are such rays.
 
 from sdpdr.program.rays.farkas import prove_infeasible
 from sdpdr.program.rays.ray import Ray
-from sdpdr.program.rays.recession import prove_unbounded
+from sdpdr.program.rays.recession import drifting, prove_unbounded
 from sdpdr.program.rays.search import find_infeasibility, find_unboundedness
 
-__all__ = ["Ray", "find_infeasibility", "find_unboundedness", "prove_infeasible", "prove_unbounded"]
+__all__ = [
+    "Ray",
+    "drifting",
+    "find_infeasibility",
+    "find_unboundedness",
+    "prove_infeasible",
+    "prove_unbounded",
+]

@@ -14,14 +14,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.magnitudes import is_written_exactly, least_share
+from sdpdr.linalg import Combined, LinearMap, VectorMap, lengths_in
+from sdpdr.linalg.magnitudes import is_whole, is_written_exactly, least_share
 from sdpdr.linalg.svec import svec
+from sdpdr.linalg.walks import connected_components
+from sdpdr.program.attain.cone import largest_order
+from sdpdr.program.attain.rounding import magnitudes, objective_at, total_size
 from sdpdr.program.dual import dual_of
-from sdpdr.program.point import PsdVariable, Value, Variable, as_dense
+from sdpdr.program.face import null_vectors, visible_rows
+from sdpdr.program.point import Factor, PsdVariable, Value, Variable, as_dense
 from sdpdr.program.rays.farkas import prove_infeasible
 from sdpdr.program.rays.ray import Kind, Ray, whole_direction
 from sdpdr.program.sdp import SDP
@@ -30,6 +35,11 @@ from sdpdr.program.sdp import SDP
 _CLEARLY = 1e-6
 # What is taken for nothing, relative to the largest entry of a direction.
 _DUST = 1e-7
+# Order of matrices beyond which no direction is written down entry by entry.
+_LARGEST = 4000
+# Whole numbers up to which sums are not rounded, by a factor of four.
+_EXACT = 2.0**51
+_WHOLE = "a direction of whole numbers, verified without rounding"
 
 
 def prove_unbounded(
@@ -74,13 +84,20 @@ def prove_unbounded(
     ('unbounded', 1.0, True, True)
     """
     kind: Kind = "unbounded" if feasible else "recession"
+    if not any(np.any(_numbers(x)) for x in values.values()):
+        return "there is no direction"
+    if all(isinstance(values.get(v.name), Factor) for v in sdp.psd_variables):
+        margin = _gain_of_factors(sdp, values)
+        if margin is not None:
+            return Ray(kind, margin, _WHOLE, rigorous=True, values=dict(values))
+    if largest_order(sdp) > _LARGEST:
+        return f"matrices of order {largest_order(sdp)} are too large for a direction to be proved"
     dense = {v.name: as_dense(values[v.name]) for v in sdp.variables if v.name in values}
     if not all(np.isfinite(x).all() for x in dense.values()):
         return "the direction is not finite"
     found = whole_direction(sdp, dense)
     if found is not None:
-        words = "a direction of whole numbers, verified without rounding"
-        return Ray(kind, _margin(sdp, found), words, rigorous=True, values=found)
+        return Ray(kind, _margin(sdp, found), _WHOLE, rigorous=True, values=found)
     # The dual is written with the sums that rows and costs are made of.
     maps = [a for side in sdp.expressions() for a in side.values()]
     exactly = all(map(is_written_exactly, maps))
@@ -96,6 +113,103 @@ def prove_unbounded(
     moved = {v.name: ray.duals[v.name] for v in sdp.variables}
     words = f"a direction that improves the objective: {ray.argument}"
     return Ray(kind, ray.margin, words, ray.rigorous, values=moved)
+
+
+def drifting(sdp: SDP, *, feasible: bool) -> Ray | None:
+    """The ray of a program in which parts of the points may move away from each other for ever.
+
+    Parameters
+    ----------
+    sdp : SDP
+    feasible : bool
+        As of `prove_unbounded`.
+
+    Examples
+    --------
+    >>> from sdpdr import blocks
+    >>> free = blocks.Gram(3) + blocks.Centered(3) + blocks.Variance(3)
+    >>> drifting(free.to_sdp(), feasible=True).values["K"].factor.ravel().tolist()
+    [2.0, -1.0, -1.0]
+    """
+    values = _apart(sdp)
+    margin = None if values is None else _gain_of_factors(sdp, values)
+    if values is None or margin is None:
+        return None
+    kind: Kind = "unbounded" if feasible else "recession"
+    return Ray(kind, margin, _WHOLE, rigorous=True, values=values)
+
+
+def _apart(sdp: SDP) -> dict[str, Value] | None:
+    """A move of a part that no row joins to the rest, about the centre; None where all are joined.
+
+    Of whole numbers, where the one vector that states a face has such.
+    """
+    if len(sdp.psd_variables) != 1 or sdp.lmis:
+        return None
+    variable = sdp.psd_variables[0]
+    name, n = variable.name, variable.n
+    maps = [r.lhs[name] for r in visible_rows(sdp) if name in r.lhs]
+    joined = [_joined(a) for a in maps if isinstance(a, LinearMap)]
+    i, j = np.concatenate([np.zeros((0, 2), dtype=np.int64), *joined]).T
+    count, part = connected_components(sp.csr_array((np.ones(i.size), (i, j)), shape=(n, n)))
+    if count == 1:
+        return None
+    first = part == part[0]
+    null = null_vectors(sdp, name)
+    if null.shape[1] > 1:
+        return None
+    column = 1.0 * first
+    if null.shape[1]:
+        u = null.toarray().ravel()
+        column = np.where(first, float(np.sum(u[~first])), -float(np.sum(u[first])))
+    still: dict[str, Value] = {v.name: np.zeros(v.size) for v in sdp.vector_variables}
+    return {**still, name: Factor(column[:, None])}
+
+
+def _joined(linear_map: LinearMap) -> Index:
+    """Pairs of points that rows have to do with; of rows that see very many, none."""
+    lengths = lengths_in(linear_map)
+    if lengths is not None:
+        return lengths[0]
+    return np.zeros((0, 2), dtype=np.int64) if linear_map.is_wide() else linear_map.pattern()
+
+
+def _gain_of_factors(sdp: SDP, values: Mapping[str, Value]) -> float | None:
+    """What is gained in a direction of matrices of whole numbers, kept as factors; None if nothing.
+
+    Over the size of its terms. Sums of whole numbers that are not too large are not rounded.
+    """
+    if sdp.lmis or any(np.any(np.asarray(values.get(v.name, 0.0))) for v in sdp.vector_variables):
+        return None
+    factors = {v.name: Factor.of(values[v.name]).factor for v in sdp.psd_variables}
+    if not all(np.array_equal(F, np.round(F)) for F in factors.values()):
+        return None
+    for r in sdp.rows:
+        parts = [(a, factors[name]) for name, a in r.lhs.items() if isinstance(a, LinearMap)]
+        if not all(_vanishes(a, F) for a, F in parts):
+            return None
+    gain = size = 0.0
+    for name, F in factors.items():
+        value, error = objective_at(sdp, name, F)
+        gain -= value + error
+        size += total_size(sdp.objective.get(name), F)
+    return min(1.0, gain / size) if gain > 0.0 else None
+
+
+def _vanishes(linear_map: LinearMap, factor: Array) -> bool:
+    """Whether all rows are zero at a factor of whole numbers, as is told without rounding."""
+    if isinstance(linear_map, Combined):
+        used = np.unique(linear_map.weights.indices)
+        inner = linear_map.inner
+        if _vanishes(inner if used.size == inner.m else inner.take(used), factor):
+            return True
+    if not is_whole(linear_map) or np.any(linear_map.apply_factor(factor)):
+        return False
+    return bool(np.all(magnitudes(linear_map, factor) < _EXACT))
+
+
+def _numbers(value: Value) -> Array:
+    return value.factor if isinstance(value, Factor) else np.asarray(value)
 
 
 def _is_blurred(linear_map: LinearMap | VectorMap) -> bool:

@@ -26,7 +26,8 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.svec import full_from_svec, smat, svec
-from sdpdr.program.attain.cone import Block, ConeProgram, Scaled
+from sdpdr.program.attain.basis import Block
+from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.newton import finite
 
 # Quotients up to which entries do not matter.

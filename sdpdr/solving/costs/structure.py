@@ -9,19 +9,30 @@ from itertools import chain
 import numpy as np
 
 from sdpdr.base.errors import NotAcceptedError
-from sdpdr.linalg import BilinearForms, Combined, InnerProduct, LinearMap, VectorMap
+from sdpdr.linalg import (
+    BilinearForms,
+    Combined,
+    InnerProduct,
+    LinearMap,
+    Products,
+    Stacked,
+    Summed,
+    VectorMap,
+)
 from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.svec import svec_size
 from sdpdr.linalg.walks import BROAD
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.chordal_pattern import Trees, find_trees
+from sdpdr.reduce.chordal_pattern import Trees, find_trees, long_rows
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.lowrank.descent.spheres import reason
 from sdpdr.solvers.lowrank.edge import form as edges
 from sdpdr.solvers.lowrank.edge.effort import Effort, effort
+from sdpdr.solvers.lowrank.frame import MAX_FILL
 from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
+from sdpdr.solvers.lowrank.general.parts import stay_forms
 from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.interior.matrix import (
     INTERIOR_RANK,
@@ -30,7 +41,7 @@ from sdpdr.solvers.lowrank.interior.matrix import (
     work_at,
 )
 
-# Numbers in the data beyond which no pattern of the interior point is looked for.
+# Numbers kept of the data beyond which no pattern of the interior point is looked for.
 LARGEST_DATA = 20_000_000
 # Order of the matrices beyond which cliques take longer to find than they may save here.
 LARGEST_PATTERN = 20_000
@@ -135,12 +146,20 @@ class Structure:
     @cached_property
     def data(self) -> int:
         """Numbers in the data matrices of all rows, those that state a face left out."""
+        return self._numbers()
+
+    @cached_property
+    def kept(self) -> int:
+        """The same as the low-rank solver keeps them, which multiplies out no long vectors."""
+        return self._numbers(kept=True)
+
+    def _numbers(self, *, kept: bool = False) -> int:
         expressions = chain(
             (rows.lhs for rows in self._shown),
             (lmi.lhs for lmi in self.sdp.lmis),
             (self.sdp.objective,),
         )
-        return sum(numbers(a) for lhs in expressions for a in lhs.values())
+        return sum(numbers(a, kept=kept) for lhs in expressions for a in lhs.values())
 
     @cached_property
     def touching(self) -> tuple[int, ...]:
@@ -167,7 +186,7 @@ class Structure:
         if self._factored is None or self.descends or not finds_its_way(self._factored):
             return None
         found = work_at(self._factored, INTERIOR_RANK)
-        return found if found.pays else None
+        return found if found.pays and found.numbers <= MAX_FILL else None
 
     @cached_property
     def descends(self) -> bool:
@@ -177,7 +196,7 @@ class Structure:
     @cached_property
     def _factored(self) -> Problem | None:
         """The program over factors; None where it has none, is one of edges, or has much data."""
-        if self.is_edge_program or not self.data <= LARGEST_DATA or why_not(self.sdp) is not None:
+        if self.is_edge_program or not self.kept <= LARGEST_DATA or why_not(self.sdp) is not None:
             return None
         return self.sdp.remembered(compile_problem)
 
@@ -212,6 +231,10 @@ class Structure:
         if self.rows > max(MANY_ROWS, CROWDED * largest):
             words = f"{self.rows} rows on matrices of order {largest} leave no small cliques"
             return Trees(reasons={"the program": words})
+        # What is long would be written out in search of a basis of the face.
+        long = long_rows(self.sdp, BROAD)
+        if long:
+            return Trees(reasons=long)
         face = Face("sparse")
         sdp = self.sdp if face.accepts(self.sdp) else face.apply(self.sdp).sdp
         return find_trees(sdp, broadest=BROAD)
@@ -248,29 +271,45 @@ class Structure:
         return [v.name for v in self.sdp.psd_variables] + [lmi.label for lmi in self.sdp.lmis]
 
 
-def numbers(linear_map: LinearMap | VectorMap) -> int:
+def numbers(linear_map: LinearMap | VectorMap, *, kept: bool = False) -> int:
     """Numbers in the data matrices of a map's rows, without multiplying them out where it can be.
+
+    Parameters
+    ----------
+    linear_map : LinearMap or VectorMap
+    kept : bool, default False
+        Count forms in long vectors as the low-rank solver keeps them, by their vectors.
 
     Examples
     --------
-    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> from sdpdr.linalg import QuadraticForms, SquaredEdgeLengths
     >>> numbers(SquaredEdgeLengths(3, [[0, 1], [1, 2]]))
     8
+    >>> mean = QuadraticForms(np.ones((1, 10_000)))
+    >>> numbers(mean), numbers(mean, kept=True)
+    (100000000, 20000)
     """
     if isinstance(linear_map, BilinearForms):
-        return int(np.diff(linear_map.left.indptr) @ np.diff(linear_map.right.indptr))
+        if kept and stay_forms(linear_map):
+            return int(linear_map.left.nnz + linear_map.right.nnz)
+        return linear_map.n_entries
     if isinstance(linear_map, InnerProduct):
-        coefficients = linear_map.coefficients
-        return int(getattr(coefficients, "nnz", np.size(coefficients)))
+        return linear_map.n_entries
     if isinstance(linear_map, Combined):
         share = linear_map.weights.nnz / max(1, linear_map.inner.m)
-        return int(share * numbers(linear_map.inner))
+        return int(share * numbers(linear_map.inner, kept=kept))
+    if isinstance(linear_map, (Stacked, Summed)) and linear_map.is_wide():
+        return sum(numbers(part, kept=kept) for part in linear_map.maps)
+    if isinstance(linear_map, Products):
+        return linear_map.n_entries
     return int(linear_map.matrix().nnz)
 
 
 def busy_rows(linear_map: LinearMap | VectorMap) -> int:
     """Rows of a map that are not zero, without multiplying them out where it can be."""
-    if isinstance(linear_map, (BilinearForms, InnerProduct, Combined)):
+    if isinstance(linear_map, (BilinearForms, InnerProduct, Combined, Products)):
+        return int(linear_map.m)
+    if isinstance(linear_map, (Stacked, Summed)) and linear_map.is_wide():
         return int(linear_map.m)
     return int(np.count_nonzero(np.diff(linear_map.matrix().tocsr().indptr)))
 

@@ -242,7 +242,7 @@ def _interior(structure: Structure) -> Work:
     """Newton's method with sparse factorizations on the cliques of all rows."""
     found = structure.interior
     assert found is not None
-    assembled = 30.0 * structure.data * RANK**2
+    assembled = 30.0 * structure.kept * RANK**2
     return Work(found.multiplications + assembled, 3.0 * found.numbers)
 
 
@@ -252,14 +252,14 @@ def _descending(structure: Structure) -> Work:
     rank = min(np.sqrt(2.0 * m) + 1.0, 2.5 * np.log(n + 2.0))
     # Rows beyond one for each point have prices, and prices take several rounds to settle.
     products = 1000.0 if m <= n else 5000.0
-    return Work(products * (structure.data + 10.0 * n) * rank, 30.0 * structure.data * rank)
+    return Work(products * (structure.kept + 10.0 * n) * rank, 30.0 * structure.kept * rank)
 
 
 def _factored(structure: Structure) -> Work:
     """Newton's method with conjugate gradients on an augmented Lagrangian."""
     n, m = sum(v.n for v in structure.sdp.psd_variables), structure.rows + structure.lmi_entries
     rank = min(np.sqrt(2.0 * m) + 1.0, 2.0 * np.log(n + 2.0))
-    products = structure.data * rank + n * rank**2
+    products = structure.kept * rank + n * rank**2
     return Work(float(1000.0 * products + m**3 / 3.0), float(10.0 * products + m * min(m, 3000)))
 
 

@@ -214,7 +214,7 @@ class Search:
 
     def _first(self, at: InteriorPoint, R: Matrix) -> Iterate:
         """Where to begin from a factor alone: with multipliers where only lengths are limited."""
-        start = stretched(self.goal, R, self.journal.late) if self.goal.only_cuts else None
+        start = stretched(self.goal, R, self.journal) if self.goal.only_cuts else None
         return at.begin(R) if start is None else at.central(start)
 
     def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.sparse import csr_matrix
 
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.frame import Journal, Options
 
 # Pull of an edge that misses its copy by its own length, over the objective per edge. Answers have
 # pulls of 1 in the mean; much harder ones let points move slowly. Of 12 to 40, and 8 to 40 rounds,
@@ -40,9 +40,7 @@ class Stretched:
     pull: float
 
 
-def stretched(
-    program: EdgeProgram, R: Matrix, late: Callable[[], bool] = lambda: False
-) -> Stretched | None:
+def stretched(program: EdgeProgram, R: Matrix, journal: Journal | None = None) -> Stretched | None:
     r"""Stretch points under upper limits, a few rounds of alternating directions.
 
     With a copy :math:`p_e` of every difference :math:`\delta_e = R_i - R_j`, scaled multipliers
@@ -61,8 +59,8 @@ def stretched(
     program : EdgeProgram
         One of `EdgeProgram.only_cuts`.
     R : (n, r) array
-    late : callable, optional
-        Says when time is up; no further round is then begun.
+    journal : Journal, optional
+        Counts factorizations, and says when time is up; no further round is then begun.
 
     Returns
     -------
@@ -82,7 +80,8 @@ def stretched(
     >>> 0.9 < float(np.ptp(found.R)) < 1.1
     True
     """
-    prepared = _held_together(program, R)
+    journal = journal or Journal(Options())
+    prepared = _held_together(program, R, journal)
     if prepared is None:
         return None
     matrix, pull = prepared
@@ -97,7 +96,7 @@ def stretched(
     moved = np.zeros_like(copies)
     reach = np.ones(program.m)
     for _ in range(_ROUNDS):
-        if late():
+        if journal.late():
             break
         pulled = 2.0 * (adjoint @ (weights[:, None] * (copies - moved)))
         R = np.hstack([matrix.solve(column[:, None]) for column in pulled.T])
@@ -110,7 +109,9 @@ def stretched(
     return None if drifted else Stretched(R, reach, pull)
 
 
-def _held_together(program: EdgeProgram, R: Matrix) -> tuple[BlockLaplacian, float] | None:
+def _held_together(
+    program: EdgeProgram, R: Matrix, journal: Journal
+) -> tuple[BlockLaplacian, float] | None:
     """Factors of the matrix of a round, and a pull that makes it positive but for moving all."""
     matrix = BlockLaplacian(program.edges, program.mass, 1, program.objective)
     shift = -2.0 * program.objective.variance
@@ -119,8 +120,10 @@ def _held_together(program: EdgeProgram, R: Matrix) -> tuple[BlockLaplacian, flo
     for _ in range(_TRIES):
         # Held together by less, they are held together well by the whole.
         matrix.assemble(pull / (_MARGIN * program.sqdist), none, none[:, None])
+        journal.factorizations += 1
         if matrix.factorize(shift) == (1 if shift < 0.0 else 0):
             matrix.assemble(pull / program.sqdist, none, none[:, None])
+            journal.factorizations += 1
             matrix.factorize(shift)
             return matrix, pull
         pull *= _HARDER

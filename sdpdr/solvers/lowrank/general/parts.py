@@ -119,10 +119,8 @@ def part_of(linear_map: LinearMap) -> Part:
         return Part.stacked([part_of(a) for a in linear_map.maps])
     if isinstance(linear_map, Summed):
         return _joined([part_of(a) for a in linear_map.maps], _total, sp.hstack)
-    if isinstance(linear_map, BilinearForms):
-        products = np.diff(linear_map.left.indptr) * np.diff(linear_map.right.indptr)
-        if np.max(products, initial=0) > _MOST_PRODUCTS:
-            return _forms(linear_map.left, linear_map.right)
+    if isinstance(linear_map, BilinearForms) and stay_forms(linear_map):
+        return _forms(linear_map.left, linear_map.right)
     if isinstance(linear_map, Products) and linear_map.n**2 > _MOST_ENTRIES:
         raise NotAcceptedError(
             f"rows K u with a right side other than zero read all {linear_map.n**2} entries of "
@@ -130,6 +128,19 @@ def part_of(linear_map: LinearMap) -> Part:
         )
     rows = linear_map.matrix()
     return _low_rank(linear_map, rows) or Part.of_matrix(linear_map.n, rows)
+
+
+def stay_forms(forms: BilinearForms) -> bool:
+    """Whether forms are kept as their vectors, of which one is too long to be multiplied out.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import QuadraticForms
+    >>> stay_forms(QuadraticForms(np.ones((1, 12)))), stay_forms(QuadraticForms(np.ones((1, 13))))
+    (False, True)
+    """
+    products = np.diff(forms.left.indptr).astype(np.int64) * np.diff(forms.right.indptr)
+    return bool(np.max(products, initial=0) > _MOST_PRODUCTS)
 
 
 def _forms(left: sp.csr_array, right: sp.csr_array) -> Part:

@@ -343,11 +343,12 @@ class InteriorWork:
         >>> work = InteriorWork(1e10, 3e7)
         >>> work.fits(600.0, 3e8), work.fits(60.0, 3e8), work.fits(600.0, 1e7)
         (True, False, False)
+        >>> work.fits(np.inf, 3e8)
+        True
         """
-        # What is small is over before it would be missed. Of what is not, a step may take minutes
-        # where a hub meets many rows, which nobody asked for who gave no time.
-        foreseen = _FACTORIZATIONS * self.multiplications <= PACE * seconds < np.inf
-        in_time = self.multiplications <= _WORK or foreseen
+        # What is small is over before it would be missed, and who sets no limit has all the time
+        # that any limit would give.
+        in_time = self.multiplications <= max(_WORK, PACE * seconds / _FACTORIZATIONS)
         return in_time and self.numbers <= numbers
 
 
