@@ -13,6 +13,7 @@ Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, for 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,64 +22,20 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.run import Verdict
-from sdpdr.solvers.dense.normal import Data, Factored, Normal
-from sdpdr.solvers.dense.scaling import Scaling
+from sdpdr.solvers.dense.direction import Direction, Directions, Iterate
+from sdpdr.solvers.dense.normal import Data, Normal
 
-# Share of the way to the boundary; steps below the least get nowhere.
-_SHARE, _LEAST = 0.98, 1e-4
+# Share of the way to the boundary, of short steps and of long ones; steps below the least get
+# nowhere.
+_SHARE, _LARGEST_SHARE, _LEAST = 0.9, 0.98, 1e-4
 # Over the tolerance of the gap, that of residuals.
 _RESIDUALS = 10.0
-# Times that what a step leaves of its equations is solved for, which rounding of the matrix and of
-# scalings make large beside residuals near an optimum; the best step is taken.
-_REFINED = 4
+# What a step may leave of its equations, beside what there is of residuals or is allowed of them;
+# and how often it is refined at most, and the last one, which leaves what rounding does.
+_EXACT, _REFINED, _REFINED_LAST, _ROUNDING = 1e-3, 12, 100, 1e-13
 # What a ray may miss its equations by, relatively.
 _RAY = 1e-9
 Follow = Callable[[Mapping[str, Any]], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """A point v, s with multipliers y of equations and z of cones, and what is left of each.
-
-    Attributes
-    ----------
-    v, s, y, z : arrays
-    free : array
-        Of the equations of multipliers, c + Q v + E^T y - M^T z, with the other sign.
-    missed : array
-        e - E v
-    apart : array
-        M v + t - s
-    """
-
-    v: Array
-    s: Array
-    y: Array
-    z: Array
-    free: Array
-    missed: Array
-    apart: Array
-
-    @classmethod
-    def at(cls, data: Data, v: Array, s: Array, y: Array, z: Array) -> Iterate:
-        """With residuals."""
-        free = data.transposed @ z - data.cost - data.curvature * v - data.E.T @ y
-        return cls(v, s, y, z, free, data.e - data.E @ v, data.M @ v + data.t - s)
-
-    def gap(self) -> float:
-        """The product of s and z."""
-        return float(self.s @ self.z)
-
-    def values(self, data: Data) -> tuple[float, float]:
-        """The value of the point, and the bound of the multipliers were they feasible."""
-        curved = 0.5 * float(data.curvature @ (self.v * self.v))
-        below = -float(data.e @ self.y + data.t @ self.z) - curved
-        return float(data.cost @ self.v) + curved, below
-
-    def error(self, data: Data) -> float:
-        """The largest residual, each relative to its data."""
-        pairs = ((self.free, data.cost), (self.missed, data.e), (self.apart, data.t))
-        return max(float(np.linalg.norm(a) / (1.0 + np.linalg.norm(b))) for a, b in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +53,8 @@ def minimized(
     max_iter: int,
     deadline: Deadline | None = None,
     follow: Follow | None = None,
+    *,
+    central: bool = False,
 ) -> Ending:
     """Solve a program over cones.
 
@@ -108,6 +67,8 @@ def minimized(
     deadline : Deadline, optional
     follow : callable, optional
         Given a record an iteration.
+    central : bool, default False
+        Whether the last step is to leave all products the same, and no residuals but of rounding.
 
     Examples
     --------
@@ -124,7 +85,8 @@ def minimized(
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _Method(data, tol).run(max_iter, deadline or Deadline(), follow)
+            method = _Method(data, tol, central)
+            return method.run(max_iter, deadline or Deadline(), follow)
     except np.linalg.LinAlgError:  # before there was a point
         zero = np.zeros(data.cost.size), data.cones.identity, np.zeros(data.e.size)
         return Ending(Iterate.at(data, *zero, data.cones.identity), Verdict.FAILED, 0)
@@ -133,8 +95,10 @@ def minimized(
 class _Method:
     """The iteration."""
 
-    def __init__(self, data: Data, tol: float) -> None:
+    def __init__(self, data: Data, tol: float, central: bool) -> None:
         self._data, self._tol, self._normal = data, tol, Normal(data)
+        self._size = 1.0 + float(np.linalg.norm(data.cost) + np.linalg.norm(data.e))
+        self._central = central
 
     def run(self, max_iter: int, deadline: Deadline, follow: Follow | None) -> Ending:
         now = self._first()
@@ -142,16 +106,17 @@ class _Method:
             verdict = self._verdict(now)
             if follow is not None:
                 follow(self._record(now, k, deadline.spent))
-            if verdict is not None:
+            if verdict is not None and not (self._central and verdict is Verdict.SOLVED):
                 return Ending(now, verdict, k)
             if deadline.is_over():
                 return Ending(now, Verdict.TIME_LIMIT, k)
-            try:
-                further = self._moved(now)
-            except np.linalg.LinAlgError:
-                further = None
+            further, ends = None, self._central and self._is_close(now)
+            with suppress(np.linalg.LinAlgError):
+                further = self._centred(now) if ends else self._moved(now)
+            if ends and further is not None and further.error(self._data) <= self._allowed:
+                return Ending(further, Verdict.SOLVED, k + 1)
             if further is None:
-                return Ending(now, Verdict.INACCURATE, k)
+                return Ending(now, self._verdict(now) or Verdict.INACCURATE, k)
             now = further
         return Ending(now, self._verdict(now) or Verdict.ITERATION_LIMIT, max_iter)
 
@@ -167,11 +132,18 @@ class _Method:
             "seconds": seconds,
         }
 
+    @property
+    def _allowed(self) -> float:
+        """What is allowed of residuals."""
+        return _RESIDUALS * self._tol
+
+    def _is_close(self, now: Iterate) -> bool:
+        """Whether the gap is as small as it is to be."""
+        return now.gap() <= self._tol * max(1.0, abs(now.values(self._data)[0]))
+
     def _verdict(self, now: Iterate) -> Verdict | None:
         data = self._data
-        value, _ = now.values(data)
-        small = now.gap() <= self._tol * max(1.0, abs(value))
-        if small and now.error(data) <= _RESIDUALS * self._tol:
+        if self._is_close(now) and now.error(data) <= self._allowed:
             return Verdict.SOLVED
         # Multipliers that gain without limit, or a direction that does.
         gain = -float(data.e @ now.y + data.t @ now.z)
@@ -203,54 +175,43 @@ class _Method:
     def _moved(self, now: Iterate) -> Iterate | None:
         """The next iterate; None where a step gets nowhere."""
         data = self._data
-        scaling = Scaling(data.cones, now.s, now.z)
-        system, gap = self._normal.factored(scaling), now.gap()
+        ways = Directions(data, self._normal, now)
+        scaling, gap = ways.scaling, now.gap()
         point = scaling.point
-        ds, dz = self._step(now, scaling, system, -point, 1.0, refine=False)[2:]
-        ahead = [min(1.0, reach) for reach in scaling.reach(ds, dz)]
-        left = float((point + ahead[0] * ds) @ (point + ahead[1] * dz))
+        ahead = ways.towards(-point, 1.0)
+        one, other = (min(1.0, reach) for reach in scaling.reach(ahead.ds, ahead.dz))
+        left = float((point + one * ahead.ds) @ (point + other * ahead.dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
         barrier = share * gap / data.cones.degree
         # The product of both is to be as large as the barrier.
-        wanted = barrier * self._data.cones.identity - scaling.product(ds, dz)
+        wanted = barrier * data.cones.identity - scaling.product(ahead.ds, ahead.dz)
         wanted = scaling.divided(wanted) - point
-        dv, dy, ds, dz = self._step(now, scaling, system, wanted, 1.0 - share)
-        lengths = [min(1.0, _SHARE * reach) for reach in scaling.reach(ds, dz)]
+        wanted = ways.centred(wanted, 1.0 - share, barrier)
+        goal = _EXACT * max(now.left(), self._tol * self._size)
+        return self._at_end(ways, ways.refined(wanted, 1.0 - share, goal, _REFINED), 1.0 - share)
+
+    def _centred(self, now: Iterate) -> Iterate | None:
+        """The point whose products are all the same, with no residuals but of rounding."""
+        data = self._data
+        ways = Directions(data, self._normal, now)
+        barrier = now.gap() / data.cones.degree
+        wanted = ways.scaling.divided(barrier * data.cones.identity) - ways.scaling.point
+        found = ways.refined(wanted, 1.0, _ROUNDING * self._size, _REFINED_LAST)
+        return self._at_end(ways, found, 1.0)
+
+    def _at_end(self, ways: Directions, found: Direction, share: float) -> Iterate | None:
+        """As far along a direction as cones allow; None where that is nowhere."""
+        data, now = self._data, ways.now
+        reach = ways.scaling.reach(found.ds, found.dz)
+        # The nearer to the boundary a step ends, the shorter is the next; long ones have earned it.
+        near = _SHARE + (_LARGEST_SHARE - _SHARE) * min(1.0, *reach)
+        lengths = [min(1.0, near * x) for x in reach]
         if np.any(data.curvature):
             lengths = [min(lengths)] * 2
         if not max(lengths) > _LEAST:
             return None
         one, other = lengths
-        s = now.s + one * (data.M @ dv + (1.0 - share) * now.apart)
-        z = now.z + other * scaling.outer(dz)
-        moved = Iterate.at(data, now.v + one * dv, s, now.y + other * dy, z)
+        s = now.s + one * (data.M @ found.dv + share * now.apart)
+        z = now.z + other * ways.scaling.outer(found.dz)
+        moved = Iterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None
-
-    def _step(
-        self,
-        now: Iterate,
-        scaling: Scaling,
-        system: Factored,
-        wanted: Array,
-        share: float,
-        *,
-        refine: bool = True,
-    ) -> tuple[Array, Array, Array, Array]:
-        """dv, dy and scaled ds, dz with a sum as wanted, which take a share of the residuals."""
-        data = self._data
-        apart = share * scaling.inner(now.apart)
-        right = share * now.free + data.transposed @ scaling.outer(wanted - apart)
-        dv, dy = system.solve(right, share * now.missed, refine=refine)
-        ds = scaling.inner(data.M @ dv) + apart
-        best, least = (dv, dy, ds, wanted - ds), np.inf
-        for _ in range(_REFINED if refine else 0):
-            dv, dy, ds, dz = found = dv, dy, ds, wanted - ds
-            left = share * now.free + data.transposed @ scaling.outer(dz)
-            left -= data.curvature * dv + data.E.T @ dy
-            size = float(np.linalg.norm(left))
-            if not size < least:
-                break
-            best, least = found, size
-            more, further = system.solve(left, share * now.missed - data.E @ dv, refine=False)
-            dv, dy, ds = dv + more, dy + further, ds + scaling.inner(data.M @ more)
-        return best

@@ -145,14 +145,14 @@ class Factored:
         diagonal = np.diagonal(matrix)
         self._units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         self._matrix, self._E = matrix, E
-        self._lower = _cholesky(matrix * self._units * self._units[:, None])
+        self._lower = _cholesky(matrix, self._units)
         if E.size:
             scaled = (E * self._units).T
             self._halves = sl.lapack.dtrtrs(self._lower, scaled, lower=1)[0]
             products = self._halves.T @ self._halves
             sizes = np.diagonal(products)
             self._prices = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
-            self._corner = _cholesky(products * self._prices * self._prices[:, None])
+            self._corner = _cholesky(products, self._prices)
 
     def solve(self, right: Array, missed: Array, *, refine: bool = True) -> tuple[Array, Array]:
         """Dv and dy, with one step of refinement unless it is not to be."""
@@ -177,15 +177,17 @@ class Factored:
         return self._units * dv, dy
 
 
-def _cholesky(matrix: Array) -> Array:
-    """The lower triangle of a matrix of unit diagonal."""
+def _cholesky(matrix: Array, units: Array) -> Array:
+    """The lower triangle of a symmetric matrix, in units that make its diagonal one."""
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError("numbers became too large")
-    before, places = 0.0, np.arange(len(matrix))
+    places = np.arange(len(matrix))
     for shift in _SHIFTS:
-        matrix[places, places] += shift - before
-        lower, broken = sl.lapack.dpotrf(matrix, lower=1)
+        scaled = matrix * units
+        scaled *= units[:, None]
+        scaled[places, places] += shift
+        # LAPACK reads columns, and would copy what is stored by rows.
+        lower, broken = sl.lapack.dpotrf(scaled.T, lower=1, overwrite_a=1)
         if not broken:
             return np.asarray(lower)
-        before = shift
     raise np.linalg.LinAlgError("the matrix of a step is singular")
