@@ -304,11 +304,11 @@ def brief_solver(solver: Solver, sdp: SDP) -> Solver:
 
 
 def well_inside(solver: Solver) -> Solver:
-    """The solver, asked for no more than leaves a point inside its cones, and for a central one.
+    """The solver, asked for no more than leaves a point inside its cones, and for an exact one.
 
     Averages move eigenvalues by what is left of the equations, which is to be less than the
     smallest.
     """
     asked = max(_FLOOR, _OF_AVERAGES * solver.tol)
-    own = {**dict.fromkeys(solver.tolerances(), asked), "central": True, **solver.options}
+    own = {**dict.fromkeys(solver.tolerances(), asked), "exact": True, **solver.options}
     return replace(solver, options=own)

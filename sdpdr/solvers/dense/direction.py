@@ -29,6 +29,8 @@ _CORRECTIONS, _WORTH = 4, 100
 _FURTHER, _MORE, _GAINED, _APART = 1.08, 0.1, 0.02, 10.0
 # Corrections in a row that take less than a hundredth of an error, after which no other is tried.
 _PATIENCE, _LESS = 8, 0.99
+# What a correction must have that others before it have not.
+_NEW = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,20 +112,20 @@ class Directions:
         self.scaling = Scaling(data.cones, now.s, now.z)
         self._system = normal.factored(self.scaling)
 
-    def towards(self, wanted: Array, share: float) -> Direction:
-        """The direction that takes a share of the residuals, as the factor has it."""
+    def towards(self, wanted: Array) -> Direction:
+        """The direction that takes all residuals, as the factor has it."""
         data, scaling, now = self.data, self.scaling, self.now
-        apart = share * scaling.inner(now.apart)
-        right = share * now.free + data.transposed @ scaling.outer(wanted - apart)
-        dv, dy = self._system.solve(right, share * now.missed, refine=False)
+        apart = scaling.inner(now.apart)
+        right = now.free + data.transposed @ scaling.outer(wanted - apart)
+        dv, dy = self._system.solve(right, now.missed, refine=False)
         ds = scaling.inner(data.M @ dv) + apart
         return Direction(dv, dy, ds, wanted - ds)
 
-    def refined(self, wanted: Array, share: float, goal: float, most: int) -> Direction:
+    def refined(self, wanted: Array, goal: float, most: int) -> Direction:
         """The same, refined until no more than a goal is left of its equations, or in vain."""
         data, scaling = self.data, self.scaling
-        best = found = self.towards(wanted, share)
-        left = self._left(found, share)
+        best = found = self.towards(wanted)
+        left = self._left(found)
         least, idle, p = float(np.linalg.norm(left)), 0, found.dv.size
         images, sources = list[Array](), list[Direction]()
         while least > goal and idle < _PATIENCE and len(images) < most:
@@ -131,6 +133,7 @@ class Directions:
             ds = scaling.inner(data.M @ dv)
             image = data.transposed @ scaling.outer(ds) + data.curvature * dv + data.E.T @ dy
             image = np.concatenate([image, data.E @ dv])
+            whole = float(np.linalg.norm(image))
             # Twice, since once leaves of what is parallel what rounding makes of it.
             for _ in range(2):
                 for known, source in zip(images, sources, strict=True):
@@ -139,40 +142,40 @@ class Directions:
                     dv, dy = dv - part * source.dv, dy - part * source.dy
                     ds = ds - part * source.ds
             size = float(np.linalg.norm(image))
-            if not 0.0 < size < np.inf:
+            if not _NEW * whole < size < np.inf:
                 break
             images.append(image / size)
             sources.append(Direction(dv / size, dy / size, ds / size, ds))
             step, last = float(images[-1] @ left), sources[-1]
             ds = found.ds + step * last.ds
             found = Direction(found.dv + step * last.dv, found.dy + step * last.dy, ds, wanted - ds)
-            left = self._left(found, share)
+            left = self._left(found)
             error = float(np.linalg.norm(left))
             idle = 0 if error < _LESS * least else idle + 1
             if error < least:
                 best, least = found, error
         return best
 
-    def _left(self, found: Direction, share: float) -> Array:
+    def _left(self, found: Direction) -> Array:
         """What a direction leaves of both equations."""
         data, now = self.data, self.now
-        free = share * now.free + data.transposed @ self.scaling.outer(found.dz)
+        free = now.free + data.transposed @ self.scaling.outer(found.dz)
         free -= data.curvature * found.dv + data.E.T @ found.dy
-        return np.concatenate([free, share * now.missed - data.E @ found.dv])
+        return np.concatenate([free, now.missed - data.E @ found.dv])
 
-    def centred(self, wanted: Array, share: float, barrier: float) -> Array:
+    def centred(self, wanted: Array, barrier: float) -> Array:
         """What is to be wanted for products not to end far from a barrier."""
         cones, scaling = self.data.cones, self.scaling
         if self.data.cost.size < _WORTH:
             return wanted
-        found = self.towards(wanted, share)
+        found = self.towards(wanted)
         reach = [min(1.0, x) for x in scaling.reach(found.ds, found.dz)]
         for _ in range(_CORRECTIONS):
             far = [min(1.0, _FURTHER * x + _MORE) for x in reach]
             ends = scaling.point + far[0] * found.ds, scaling.point + far[1] * found.dz
             lacking = cones.lacking(scaling.product(*ends), barrier / _APART, barrier * _APART)
             other = wanted + scaling.divided(lacking)
-            found = self.towards(other, share)
+            found = self.towards(other)
             further = [min(1.0, x) for x in scaling.reach(found.ds, found.dz)]
             if not sum(further) >= sum(reach) + _GAINED:
                 break

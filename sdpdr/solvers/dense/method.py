@@ -30,9 +30,10 @@ from sdpdr.solvers.dense.normal import Data, Normal
 _SHARE, _LARGEST_SHARE, _LEAST = 0.9, 0.98, 1e-4
 # Over the tolerance of the gap, that of residuals.
 _RESIDUALS = 10.0
-# What a step may leave of its equations, beside what there is of residuals or is allowed of them;
-# and how often it is refined at most, and the last one, which leaves what rounding does.
-_EXACT, _REFINED, _REFINED_LAST, _ROUNDING = 1e-3, 12, 100, 1e-13
+# What a step may leave of its equations, beside what there is of residuals or is allowed of them,
+# and how often it is refined for that; the same where rounding alone is to be left.
+_SMALL, _SELDOM = 1e-3, 12
+_ROUNDING, _OFTEN = 1e-12, 30
 # What a ray may miss its equations by, relatively.
 _RAY = 1e-9
 Follow = Callable[[Mapping[str, Any]], None]
@@ -54,7 +55,7 @@ def minimized(
     deadline: Deadline | None = None,
     follow: Follow | None = None,
     *,
-    central: bool = False,
+    exact: bool = False,
 ) -> Ending:
     """Solve a program over cones.
 
@@ -67,8 +68,8 @@ def minimized(
     deadline : Deadline, optional
     follow : callable, optional
         Given a record an iteration.
-    central : bool, default False
-        Whether the last step is to leave all products the same, and no residuals but of rounding.
+    exact : bool, default False
+        Whether steps are to leave no residuals of equations but of rounding.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def minimized(
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            method = _Method(data, tol, central)
+            method = _Method(data, tol, exact)
             return method.run(max_iter, deadline or Deadline(), follow)
     except np.linalg.LinAlgError:  # before there was a point
         zero = np.zeros(data.cost.size), data.cones.identity, np.zeros(data.e.size)
@@ -95,10 +96,10 @@ def minimized(
 class _Method:
     """The iteration."""
 
-    def __init__(self, data: Data, tol: float, central: bool) -> None:
+    def __init__(self, data: Data, tol: float, exact: bool) -> None:
         self._data, self._tol, self._normal = data, tol, Normal(data)
         self._size = 1.0 + float(np.linalg.norm(data.cost) + np.linalg.norm(data.e))
-        self._central = central
+        self._exact = exact
 
     def run(self, max_iter: int, deadline: Deadline, follow: Follow | None) -> Ending:
         now = self._first()
@@ -106,17 +107,15 @@ class _Method:
             verdict = self._verdict(now)
             if follow is not None:
                 follow(self._record(now, k, deadline.spent))
-            if verdict is not None and not (self._central and verdict is Verdict.SOLVED):
+            if verdict is not None:
                 return Ending(now, verdict, k)
             if deadline.is_over():
                 return Ending(now, Verdict.TIME_LIMIT, k)
-            further, ends = None, self._central and self._is_close(now)
+            further = None
             with suppress(np.linalg.LinAlgError):
-                further = self._centred(now) if ends else self._moved(now)
-            if ends and further is not None and further.error(self._data) <= self._allowed:
-                return Ending(further, Verdict.SOLVED, k + 1)
+                further = self._moved(now)
             if further is None:
-                return Ending(now, self._verdict(now) or Verdict.INACCURATE, k)
+                return Ending(now, Verdict.INACCURATE, k)
             now = further
         return Ending(now, self._verdict(now) or Verdict.ITERATION_LIMIT, max_iter)
 
@@ -132,18 +131,11 @@ class _Method:
             "seconds": seconds,
         }
 
-    @property
-    def _allowed(self) -> float:
-        """What is allowed of residuals."""
-        return _RESIDUALS * self._tol
-
-    def _is_close(self, now: Iterate) -> bool:
-        """Whether the gap is as small as it is to be."""
-        return now.gap() <= self._tol * max(1.0, abs(now.values(self._data)[0]))
-
     def _verdict(self, now: Iterate) -> Verdict | None:
         data = self._data
-        if self._is_close(now) and now.error(data) <= self._allowed:
+        value, _ = now.values(data)
+        small = now.gap() <= self._tol * max(1.0, abs(value))
+        if small and now.error(data) <= _RESIDUALS * self._tol:
             return Verdict.SOLVED
         # Multipliers that gain without limit, or a direction that does.
         gain = -float(data.e @ now.y + data.t @ now.z)
@@ -178,7 +170,7 @@ class _Method:
         ways = Directions(data, self._normal, now)
         scaling, gap = ways.scaling, now.gap()
         point = scaling.point
-        ahead = ways.towards(-point, 1.0)
+        ahead = ways.towards(-point)
         one, other = (min(1.0, reach) for reach in scaling.reach(ahead.ds, ahead.dz))
         left = float((point + one * ahead.ds) @ (point + other * ahead.dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
@@ -186,20 +178,16 @@ class _Method:
         # The product of both is to be as large as the barrier.
         wanted = barrier * data.cones.identity - scaling.product(ahead.ds, ahead.dz)
         wanted = scaling.divided(wanted) - point
-        wanted = ways.centred(wanted, 1.0 - share, barrier)
-        goal = _EXACT * max(now.left(), self._tol * self._size)
-        return self._at_end(ways, ways.refined(wanted, 1.0 - share, goal, _REFINED), 1.0 - share)
+        found = ways.refined(ways.centred(wanted, barrier), *self._goal(now))
+        return self._at_end(ways, found)
 
-    def _centred(self, now: Iterate) -> Iterate | None:
-        """The point whose products are all the same, with no residuals but of rounding."""
-        data = self._data
-        ways = Directions(data, self._normal, now)
-        barrier = now.gap() / data.cones.degree
-        wanted = ways.scaling.divided(barrier * data.cones.identity) - ways.scaling.point
-        found = ways.refined(wanted, 1.0, _ROUNDING * self._size, _REFINED_LAST)
-        return self._at_end(ways, found, 1.0)
+    def _goal(self, now: Iterate) -> tuple[float, int]:
+        """What a step may leave of its equations, and how often it is refined for that."""
+        if self._exact:
+            return _ROUNDING * self._size, _OFTEN
+        return _SMALL * max(now.left(), self._tol * self._size), _SELDOM
 
-    def _at_end(self, ways: Directions, found: Direction, share: float) -> Iterate | None:
+    def _at_end(self, ways: Directions, found: Direction) -> Iterate | None:
         """As far along a direction as cones allow; None where that is nowhere."""
         data, now = self._data, ways.now
         reach = ways.scaling.reach(found.ds, found.dz)
@@ -211,7 +199,7 @@ class _Method:
         if not max(lengths) > _LEAST:
             return None
         one, other = lengths
-        s = now.s + one * (data.M @ found.dv + share * now.apart)
+        s = now.s + one * (data.M @ found.dv + now.apart)
         z = now.z + other * ways.scaling.outer(found.dz)
         moved = Iterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None

@@ -86,15 +86,19 @@ class Normal:
     def matrix(self, scaling: Scaling | None) -> Array:
         """Q + M^T W M; without a scaling, with the identity in place of W."""
         data, p = self._data, self._data.cost.size
-        found = np.zeros((p, p))
+        found, filled = np.zeros((p, p)), False
         for block, root in zip(self._blocks, _roots_of(data.cones, scaling), strict=True):
             if not block.at.size:
                 continue
             low, high = int(block.at[0]), int(block.at[-1]) + 1
-            if high - low == block.at.size:
+            if high - low == block.at.size == p and not filled:
+                # Numbers of this size are not copied where they need not be.
+                found = block.product(root)
+            elif high - low == block.at.size:
                 found[low:high, low:high] += block.product(root)
             else:
                 found[np.ix_(block.at, block.at)] += block.product(root)
+            filled = True
         weights = np.ones(data.cones.linear) if scaling is None else 1.0 / scaling.weights**2
         diagonal = np.bincount(self._at, weights[self._single] * self._squares, minlength=p)
         found[np.arange(p), np.arange(p)] += data.curvature + diagonal
@@ -179,7 +183,7 @@ class Factored:
 
 def _cholesky(matrix: Array, units: Array) -> Array:
     """The lower triangle of a symmetric matrix, in units that make its diagonal one."""
-    if not np.isfinite(matrix).all():
+    if not np.isfinite(np.sum(matrix)):
         raise np.linalg.LinAlgError("numbers became too large")
     places = np.arange(len(matrix))
     for shift in _SHIFTS:
