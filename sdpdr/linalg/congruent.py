@@ -81,10 +81,15 @@ class Block:
         return smat(columns)
 
     @cached_property
-    def low(self) -> tuple[Array, sp.csr_array] | None:
-        """Vectors b as rows, and what columns are made of; where that is less work than all else.
+    def low(self) -> tuple[Array, Array] | None:
+        r"""Vectors b of all columns; where sums of squares are less work than all else.
 
-        Vectors of one column follow on each other.
+        In units that leave of every :math:`\lambda_k` a sign, which is that of the k-th vectors of
+        all columns. Columns that have no such vector have zeros.
+
+        Returns
+        -------
+        (array of shape (k, p, n), array of shape (k,)) or None
         """
         p, n = self.at.size, self.order
         least = min(self._by_entries, self._by_scaling)
@@ -92,36 +97,39 @@ class Block:
         if least < max(_WORTH, float(p) ** 2 * (n + _SQUARE)):
             return None
         i, j = svec_pairs(self.seen)
-        vectors, weights, count = [], [], np.zeros(p, dtype=np.int64)
+        found, most = list[tuple[Array, Array]](), {-1.0: 0, 1.0: 0}
         for e in range(p):
             part = slice(self.rows.indptr[e], self.rows.indptr[e + 1])
-            values, rows = _factored(
-                i[self.rows.indices[part]], j[self.rows.indices[part]], self.rows.data[part], n
-            )
-            vectors.append(rows)
-            weights.append(values)
-            count[e] = values.size
-            if float(count.sum()) ** 2 * (n + _SQUARE) > least:
+            rows = self.rows.indices[part]
+            found.append(_factored(i[rows], j[rows], self.rows.data[part], n))
+            for sign in most:
+                most[sign] = max(most[sign], int(np.sum(sign * found[-1][0] > 0.0)))
+            if (float(p) * sum(most.values())) ** 2 * (n + _SQUARE) > least:
                 return None
-        of = np.repeat(np.arange(p), count)
-        pairs = (of, np.arange(of.size))
-        sums = sp.csr_array((np.concatenate(weights), pairs), shape=(p, of.size))
-        return np.concatenate(vectors), sums
+        signs = np.repeat(list(most), list(most.values()))
+        vectors = np.zeros((signs.size, p, n))
+        for e, (values, rows) in enumerate(found):
+            for sign in most:
+                own = np.flatnonzero(sign * values > 0.0)
+                places = np.flatnonzero(signs == sign)[: own.size]
+                vectors[places, e] = rows[own] * np.sqrt(np.abs(values[own]))[:, None]
+        return vectors, signs
 
-    def _product_low(self, vectors: Array, sums: sp.csr_array, root: Array) -> Array:
+    def _product_low(self, vectors: Array, signs: Array, root: Array) -> Array:
         """The sums of squares, a part of the columns with all that follow at a time."""
         p = self.at.size
         found = np.empty((p, p))
         moved = vectors @ root.T
         for begin in range(0, p, _TOGETHER):
             end = min(begin + _TOGETHER, p)
-            first, last = int(sums.indptr[begin]), int(sums.indptr[end])
-            squares = moved[first:] @ moved[first:last].T
-            np.square(squares, out=squares)
-            part = sums[begin:, first:] @ squares
-            part = np.asarray(sums[begin:end, first:last] @ part.T)
-            found[begin:end, begin:] = part
-            found[begin:, begin:end] = part.T
+            total = np.zeros((end - begin, p - begin))
+            for one, sign in zip(moved, signs, strict=True):
+                for other, its in zip(moved, signs, strict=True):
+                    squares = one[begin:end] @ other[begin:].T
+                    np.square(squares, out=squares)
+                    (np.add if sign == its else np.subtract)(total, squares, out=total)
+            found[begin:end, begin:] = total
+            found[end:, begin:end] = total[:, end - begin :].T
         return found
 
     @cached_property

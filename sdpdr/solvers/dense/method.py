@@ -13,6 +13,7 @@ Vandenberghe, "The CVXOPT linear and quadratic cone program solvers", 2010, for 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,64 +22,21 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.run import Verdict
-from sdpdr.solvers.dense.normal import Data, Factored, Normal
-from sdpdr.solvers.dense.scaling import Scaling
+from sdpdr.solvers.dense.direction import Direction, Directions, Iterate
+from sdpdr.solvers.dense.normal import Data, Normal
 
-# Share of the way to the boundary; steps below the least get nowhere.
-_SHARE, _LEAST = 0.98, 1e-4
+# Share of the way to the boundary, of short steps and of long ones; steps below the least get
+# nowhere.
+_SHARE, _LARGEST_SHARE, _LEAST = 0.9, 0.98, 1e-4
 # Over the tolerance of the gap, that of residuals.
 _RESIDUALS = 10.0
-# Times that what a step leaves of its equations is solved for, which rounding of the matrix and of
-# scalings make large beside residuals near an optimum; the best step is taken.
-_REFINED = 4
+# What a step may leave of its equations, beside what there is of residuals or is allowed of them,
+# and how often it is refined for that; the same where rounding alone is to be left.
+_SMALL, _SELDOM = 1e-3, 12
+_ROUNDING, _OFTEN = 1e-12, 30
 # What a ray may miss its equations by, relatively.
 _RAY = 1e-9
 Follow = Callable[[Mapping[str, Any]], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Iterate:
-    """A point v, s with multipliers y of equations and z of cones, and what is left of each.
-
-    Attributes
-    ----------
-    v, s, y, z : arrays
-    free : array
-        Of the equations of multipliers, c + Q v + E^T y - M^T z, with the other sign.
-    missed : array
-        e - E v
-    apart : array
-        M v + t - s
-    """
-
-    v: Array
-    s: Array
-    y: Array
-    z: Array
-    free: Array
-    missed: Array
-    apart: Array
-
-    @classmethod
-    def at(cls, data: Data, v: Array, s: Array, y: Array, z: Array) -> Iterate:
-        """With residuals."""
-        free = data.transposed @ z - data.cost - data.curvature * v - data.E.T @ y
-        return cls(v, s, y, z, free, data.e - data.E @ v, data.M @ v + data.t - s)
-
-    def gap(self) -> float:
-        """The product of s and z."""
-        return float(self.s @ self.z)
-
-    def values(self, data: Data) -> tuple[float, float]:
-        """The value of the point, and the bound of the multipliers were they feasible."""
-        curved = 0.5 * float(data.curvature @ (self.v * self.v))
-        below = -float(data.e @ self.y + data.t @ self.z) - curved
-        return float(data.cost @ self.v) + curved, below
-
-    def error(self, data: Data) -> float:
-        """The largest residual, each relative to its data."""
-        pairs = ((self.free, data.cost), (self.missed, data.e), (self.apart, data.t))
-        return max(float(np.linalg.norm(a) / (1.0 + np.linalg.norm(b))) for a, b in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +54,8 @@ def minimized(
     max_iter: int,
     deadline: Deadline | None = None,
     follow: Follow | None = None,
+    *,
+    exact: bool = False,
 ) -> Ending:
     """Solve a program over cones.
 
@@ -108,6 +68,8 @@ def minimized(
     deadline : Deadline, optional
     follow : callable, optional
         Given a record an iteration.
+    exact : bool, default False
+        Whether steps are to leave no residuals of equations but of rounding.
 
     Examples
     --------
@@ -124,7 +86,8 @@ def minimized(
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return _Method(data, tol).run(max_iter, deadline or Deadline(), follow)
+            method = _Method(data, tol, exact)
+            return method.run(max_iter, deadline or Deadline(), follow)
     except np.linalg.LinAlgError:  # before there was a point
         zero = np.zeros(data.cost.size), data.cones.identity, np.zeros(data.e.size)
         return Ending(Iterate.at(data, *zero, data.cones.identity), Verdict.FAILED, 0)
@@ -133,8 +96,10 @@ def minimized(
 class _Method:
     """The iteration."""
 
-    def __init__(self, data: Data, tol: float) -> None:
+    def __init__(self, data: Data, tol: float, exact: bool) -> None:
         self._data, self._tol, self._normal = data, tol, Normal(data)
+        self._size = 1.0 + float(np.linalg.norm(data.cost) + np.linalg.norm(data.e))
+        self._exact = exact
 
     def run(self, max_iter: int, deadline: Deadline, follow: Follow | None) -> Ending:
         now = self._first()
@@ -146,10 +111,9 @@ class _Method:
                 return Ending(now, verdict, k)
             if deadline.is_over():
                 return Ending(now, Verdict.TIME_LIMIT, k)
-            try:
+            further = None
+            with suppress(np.linalg.LinAlgError):
                 further = self._moved(now)
-            except np.linalg.LinAlgError:
-                further = None
             if further is None:
                 return Ending(now, Verdict.INACCURATE, k)
             now = further
@@ -203,54 +167,39 @@ class _Method:
     def _moved(self, now: Iterate) -> Iterate | None:
         """The next iterate; None where a step gets nowhere."""
         data = self._data
-        scaling = Scaling(data.cones, now.s, now.z)
-        system, gap = self._normal.factored(scaling), now.gap()
+        ways = Directions(data, self._normal, now)
+        scaling, gap = ways.scaling, now.gap()
         point = scaling.point
-        ds, dz = self._step(now, scaling, system, -point, 1.0, refine=False)[2:]
-        ahead = [min(1.0, reach) for reach in scaling.reach(ds, dz)]
-        left = float((point + ahead[0] * ds) @ (point + ahead[1] * dz))
+        ahead = ways.towards(-point)
+        one, other = (min(1.0, reach) for reach in scaling.reach(ahead.ds, ahead.dz))
+        left = float((point + one * ahead.ds) @ (point + other * ahead.dz))
         share = min(1.0, max(0.0, left / gap)) ** 3
         barrier = share * gap / data.cones.degree
         # The product of both is to be as large as the barrier.
-        wanted = barrier * self._data.cones.identity - scaling.product(ds, dz)
+        wanted = barrier * data.cones.identity - scaling.product(ahead.ds, ahead.dz)
         wanted = scaling.divided(wanted) - point
-        dv, dy, ds, dz = self._step(now, scaling, system, wanted, 1.0 - share)
-        lengths = [min(1.0, _SHARE * reach) for reach in scaling.reach(ds, dz)]
+        found = ways.refined(ways.centred(wanted, barrier), *self._goal(now))
+        return self._at_end(ways, found)
+
+    def _goal(self, now: Iterate) -> tuple[float, int]:
+        """What a step may leave of its equations, and how often it is refined for that."""
+        if self._exact:
+            return _ROUNDING * self._size, _OFTEN
+        return _SMALL * max(now.left(), self._tol * self._size), _SELDOM
+
+    def _at_end(self, ways: Directions, found: Direction) -> Iterate | None:
+        """As far along a direction as cones allow; None where that is nowhere."""
+        data, now = self._data, ways.now
+        reach = ways.scaling.reach(found.ds, found.dz)
+        # The nearer to the boundary a step ends, the shorter is the next; long ones have earned it.
+        near = _SHARE + (_LARGEST_SHARE - _SHARE) * min(1.0, *reach)
+        lengths = [min(1.0, near * x) for x in reach]
         if np.any(data.curvature):
             lengths = [min(lengths)] * 2
         if not max(lengths) > _LEAST:
             return None
         one, other = lengths
-        s = now.s + one * (data.M @ dv + (1.0 - share) * now.apart)
-        z = now.z + other * scaling.outer(dz)
-        moved = Iterate.at(data, now.v + one * dv, s, now.y + other * dy, z)
+        s = now.s + one * (data.M @ found.dv + now.apart)
+        z = now.z + other * ways.scaling.outer(found.dz)
+        moved = Iterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None
-
-    def _step(
-        self,
-        now: Iterate,
-        scaling: Scaling,
-        system: Factored,
-        wanted: Array,
-        share: float,
-        *,
-        refine: bool = True,
-    ) -> tuple[Array, Array, Array, Array]:
-        """dv, dy and scaled ds, dz with a sum as wanted, which take a share of the residuals."""
-        data = self._data
-        apart = share * scaling.inner(now.apart)
-        right = share * now.free + data.transposed @ scaling.outer(wanted - apart)
-        dv, dy = system.solve(right, share * now.missed, refine=refine)
-        ds = scaling.inner(data.M @ dv) + apart
-        best, least = (dv, dy, ds, wanted - ds), np.inf
-        for _ in range(_REFINED if refine else 0):
-            dv, dy, ds, dz = found = dv, dy, ds, wanted - ds
-            left = share * now.free + data.transposed @ scaling.outer(dz)
-            left -= data.curvature * dv + data.E.T @ dy
-            size = float(np.linalg.norm(left))
-            if not size < least:
-                break
-            best, least = found, size
-            more, further = system.solve(left, share * now.missed - data.E @ dv, refine=False)
-            dv, dy, ds = dv + more, dy + further, ds + scaling.inner(data.M @ more)
-        return best

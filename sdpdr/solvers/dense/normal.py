@@ -86,15 +86,19 @@ class Normal:
     def matrix(self, scaling: Scaling | None) -> Array:
         """Q + M^T W M; without a scaling, with the identity in place of W."""
         data, p = self._data, self._data.cost.size
-        found = np.zeros((p, p))
+        found, filled = np.zeros((p, p)), False
         for block, root in zip(self._blocks, _roots_of(data.cones, scaling), strict=True):
             if not block.at.size:
                 continue
             low, high = int(block.at[0]), int(block.at[-1]) + 1
-            if high - low == block.at.size:
+            if high - low == block.at.size == p and not filled:
+                # Numbers of this size are not copied where they need not be.
+                found = block.product(root)
+            elif high - low == block.at.size:
                 found[low:high, low:high] += block.product(root)
             else:
                 found[np.ix_(block.at, block.at)] += block.product(root)
+            filled = True
         weights = np.ones(data.cones.linear) if scaling is None else 1.0 / scaling.weights**2
         diagonal = np.bincount(self._at, weights[self._single] * self._squares, minlength=p)
         found[np.arange(p), np.arange(p)] += data.curvature + diagonal
@@ -145,14 +149,14 @@ class Factored:
         diagonal = np.diagonal(matrix)
         self._units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         self._matrix, self._E = matrix, E
-        self._lower = _cholesky(matrix * self._units * self._units[:, None])
+        self._lower = _cholesky(matrix, self._units)
         if E.size:
             scaled = (E * self._units).T
             self._halves = sl.lapack.dtrtrs(self._lower, scaled, lower=1)[0]
             products = self._halves.T @ self._halves
             sizes = np.diagonal(products)
             self._prices = 1.0 / np.sqrt(np.where(sizes > 0.0, sizes, 1.0))
-            self._corner = _cholesky(products * self._prices * self._prices[:, None])
+            self._corner = _cholesky(products, self._prices)
 
     def solve(self, right: Array, missed: Array, *, refine: bool = True) -> tuple[Array, Array]:
         """Dv and dy, with one step of refinement unless it is not to be."""
@@ -177,15 +181,17 @@ class Factored:
         return self._units * dv, dy
 
 
-def _cholesky(matrix: Array) -> Array:
-    """The lower triangle of a matrix of unit diagonal."""
-    if not np.isfinite(matrix).all():
+def _cholesky(matrix: Array, units: Array) -> Array:
+    """The lower triangle of a symmetric matrix, in units that make its diagonal one."""
+    if not np.isfinite(np.sum(matrix)):
         raise np.linalg.LinAlgError("numbers became too large")
-    before, places = 0.0, np.arange(len(matrix))
+    places = np.arange(len(matrix))
     for shift in _SHIFTS:
-        matrix[places, places] += shift - before
-        lower, broken = sl.lapack.dpotrf(matrix, lower=1)
+        scaled = matrix * units
+        scaled *= units[:, None]
+        scaled[places, places] += shift
+        # LAPACK reads columns, and would copy what is stored by rows.
+        lower, broken = sl.lapack.dpotrf(scaled.T, lower=1, overwrite_a=1)
         if not broken:
             return np.asarray(lower)
-        before = shift
     raise np.linalg.LinAlgError("the matrix of a step is singular")

@@ -99,6 +99,23 @@ class Cones:
             found = min(found, float(np.min(np.linalg.eigvalsh(group.matrices(x)), initial=found)))
         return found
 
+    def lacking(self, x: Array, low: float, high: float) -> Array:
+        """What brings eigenvalues between two numbers; of larger ones, at most the upper number.
+
+        Examples
+        --------
+        >>> Cones(1, (2,)).lacking(np.array([0.5, 2.0, 0.0, 9.0]), 1.0, 3.0)
+        array([ 0.5,  0. ,  0. , -3. ])
+        """
+        found, k = np.empty(self.size), self.linear
+        found[:k] = np.maximum(np.clip(x[:k], low, high) - x[:k], -high)
+        for group in self.groups:
+            values, vectors = np.linalg.eigh(group.matrices(x))
+            change = np.maximum(np.clip(values, low, high) - values, -high)
+            scaled = vectors * change[:, None, :]
+            found[group.rows] = svec(scaled @ vectors.transpose(0, 2, 1))
+        return found
+
 
 class Scaling:
     """The scaling at a point and a multiplier inside all cones.

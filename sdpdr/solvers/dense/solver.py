@@ -29,6 +29,9 @@ class Dense(Solver):
     some hundreds of them, and orders of some tens, that takes a fraction of what methods spend that
     keep blocks of the cones in sparse factorizations.
 
+    Its own options are ``tol``, of the gap, and ``exact``: whether steps are to leave no
+    residuals of equations but of rounding.
+
     Examples
     --------
     >>> import sdpdr
@@ -48,16 +51,20 @@ class Dense(Solver):
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
         deadline = Deadline(self.time_limit)
-        unknown = set(self.options) - {"tol"}
+        unknown = set(self.options) - {"tol", "exact"}
         if unknown:
-            raise DataError(f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol'.")
+            raise DataError(
+                f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol' and 'exact'."
+            )
         tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
+        exact = bool(self.options.get("exact", False))
         _require_memory(sdp)
         form = ConicForm(sdp, fold=False)
         data = form.data()
         compiled = deadline.spent
         most = _ITERATIONS if self.max_iter is None else self.max_iter
-        ending = minimized(data, tol, most, deadline, self._follow(progress))
+        follow = self._follow(progress)
+        ending = minimized(data, tol, most, deadline, follow, exact=exact)
         last = ending.last
         value = last.values(data)[0] + sdp.constant
         solved = deadline.spent - compiled
