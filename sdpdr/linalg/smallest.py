@@ -166,15 +166,17 @@ def smallest_eigenvalue(
     return _smallest_sparse(matrix, null, mass, near)
 
 
-def smallest_eigenvalues(matrix: sp.csr_array, null: Matrix, count: int) -> tuple[Array, Array]:
+def smallest_eigenvalues(
+    matrix: sp.csr_array | Outer, null: Matrix, count: int
+) -> tuple[Array, Array]:
     """Several of the smallest eigenvalues of a sparse matrix among x orthogonal to ``null``.
 
     Like `smallest_eigenvalue` they estimate, and do not prove.
 
     Parameters
     ----------
-    matrix : sparse array of shape (n, n)
-        Symmetric.
+    matrix : sparse array or Outer of shape (n, n)
+        Symmetric. Columns of `Outer` are factored beside the sparse part.
     null : array or sparse array of shape (n, p)
     count : int
         At most as many as there are.
@@ -193,9 +195,12 @@ def smallest_eigenvalues(matrix: sp.csr_array, null: Matrix, count: int) -> tupl
     """
     n, columns = matrix.shape[0], sp.csr_array(null)
     identity = sp.eye_array(n, format="csr")
-    shift, factor = _shift_below(matrix, identity, columns)
-    solve, apart = _inverse_on(matrix - shift * identity, columns, factor)
-    values, vectors = _inverted(matrix, identity, apart, shift, solve, _TOLERANCES, count)
+    if isinstance(matrix, Outer):
+        values, vectors = _inverted_apart(matrix, columns.toarray(), identity, count)
+    else:
+        shift, factor = _shift_below(matrix, identity, columns)
+        solve, apart = _inverse_on(matrix - shift * identity, columns, factor)
+        values, vectors = _inverted(matrix, identity, apart, shift, solve, _TOLERANCES, count)
     order = np.argsort(values)
     return values[order], vectors[:, order]
 
@@ -250,14 +255,20 @@ def _smallest_near(
 
 
 def _smallest_apart(matrix: Outer, null: Matrix, mass: Matrix | None) -> tuple[float, Array]:
+    mass = sp.eye_array(matrix.shape[0], format="csr") if mass is None else sp.csr_array(mass)
+    return _first(*_inverted_apart(matrix, null.toarray() if sp.issparse(null) else null, mass))
+
+
+def _inverted_apart(
+    matrix: Outer, columns: Array, mass: sp.csr_array, count: int = 1
+) -> tuple[Array, Array]:
+    """The low end of a pencil whose outer products stand beside its sparse part."""
     n = matrix.shape[0]
-    mass = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
-    columns = null.toarray() if sp.issparse(null) else null
     shift, _ = _shift_below(matrix, mass, sp.csr_array(columns))
     shifted, beside = matrix - shift * mass, matrix.padded(columns)
     solve = _corner_of_inverse([[shifted.bordered(), beside], [beside.T, None]], n)
     operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
-    return _first(*_inverted(operator, mass, columns, shift, solve, _TOLERANCES))
+    return _inverted(operator, mass, columns, shift, solve, _TOLERANCES, count)
 
 
 def _shift_below(

@@ -422,3 +422,20 @@ def test_a_kernel_of_other_points_or_other_lengths_is_not_lifted(graph):
     wide = sdpdr.solve(methods.fold(graph, Band(0.1)), "clarabel", "gram")
     with pytest.raises(ModelError, match="same isometry"):
         iterate.loocv_of_fold(methods.loocv(graph), graph, wide)
+
+
+def test_a_bound_is_of_the_lengths_of_the_model_whatever_was_folded(graph, solved):
+    """Longer lengths fold to more: what is proved of them would be no bound of shorter ones."""
+    lengths = graphs.NeighborGraph(graph.n, graph.edges, 1.5 * graph.sqdist)
+    longer = sdpdr.solve(methods.fold(lengths), "clarabel", "gram", tol=1e-8)
+    found = iterate.loocv_of_fold(methods.loocv(graph), graph, longer, time_limit=5.0)
+    assert found.bound is None or found.bound >= solved.attained * (1.0 - 1e-9)
+    assert found.attained is None or found.attained <= solved.bound * (1.0 + 1e-9)
+
+
+def test_many_points_in_a_band_are_proved_by_folding_on_both_sides():
+    graph = graphs.knn(roll(150), n_neighbors=4, connect="mst")
+    folded = sdpdr.solve(methods.fold(graph, Band(0.01)), "lowrank", tol=1e-5)
+    found = iterate.loocv_of_fold(methods.loocv(graph, isometry=Band(0.01)), graph, folded)
+    assert found.status is Status.SOLVED
+    assert found.certified(1e-6)

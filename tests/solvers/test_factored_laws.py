@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sdpdr import graphs, methods
 from sdpdr.linalg import (
@@ -19,11 +20,12 @@ from sdpdr.linalg import (
 )
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers.lowrank.general.compile import compile_problem
-from sdpdr.solvers.lowrank.general.forms import Forms
+from sdpdr.solvers.lowrank.general.forms import Forms, Slack
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.kkt import SparseNewton
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
 from sdpdr.solvers.lowrank.general.line_search import Curve
+from sdpdr.solvers.lowrank.general.lowest import lowest
 from sdpdr.solvers.lowrank.general.parts import part_of
 from sdpdr.solvers.lowrank.general.pins import Pins
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner, saddle_preconditioner
@@ -159,3 +161,49 @@ def test_steps_bent_onto_spheres_change_the_pinned_rows_as_their_linear_model_do
     moved = pins.moved(layout, vector, step, 0.05)
     linear = layout.values(vector)[1:] + 0.05 * local.slope(step)[1:]
     np.testing.assert_allclose(layout.values(moved)[1:], linear, rtol=1e-12)
+
+
+def lowered_path(n):
+    """The Laplacian of a path less twice its third eigenvalue along the third eigenvector.
+
+    And all eigenvalues beside the vector of ones, in closed form.
+    """
+    t = np.pi * np.arange(n) / n
+    values = 2.0 - 2.0 * np.cos(t)
+    third = np.cos(3.0 * np.pi * (np.arange(n) + 0.5) / n)
+    third /= np.linalg.norm(third)
+    off = np.full(n - 1, -1.0)
+    ends = np.full(n, 2.0)
+    ends[[0, -1]] = 1.0
+    laplacian = sp.diags_array([off, ends, off], offsets=[-1, 0, 1], format="csr")
+    values[3] *= -1.0
+    return laplacian, third[None, :], 2.0 * (2.0 - 2.0 * np.cos(t[3])), np.sort(values[1:])
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("split", [False, True])
+def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quick):
+    # Six of them within 1e-4 of the largest: plain Lanczos ends without any.
+    n = 1600
+    laplacian, third, weight, expected = lowered_path(n)
+    left = right = third
+    weights = np.array([-weight])
+    if split:
+        # The same product as a form in two vectors, and a square that makes up for their other.
+        other = np.ones((1, n)) / np.sqrt(n)
+        left, right = np.vstack([third, third]), np.vstack([third + other, other])
+        weights = np.array([-weight, weight])
+    slack = Slack(laplacian, weights, left, right)
+    values, vectors = lowest(slack, np.ones((n, 1)) / np.sqrt(n), 6, 0, quick=quick)
+    count = 1 if quick else 6
+    assert values.shape == (count,)
+    assert np.allclose(values, expected[:count], rtol=1e-6, atol=1e-12)
+    assert np.linalg.norm(slack @ vectors - vectors * values, axis=0).max() < 1e-8
+
+
+def test_a_slack_of_many_vectors_is_not_bordered_by_all_of_them():
+    many = np.eye(3)
+    slack = Slack(sp.csr_array((3, 3)), np.ones(3), many, many)
+    assert slack.apart(2) is None
+    assert slack.apart(3) @ np.ones(3) == pytest.approx(np.ones(3))
+    assert Slack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None

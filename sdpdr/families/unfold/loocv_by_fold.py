@@ -13,15 +13,17 @@ from sdpdr.families.unfold.loocv import fold, loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
 from sdpdr.model.affine import evaluate
-from sdpdr.model.blocks import Relation
-from sdpdr.model.blocks.entries import TraceAtMost
+from sdpdr.model.blocks import Centered, Gram, Relation
+from sdpdr.model.blocks.entries import LeastTrace, TraceAtMost
 from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.program import Factor, Solution, Status
+from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
-from sdpdr.solving.grade import ended_as, proved, with_status
+from sdpdr.solving.grade import ended_as, proved, with_both_sides, with_status
 from sdpdr.solving.join import join
+from sdpdr.solving.proofs import Proofs
 from sdpdr.solving.solve import solve
 from sdpdr.solving.turns import AT_LEAST, MORE
 
@@ -60,7 +62,8 @@ def loocv_of_fold(
     Returns
     -------
     Solution
-        Graded on the whole program: its ``bound`` is proved, and ``gap`` says what is lost.
+        Graded on the whole program: its ``bound`` is proved, by multipliers of the lengths where
+        these prove a least centred trace, and ``gap`` says what is lost.
 
     Raises
     ------
@@ -79,27 +82,7 @@ def loocv_of_fold(
     >>> found.certified(1e-5), round(found.value, 3)
     (True, 48.5)
     """
-    sdp = model.to_sdp()
-    point = _lifted(model, sdp, graph, folded)
-    largest = _largest_mean(graph, _limit_of(model))
-    stopped = folded.status is Status.INTERRUPTED
-    given = replace(
-        folded,
-        # Who folded may have been stopped; what came of it is held against the whole program.
-        status=Status.INTERRUPTED if stopped else Status.INACCURATE,
-        values=point.values,
-        duals=point.duals,
-        value=sdp.report(sdp.primal_value(point.values)),
-        claimed=replace(folded.claimed, value=None),
-        # Faces and records are those of another program.
-        exposures=(),
-        history=(),
-        runs=tuple(_of_whole(run, largest) for run in folded.runs),
-        maximize=sdp.maximize,
-        of_model=True,
-        shapes=model.shapes,
-    )
-    return proved(sdp, given, Deadline(time_limit), rigorous=False)
+    return _graded(model, graph, folded, Deadline(time_limit))
 
 
 def solve_loocv(
@@ -172,23 +155,62 @@ def _by_fold(
     """What a folded kernel makes; None where there is none, or the trace is less than its own."""
     if not folded.values:
         return None
+    known = None if folded.bound is None else Certificate(folded.bound, folded.argument)
     try:
-        found = loocv_of_fold(model, graph, folded, time_limit)
+        return _graded(model, graph, folded, Deadline(time_limit), known)
     except ModelError:
         return None
-    return _bounded(model, graph, folded, found)
 
 
-def _bounded(model: Model, graph: NeighborGraph, folded: Solution, found: Solution) -> Solution:
-    """With the bound that follows from that of the folded kernel, if it is the better one."""
-    if folded.bound is None:
-        return found
-    bound = _largest_mean(graph, _limit_of(model)) - folded.bound
-    if found.bound is not None and found.bound <= bound:
-        return found
-    words = f"the inequality of the means, from the least centred trace: {folded.argument}"
-    better = replace(found, bound=bound, argument=words)
-    return with_status(model.to_sdp(), better, ended_as(found.status))
+def _graded(
+    model: Model,
+    graph: NeighborGraph,
+    folded: Solution,
+    deadline: Deadline,
+    known: Certificate | None = None,
+) -> Solution:
+    """What a folded kernel makes, graded; a bound on the least centred trace may be known."""
+    sdp = model.to_sdp()
+    point = _lifted(model, sdp, graph, folded)
+    largest = _largest_mean(graph, _limit_of(model))
+    stopped = folded.status is Status.INTERRUPTED
+    given = replace(
+        folded,
+        # Who folded may have been stopped; what came of it is held against the whole program.
+        status=Status.INTERRUPTED if stopped else Status.INACCURATE,
+        values=point.values,
+        duals=point.duals,
+        value=sdp.report(sdp.primal_value(point.values)),
+        claimed=replace(folded.claimed, value=None),
+        # Faces and records are those of another program.
+        exposures=(),
+        history=(),
+        runs=tuple(_of_whole(run, largest) for run in folded.runs),
+        maximize=sdp.maximize,
+        of_model=True,
+        shapes=model.shapes,
+    )
+    least = known or _least_trace(sdp, graph, folded, deadline)
+    if least.bound is None:
+        return proved(sdp, given, deadline, rigorous=False)
+    words = f"the inequality of the means, from the least centred trace: {least.argument}"
+    bound = Certificate(largest - least.bound, words)
+    # A proof from rows for all pairs would take all the time that there is for the point.
+    attained = Proofs(sdp, given.tol, deadline).attained(point, bound.bound)
+    found = with_both_sides(sdp, given, bound, attained, point.duals)
+    return with_status(sdp, found, ended_as(given.status))
+
+
+def _least_trace(
+    sdp: SDP, graph: NeighborGraph, folded: Solution, deadline: Deadline
+) -> Certificate:
+    """What multipliers of the folded kernel prove of the least centred trace for these lengths."""
+    n, masses = graph.n, graph.masses
+    blocks = Gram(n), Centered(n, masses), LeastTrace(n, masses)
+    folding = Model(blocks, name="fold", maximize=False).to_sdp()
+    rows = (*folding.rows, *(rows for rows in sdp.rows if "isometry" in rows.label))
+    folding = replace(folding, rows=rows)
+    return certify(folding, folded.duals, goal=folded.bound, deadline=deadline)
 
 
 def _largest_mean(graph: NeighborGraph, limit: float) -> float:

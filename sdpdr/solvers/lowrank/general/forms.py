@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.svec import SQRT2, svec_pairs
 from sdpdr.solvers.lowrank.general.parts import Part
 
@@ -147,6 +148,32 @@ class Slack:
     def toarray(self) -> Array:
         """The matrix, dense."""
         return self @ np.eye(self.n)
+
+    def apart(self, most: int) -> sp.csr_array | Outer | None:
+        """As a sparse matrix with few columns beside it; None where it is dense or they are many.
+
+        Parameters
+        ----------
+        most : int
+            Columns that may stand beside.
+        """
+        if not sp.issparse(self.sparse):
+            return None
+        used = np.flatnonzero(self.weights)
+        if not used.size:
+            return self.sparse
+        left, right = (
+            np.asarray(v[used].toarray() if sp.issparse(v) else v[used]).T
+            for v in (self.left, self.right)
+        )
+        weights = self.weights[used]
+        if np.array_equal(left, right):
+            columns = left
+        else:
+            # f g^T + g f^T, halved, is the difference of two squares.
+            columns = np.hstack([0.5 * (left + right), 0.5 * (left - right)])
+            weights = np.append(weights, -weights)
+        return Outer(self.sparse, columns, weights) if weights.size <= most else None
 
     def diagonal(self) -> Array:
         """Its diagonal."""

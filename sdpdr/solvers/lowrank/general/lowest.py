@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,9 @@ from sdpdr.solvers.lowrank.general.lagrangian import Layout
 _DENSE, _DENSE_QUICK = 1500, 300
 # Seconds of a dense method, over the cube of the order, on a slow machine.
 _SLOWEST = 1e-9
+# Full columns beside a sparse factor up to which it is still the faster way: plain Lanczos does not
+# converge in 600 restarts where unfoldings of thousands of points have their lowest eigenvalues.
+BESIDE = 40
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
 # From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
@@ -42,8 +46,8 @@ def lowest(
 ) -> tuple[Array, Array]:
     """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
 
-    Dense for moderate orders, by shifted Lanczos for sparse matrices, and
-    by plain Lanczos where there is a part of low rank, which is never multiplied out.
+    Dense for moderate orders, by shifted Lanczos for sparse matrices, with few columns of a part of
+    low rank beside them, and by plain Lanczos where these are many.
 
     Parameters
     ----------
@@ -69,8 +73,10 @@ def lowest(
     """
     if slack.n <= (_DENSE_QUICK if quick else _DENSE):
         return _dense(slack.toarray(), face, count)
-    if slack.weights.size == 0 and sp.issparse(slack.sparse):
-        return smallest_eigenvalues(slack.sparse, sp.csr_array(face), 1 if quick else count)
+    apart = slack.apart(BESIDE)
+    if apart is not None:
+        with suppress(ArithmeticError):
+            return smallest_eigenvalues(apart, sp.csr_array(face), 1 if quick else count)
     return _lanczos(slack, face, count, seed)
 
 

@@ -17,7 +17,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.smallest import smallest_eigenvalues
 from sdpdr.solvers.lowrank.general.forms import Slack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.lowest import lowest
+from sdpdr.solvers.lowrank.general.lowest import BESIDE, lowest
 from sdpdr.solvers.lowrank.general.problem import Block, Problem
 from sdpdr.solvers.lowrank.interior.lift import Lift
 
@@ -71,9 +71,10 @@ class Reinforcement:
 
     def _low_end(self, block: Block, slack: Slack) -> tuple[Array, Array]:
         count = _MANY if self._exact is None else _FEW
-        if slack.n > _DENSE and slack.weights.size == 0 and sp.issparse(slack.sparse):
+        apart = slack.apart(BESIDE) if slack.n > _DENSE else None
+        if apart is not None:
             with suppress(ArithmeticError):
-                return smallest_eigenvalues(slack.sparse, sp.csr_array(block.face), count)
+                return smallest_eigenvalues(apart, sp.csr_array(block.face), count)
         return lowest(slack, block.face, count, self._seed)
 
     def _raised(self, block: Block, values: Array, vectors: Array) -> Array:
