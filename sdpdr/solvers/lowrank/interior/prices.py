@@ -36,12 +36,13 @@ from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import judge_as_it_is, point_of, reported
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.rest import at_rest
 from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, placed
 
 # Proximal terms, as what a row has to miss its right side by, relatively, for its multiplier to
 # cross half of its box: of the first rounds and of all others.
 _WIDTHS = (0.1, 0.03)
-_STEPS, _MEMORY = 200, 10  # of a round
+_STEPS, _MEMORY = 120, 10  # of a round: more for better multipliers, fewer for better points
 _ROUNDS = 40
 # A round that leaves more than this share of the distance between both objectives gained little;
 # how many of those there may be.
@@ -185,6 +186,8 @@ class _Pricing:
         self.low, self.high = _boxes(self.boxed)
         self.factors = first_factors(self.boxed, search.options, start, layout, vector)
         self.y = np.clip(multipliers, self.low, self.high)
+        self.before = self.y
+        self.complete = False
 
     def run(self) -> None:
         """All rounds, until both objectives agree, or come no closer."""
@@ -200,7 +203,11 @@ class _Pricing:
         """Whether the point is good enough; the search is told what it is worth."""
         points = [b.extended(f) for b, f in zip(self.boxed.blocks, self.factors, strict=True)]
         layout, vector = self._placed()
-        y = completed(self.boxed, points, self.y)
+        # What rounding and haste leave of negative eigenvalues differs from round to round, and the
+        # dual function is concave: the mean of two proves more than either.
+        mean = (self.before + self.y) / 2.0
+        rested = at_rest(self.boxed, mean, (self.low, self.high))
+        y = completed(self.boxed, points, mean) if rested is None else rested
         seed, late = self.search.options.seed, self.journal.late()
         verdict = judge_as_it_is(layout, vector, y, seed, quick=late)
         if self.search.proves(verdict, self.search.options.enough or 0.0):
@@ -225,13 +232,20 @@ class _Pricing:
         )
         self.factors = smooth.split(found.x)
         excess = _excess(self.boxed, self.factors)
-        self.y = smooth.multipliers(excess)
+        self._take(smooth.multipliers(excess))
         self.journal.products += found.nfev
         layout, vector = self._placed()
         self.search.offer(point_of(layout, vector, np.zeros(self.search.problem.m)).values)
         value = float(smooth.priced(excess).sum())
         self._note(value, found)
         return (value - float(found.fun)) / max(abs(value), np.finfo(float).tiny)
+
+    def _take(self, y: Array) -> None:
+        """Keep multipliers of a round; of one that was cut short, unless there are others."""
+        if self._is_over() and self.complete:
+            return
+        self.before, self.y = self.y if self.complete else y, y
+        self.complete = True
 
     def _note(self, value: float, found: OptimizeResult) -> None:
         size = float(np.linalg.norm(found.jac) * np.linalg.norm(found.x))
