@@ -21,6 +21,7 @@ from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, point_of
 from sdpdr.solvers.lowrank.interior.approach import approach
 from sdpdr.solvers.lowrank.interior.matrix import suits
+from sdpdr.solvers.lowrank.interior.prices import has_prices_alone, settle_prices
 
 # Share of the squared size of a start up to which its columns are rounding.
 _NOTHING = 1e-12
@@ -113,6 +114,7 @@ def solve_factored(
     share = first_share(problem) if descent else 2.0
     layout, vector, multipliers = _first_point(problem, options, start, share)
     search.offer(point_of(layout, vector, multipliers).values)
+    asked = interior
     try:
         if descent and not journal.late():
             left = descend(search, layout, vector, multipliers)
@@ -122,10 +124,14 @@ def solve_factored(
             layout, vector, multipliers = left
         if interior is None:
             interior = not descent and not journal.late() and _suits(problem, options, journal)
+        prices = asked is None and not descent and not interior and has_prices_alone(problem)
         # To compile a program, and to look for the fill of its matrices, may take all the time.
         on_time = not journal.late()
         if interior and on_time and approach(search, start, layout, vector, multipliers):
             search.method = "interior point"
+        elif prices and on_time:
+            search.method = "smooth prices"
+            settle_prices(search, start, layout, vector, multipliers)
         elif journal.late() or (search.best is not None and journal.exhausted):
             search.ending = journal.exhausted or "time_limit"
             if search.best is None:

@@ -152,11 +152,8 @@ class Search:
             return True
         return False
 
-    def settles_by_limits(self, verdict: Verdict, gap: float) -> bool:
-        """Whether the limits on its trace alone prove a verdict's point to a gap.
-
-        The multipliers of the verdict are zeros: what is left of the bound is what limits say.
-        """
+    def proves(self, verdict: Verdict, gap: float) -> bool:
+        """Whether a proof, tried whatever the errors promise, shows a verdict's point to a gap."""
         held = verdict.infeasibility <= self.options.tol
         proved = self._prove(verdict, self._take(verdict), always=True, gap=gap)
         if not held or not proved:

@@ -13,31 +13,21 @@ from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import Block
-from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
+from sdpdr.solvers.lowrank.general.ranks import limit_of
 from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is, point_of
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
-from sdpdr.solvers.lowrank.interior.start import (
-    noisy,
-    shape_among_known,
-    shape_from_lengths,
-    smoothed,
-)
+from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
 
-_SHRINK = 0.5  # of random factors: rows that break at full size hold at a smaller one
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough
 _ROUNDS = 6
 _STEPS = 400  # in all, after which no further run begins
 _HOLDS = (0.0, 0.7)  # complementarity kept at saddles, in the first run and in another
 _ENOUGH = 0.5  # of the gap that the person asked for
-# First columns over log n, of what multipliers bend: sensors with noisy ranges, 200 and 500 points,
-# three seeds each, took 7.7 s in all with 1.5 and 12 s with 2.
-_BENT = 1.5
 _MISSED = 10.0  # times the accuracy asked for, from which a run has not got there
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
 _FIRST_MOVE = 1e-2  # what a new column changes a row by
@@ -104,7 +94,7 @@ class _Approach:
 
     def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Solve, and go on in more columns, or more exactly, while that helps."""
-        factors = self._first(start, layout, vector)
+        factors = first_factors(self.boxed, self.options, start, layout, vector)
         size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
         at = self._open(factors, size)
         given = multipliers if multipliers.any() else None
@@ -151,43 +141,6 @@ class _Approach:
     def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)
 
-    def _first(self, start: Point | None, layout: Layout, vector: Array) -> list[Array]:
-        """The first factors, given, shaped or random."""
-        given, _ = layout.split(vector)
-        factors = []
-        known = {v.name for v in self.problem.sdp.psd_variables}
-        for block, factor in zip(self.problem.blocks, given, strict=True):
-            if block.scalar:
-                continue
-            told = start is not None and block.name in start.values
-            shape = None if told or block.name not in known else self._shape(block)
-            if shape is not None:
-                factors.append(self._filled(block, shape))
-            elif start is not None:
-                factors.append(factor)
-            else:
-                smooth = smoothed(self.problem, block, factor[:, :INTERIOR_RANK])
-                factors.append(_SHRINK * factor if smooth is None else smooth)
-        return [points.met(f) for points, f in self._pairs(factors)]
-
-    def _shape(self, block: Block) -> Array | None:
-        """The shape that lengths tell, turned onto known points where there are some."""
-        held, seed = self.boxed.held, self.options.seed
-        found = None if held is None else shape_among_known(self.problem, block, held, seed)
-        return shape_from_lengths(self.problem, block, seed) if found is None else found
-
-    def _filled(self, block: Block, shape: Array) -> Array:
-        """A first factor from a shape, with a few more columns.
-
-        Where the matrix has no cost of its own, what bends it are multipliers of both signs, and
-        more columns than the answer needs spare it the saddles.
-        """
-        bent = 0 if block.has_cost else int(np.ceil(_BENT * np.log(block.n + 1.0)))
-        columns = max(bent, INTERIOR_RANK)
-        most = min(limit_of(block, self.options), pataki(self.problem.m))
-        rank = min(self.options.rank or max(columns, shape.shape[1] + 2), most)
-        return block.project(noisy(shape, max(rank, 1), self.options.seed))
-
     def _verdict(self, at: Interior, point: Iterate) -> Verdict:
         """What a point and its multipliers are worth on the whole problem."""
         layout, vector = self._placed(at, point)
@@ -200,18 +153,7 @@ class _Approach:
 
     def _placed(self, at: Interior, point: Iterate) -> tuple[Layout, Array]:
         """The unknowns of the whole problem at a point."""
-        problem, factors, parts = self.problem, iter(at.factors(point)), []
-        scalars, place = at.scalars(point), problem.free.shape[1]
-        free = scalars[:place]
-        for block in problem.blocks:
-            if block.scalar:
-                part = np.maximum(scalars[place : place + block.n], 0.0)
-                parts.append(np.sqrt(part)[:, None])
-                place += block.n
-            else:
-                parts.append(next(factors))
-        layout = Layout(problem, tuple(p.shape[1] for p in parts))
-        return layout, layout.join(parts, free)
+        return placed(self.boxed, at.factors(point), at.scalars(point))
 
     def _looks_good(self, at: Interior, point: Iterate) -> bool:
         return self._good(self._verdict(at, point))
@@ -231,9 +173,7 @@ class _Approach:
         if not self.floor.reached(value, factors, self.content):
             return False
         zeros = np.zeros(self.problem.m)
-        return self.search.settles_by_limits(
-            self._judge(verdict.layout, verdict.vector, zeros), self.content
-        )
+        return self.search.proves(self._judge(verdict.layout, verdict.vector, zeros), self.content)
 
     def _factors_of(self, verdict: Verdict) -> Iterable[tuple[Block, Array]]:
         factors, _ = verdict.layout.split(verdict.vector)

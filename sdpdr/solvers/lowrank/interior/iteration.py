@@ -16,6 +16,7 @@ from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.metric import Metric, worth
 from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
+from sdpdr.solvers.lowrank.interior.whole import completed
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
 _PRICE = 100.0  # first price of exact rows, over the multiplier that is typical
@@ -156,14 +157,8 @@ class Interior:
 
     def multipliers(self, point: Iterate) -> Array:
         """Those of the rows of the problem."""
-        y = point.y[: self.boxed.problem.m].copy()
         points, _ = self.matrix.split(point.x)
-        for block, p in zip(self.boxed.blocks, points, strict=True):
-            if block.held is not None:
-                y[block.held.rows] = 0.0
-                product = block.forms.slack(np.append(1.0, y)) @ p
-                y[block.held.rows] = block.held.multipliers(block.gathered(product))
-        return y
+        return completed(self.boxed, points, point.y[: self.boxed.problem.m])
 
     def scalars(self, point: Iterate) -> Array:
         """All scalars, the free ones first."""

@@ -1,0 +1,271 @@
+r"""Prices on rows, and nothing else to pay: a descent on what proximal steps make smooth of them.
+
+Where every row is held at a price, its multiplier has a box, and the program is
+
+.. math:: \min_R \sum_e \varphi_e(h_e(R R^T)), \qquad
+          \varphi_e(h) = \max_{low \le y \le high} \; y (h - b) - \tfrac{\gamma}{2} y^2 ,
+
+without constraints. A proximal term :math:`\tfrac{\delta}{2} (y - c)^2` makes it smooth, its
+multipliers are what is left of :math:`c + (h - b) / \delta` inside the box, and with c moved there
+after each round, the method of multipliers, the corners of the prices come back without smaller and
+smaller :math:`\delta`. A round is a descent by products of sparse matrices with thin ones, so that
+neither the number of columns nor the fill of a factorization matters.
+
+Multipliers inside their boxes whose dual slack is positive semidefinite prove a bound whatever the
+point; those of a round miss that by little, and a certificate moves them.
+
+References
+----------
+Rockafellar, "Augmented Lagrangians and applications of the proximal point algorithm in convex
+programming", Math. Oper. Res. 1(2), 1976; Liu and Nocedal, "On the limited memory BFGS method for
+large scale optimization", Math. Program. 45, 1989.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from sdpdr.base.arrays import Array
+from sdpdr.program.point import Point
+from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.search import Search
+from sdpdr.solvers.lowrank.general.verdict import judge_as_it_is, point_of, reported
+from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.rest import at_rest
+from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, placed
+
+# Proximal terms, as what a row has to miss its right side by, relatively, for its multiplier to
+# cross half of its box: of the first rounds and of all others.
+_WIDTHS = (0.1, 0.03)
+_STEPS, _MEMORY = 120, 10  # of a round: more for better multipliers, fewer for better points
+_ROUNDS = 40
+# A round that leaves more than this share of the distance between both objectives gained little;
+# how many of those there may be.
+_CLOSER, _PATIENCE = 0.95, 3
+# Share of the time that is left for proofs.
+_PROOFS = 0.2
+
+
+def settle_prices(
+    search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
+) -> bool:
+    """Go down from a point; whether what was found is good enough.
+
+    Parameters
+    ----------
+    search : Search
+        The verdict is left in it, good or not.
+    start : Point, optional
+        What the first layout and vector were made from.
+    layout : Layout
+    vector : array
+        First unknowns, used for factors without a shape.
+    multipliers : array of shape (m,)
+        Those of the start, zero where it has none.
+    """
+    pricing = _Pricing(search, start, layout, vector, multipliers)
+    try:
+        pricing.run()
+    except KeyboardInterrupt:
+        pricing.settle()
+        raise
+    return pricing.settle()
+
+
+def has_prices_alone(problem: Problem) -> bool:
+    """Whether all rows have prices, but for those that hold points, and nothing else has.
+
+    Examples
+    --------
+    >>> from sdpdr import blocks, graphs, methods, soften
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> lengths = blocks.Lengths(graphs.path([1.0, 1.0]), exact=True)
+    >>> fitted = blocks.Gram(3) + soften(lengths, 1.0)
+    >>> has_prices_alone(compile_problem(fitted.to_sdp()))
+    True
+    >>> has_prices_alone(compile_problem(methods.mvu(graphs.path([1.0, 1.0])).to_sdp()))
+    False
+    """
+    if not problem.m or any(block.has_cost for block in problem.blocks if not block.scalar):
+        return False
+    boxed = Boxed.of(problem)
+    return not boxed.scalars.shape[1] and bool(np.isfinite(_boxes(boxed)).all())
+
+
+def _boxes(boxed: Boxed) -> Array:
+    """Both ends of all boxes; none where points are held, which need no multiplier."""
+    ends = np.stack([boxed.low, boxed.high])
+    if boxed.held is not None:
+        ends[:, boxed.held.rows] = 0.0
+    return ends
+
+
+def _excess(boxed: Boxed, factors: Sequence[Array]) -> Array:
+    """What rows exceed their right sides by."""
+    pairs = zip(boxed.blocks, factors, strict=True)
+    return np.asarray(sum(b.block.forms.values(f)[1:] for b, f in pairs) - boxed.rhs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Smooth:
+    """The prices with a proximal term.
+
+    Attributes
+    ----------
+    boxed : Boxed
+    low, high : arrays of shape (m,)
+        Ends of the boxes.
+    shapes : list of tuple
+        Of the factors.
+    centre, proximal : arrays of shape (m,)
+        c and the proximal term of every row.
+    """
+
+    boxed: Boxed
+    low: Array
+    high: Array
+    shapes: list[tuple[int, int]]
+    centre: Array
+    proximal: Array
+
+    def split(self, x: Array) -> list[Array]:
+        """The factors."""
+        ends = np.cumsum([n * r for n, r in self.shapes])[:-1]
+        return [part.reshape(s) for part, s in zip(np.split(x, ends), self.shapes, strict=True)]
+
+    def multipliers(self, excess: Array) -> Array:
+        """Those that the rows ask for."""
+        free = (excess + self.proximal * self.centre) / (self.proximal + self.boxed.compliance)
+        return np.clip(free, self.low, self.high)
+
+    def priced(self, excess: Array) -> Array:
+        """The prices of all rows, without a proximal term."""
+        give = self.boxed.compliance
+        with np.errstate(divide="ignore", invalid="ignore"):
+            asked = np.where(give > 0.0, excess / give, np.where(excess > 0.0, np.inf, -np.inf))
+        y = np.clip(asked, self.low, self.high)
+        return np.asarray(y * excess - 0.5 * give * np.square(y))
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """The function and its gradient."""
+        factors = self.split(x)
+        excess = _excess(self.boxed, factors)
+        y = self.multipliers(excess)
+        away = self.proximal * np.square(y - self.centre) + self.boxed.compliance * np.square(y)
+        weights, slopes = np.append(1.0, y), []
+        for points, factor in zip(self.boxed.blocks, factors, strict=True):
+            slope = points.block.project(2.0 * (points.block.forms.slack(weights) @ factor))
+            if points.held is not None:
+                slope[points.held.points] = 0.0
+            slopes.append(slope.ravel())
+        return float(y @ excess - 0.5 * away.sum()), np.concatenate(slopes)
+
+
+class _Pricing:
+    """Rounds of descent and of multipliers.
+
+    Parameters
+    ----------
+    search : Search
+    start : Point, optional
+    layout : Layout
+    vector, multipliers : arrays
+        First unknowns and multipliers, as of `first_factors`.
+    """
+
+    def __init__(
+        self, search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
+    ) -> None:
+        self.search, self.journal = search, search.journal
+        self.boxed = Boxed.of(search.problem)
+        self.low, self.high = _boxes(self.boxed)
+        self.factors = first_factors(self.boxed, search.options, start, layout, vector)
+        self.y = np.clip(multipliers, self.low, self.high)
+        self.before = self.y
+        self.complete = False
+
+    def run(self) -> None:
+        """All rounds, until both objectives agree, or come no closer."""
+        least, patience = np.inf, _PATIENCE
+        for k in range(_ROUNDS):
+            apart = self._round(_WIDTHS[min(k, len(_WIDTHS) - 1)])
+            patience = _PATIENCE if apart < _CLOSER * least else patience - 1
+            least = min(least, apart)
+            if self._is_over() or apart <= self.search.options.tol or not patience:
+                return
+
+    def settle(self) -> bool:
+        """Whether the point is good enough; the search is told what it is worth."""
+        points = [b.extended(f) for b, f in zip(self.boxed.blocks, self.factors, strict=True)]
+        layout, vector = self._placed()
+        # What rounding and haste leave of negative eigenvalues differs from round to round, and the
+        # dual function is concave: the mean of two proves more than either.
+        mean = (self.before + self.y) / 2.0
+        rested = at_rest(self.boxed, mean, (self.low, self.high))
+        y = completed(self.boxed, points, mean) if rested is None else rested
+        seed, late = self.search.options.seed, self.journal.late()
+        verdict = judge_as_it_is(layout, vector, y, seed, quick=late)
+        if self.search.proves(verdict, self.search.options.enough or 0.0):
+            return True
+        if self._is_over():
+            self.search.ending = self.journal.exhausted or "time_limit"
+        return False
+
+    def _round(self, width: float) -> float:
+        """Descend, and move the multipliers; how far both objectives are apart, relatively."""
+        price = np.maximum(np.abs(self.low), np.abs(self.high))
+        proximal = width / np.where(price > 0.0, price, 1.0)
+        shapes = [(f.shape[0], f.shape[1]) for f in self.factors]
+        smooth = _Smooth(self.boxed, self.low, self.high, shapes, self.y, proximal)
+        found = minimize(
+            smooth,
+            np.concatenate([f.ravel() for f in self.factors]),
+            jac=True,
+            method="L-BFGS-B",
+            callback=self._look_at_the_clock,
+            options={"maxiter": _STEPS, "maxcor": _MEMORY, "maxfun": 2 * _STEPS, "ftol": 0.0},
+        )
+        self.factors = smooth.split(found.x)
+        excess = _excess(self.boxed, self.factors)
+        self._take(smooth.multipliers(excess))
+        self.journal.products += found.nfev
+        layout, vector = self._placed()
+        self.search.offer(point_of(layout, vector, np.zeros(self.search.problem.m)).values)
+        value = float(smooth.priced(excess).sum())
+        self._note(value, found)
+        return (value - float(found.fun)) / max(abs(value), np.finfo(float).tiny)
+
+    def _take(self, y: Array) -> None:
+        """Keep multipliers of a round; of one that was cut short, unless there are others."""
+        if self._is_over() and self.complete:
+            return
+        self.before, self.y = self.y if self.complete else y, y
+        self.complete = True
+
+    def _note(self, value: float, found: OptimizeResult) -> None:
+        size = float(np.linalg.norm(found.jac) * np.linalg.norm(found.x))
+        self.journal.note(
+            value=reported(self.search.problem, value),
+            infeasibility=0.0,
+            stationarity=0.5 * size / max(abs(value), np.finfo(float).tiny),
+            rank=max(f.shape[1] for f in self.factors),
+        )
+
+    def _placed(self) -> tuple[Layout, Array]:
+        """The unknowns of the whole problem."""
+        excess = _excess(self.boxed, self.factors)
+        return placed(self.boxed, self.factors, self.boxed.all_scalars(np.zeros(0), excess, self.y))
+
+    def _is_over(self) -> bool:
+        """Whether what is left of the time is for proofs."""
+        deadline = self.journal.deadline
+        return bool(self.journal.exhausted) or deadline.ahead < _PROOFS * deadline.seconds < np.inf
+
+    def _look_at_the_clock(self, _: Array) -> None:
+        if self._is_over():
+            raise StopIteration

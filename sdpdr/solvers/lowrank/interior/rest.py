@@ -1,0 +1,112 @@
+r"""Multipliers of prices, moved until the dual slack has no negative eigenvalues.
+
+The multipliers of the rows that hold points follow from those of all others exactly: with the
+slack of the other rows in blocks of free and held points, whose places are the rows of L,
+
+.. math:: S = \begin{pmatrix} S_{uu} & S_{uf} \\ S_{fu} & S_{ff} \end{pmatrix}, \qquad
+          S_{uu} X = -S_{uf} L,
+
+the free points rest at X, and the best multipliers of the held ones make the slack vanish on all
+points together. They leave it positive semidefinite wherever :math:`S_{uu}` is positive definite,
+so that nothing else has to be moved, and what a descent is short of being at rest costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.arrays import Array
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.whole import completed
+
+# The least move that is tried, how many times twice as much, and how often the last is halved.
+_LEAST, _DOUBLED, _HALVED = 1e-7, 30, 4
+
+
+def at_rest(boxed: Boxed, multipliers: Array, ends: tuple[Array, Array]) -> Array | None:
+    """Multipliers of all rows whose slack has no negative eigenvalues; None where none are found.
+
+    They are moved towards prices that the rows' traces suggest, as far as that is needed.
+
+    Parameters
+    ----------
+    boxed : Boxed
+        With points that are held, and neither a face nor long vectors.
+    multipliers : array of shape (m,)
+        Inside their boxes; those of held points do not matter.
+    ends : tuple of arrays of shape (m,)
+        Of the boxes; zero where points are held.
+
+    Examples
+    --------
+    A point between two known ones, at twice the distances that it should have from them:
+
+    >>> from sdpdr import blocks, graphs, soften
+    >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
+    >>> graph = graphs.from_edges(3, [[0, 1], [1, 2]], [1.0, 1.0])
+    >>> known = np.array([[0.0], [4.0]])
+    >>> lengths = blocks.AnchoredLengths(graph, [0, 2], known, exact=True)
+    >>> sdp = (blocks.Coordinates(1, 1) + soften(lengths, 1.0)).to_sdp()
+    >>> problem = compile_problem(sdp)
+    >>> boxed = Boxed.of(problem)
+    >>> low, high = boxed.low.copy(), boxed.high.copy()
+    >>> low[boxed.held.rows] = high[boxed.held.rows] = 0.0
+    >>> y = at_rest(boxed, high, (low, high))
+    >>> float(np.round(-(problem.rhs @ y) * problem.units.objective, 6))
+    6.0
+    """
+    held, points = boxed.held, boxed.blocks[0]
+    if held is None or points.n > points.block.n or points.block.face.shape[1]:
+        return None
+    free = np.setdiff1d(np.arange(points.n), held.points)
+    towards = _suggested(boxed, ends)
+
+    def upper(y: Array) -> tuple[sp.csr_array, sp.csc_array]:
+        slack = sp.csr_array(points.forms.slack(np.append(1.0, y)).sparse)[free]
+        return slack, sp.csc_array(sp.triu(slack[:, free]))
+
+    factor = symmetric_factor(upper(towards)[1])
+
+    def moved(t: float) -> Array:
+        return (multipliers + t * towards) / (1.0 + t)
+
+    def holds(t: float) -> bool:
+        return factor.factorize(upper(moved(t))[1].data) == 0
+
+    t = _least_move(holds)
+    if t is None:
+        return None
+    y = moved(t)
+    slack, triangle = upper(y)
+    factor.factorize(triangle.data)
+    places = np.zeros((points.n, held.base.shape[1]))
+    places[held.points] = held.base
+    right = -(slack[:, held.points] @ held.base)
+    places[free] = np.column_stack([factor.solve(c) for c in np.ascontiguousarray(right.T)])
+    return completed(boxed, [places], y)
+
+
+def _least_move(holds: Callable[[float], bool]) -> float | None:
+    """About the least number from which on a condition holds; None if it never does."""
+    if holds(0.0):
+        return 0.0
+    t = next((t for k in range(_DOUBLED) if holds(t := _LEAST * 2.0**k)), None)
+    if t is None:
+        return None
+    below = t / 2.0
+    for _ in range(_HALVED):
+        middle = (below + t) / 2.0
+        below, t = (below, middle) if holds(middle) else (middle, t)
+    return t
+
+
+def _suggested(boxed: Boxed, ends: tuple[Array, Array]) -> Array:
+    """The highest price of rows that grow with all points, the lowest of those that shrink."""
+    forms = boxed.blocks[0].forms
+    traces = forms.matrix[1:] @ (forms.i == forms.j).astype(float)
+    low, high = ends
+    return np.asarray(np.where(traces > 0.0, high, np.where(traces < 0.0, low, 0.0)))
