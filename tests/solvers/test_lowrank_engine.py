@@ -367,24 +367,28 @@ def excess(program, R):
 
 
 @pytest.mark.parametrize(
-    "program",
+    ("program", "most", "away"),
     [
-        swiss_program(300, 5),
-        swiss_program(300, 5, price=2000.0),
+        (swiss_program(300, 5), 1e-3, 0.2),
+        (swiss_program(300, 5, price=2000.0), 0.2, 0.4),
         # Clusters on a chain: few edges hold nearly all of the variance, and pull a thousand
         # times as hard as the mean.
-        EdgeProgram(path(60), 60, np.where(np.arange(59) % 10 == 9, 1e4, 1.0)),
-        replace(swiss_program(200, 5), mass=np.linspace(1.0, 30.0, 200), objective=None),
+        (EdgeProgram(path(60), 60, np.where(np.arange(59) % 10 == 9, 1e4, 1.0)), 1e-3, 0.05),
+        (
+            replace(swiss_program(200, 5), mass=np.linspace(1.0, 30.0, 200), objective=None),
+            1e-3,
+            0.2,
+        ),
     ],
     ids=["hard", "priced", "bridges", "masses"],
 )
-def test_stretched_points_nearly_keep_their_limits_and_lie_near_the_optimum(program):
+def test_stretched_points_nearly_keep_their_limits_and_lie_near_the_optimum(program, most, away):
     R = 3.0 * isomap_start(program, rank=3)
     found = stretched(program, R)
     result = solve_edge_program(program)
     assert abs(program.mass @ found.R).max() < 1e-9 * program.mass.sum() * abs(found.R).max()
-    assert excess(program, found.R) < 0.15 < excess(program, R)
-    assert program.objective.value(found.R) == pytest.approx(result.value, rel=0.4)
+    assert excess(program, found.R) < most < excess(program, R)  # a single round: ten times that
+    assert program.objective.value(found.R) == pytest.approx(result.value, rel=away)
 
 
 def test_factorizations_that_stretch_points_are_counted(monkeypatch):
