@@ -30,7 +30,8 @@ from sdpdr.families.unfold.loocv import leave_one_out
 from sdpdr.linalg import Diagonal
 from sdpdr.model import Block, Maximize, Model, Var
 from sdpdr.model.affine import evaluate
-from sdpdr.program import Status
+from sdpdr.program import Factor, Status
+from sdpdr.program.attain.closed import closed_form
 
 TRACE = 1545.86758
 
@@ -315,6 +316,17 @@ def test_prices_of_a_geometric_mean_are_its_slopes(size):
         np.testing.assert_allclose(slopes, root / (size * values))
 
 
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 12])
+def test_scalars_with_room_hold_all_matrix_inequalities_strictly(size):
+    values = np.exp(np.random.default_rng(size).standard_normal(size))
+    mean, room = GeometricMean(Diagonal(size) @ Var("K")), 1e-3
+    full, scalars = mean.scalars(values), mean.scalars(values, room)
+    for s, pair in enumerate(mean._pairs):
+        one, other = (values[k] if k >= 0 else scalars[-1 - k] for k in pair)
+        assert scalars[s] <= np.sqrt(one * other) * (1.0 - 0.9 * room)
+    assert 1.0 - 20.0 * room < scalars[0] / full[0] < 1.0
+
+
 def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, least_variance):
     folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
     np.testing.assert_allclose(folded.value, least_variance, rtol=1e-6)
@@ -436,6 +448,23 @@ def test_a_bound_is_of_the_lengths_of_the_model_whatever_was_folded(graph, solve
 def test_many_points_in_a_band_are_proved_by_folding_on_both_sides():
     graph = graphs.knn(roll(150), n_neighbors=4, connect="mst")
     folded = sdpdr.solve(methods.fold(graph, Band(0.01)), "lowrank", tol=1e-5)
-    found = iterate.loocv_of_fold(methods.loocv(graph, isometry=Band(0.01)), graph, folded)
+    model = methods.loocv(graph, isometry=Band(0.01))
+    found = iterate.loocv_of_fold(model, graph, folded)
     assert found.status is Status.SOLVED
     assert found.certified(1e-6)
+    assert max(model.violations(found.values).values()) == 0.0
+
+
+@pytest.mark.parametrize(("room", "is_inside"), [(1e-9, True), (0.0, False), (-1e-9, False)])
+def test_a_point_inside_of_matrix_inequalities_is_feasible_as_it_is(room, is_inside):
+    """At the boundary of one nothing is said, and beyond it least of all."""
+    mean = GeometricMean(Diagonal(6) @ Var("K"))
+    sdp = Model((Gram(6), TraceAtMost(6, 6.0), mean), maximize=True).to_sdp()
+    factor = np.sqrt(1.0 - 1e-9) * np.diag(np.exp(0.01 * np.cos(np.arange(6.0))))
+    factor /= max(1.0, np.linalg.norm(factor) / np.sqrt(6.0 * (1.0 - 1e-9)))
+    scalars = mean.scalars(np.square(np.diag(factor)), room)
+    found = closed_form(sdp, {"K": Factor(factor), mean.name: scalars}, False)
+    assert (found is not None) is is_inside
+    if is_inside:
+        assert sdp.report(found[0]) == pytest.approx(scalars[0], rel=1e-12)
+        assert closed_form(sdp, {"K": Factor(factor), mean.name: scalars}, True) is None

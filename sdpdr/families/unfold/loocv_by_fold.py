@@ -30,6 +30,9 @@ from sdpdr.solving.turns import AT_LEAST, MORE
 # Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where these
 # fail the program as it is written seldom ends in time, and to halve it would cut both short.
 _FOR_FOLDING, _FOR_PROOFS = 0.4, 0.9
+# Share by which the trace and every mean stay inside of their limits, so that a point of a band is
+# feasible as it is: beyond the rounding of sums of thousands, and less than any gap asked for.
+_ROOM = 1e-10
 
 
 def loocv_of_fold(
@@ -261,7 +264,7 @@ def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> P
     count = float(masses.sum())
     shape = Factor.of(folded.gram()).factor
     shape = shape - masses @ shape / count
-    left = limit - float(masses @ np.square(shape).sum(axis=1))
+    left = (1.0 - _ROOM) * limit - float(masses @ np.square(shape).sum(axis=1))
     if left <= 0.0:
         raise ModelError(
             f"the trace, {limit:g}, is less than that of the folded kernel: no kernel has "
@@ -275,7 +278,7 @@ def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> P
             f"the trace, {limit:g}, is so small that a point is not likely at all given the others "
             "where the kernel is moved by the same everywhere: solve `loocv` as it is written."
         )
-    values: dict[str, Value] = {"K": kernel, mean.name: mean.scalars(sums)}
+    values: dict[str, Value] = {"K": kernel, mean.name: mean.scalars(sums, _ROOM)}
     duals = {rows.label: np.zeros(rows.m) for rows in sdp.rows}
     duals |= {k: np.asarray(y) for k, y in folded.duals.items() if k in duals and "isometry" in k}
     trace = next(r.label for r in sdp.rows if r.label.startswith("trace"))

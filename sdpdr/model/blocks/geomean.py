@@ -95,12 +95,15 @@ class GeometricMean(Block):
         else:
             yield AtMost(-root, -float(self.at_least), "root")
 
-    def scalars(self, values: Array) -> Array:
+    def scalars(self, values: Array, room: float = 0.0) -> Array:
         """The largest scalars at positive values: the means of all pairs, the root first.
 
         Parameters
         ----------
         values : array of shape (m,)
+        room : float, default 0
+            Share that every scalar stays below the mean of its pair, at least, so that all matrix
+            inequalities hold strictly.
 
         Returns
         -------
@@ -113,11 +116,13 @@ class GeometricMean(Block):
         array([ 6.      ,  2.828427, 12.727922])
         """
         root = float(np.exp(np.mean(np.log(values))))
-        means = np.full(self._size, root)
+        # A share for each level, twice, since up to half of the leaves are the root itself.
+        levels = (values.size - 1).bit_length()
+        means = np.full(self._size, root * (1.0 - 2.0 * (levels + 1) * room))
         # The root comes first of all pairs, and is known; pairs follow those that they are made of.
         for s, pair in enumerate(self._pairs[1:], start=1):
             one, other = (values[k] if k >= 0 else means[-1 - k] for k in pair)
-            means[s] = np.sqrt(one * other)
+            means[s] = np.sqrt(one * other) * (1.0 - room)
         return means
 
     def prices(self, values: Array) -> list[Array]:

@@ -71,8 +71,10 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False)
     origin = None if near else _at_origin(sdp, values)
     if origin is not None:
         return origin
-    if sdp.lmis or not sdp.psd_variables:
+    if not sdp.psd_variables:
         return None if sdp.lmis else rounded_to_zero(sdp, values)
+    if sdp.lmis:
+        return None if rigorous else _held_inside(sdp, values)
     factors = {v.name: as_factor(values[v.name]) for v in sdp.psd_variables}
     if not sdp.vector_variables:
         found = _normalised(sdp, values, factors, rigorous)
@@ -92,6 +94,13 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False)
         if found is not None and (not near or _are_scalars_near(sdp, found[1], values)):
             return found
     return None
+
+
+def _held_inside(sdp: SDP, values: Values) -> Found | None:
+    """The point as it is, where it is one of factors and inside of all matrix inequalities."""
+    given = {v.name: values[v.name] for v in sdp.psd_variables}
+    factors = {name: value for name, value in given.items() if isinstance(value, Factor)}
+    return held(sdp, values, factors) if len(factors) == len(given) else None
 
 
 def _are_scalars_near(sdp: SDP, point: Values, values: Values) -> bool:

@@ -6,7 +6,7 @@ divided by the largest ratio of a row to its limit; slack takes what is left
 (`sdpdr.program.boxes`).
 
 *Held.* Where the only equations state faces, a point on them that satisfies every inequality by
-more than its rounding is feasible as it is.
+more than its rounding, those of matrices too, is feasible as it is.
 
 With all rounding accounted for, the point is :math:`K = T R R^T T^T / s` with T exact: lengths of
 edges do not change when all points are moved by one vector, so that
@@ -25,6 +25,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, lengths_of
 from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.svec import smat
 from sdpdr.program.attain.rounding import (
     ROUNDINGS,
     magnitudes,
@@ -36,7 +37,7 @@ from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.certificate.arithmetic import noticed_rounding
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, Value
-from sdpdr.program.rows import Rows
+from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 
 Values = Mapping[str, Value]
@@ -137,7 +138,19 @@ def held(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | Non
         point[v.name] = np.maximum(given, 0.0) if v.nonnegative else given
     if any(np.any(sdp.slack(r, point) < rounding_of(r, point)) for r in visible):
         return None
+    if not all(_is_inside(sdp, lmi, point) for lmi in sdp.lmis):
+        return None
     return _value_above(sdp, point), as_given(values, point), _HELD
+
+
+def _is_inside(sdp: SDP, lmi: Lmi, point: Values) -> bool:
+    """Whether a matrix inequality holds by more than rounding could make up."""
+    size = lmi.constant.size
+    matrix = smat(lmi.constant + sdp.evaluate(lmi.lhs, point, size))
+    blur = rounding_of(Rows(lmi.label, "<=", lmi.lhs, lmi.constant), point)
+    spectrum = np.linalg.eigvalsh(matrix)
+    rounding = float(gamma(8 * lmi.order)) * float(np.max(np.abs(spectrum)))
+    return bool(spectrum[0] > 2.0 * float(np.linalg.norm(blur)) + rounding)
 
 
 def _within_positive_limits(groups: list[Rows], factors: dict[str, Factor]) -> dict[str, Factor]:
