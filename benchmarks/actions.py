@@ -233,7 +233,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sides", type=int, nargs="*", default=[22, 32, 45])
     parser.add_argument("--walks", type=int, nargs="*", default=[500, 1000, 2000])
-    parser.add_argument("--certified", type=int, nargs="*", default=[60])
+    parser.add_argument("--certified", type=int, nargs="*", default=[60, 150])
     parser.add_argument("--only-certified", action="store_true", help="leave other tables alone")
     arguments = parser.parse_args()
     if arguments.only_certified:

@@ -45,9 +45,9 @@ _NEAREST = "the cost is the distance of a matrix, which Newton's method on multi
 NEAREST = (Nearest.name, "gram")
 _EVEN = "its rows make lengths alike, of which steps of the dense method take little"
 EVEN = (Dense.name, "lmi")
-# Rows up to which they do: a step of 3144 takes half a second of a processor, and fifteen of them
-# prove noisy walks of 150 states to 4e-7.
-_EVEN_ROWS = 5000
+# Rows up to which they do: a step of 3144 takes half a second of a processor, and one of 5400 two;
+# fifteen prove noisy walks of 150 and of 200 states to 5e-7. Of 8000 a step takes six, in 1.5 GB.
+_EVEN_ROWS = 8000
 # Candidates that take turns, at most.
 LONGEST = 6
 # Order and rows of programs that hundreds of bits take seconds for.
