@@ -54,7 +54,8 @@ def solve_factored(
     r"""Solve any program with sparse or low-rank data over factors :math:`X_k = R_k R_k^T`.
 
     Equations on matrices alone go to a descent (`sdpdr.solvers.lowrank.descent`), inequalities with
-    sparse rows to an interior point (`sdpdr.solvers.lowrank.interior`). Where these do not get
+    sparse rows to an interior point (`sdpdr.solvers.lowrank.interior`), and prices on all rows that
+    are too many for it to a descent on what is smooth of them. Where these do not get
     there, and for the other programs, an augmented Lagrangian of the rows is
     minimised over the factors by Newton's method (see
     `sdpdr.solvers.lowrank.general.search.Search`). The rank starts small; it grows along

@@ -128,7 +128,9 @@ class _Among:
         """Whether it is positive definite there; it is factored."""
         entries = self._forms.entries_of(np.append(1.0, multipliers))[self._kept]
         numbers = np.append(entries, self._zeros)
-        return self._factor.factorize(np.bincount(self._to, numbers, self._count)) == 0
+        return (
+            self._factor.factorize(np.bincount(self._to, numbers, self._count).astype(float)) == 0
+        )
 
     def solve(self, right: Array) -> Array:
         """Solve with it, column by column."""
