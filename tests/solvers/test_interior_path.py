@@ -15,7 +15,7 @@ from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.verdict import broken
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.matrix import _cliques, _gathered, suits
+from sdpdr.solvers.lowrank.interior.matrix import _cliques, gathered, suits
 from sdpdr.solvers.lowrank.interior.metric import Metric, laplacian, worth
 from sdpdr.solvers.lowrank.interior.points import Points
 from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
@@ -39,7 +39,7 @@ def errors(gap=1e-8, stationarity=1e-8, missed=0.0):
 @given(seed=st.integers(0, 10_000), order=st.integers(1, 9), count=st.integers(1, 60))
 def test_pairs_are_gathered_as_sorting_them_would(seed, order, count):
     one, other = np.random.default_rng(seed).integers(order, size=(2, count))
-    to, starts, columns = _gathered(one, other, order)
+    to, starts, columns = gathered(one, other, order)
     low, high = np.minimum(one, other), np.maximum(one, other)
     keys, inverse = np.unique(low * order + high, return_inverse=True)
     assert to.tolist() == inverse.tolist()

@@ -59,8 +59,9 @@ class LowRank(Solver):
     interior-point method of `sdpdr.solvers.lowrank.edge` where its factorizations stay sparse.
     Other programs with inequalities go to that of `sdpdr.solvers.lowrank.interior`, for rows of any
     kind, equations whose factorizations fill in to the descent of `sdpdr.solvers.lowrank.descent`,
-    and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. The claim's
-    message says which one ran, and why.
+    and what is left to the augmented Lagrangian of `sdpdr.solvers.lowrank.general`. Where every row
+    has a price and factorizations are too dear, prices are made smooth by proximal steps
+    (`sdpdr.solvers.lowrank.interior.prices`). The claim's message says which one ran, and why.
 
     Its own options are ``engine`` ("auto", "edges", "interior", "descent" or "general") and those
     of `sdpdr.solvers.lowrank.Options`.

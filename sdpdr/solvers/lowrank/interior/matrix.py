@@ -262,7 +262,7 @@ class NewtonMatrix:
         last = np.arange(self.size, self._total)
         places.append((last, last))
         one, other = (np.concatenate(part) for part in zip(*places, strict=True))
-        self._to, starts, higher = _gathered(one, other, self._total)
+        self._to, starts, higher = gathered(one, other, self._total)
         self._count = int(higher.size)
         self._metric = self._summed(self._shifts(before, one.size))
         parts = (np.ones(self._count), higher, starts)
@@ -272,7 +272,7 @@ class NewtonMatrix:
         self._factor = symmetric_factor(upper, pairs=self.negative > 0)
 
 
-def _gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]:
+def gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]:
     """Where pairs stand in the upper triangle that they fill, its rows' starts, and its columns.
 
     Sorted by two passes of counting: comparisons would take as long as ten factorizations. Rows

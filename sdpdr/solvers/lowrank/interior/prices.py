@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
@@ -36,7 +36,7 @@ from sdpdr.solvers.lowrank.general.problem import Problem
 from sdpdr.solvers.lowrank.general.search import Search
 from sdpdr.solvers.lowrank.general.verdict import judge_as_it_is, point_of, reported
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
-from sdpdr.solvers.lowrank.interior.rest import at_rest
+from sdpdr.solvers.lowrank.interior.rest import at_rest, promised
 from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, placed
 
 # Proximal terms, as what a row has to miss its right side by, relatively, for its multiplier to
@@ -44,17 +44,17 @@ from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, place
 _WIDTHS = (0.1, 0.03)
 _STEPS, _MEMORY = 120, 10  # of a round: more for better multipliers, fewer for better points
 _ROUNDS = 40
-# A round that leaves more than this share of the distance between both objectives gained little;
-# how many of those there may be.
-_CLOSER, _PATIENCE = 0.95, 3
+# A round that leaves more than this share of the distance between both objectives was too short,
+# and the next is twice as long, up to so many steps.
+_CLOSER, _MOST_STEPS = 0.9, 4000
 # Share of the time that is left for proofs.
 _PROOFS = 0.2
 
 
 def settle_prices(
     search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
-) -> bool:
-    """Go down from a point; whether what was found is good enough.
+) -> tuple[Layout, Array, Array] | None:
+    """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def settle_prices(
     except KeyboardInterrupt:
         pricing.settle()
         raise
-    return pricing.settle()
+    return None if pricing.settle() else pricing.reached
 
 
 def has_prices_alone(problem: Problem) -> bool:
@@ -187,48 +187,69 @@ class _Pricing:
         self.factors = first_factors(self.boxed, search.options, start, layout, vector)
         self.y = np.clip(multipliers, self.low, self.high)
         self.before = self.y
+        self.unit = self._unit()
         self.complete = False
 
     def run(self) -> None:
         """All rounds, until both objectives agree, or come no closer."""
-        least, patience = np.inf, _PATIENCE
+        least, steps = np.inf, _STEPS
         for k in range(_ROUNDS):
-            apart = self._round(_WIDTHS[min(k, len(_WIDTHS) - 1)])
-            patience = _PATIENCE if apart < _CLOSER * least else patience - 1
-            least = min(least, apart)
-            if self._is_over() or apart <= self.search.options.tol or not patience:
+            apart = self._round(_WIDTHS[min(k, len(_WIDTHS) - 1)], steps)
+            if self._is_over() or apart <= self.search.options.tol or steps > _MOST_STEPS:
                 return
+            # A round that gained little was not at its end.
+            steps = steps if apart < _CLOSER * least else 2 * steps
+            least = min(least, apart)
 
     def settle(self) -> bool:
-        """Whether the point is good enough; the search is told what it is worth."""
+        """Whether the point is good enough, or time is up; the search is told what it is worth."""
         points = [b.extended(f) for b, f in zip(self.boxed.blocks, self.factors, strict=True)]
-        layout, vector = self._placed()
+        layout, vector, most = *self._placed(), -np.inf
+        y = completed(self.boxed, points, self.y)
         # What rounding and haste leave of negative eigenvalues differs from round to round, and the
-        # dual function is concave: the mean of two proves more than either.
-        mean = (self.before + self.y) / 2.0
-        rested = at_rest(self.boxed, mean, (self.low, self.high))
-        y = completed(self.boxed, points, mean) if rested is None else rested
+        # dual function is concave: the mean of two may prove more than either.
+        for one in (self.y, (self.before + self.y) / 2.0):
+            rested = at_rest(self.boxed, one, (self.low, self.high))
+            if rested is not None and promised(self.boxed, rested) > most:
+                y, most = rested, promised(self.boxed, rested)
         seed, late = self.search.options.seed, self.journal.late()
         verdict = judge_as_it_is(layout, vector, y, seed, quick=late)
         if self.search.proves(verdict, self.search.options.enough or 0.0):
             return True
+        self.reached = layout, vector, y
         if self._is_over():
             self.search.ending = self.journal.exhausted or "time_limit"
-        return False
+        return self._is_over()
 
-    def _round(self, width: float) -> float:
-        """Descend, and move the multipliers; how far both objectives are apart, relatively."""
+    def _unit(self) -> Array:
+        """Proximal terms that are worth the same in all rows: as much as a typical right side."""
         price = np.maximum(np.abs(self.low), np.abs(self.high))
-        proximal = width / np.where(price > 0.0, price, 1.0)
+        right = self.boxed.rhs if self.boxed.rhs.any() else _excess(self.boxed, self.factors)
+        worth = price * np.abs(right)
+        typical = float(np.median(worth[worth > 0.0])) if np.any(worth > 0.0) else 1.0
+        return typical / np.square(np.where(price > 0.0, price, 1.0))
+
+    def _round(self, width: float, steps: int) -> float:
+        """Descend, and move the multipliers; how far both objectives are apart, relatively."""
         shapes = [(f.shape[0], f.shape[1]) for f in self.factors]
-        smooth = _Smooth(self.boxed, self.low, self.high, shapes, self.y, proximal)
+        smooth = _Smooth(self.boxed, self.low, self.high, shapes, self.y, width * self.unit)
+        x = np.concatenate([f.ravel() for f in self.factors])
+        size = max(abs(smooth(x)[0]), np.finfo(float).tiny)
+
+        def in_size(x: Array) -> tuple[float, Array]:
+            value, slope = smooth(x)
+            return value / size, slope / size
+
+        # The size of the function is the unit, so that what is small is so in every unit; steps are
+        # all that ends a round.
+        options = {"maxiter": steps, "maxcor": _MEMORY, "maxfun": 2 * steps, "ftol": 0, "gtol": 0}
         found = minimize(
-            smooth,
-            np.concatenate([f.ravel() for f in self.factors]),
+            in_size,
+            x,
             jac=True,
             method="L-BFGS-B",
             callback=self._look_at_the_clock,
-            options={"maxiter": _STEPS, "maxcor": _MEMORY, "maxfun": 2 * _STEPS, "ftol": 0.0},
+            options=options,
         )
         self.factors = smooth.split(found.x)
         excess = _excess(self.boxed, self.factors)
@@ -237,8 +258,8 @@ class _Pricing:
         layout, vector = self._placed()
         self.search.offer(point_of(layout, vector, np.zeros(self.search.problem.m)).values)
         value = float(smooth.priced(excess).sum())
-        self._note(value, found)
-        return (value - float(found.fun)) / max(abs(value), np.finfo(float).tiny)
+        self._note(value, size * float(np.linalg.norm(found.jac) * np.linalg.norm(found.x)))
+        return (value - size * float(found.fun)) / max(abs(value), np.finfo(float).tiny)
 
     def _take(self, y: Array) -> None:
         """Keep multipliers of a round; of one that was cut short, unless there are others."""
@@ -247,12 +268,11 @@ class _Pricing:
         self.before, self.y = self.y if self.complete else y, y
         self.complete = True
 
-    def _note(self, value: float, found: OptimizeResult) -> None:
-        size = float(np.linalg.norm(found.jac) * np.linalg.norm(found.x))
+    def _note(self, value: float, slope: float) -> None:
         self.journal.note(
             value=reported(self.search.problem, value),
             infeasibility=0.0,
-            stationarity=0.5 * size / max(abs(value), np.finfo(float).tiny),
+            stationarity=0.5 * slope / max(abs(value), np.finfo(float).tiny),
             rank=max(f.shape[1] for f in self.factors),
         )
 

@@ -18,9 +18,11 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
+from sdpdr.solvers.lowrank.interior.matrix import gathered
 from sdpdr.solvers.lowrank.interior.whole import completed
 
 # The least move that is tried, how many times twice as much, and how often the last is halved.
@@ -63,31 +65,76 @@ def at_rest(boxed: Boxed, multipliers: Array, ends: tuple[Array, Array]) -> Arra
     if held is None or points.n > points.block.n or points.block.face.shape[1]:
         return None
     free = np.setdiff1d(np.arange(points.n), held.points)
-    towards = _suggested(boxed, ends)
-
-    def upper(y: Array) -> tuple[sp.csr_array, sp.csc_array]:
-        slack = sp.csr_array(points.forms.slack(np.append(1.0, y)).sparse)[free]
-        return slack, sp.csc_array(sp.triu(slack[:, free]))
-
-    factor = symmetric_factor(upper(towards)[1])
+    towards, among = _suggested(boxed, ends), _Among(points.forms, free)
 
     def moved(t: float) -> Array:
         return (multipliers + t * towards) / (1.0 + t)
 
-    def holds(t: float) -> bool:
-        return factor.factorize(upper(moved(t))[1].data) == 0
-
-    t = _least_move(holds)
-    if t is None:
-        return None
-    y = moved(t)
-    slack, triangle = upper(y)
-    factor.factorize(triangle.data)
     places = np.zeros((points.n, held.base.shape[1]))
     places[held.points] = held.base
-    right = -(slack[:, held.points] @ held.base)
-    places[free] = np.column_stack([factor.solve(c) for c in np.ascontiguousarray(right.T)])
-    return completed(boxed, [places], y)
+
+    def rested(t: float) -> Array | None:
+        y = moved(t)
+        if not among.is_positive(y):
+            return None
+        pull = points.forms.slack(np.append(1.0, y)) @ places
+        whole = places.copy()
+        whole[free] = among.solve(-pull[free])
+        return completed(boxed, [whole], y)
+
+    return _best(boxed, rested, _least_move(lambda t: among.is_positive(moved(t))))
+
+
+def promised(boxed: Boxed, multipliers: Array) -> float:
+    """The bound, in scaled units, of multipliers of all rows whose slack is positive."""
+    give = 0.5 * float(boxed.compliance @ np.square(multipliers))
+    return -float(boxed.rhs @ multipliers) - give
+
+
+def _best(boxed: Boxed, rested: Callable[[float], Array | None], t: float | None) -> Array | None:
+    """The multipliers that prove most, of moves that are twice as long each time.
+
+    A slack that is barely positive may prove little. Along a line the dual function is concave.
+    """
+    best, most = None, -np.inf
+    for _ in range(_DOUBLED):
+        found = None if t is None else rested(t)
+        if t is None or (found is None and best is not None):
+            break
+        proved = -np.inf if found is None else promised(boxed, found)
+        if proved < most:
+            break
+        best, most, t = found, proved, max(_LEAST, 2.0 * t)
+    return best
+
+
+class _Among:
+    """The dual slack among some points, on a pattern that is analysed once."""
+
+    def __init__(self, forms: Forms, points: Index) -> None:
+        place = np.full(forms.n, -1)
+        place[points] = np.arange(points.size)
+        self._forms, self._kept = forms, (place[forms.i] >= 0) & (place[forms.j] >= 0)
+        own, every = np.flatnonzero(self._kept), np.arange(points.size)
+        one, other = place[forms.i[own]], place[forms.j[own]]
+        first, second = np.append(one, every), np.append(other, every)
+        self._to, starts, higher = gathered(first, second, points.size)
+        self._zeros, self._count = np.zeros(points.size), int(higher.size)
+        parts = (np.ones(higher.size), higher, starts)
+        upper = sp.csr_array(parts, shape=(points.size, points.size))
+        self._factor = symmetric_factor(upper, pairs=False)
+
+    def is_positive(self, multipliers: Array) -> bool:
+        """Whether it is positive definite there; it is factored."""
+        entries = self._forms.entries_of(np.append(1.0, multipliers))[self._kept]
+        numbers = np.append(entries, self._zeros)
+        return (
+            self._factor.factorize(np.bincount(self._to, numbers, self._count).astype(float)) == 0
+        )
+
+    def solve(self, right: Array) -> Array:
+        """Solve with it, column by column."""
+        return np.column_stack([self._factor.solve(c) for c in np.ascontiguousarray(right.T)])
 
 
 def _least_move(holds: Callable[[float], bool]) -> float | None:
