@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, iterate, methods
+from sdpdr import blocks, graphs, iterate, methods
 from sdpdr.blocks import (
     Band,
     Centered,
@@ -434,6 +434,21 @@ def test_a_kernel_of_other_points_or_other_lengths_is_not_lifted(graph):
     wide = sdpdr.solve(methods.fold(graph, Band(0.1)), "clarabel", "gram")
     with pytest.raises(ModelError, match="same isometry"):
         iterate.loocv_of_fold(methods.loocv(graph), graph, wide)
+
+
+def test_the_means_bound_no_model_of_another_goal_or_of_other_counts(graph):
+    folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram")
+    model = methods.loocv(graph)
+    heavier = graphs.NeighborGraph(
+        graph.n, graph.edges, graph.sqdist, counts=np.where(np.arange(graph.n) == 0, 3, 1)
+    )
+    for wrong, counted, words in (
+        (model + blocks.Variance(graph.n), graph, "the only goal"),
+        (methods.loocv(graph, trace=TRACE, isometry=Slack(1.0)), graph, "the only goal"),
+        (model, heavier, "count points differently"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            iterate.loocv_of_fold(wrong, counted, folded)
 
 
 def test_a_bound_is_of_the_lengths_of_the_model_whatever_was_folded(graph, solved):

@@ -9,10 +9,11 @@ import numpy as np
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.families.unfold.loocv import fold, loocv
+from sdpdr.families.unfold.loocv import fold, leave_one_out, loocv
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg import Trace
 from sdpdr.model import Model
-from sdpdr.model.affine import evaluate
+from sdpdr.model.affine import Var, evaluate
 from sdpdr.model.blocks import Centered, Gram, Relation
 from sdpdr.model.blocks.entries import LeastTrace, TraceAtMost
 from sdpdr.model.blocks.geomean import GeometricMean
@@ -174,8 +175,9 @@ def _graded(
 ) -> Solution:
     """What a folded kernel makes, graded; a bound on the least centred trace may be known."""
     sdp = model.to_sdp()
-    point = _lifted(model, sdp, graph, folded)
-    largest = _largest_mean(graph, _limit_of(model))
+    limit = _limit_of(model, sdp, graph)
+    point = _lifted(model, sdp, graph, folded, limit)
+    largest = _largest_mean(graph, limit)
     stopped = folded.status is Status.INTERRUPTED
     given = replace(
         folded,
@@ -229,13 +231,34 @@ def _of_whole(run: Run, largest: float) -> Run:
     return replace(run, value=None, attained=None, bound=bound, words=words)
 
 
-def _limit_of(model: Model) -> float:
-    """The trace that limits K, where nothing else does."""
-    limits = [b.limit for b in model.blocks if isinstance(b, TraceAtMost)]
+def _limit_of(model: Model, sdp: SDP, graph: NeighborGraph) -> float:
+    """The trace that limits K, where the inequality of the means speaks of this model.
+
+    Other rows make the optimum no larger; another goal, or points that count for more, may.
+    """
+    limits = [b for b in model.blocks if isinstance(b, TraceAtMost)]
     means = [b for b in model.blocks if isinstance(b, GeometricMean)]
-    if len(limits) != 1 or len(means) != 1 or means[0].at_least is not None:
-        raise ModelError("only a trace may limit K here, and the geometric mean be the goal.")
-    return limits[0]
+    alone = len(means) == 1 and means[0].at_least is None and sdp.maximize and not sdp.constant
+    # Prices of lengths that may be missed are scalars of their own.
+    alone = alone and {v.name for v in sdp.vector_variables} == {means[0].name}
+    if len(limits) != 1 or not alone or set(sdp.objective) != {means[0].name}:
+        raise ModelError("only a trace may limit K here, and the geometric mean be the only goal.")
+    if graph.n != sdp.psd_variables[0].n:
+        return limits[0].limit  # refused in other words
+    # Sums and traces are linear in K: those that agree at a random kernel are the same.
+    probe = {"K": Factor(np.random.default_rng(0).standard_normal((graph.n, 1)))}
+    for own, of_graph in (
+        (means[0].values, leave_one_out(graph.counts)),
+        (Trace(graph.n, limits[0].weights) @ Var("K"), Trace(graph.n, graph.masses) @ Var("K")),
+    ):
+        if own.m != of_graph.m or not np.allclose(
+            evaluate(own, probe), evaluate(of_graph, probe), rtol=1e-9
+        ):
+            raise ModelError(
+                "the model and the graph count points differently: pass `loocv` and the answer to "
+                "`fold` of one graph."
+            )
+    return limits[0].limit
 
 
 def _require_fit(sdp: SDP, graph: NeighborGraph, folded: Solution) -> None:
@@ -255,9 +278,8 @@ def _require_fit(sdp: SDP, graph: NeighborGraph, folded: Solution) -> None:
         )
 
 
-def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution) -> Point:
+def _lifted(model: Model, sdp: SDP, graph: NeighborGraph, folded: Solution, limit: float) -> Point:
     """Values and multipliers of `loocv` from those of `fold`."""
-    limit = _limit_of(model)
     _require_fit(sdp, graph, folded)
     mean = next(b for b in model.blocks if isinstance(b, GeometricMean))
     masses = np.asarray(graph.counts, dtype=float)
