@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import Status, datasets, graphs, methods
 from sdpdr.base.deadline import EffortSpentError
-from sdpdr.linalg import Entries, InnerProduct, QuadraticForms, SvecMap, Trace, VectorMap
+from sdpdr.linalg import Diagonal, Entries, InnerProduct, QuadraticForms, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain import attain
 from sdpdr.program.attain.box import Box
@@ -192,3 +192,27 @@ def test_faces_and_long_rows_of_large_matrices_are_left_to_other_arguments():
         sdp = SDP((PsdVariable("X", n),), {"X": Trace(n)}, (rows,))
         with pytest.raises(EffortSpentError, match="too large"):
             cone_program(sdp, wide=True)
+
+
+@pytest.mark.parametrize(("most", "is_proved"), [(2.0, False), (900.0, True)])
+def test_a_small_matrix_on_a_face_keeps_all_its_entries_beside_one_that_is_narrow(most, is_proved):
+    """Y_11 = .1 and Y_12 = .9 need a Y_22 of 8.1 at least."""
+    n, around = 12, np.array([[10.0, 1.0, 1.0, 1.0]])
+    rows = (
+        Rows("around", "==", {"Y": QuadraticForms(around)}, np.zeros(1)),
+        Rows("products", "==", {"Y": Entries(4, [[1, 1], [1, 2]])}, np.array([0.1, 0.9])),
+        Rows("most", "<=", {"Y": Entries(4, [[2, 2]])}, np.array([most])),
+        Rows("unit", "==", {"X": Diagonal(n)}, np.ones(n)),
+    )
+    sdp = SDP((PsdVariable("X", n), PsdVariable("Y", 4)), {"X": Trace(n), "Y": Trace(4)}, rows)
+    R = np.zeros((4, 3))
+    R[1, 0], R[2, :2], R[3, 2] = np.sqrt(0.1), (0.9 / np.sqrt(0.1), 1.0), 1.0
+    R[0] = -R[1:].sum(axis=0) / 10.0
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_LARGEST_ORDER", "_WIDEST_ORDER"):
+            patch.setattr(f"sdpdr.program.attain.cone.{name}", 10)
+        found = attain(sdp, Point({"X": Factor(np.ones((n, 1))), "Y": Factor(R)}))
+    assert (found.value is not None) is is_proved
+    if is_proved:
+        assert found.value == pytest.approx(n + np.sum(R**2), rel=1e-6)
+        assert found.value >= n + np.sum(R**2) - 1e-9

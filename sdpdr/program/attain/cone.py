@@ -17,7 +17,7 @@ two of `svec` and the rounding of the change of basis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,7 +88,7 @@ class ConeProgram:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether only those entries of matrices are in x that rows read."""
+        """Whether of some matrix only those entries are in x that rows read."""
         return any(block.places is not None for block in self.blocks)
 
     @property
@@ -114,7 +114,7 @@ class ConeProgram:
         return replace(self, effort=Effort())
 
     def value(self, x: Array) -> float:
-        """Objective of the minimisation, in floating point; of a narrow one that of scalars."""
+        """Objective of the minimisation, in floating point, without that on narrow matrices."""
         return float(self.c @ x + 0.5 * (self.curvature @ (x * x)) + self.sdp.constant)
 
     def vector(self, values: Mapping[str, Value]) -> Array:
@@ -238,8 +238,8 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     sdp : SDP
     deadline : Deadline, optional
     wide : bool, default False
-        Also where matrices are too large to be factored. Where dense ones do not even fit, only
-        those entries are kept that rows read, and the objective has no part on matrices.
+        Also where matrices are too large to be factored. Of one that does not even fit, only those
+        entries are kept that rows read, and what the objective is on it is left out.
 
     Raises
     ------
@@ -247,7 +247,6 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
         Where a matrix is too large, and for others too where rows read too many entries of it, or
         state a face.
     """
-    narrow = wide and largest_order(sdp) > _WIDEST_ORDER
     if not wide:
         _require(largest_order(sdp), _LARGEST_ORDER)
     equal = without_inequalities(without_lmis(sdp))
@@ -262,7 +261,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
             found = (r.lhs.get(v.name) for r in rows)
             maps = [a for a in found if isinstance(a, LinearMap)]
             basis = bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
-            places = _read(basis, maps) if narrow else None
+            places = _read(basis, maps) if wide and basis.order > _WIDEST_ORDER else None
             block = Block(v.name, basis.order, position, basis, places)
             size = block.size
             if size:
@@ -280,7 +279,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     for w in equal.vector_variables:
         if w.curvature is not None:
             curvature[starts[w.name]] = w.curvature
-    c, c_radius = _cost(equal, starts, bases, position, narrow)
+    c, c_radius = _cost(equal, starts, bases, position, set(read))
     return ConeProgram(
         A,
         radius,
@@ -355,11 +354,11 @@ def _cost(
     starts: Mapping[str, slice],
     bases: Mapping[str, Basis],
     size: int,
-    narrow: bool = False,
+    narrow: Container[str] = (),
 ) -> tuple[Array, Array]:
     c, error = np.zeros(size), np.zeros(size)
     for name, linear_map in sdp.objective.items():
-        if narrow and name in bases:
+        if name in narrow:
             continue
         part = starts[name]
         image = _image(linear_map, bases.get(name), (1, part.stop - part.start))

@@ -282,7 +282,9 @@ class _Factored:
         program, units = self.program, self.scaled.units
         x, c = units * y, program.c * units
         linear, quadratic = 0.0, 0.0
-        for p in self.points if not program.is_narrow else ():
+        for p in self.points:
+            if p.block.places is not None:
+                continue
             cost = smat(c[p.block.part])
             linear += (2.0 * float(np.linalg.norm(cost @ p.factor))) ** 2
             quadratic += float(np.linalg.norm(cost))
@@ -302,7 +304,7 @@ class _Factored:
         apart = sum(
             objective_around(program.sdp, p.block.name, p.factor, p.roots, far)
             for p in self.points
-            if program.is_narrow
+            if p.block.places is not None
         )
         return program.value(x) + apart + 1.02 * float(far_value + own + rounding)
 
