@@ -136,7 +136,7 @@ def smallest_eigenvalue(
         Symmetric.
     null : array or sparse array of shape (n, p), optional
         Directions left out.
-    mass : array or sparse array of shape (n, n), optional
+    mass : array, sparse array or Outer of shape (n, n), optional
         Positive definite on what is left; the identity by default.
     near : float, optional
         A number other than zero that the eigenvalue is probably close to, to save factorizations.
@@ -154,8 +154,10 @@ def smallest_eigenvalue(
         dense matrices would be too large.
     """
     n = matrix.shape[0]
+    if isinstance(mass, Outer) and sp.issparse(matrix):
+        matrix = Outer(matrix, np.zeros((n, 0)), np.zeros(0))
     if isinstance(matrix, Outer):
-        unlike = mass is not None and not sp.issparse(mass)
+        unlike = mass is not None and not (sp.issparse(mass) or isinstance(mass, Outer))
         if unlike and n > _LARGEST_DENSE:
             raise ArithmeticError(f"a pencil of dense matrices of order {n} is too large")
         if n <= DENSE_ORDER or unlike or not matrix.stays_apart:
@@ -264,15 +266,22 @@ def _inverted_apart(
 ) -> tuple[Array, Array]:
     """The low end of a pencil whose outer products stand beside its sparse part."""
     n = matrix.shape[0]
+<<<<<<< HEAD
+=======
+    if not isinstance(mass, Outer):
+        mass = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
+    columns = null.toarray() if sp.issparse(null) else null
+>>>>>>> x-density
     shift, _ = _shift_below(matrix, mass, sp.csr_array(columns))
-    shifted, beside = matrix - shift * mass, matrix.padded(columns)
+    shifted = matrix - shift * mass
+    beside = shifted.padded(columns)
     solve = _corner_of_inverse([[shifted.bordered(), beside], [beside.T, None]], n)
     operator = spl.LinearOperator((n, n), matvec=lambda x: matrix @ np.ravel(x), dtype=float)
     return _inverted(operator, mass, columns, shift, solve, _TOLERANCES, count)
 
 
 def _shift_below(
-    matrix: Matrix, mass: sp.csr_array, null: sp.csr_array
+    matrix: Matrix, mass: Matrix, null: sp.csr_array
 ) -> tuple[float, RestrictedFactor | None]:
     """A number just below the smallest eigenvalue of the pencil, or just below zero.
 
@@ -347,7 +356,7 @@ def _corner_of_inverse(blocks: list[list[Any]], n: int) -> Callable[[Array], Arr
 
 def _inverted(
     matrix: Matrix,
-    mass: sp.csr_array,
+    mass: Matrix,
     null: Array,
     shift: float,
     inverse: Callable[[Array], Array],

@@ -4,6 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +61,22 @@ def test_inertia_is_that_of_the_product(lowered):
     value, vector = smallest_eigenvalue(matrix, ones)
     assert value == pytest.approx(low, abs=1e-8)
     assert abs(vector.sum()) < 1e-6 * np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("sign", [-0.3, 0.0, 0.3])
+@pytest.mark.parametrize("weight", [-1e-4, 0.3])
+def test_pencils_of_sums_that_are_kept_apart_have_dense_eigenvalues(sign, weight, monkeypatch):
+    """With a column in the matrix, in the mass, or in both, and no dense matrix."""
+    rng, n = np.random.default_rng(0), 1100
+    chain = sp.diags_array([-np.ones(n - 1), np.full(n, 2.5), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    matrix = sp.csr_array(chain - sp.diags_array(rng.uniform(0.0, 3.0, n)))
+    column = rng.standard_normal((n, 1))
+    matrix = Outer(matrix, column, np.array([sign])) if sign else matrix
+    mass = Outer(sp.csr_array(chain), column, np.array([weight]))
+    dense = [a.toarray() for a in (matrix, mass)]
+    low = sl.eigh(*dense, eigvals_only=True, subset_by_index=[0, 0])[0]
+    monkeypatch.setattr(Outer, "toarray", None)
+    assert smallest_eigenvalue(matrix, None, mass)[0] == pytest.approx(low, rel=1e-9)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 3), st.integers(0, 3), st.booleans())

@@ -230,8 +230,12 @@ def size(slack: Matrix) -> float:
 
 
 def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
-    slack = sdp.dual_slack(name, move.by)
-    return slack if move.is_point else slack - sdp.cost(name)
+    if move.is_point:
+        return sdp.dual_slack(name, move.by)
+    if isinstance(sdp.variable(name), PsdVariable):
+        # What a cost keeps apart would not cancel, and leave a matrix dense that is sparse.
+        return sdp.weighted(name, move.by)
+    return sdp.dual_slack(name, move.by) - sdp.cost(name)
 
 
 def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
