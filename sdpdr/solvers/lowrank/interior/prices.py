@@ -39,8 +39,8 @@ from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.rest import at_rest, promised
 from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, placed
 
-# Proximal terms, as what a row has to miss its right side by, relatively, for its multiplier to
-# cross half of its box: of the first rounds and of all others.
+# Proximal terms, as the share of a typical right side that a row has to miss its own by, for its
+# multiplier to cross half of its box: of the first round and of all others.
 _WIDTHS = (0.1, 0.03)
 _STEPS, _MEMORY = 120, 10  # of a round: more for better multipliers, fewer for better points
 _ROUNDS = 40
