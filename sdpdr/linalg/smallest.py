@@ -257,21 +257,16 @@ def _smallest_near(
 
 
 def _smallest_apart(matrix: Outer, null: Matrix, mass: Matrix | None) -> tuple[float, Array]:
-    mass = sp.eye_array(matrix.shape[0], format="csr") if mass is None else sp.csr_array(mass)
+    if not isinstance(mass, Outer):
+        mass = sp.eye_array(matrix.shape[0], format="csr") if mass is None else sp.csr_array(mass)
     return _first(*_inverted_apart(matrix, null.toarray() if sp.issparse(null) else null, mass))
 
 
 def _inverted_apart(
-    matrix: Outer, columns: Array, mass: sp.csr_array, count: int = 1
+    matrix: Outer, columns: Array, mass: Matrix, count: int = 1
 ) -> tuple[Array, Array]:
     """The low end of a pencil whose outer products stand beside its sparse part."""
     n = matrix.shape[0]
-<<<<<<< HEAD
-=======
-    if not isinstance(mass, Outer):
-        mass = sp.eye_array(n, format="csr") if mass is None else sp.csr_array(mass)
-    columns = null.toarray() if sp.issparse(null) else null
->>>>>>> x-density
     shift, _ = _shift_below(matrix, mass, sp.csr_array(columns))
     shifted = matrix - shift * mass
     beside = shifted.padded(columns)
