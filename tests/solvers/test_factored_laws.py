@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -207,3 +209,17 @@ def test_a_slack_of_many_vectors_is_not_bordered_by_all_of_them():
     assert slack.apart(2) is None
     assert slack.apart(3) @ np.ones(3) == pytest.approx(np.ones(3))
     assert Slack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None
+
+
+def test_many_thin_vectors_are_refused_before_they_are_written_down():
+    n = 4000
+    many = sp.eye_array(n, format="csr") + sp.eye_array(n, k=1, format="csr")
+    slack = Slack(sp.eye_array(n, format="csr"), np.ones(n), many, many)
+    tracemalloc.start()
+    try:
+        assert slack.apart(40) is None
+        assert (
+            tracemalloc.get_traced_memory()[1] < 1e6
+        )  # a square matrix takes a hundred times that
+    finally:
+        tracemalloc.stop()

@@ -162,6 +162,8 @@ class Slack:
         used = np.flatnonzero(self.weights)
         if not used.size:
             return self.sparse
+        if used.size > most:
+            return None
         left, right = (
             np.asarray(v[used].toarray() if sp.issparse(v) else v[used]).T
             for v in (self.left, self.right)
