@@ -106,7 +106,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
 
     References
     ----------
-    Vasiloglou thesis, section 6.5, in a form that has an answer; see the method's page.
+    Vasiloglou thesis, section 3.6.2, in a form that has an answer; see the method's page.
 
     Examples
     --------
