@@ -223,3 +223,15 @@ def test_many_thin_vectors_are_refused_before_they_are_written_down():
         )  # a square matrix takes a hundred times that
     finally:
         tracemalloc.stop()
+
+
+def test_long_forms_do_not_keep_short_ones_from_being_entries():
+    rng = np.random.default_rng(0)
+    vectors = np.zeros((5, 60))
+    for row, length in zip(vectors, (13, 60, 2, 60, 32), strict=True):
+        row[:length] = rng.normal(size=length)
+    forms = QuadraticForms(vectors)
+    part = part_of(forms)
+    assert part.left.shape[0] == 2
+    R = rng.normal(size=(60, 3))
+    np.testing.assert_allclose(Forms(part).values(R), forms.apply_factor(R), rtol=1e-10)

@@ -290,9 +290,11 @@ def numbers(linear_map: LinearMap | VectorMap, *, kept: bool = False) -> int:
     (100000000, 20000)
     """
     if isinstance(linear_map, BilinearForms):
-        if kept and stay_forms(linear_map):
-            return int(linear_map.left.nnz + linear_map.right.nnz)
-        return linear_map.n_entries
+        left, right = (
+            np.diff(v.indptr).astype(np.int64) for v in (linear_map.left, linear_map.right)
+        )
+        stay = stay_forms(linear_map) if kept else False
+        return int(np.sum(np.where(stay, left + right, left * right)))
     if isinstance(linear_map, InnerProduct):
         return linear_map.n_entries
     if isinstance(linear_map, Combined):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import NotAcceptedError
@@ -111,9 +112,9 @@ def part_of(linear_map: LinearMap) -> Part:
     Examples
     --------
     >>> from sdpdr.linalg import QuadraticForms
-    >>> part = part_of(QuadraticForms(np.ones((2, 30))))
+    >>> part = part_of(QuadraticForms(np.ones((2, 40))))
     >>> part.entries.nnz, part.left.shape
-    (0, (2, 30))
+    (0, (2, 40))
     """
     if isinstance(linear_map, Combined):
         return part_of(linear_map.inner).mixed(linear_map.weights)
@@ -121,8 +122,8 @@ def part_of(linear_map: LinearMap) -> Part:
         return Part.stacked([part_of(a) for a in linear_map.maps])
     if isinstance(linear_map, Summed):
         return _joined([part_of(a) for a in linear_map.maps], _total, sp.hstack)
-    if isinstance(linear_map, BilinearForms) and stay_forms(linear_map):
-        return _forms(linear_map.left, linear_map.right)
+    if isinstance(linear_map, BilinearForms) and (stay := stay_forms(linear_map)).any():
+        return _split(linear_map, stay)
     if isinstance(linear_map, Products) and linear_map.n**2 > _MOST_ENTRIES:
         raise NotAcceptedError(
             f"rows K u with a right side other than zero read all {linear_map.n**2} entries of "
@@ -132,17 +133,28 @@ def part_of(linear_map: LinearMap) -> Part:
     return _low_rank(linear_map, rows) or Part.of_matrix(linear_map.n, rows)
 
 
-def stay_forms(forms: BilinearForms) -> bool:
-    """Whether forms are kept as their vectors, of which one is too long to be multiplied out.
+def stay_forms(forms: BilinearForms) -> NDArray[np.bool_]:
+    """Which forms are kept as their vectors, since these are too long to be multiplied out.
 
     Examples
     --------
     >>> from sdpdr.linalg import QuadraticForms
     >>> stay_forms(QuadraticForms(np.ones((1, 32)))), stay_forms(QuadraticForms(np.ones((1, 33))))
-    (False, True)
+    (array([False]), array([ True]))
     """
     left, right = (np.diff(v.indptr).astype(np.int64) for v in (forms.left, forms.right))
-    return bool(np.any((left * right > _MOST_PRODUCTS) & (np.maximum(left, right) > _SHORT)))
+    return np.asarray((left * right > _MOST_PRODUCTS) & (np.maximum(left, right) > _SHORT))
+
+
+def _split(forms: BilinearForms, stay: NDArray[np.bool_]) -> Part:
+    """Forms in long vectors beside rows of entries, in the order that they came in."""
+    long = _forms(forms.left[stay], forms.right[stay])
+    if stay.all():
+        return long
+    short = BilinearForms(forms.left[~stay], forms.right[~stay])
+    parts = [Part.of_matrix(forms.n, short.matrix()), long]
+    order = np.argsort(np.argsort(stay, kind="stable"))
+    return Part.stacked(parts).mixed(sp.eye_array(forms.m, format="csr")[order])
 
 
 def _forms(left: sp.csr_array, right: sp.csr_array) -> Part:
