@@ -11,7 +11,9 @@ from scipy.spatial import cKDTree
 
 import sdpdr
 from sdpdr import graphs, methods
+from sdpdr.blocks import Band
 from sdpdr.errors import DataError, DisconnectedGraphError, ModelError, ShapeError
+from sdpdr.program import Status
 from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint, Softened
@@ -480,6 +482,13 @@ def test_fill_is_announced_instead_of_tried(most):
     assert result.status == "stalled"
     assert result.factorizations == 0
     assert "fewer neighbours" in result.message
+
+
+def test_a_band_that_its_shift_rounds_to_one_length_ends_without_an_error():
+    """Three lengths of a triangle of which one is longer than the others together."""
+    graph = graphs.from_edges(4, [[0, 1], [0, 2], [1, 2], [1, 3]], [1.0, 9.0, 1.0, 1.0])
+    found = sdpdr.solve(methods.mvu(graph, isometry=Band(1e-6)), "lowrank")
+    assert found.status is Status.INFEASIBLE
 
 
 def test_history_and_callback_tell_the_same_story():

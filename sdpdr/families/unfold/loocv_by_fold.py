@@ -31,6 +31,8 @@ from sdpdr.solving.turns import AT_LEAST, MORE
 # Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where these
 # fail the program as it is written seldom ends in time, and to halve it would cut both short.
 _FOR_FOLDING, _FOR_PROOFS = 0.4, 0.9
+# Seconds for proofs of who has been interrupted, and waits.
+_SOON = 1.0
 # Share by which the trace and every mean stay inside of their limits, so that a point of a band is
 # feasible as it is: beyond the rounding of sums of thousands, and less than any gap asked for.
 _ROOM = 1e-10
@@ -139,7 +141,12 @@ def solve_loocv(
     model, folding = loocv(graph, trace, isometry=isometry), fold(graph, isometry)
     part = deadline.left(_FOR_FOLDING * deadline.seconds)
     folded = solve(folding, tol=tol, time_limit=part, seed=seed)
-    by_fold = _by_fold(model, graph, folded, deadline.left(_FOR_PROOFS * deadline.ahead))
+    stopped = folded.status is Status.INTERRUPTED
+    for_proofs = _SOON if stopped else _FOR_PROOFS * deadline.ahead
+    by_fold = _by_fold(model, graph, folded, deadline.left(for_proofs))
+    if by_fold is None and stopped:
+        found = solve(model, tol=tol, time_limit=deadline.left(_SOON), seed=seed)
+        return replace(found, status=Status.INTERRUPTED)
     if by_fold is None:
         return solve(model, tol=tol, time_limit=deadline.left(), seed=seed)
     if by_fold.status in (Status.SOLVED, Status.INTERRUPTED):

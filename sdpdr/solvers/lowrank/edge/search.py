@@ -130,7 +130,12 @@ class Search:
         """
         if isinstance(start, Iterate):
             at = self._open(program, start.x.shape[1])
-            point = at.resume(start, tol * self._share(start.x))
+            product = tol * self._share(start.x)
+            if len(start.y) == len(at.rows.low) or self.latest is None:
+                point = at.resume(start, product)
+            else:
+                # A band that its shift rounds to nothing has one row, and had two.
+                point = at.near(start.x, self.latest.weights, product)
         else:
             at = self._open(program, start.shape[1])
             point = at.begin(start)
