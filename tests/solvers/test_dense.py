@@ -159,7 +159,7 @@ def test_exact_steps_leave_no_residuals_but_of_rounding():
 
 
 @pytest.mark.parametrize("rows", [5, 60, 119])
-def test_a_direction_refined_solves_its_equations_and_is_as_central_as_wanted(rows):
+def test_a_direction_refined_solves_its_equations_and_one_that_is_centred_goes_further(rows):
     data = with_a_point_inside(15, rows)
     rng, cones = np.random.default_rng(rows), data.cones
     zero = np.zeros(0)
@@ -172,11 +172,11 @@ def test_a_direction_refined_solves_its_equations_and_is_as_central_as_wanted(ro
     ahead = data.M @ (now.v + found.dv) + data.t
     np.testing.assert_allclose(ways.scaling.inner(ahead), ways.scaling.point + found.ds, atol=1e-8)
     np.testing.assert_allclose(found.ds + found.dz, wanted, atol=1e-12)
-    # What is corrected goes no less far.
+    # Where a direction is dear enough to be corrected.
     other = ways.towards(ways.centred(wanted, 1.0))
     one = ways.towards(wanted)
     reach = [sum(min(1.0, x) for x in ways.scaling.reach(d.ds, d.dz)) for d in (one, other)]
-    assert reach[1] >= reach[0]
+    assert reach[1] > reach[0] if rows >= 100 else other is one or reach[1] == reach[0]
 
 
 def test_what_products_lack_brings_them_between_two_numbers():

@@ -76,8 +76,9 @@ def loocv_of_fold(
     ShapeError
         Model, graph and folded kernel are not of the same points.
     ModelError
-        Something else limits K, or lengths are held in another way; or the trace is less than that
-        of the folded kernel, or so little more that a sum is not positive.
+        K has no trace as its limit, the goal is not the mean alone, points count differently, or
+        lengths are held in another way; or the trace is less than that of the folded kernel, or so
+        little more that a sum is not positive.
 
     Examples
     --------

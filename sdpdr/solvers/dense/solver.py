@@ -57,7 +57,9 @@ class Dense(Solver):
                 f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol' and 'exact'."
             )
         tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
-        exact = bool(self.options.get("exact", False))
+        exact = self.options.get("exact", False)
+        if not isinstance(exact, bool):
+            raise DataError(f"option 'exact' of solver 'dense' is {exact!r}; it is True or False.")
         _require_memory(sdp)
         form = ConicForm(sdp, fold=False)
         data = form.data()

@@ -32,7 +32,7 @@ _PATIENCE = 150  # iterations without progress; unrolling a long roll takes abou
 _HUGE = 1e300
 _LOST = 1e-3  # size of a column, as a share of the largest, that counts for nothing
 _BENT, _FAR_BENT = 1e-2, 0.1  # change of a row that is not linear, over its length
-_FIRMER = 3.0
+_FIRMER = 3.0  # what the shift rises by where that is far, as much as it falls by elsewhere
 _POINT = 1e-12  # squared length, over the mean, from which on an edge is none
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
 
