@@ -203,6 +203,8 @@ def _message(search: Search, journal: Journal) -> str:
     if search.certified is not None:
         gap = search.gap() if search.ending in _STOPPED else search.certified[2]
         proved = f"certified gap {abs(gap):.1e}"
+    elif search.ending in _STOPPED and search.proved:
+        proved = "a bound is proved, not near the point"
     errors = (
         f"violation {best.infeasibility:.0e}, stationarity {best.stationarity:.0e}, "
         f"negative curvature {best.negativity:.0e}"
