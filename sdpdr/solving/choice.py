@@ -300,7 +300,7 @@ def _reason(found: Candidate, structure: Structure | None) -> str:
         )
     least = "no other is possible and fits into memory"
     if found.cost is not None:
-        least = f"predicted to cost least, {found.cost}"
+        least = f"predicted to take {found.cost}"
     why = _why_form(found, structure)
     return f"{why} ({least})" if why else least
 

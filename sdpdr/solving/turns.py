@@ -313,7 +313,7 @@ class Turns:
     def graded(self) -> Solution:
         """What was found in the end; time limits are those of the caller, not of a turn."""
         solution = self._proved()
-        if solution.status in SETTLED or solution.status is Status.INTERRUPTED:
+        if solution.status in (*SETTLED, Status.INTERRUPTED, Status.OPTIMAL_NEARBY):
             return solution
         if self.left < _MOMENT:
             return replace(solution, status=Status.TIME_LIMIT)

@@ -207,6 +207,24 @@ def small_program():
     return sdp, found
 
 
+@pytest.mark.parametrize(
+    ("found", "ended"),
+    [
+        (Status.OPTIMAL_NEARBY, Status.OPTIMAL_NEARBY),
+        (Status.INACCURATE, Status.TIME_LIMIT),
+        (Status.TIME_LIMIT, Status.TIME_LIMIT),
+    ],
+)
+def test_what_is_proved_of_an_answer_is_said_also_where_time_ran_out(clock, found, ended):
+    first = Way((), LowRank(time_limit=1.0), "factor", "")
+
+    def attempt(way, words, deadline, start):
+        clock.now += deadline.left()
+        return answer(found)
+
+    assert take_turns(first, attempt, Deadline(1.0)).status is ended
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_what_proofs_left_to_others_is_proved_in_the_end(clock, late):
     sdp, found = small_program()

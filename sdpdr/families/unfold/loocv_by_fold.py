@@ -31,7 +31,8 @@ from sdpdr.solving.turns import AT_LEAST, MORE
 # Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where these
 # fail the program as it is written seldom ends in time, and to halve it would cut both short.
 _FOR_FOLDING, _FOR_PROOFS = 0.4, 0.9
-# Seconds for proofs of who has been interrupted, and waits.
+# Seconds for proofs where somebody has interrupted, and waits, or the limit has passed: to start a
+# solver's process takes longer than a short limit, and a point that is found is worth a look.
 _SOON = 1.0
 # Share by which the trace and every mean stay inside of their limits, so that a point of a band is
 # feasible as it is: beyond the rounding of sums of thousands, and less than any gap asked for.
@@ -143,8 +144,8 @@ def solve_loocv(
     part = deadline.left(_FOR_FOLDING * deadline.seconds)
     folded = solve(folding, tol=tol, time_limit=part, seed=seed)
     stopped = folded.status is Status.INTERRUPTED
-    for_proofs = _SOON if stopped else _FOR_PROOFS * deadline.ahead
-    by_fold = _by_fold(model, graph, folded, deadline.left(for_proofs))
+    for_proofs = _SOON if stopped else max(_FOR_PROOFS * deadline.ahead, _SOON)
+    by_fold = _by_fold(model, graph, folded, None if np.isinf(for_proofs) else for_proofs)
     if by_fold is None and stopped:
         found = solve(model, tol=tol, time_limit=deadline.left(_SOON), seed=seed)
         return replace(found, status=Status.INTERRUPTED)
