@@ -145,7 +145,7 @@ class Directions:
             if not _NEW * whole < size < np.inf:
                 break
             images.append(image / size)
-            sources.append(Direction(dv / size, dy / size, ds / size, ds))
+            sources.append(Direction(dv / size, dy / size, ds / size, -ds / size))
             step, last = float(images[-1] @ left), sources[-1]
             ds = found.ds + step * last.ds
             found = Direction(found.dv + step * last.dv, found.dy + step * last.dy, ds, wanted - ds)
