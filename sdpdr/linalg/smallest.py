@@ -24,6 +24,9 @@ _BELOW = (1e-6, 1e-3, 0.1)
 # Large entries leave noise in the solves, which a sharp tolerance cannot get below; the error of
 # the eigenvalue is about the square of the tolerance all the same.
 _TOLERANCES = (1e-10, 1e-7, 1e-5)
+# Restarts where several eigenvalues are only looked at: far from an optimum they may be many, and
+# close together. Those that are found by then are told.
+_RESTARTS = 30
 # How large a matrix must be along the directions left out, relatively, to factor it alone.
 _APART = 1e-9
 
@@ -377,7 +380,7 @@ def _inverted(
     start = inverse(np.random.default_rng(0).standard_normal(n))
     count = min(count, n - null.shape[1] - 1)
     for tol in tolerances:
-        with suppress(spl.ArpackError):
+        try:
             values, vectors = spl.eigsh(
                 spl.aslinearoperator(matrix),
                 k=max(count, 1),
@@ -386,6 +389,12 @@ def _inverted(
                 OPinv=operator,
                 v0=start,
                 tol=tol,
+                maxiter=_RESTARTS if count > 1 else None,
             )
+        except spl.ArpackNoConvergence as partial:
+            values, vectors = partial.eigenvalues, partial.eigenvectors
+        except spl.ArpackError:
+            continue
+        if len(values):
             return np.asarray(values), np.asarray(vectors)
     return np.array([shift]), np.zeros((n, 1))

@@ -144,7 +144,7 @@ def test_a_force_on_neighbours_is_worth_little_more_on_a_longer_path():
 
 
 def test_norms_are_plain_where_long_vectors_are_points():
-    unfolded = methods.density_map(graphs.knn(np.random.default_rng(0).standard_normal((20, 2))))
+    unfolded = methods.density_map(graphs.knn(np.random.default_rng(0).standard_normal((40, 2))))
     problem = compile_problem(unfolded.to_sdp())
     points = next(p for p in map(Points.of, problem.blocks) if p.n > p.block.n)
     metric, gradient = Metric(points), np.ones((points.block.n, 2))

@@ -32,6 +32,7 @@ import scipy.sparse.linalg as spl
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.magnitudes import adjoint_magnitude
+from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec, svec_pairs
 from sdpdr.program.boxes import dual_box, within
@@ -232,10 +233,12 @@ def size(slack: Matrix) -> float:
 def _slack(sdp: SDP, name: str, move: Move) -> Matrix:
     if move.is_point:
         return sdp.dual_slack(name, move.by)
-    if isinstance(sdp.variable(name), PsdVariable):
-        # What a cost keeps apart would not cancel, and leave a matrix dense that is sparse.
+    cost = sdp.cost(name)
+    if isinstance(cost, Outer):
+        # What it keeps apart would not cancel, and leave a matrix dense that is sparse.
         return sdp.weighted(name, move.by)
-    return sdp.dual_slack(name, move.by) - sdp.cost(name)
+    # Weights that are rounding beside the cost vanish so.
+    return sdp.dual_slack(name, move.by) - cost
 
 
 def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
