@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import takewhile
@@ -68,6 +69,15 @@ def test_no_room_is_crowded(house):
 
 def test_few_files_are_hardly_worth_opening(house):
     assert len([str(one.path) for one in house.modules() if one.is_small]) <= SMALL
+
+
+def test_every_class_name_has_one_meaning():
+    places = defaultdict(list)
+    for path in sorted((ROOT / "sdpdr").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 @pytest.mark.parametrize(
