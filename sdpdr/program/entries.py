@@ -18,7 +18,7 @@ from sdpdr.program.sdp import SDP
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class FileEntries:
     """Entries of block-diagonal symmetric matrices F_0 (the cost), F_1, ..., F_m (the rows).
 
     Attributes
@@ -33,14 +33,14 @@ class Entries:
     place: Index
     value: Array
 
-    def __neg__(self) -> Entries:
-        return Entries(self.place, -self.value)
+    def __neg__(self) -> FileEntries:
+        return FileEntries(self.place, -self.value)
 
-    def take(self, chosen: NDArray[np.bool_] | Index | slice) -> Entries:
+    def take(self, chosen: NDArray[np.bool_] | Index | slice) -> FileEntries:
         """Some of the entries."""
-        return Entries(self.place[:, chosen], self.value[chosen])
+        return FileEntries(self.place[:, chosen], self.value[chosen])
 
-    def by_block(self, n_blocks: int) -> Iterator[Entries]:
+    def by_block(self, n_blocks: int) -> Iterator[FileEntries]:
         """Group the entries: those of block 1, of block 2, and so on."""
         block = self.place[1]
         ordered = self.take(np.argsort(block, kind="stable"))
@@ -48,7 +48,7 @@ class Entries:
         for start, end in pairwise(ends.tolist()):
             yield ordered.take(slice(start, end))
 
-    def upper(self) -> tuple[Entries, NDArray[np.bool_]]:
+    def upper(self) -> tuple[FileEntries, NDArray[np.bool_]]:
         """Sort each non-zero entry into the upper triangle, and say which ones clash.
 
         An entry may stand in both triangles if its values agree. It clashes where it stands
@@ -62,7 +62,7 @@ class Entries:
         again[1:] = (places[:, 1:] == places[:, :-1]).all(axis=0)
         clash = np.zeros(order.size, dtype=bool)
         clash[order] = again & ((row == np.roll(row, 1)) | (value != np.roll(value, 1)))
-        return Entries(places, value).take(~again & (value != 0.0)), clash
+        return FileEntries(places, value).take(~again & (value != 0.0)), clash
 
     def linear_map(self, variable: Variable, m: int) -> SvecMap | VectorMap:
         """Make the rows <F_1, Y>, ..., <F_m, Y> on one block, or the single row <F_0, Y>."""
@@ -73,7 +73,7 @@ class Entries:
         return VectorMap(sp.csr_array((self.value, (row, i)), shape=(m, variable.size)))
 
 
-def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
+def entries_of(sdp: SDP, variables: list[Variable]) -> FileEntries:
     """The entries of a program in equality form, sorted; F_0 is the negative of the cost.
 
     Parameters
@@ -92,15 +92,15 @@ def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
                 parts.append(_coefficients(r.lhs[v.name], v, block, first))
             first += r.m
     if not parts:
-        return Entries(np.zeros((4, 0), dtype=np.int64), np.zeros(0))
+        return FileEntries(np.zeros((4, 0), dtype=np.int64), np.zeros(0))
     place = np.concatenate([part.place for part in parts], axis=1)
-    joined = Entries(place, np.concatenate([part.value for part in parts]))
+    joined = FileEntries(place, np.concatenate([part.value for part in parts]))
     return joined.take(np.lexsort(place[::-1]))
 
 
 def _coefficients(
     linear_map: LinearMap | VectorMap, variable: Variable, block: int, first: int
-) -> Entries:
+) -> FileEntries:
     """The symmetric matrices of a map's rows, numbered from ``first``."""
     kept = False
     matrix = linear_map.matrix()
@@ -115,7 +115,7 @@ def _coefficients(
         value = value if kept else np.where(i == j, value, _off_diagonal(value))
     number = rows.row.astype(np.int64) + first
     place = np.stack([number, np.full_like(number, block), i + 1, j + 1])
-    return Entries(place, value).take(value != 0.0)
+    return FileEntries(place, value).take(value != 0.0)
 
 
 def _off_diagonal(scaled: Array) -> Array:

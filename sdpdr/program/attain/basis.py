@@ -212,7 +212,7 @@ Basis: TypeAlias = Pivoted | Grounded
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ConeBlock:
     """A matrix variable on its face.
 
     Attributes

@@ -28,7 +28,7 @@ from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import largest_of_rows, row_magnitudes
 from sdpdr.linalg.svec import smat, svec, svec_index
-from sdpdr.program.attain.basis import Basis, Block, Grounded, Image, face_basis
+from sdpdr.program.attain.basis import Basis, ConeBlock, Grounded, Image, face_basis
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, PsdVariable, Value
@@ -60,7 +60,7 @@ class ConeProgram:
     c, curvature : arrays of shape (N,)
     c_radius : array of shape (N,)
         Bounds on the error of c.
-    blocks : tuple of Block
+    blocks : tuple of ConeBlock
     nonnegative, free : arrays of int
         Positions of scalars in x.
     effort : Effort
@@ -73,7 +73,7 @@ class ConeProgram:
     c: Array
     c_radius: Array
     curvature: Array
-    blocks: tuple[Block, ...]
+    blocks: tuple[ConeBlock, ...]
     nonnegative: Index
     free: Index
     sdp: SDP
@@ -253,7 +253,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     rows = visible_rows(equal)
     starts: dict[str, slice] = {}
     bases: dict[str, Basis] = {}
-    blocks: list[Block] = []
+    blocks: list[ConeBlock] = []
     signs: dict[bool, list[Index]] = {True: [], False: []}
     position = 0
     for v in equal.variables:
@@ -262,7 +262,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
             maps = [a for a in found if isinstance(a, LinearMap)]
             basis = bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
             places = _read(basis, maps) if wide and basis.order > _WIDEST_ORDER else None
-            block = Block(v.name, basis.order, position, basis, places)
+            block = ConeBlock(v.name, basis.order, position, basis, places)
             size = block.size
             if size:
                 blocks.append(block)

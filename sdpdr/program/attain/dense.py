@@ -22,7 +22,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.congruent import Block
+from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, head_of, of_head
 from sdpdr.program.point import PsdVariable, Value, as_dense
@@ -33,7 +33,7 @@ _INDEPENDENT = 1e-10
 
 
 @dataclass(frozen=True)
-class Group:
+class MatrixGroup:
     """Matrices of one order, one after the other in s.
 
     Attributes
@@ -55,12 +55,12 @@ class Group:
         return svec(matrices).ravel()
 
 
-class Products:
+class ColumnProducts:
     """Columns of small programs, ready for their products in local norms.
 
     Parameters
     ----------
-    groups, arrows : sequences of Group and of ArrowGroup
+    groups, arrows : sequences of MatrixGroup and of ArrowGroup
     linear : slice
         Of half-lines.
     columns : array of shape (k, q)
@@ -68,7 +68,7 @@ class Products:
 
     def __init__(
         self,
-        groups: Sequence[Group],
+        groups: Sequence[MatrixGroup],
         arrows: Sequence[ArrowGroup],
         linear: slice,
         columns: Array,
@@ -78,7 +78,7 @@ class Products:
         for group in groups:
             size = svec_size(group.order)
             begins = range(group.part.start, group.part.stop, size)
-            self._blocks.append([Block.of(group.order, rows[i : i + size]) for i in begins])
+            self._blocks.append([BlockColumns.of(group.order, rows[i : i + size]) for i in begins])
         self._linear = rows[linear]
         self._arrows = [(one, columns[one.part]) for one in arrows]
 
@@ -127,7 +127,7 @@ class DenseProgram:
         Rounded operations behind one of these entries.
     curvature : array of shape (p,)
         The diagonal of Q.
-    groups : tuple of Group
+    groups : tuple of MatrixGroup
     arrows : tuple of ArrowGroup
     linear : slice
         Of half-lines in s.
@@ -153,7 +153,7 @@ class DenseProgram:
     summands: tuple[Array, Array, Array]
     behind: int
     curvature: Array
-    groups: tuple[Group, ...]
+    groups: tuple[MatrixGroup, ...]
     arrows: tuple[ArrowGroup, ...]
     linear: slice
     own: Index
@@ -330,14 +330,14 @@ class DenseProgram:
         return found
 
     @cached_property
-    def products_within(self) -> Products:
+    def products_within(self) -> ColumnProducts:
         """Products of the columns of `within` in local norms."""
-        return Products(self.groups, self.arrows, self.linear, self.within)
+        return ColumnProducts(self.groups, self.arrows, self.linear, self.within)
 
     @cached_property
-    def products_across(self) -> Products:
+    def products_across(self) -> ColumnProducts:
         """Products of the rows of `across` in local norms."""
-        return Products(self.groups, self.arrows, self.linear, self.across.T)
+        return ColumnProducts(self.groups, self.arrows, self.linear, self.across.T)
 
     @property
     def is_narrow(self) -> bool:

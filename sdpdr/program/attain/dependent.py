@@ -25,7 +25,7 @@ from sdpdr.linalg import LinearMap, SvecMap, VectorMap, lengths_of
 from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
-from sdpdr.program.attain.basis import Block, Grounded
+from sdpdr.program.attain.basis import ConeBlock, Grounded
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.echelon import Span
 
@@ -88,7 +88,7 @@ def _is_flat_exactly(program: ConeProgram) -> bool:
     )
 
 
-def _is_flat(linear_map: LinearMap | VectorMap, block: Block | None) -> bool:
+def _is_flat(linear_map: LinearMap | VectorMap, block: ConeBlock | None) -> bool:
     if isinstance(linear_map, VectorMap) or block is None:
         return True
     if isinstance(block.basis, Grounded) and lengths_of(linear_map) is not None:
@@ -176,7 +176,7 @@ def _is_apart(linear_map: SvecMap) -> bool:
 
 
 def _exact_row(
-    linear_map: LinearMap | VectorMap, e: int, block: Block | None, is_slack: bool
+    linear_map: LinearMap | VectorMap, e: int, block: ConeBlock | None, is_slack: bool
 ) -> Vector | None:
     if isinstance(linear_map, VectorMap):
         return vector_row(linear_map, e)

@@ -15,7 +15,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain.arrows import ArrowGroup
-from sdpdr.program.attain.dense import DenseProgram, Products
+from sdpdr.program.attain.dense import ColumnProducts, DenseProgram
 from sdpdr.program.attain.newton import finite
 
 # A multiplier that all but vanishes counts as so large beside the largest.
@@ -130,7 +130,7 @@ class Turned:
     """
 
     def __init__(
-        self, metric: Metric, columns: Array, find_products: Callable[[], Products]
+        self, metric: Metric, columns: Array, find_products: Callable[[], ColumnProducts]
     ) -> None:
         self._metric, self._columns, self._find_products = metric, columns, find_products
 

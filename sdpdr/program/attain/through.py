@@ -58,7 +58,7 @@ from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import SQRT2, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.linalg.walks import envelope
-from sdpdr.program.attain.basis import Block
+from sdpdr.program.attain.basis import ConeBlock
 from sdpdr.program.attain.box import Box, own_columns
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.rounding import objective_around
@@ -102,7 +102,7 @@ def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, A
 class _Points:
     """A matrix of the program as products of points, which are in units of their own."""
 
-    block: Block
+    block: ConeBlock
     factor: Array
     roots: Array
 
@@ -309,7 +309,7 @@ class _Factored:
         return program.value(x) + apart + 1.02 * float(far_value + own + rounding)
 
 
-def _points(block: Block, scaled: Scaled, factor: Array) -> _Points:
+def _points(block: ConeBlock, scaled: Scaled, factor: Array) -> _Points:
     """The points in units of their own: the roots of those of the diagonal."""
     roots = np.sqrt(scaled.units[block.diagonal])
     return _Points(block, factor / roots[:, None], roots)

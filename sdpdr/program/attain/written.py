@@ -11,7 +11,7 @@ from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
-from sdpdr.program.attain.dense import DenseProgram, Group
+from sdpdr.program.attain.dense import DenseProgram, MatrixGroup
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.rows import Expression, Lmi
@@ -213,12 +213,12 @@ class _Writer:
         for matrix in (self.M, self.summands):
             matrix[self.own[column], np.arange(column.start, column.stop)] = 1.0
 
-    def _matrices(self) -> tuple[Group, ...]:
+    def _matrices(self) -> tuple[MatrixGroup, ...]:
         cones: list[tuple[int, str, Lmi | None]] = []
         cones += [(v.n, v.name, None) for v in self.sdp.psd_variables]
         arrows = arrow_labels(self.sdp)
         cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis if lmi.label not in arrows]
-        groups, position = list[Group](), 0
+        groups, position = list[MatrixGroup](), 0
         for order in sorted({n for n, _, _ in cones if n}):
             start, members = position, [cone for cone in cones if cone[0] == order]
             for _, name, lmi in members:
@@ -230,7 +230,7 @@ class _Writer:
                 self.places[name] = place
                 self._fill(self.M, self.summands, place, lmi.lhs)
                 self.t[place] = lmi.constant
-            groups.append(Group(order, len(members), slice(start, position)))
+            groups.append(MatrixGroup(order, len(members), slice(start, position)))
         self.places |= {name: slice(0, 0) for n, name, lmi in cones if not n and lmi is not None}
         return tuple(groups)
 

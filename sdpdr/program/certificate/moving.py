@@ -199,10 +199,10 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
     return t
 
 
-def _system(sdp: SDP, rows: list[Rows], step: Step = lambda: None) -> _System | None:
+def _system(sdp: SDP, rows: list[Rows], step: Step = lambda: None) -> _MultiplierSystem | None:
     """The least squares problem; None where it would be too large, or of free scalars alone."""
     too_large = sum(v.size for v in sdp.psd_variables) > LARGEST
-    return None if too_large or not rows or not _signed(sdp) else _System(sdp, rows, step)
+    return None if too_large or not rows or not _signed(sdp) else _MultiplierSystem(sdp, rows, step)
 
 
 def _signed(sdp: SDP) -> list[Variable]:
@@ -210,7 +210,7 @@ def _signed(sdp: SDP) -> list[Variable]:
     return [v for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative]
 
 
-def _along(sdp: SDP, system: _System) -> Move | None:
+def _along(sdp: SDP, system: _MultiplierSystem) -> Move | None:
     along = system.solve(1.0, with_cost=False)
     if not _is_interior(sdp, along, with_cost=False):
         return None
@@ -258,7 +258,7 @@ def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
     return True
 
 
-class _System:
+class _MultiplierSystem:
     """Least squares for multipliers whose slack is a multiple of the identity."""
 
     def __init__(self, sdp: SDP, rows: list[Rows], step: Step) -> None:

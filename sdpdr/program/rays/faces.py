@@ -72,7 +72,7 @@ def on_faces(sdp: SDP, y: Duals) -> Iterator[Relaxation]:
         full = {r.label: found[r.label] for r in sdp.rows}
         return full | {label: smat(-found[label]) for label in matrices}
 
-    system = _System(whole)
+    system = _FaceSystem(whole)
     signs = {v.name: np.full(v.size, v.nonnegative) for v in whole.vector_variables}
     seen = {_Faces(signs, {v.name: v.n for v in whole.psd_variables}).key}
     for share in _SHARES:
@@ -99,7 +99,7 @@ class _Faces:
         return (*(mask.tobytes() for mask in self.inside.values()), *self.ranks.values())
 
 
-class _System:
+class _FaceSystem:
     """The equations of rays of a program of equalities, in units of its rows.
 
     Parameters

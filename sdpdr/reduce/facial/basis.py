@@ -53,7 +53,7 @@ class Selection:
         return linear_map if self.r == self.n else linear_map.congruence(self.matrix)
 
 
-class Combination:
+class MixedBasis:
     r"""X = V M V^T with whole numbers in V.
 
     On the places J that are no pivots V is diagonal; a pivot's row says how it depends on them.

@@ -15,7 +15,7 @@ from sdpdr.program.echelon import Echelon
 from sdpdr.program.point import Factor, PsdVariable, Value, congruent
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.reduce.facial.basis import Combination, Selection, doubles
+from sdpdr.reduce.facial.basis import MixedBasis, Selection, doubles
 
 AnyMap: TypeAlias = "LinearMap | VectorMap"
 
@@ -29,7 +29,7 @@ class Basis:
     """
 
     selection: Selection
-    combination: Combination | None = None
+    combination: MixedBasis | None = None
     null: list[Array] = field(default_factory=list)
     complete: bool = True
 
@@ -93,7 +93,7 @@ def basis_of(sdp: SDP, variable: PsdVariable, echelon: Echelon) -> Basis:
     for vector in vectors:
         small.insert(vector)
     try:
-        combination = Combination(small, left.size)
+        combination = MixedBasis(small, left.size)
     except OverflowError:
         combination = None
     if combination is not None and _is_exact(sdp, variable.name, selection, combination):
@@ -109,7 +109,7 @@ def basis_of(sdp: SDP, variable: PsdVariable, echelon: Echelon) -> Basis:
     return Basis(selection, null=null, complete=len(null) == len(vectors))
 
 
-def _is_exact(sdp: SDP, name: str, selection: Selection, combination: Combination) -> bool:
+def _is_exact(sdp: SDP, name: str, selection: Selection, combination: MixedBasis) -> bool:
     """Whether every map on a variable can be written in the new basis without rounding."""
     parts = (*(r.lhs for r in sdp.rows if not states_face(r)), *(lmi.lhs for lmi in sdp.lmis))
     maps = [lhs[name] for lhs in (sdp.objective, *parts) if name in lhs]
