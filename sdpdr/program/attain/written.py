@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -11,7 +14,7 @@ from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
-from sdpdr.program.attain.dense import DenseProgram, MatrixGroup
+from sdpdr.program.attain.dense import Cones, DenseProgram, MatrixGroup
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.rows import Expression, Lmi
@@ -25,6 +28,7 @@ _ENTRIES, _MORE_ENTRIES = 1_000_000, 4_000_000
 _WRITTEN = 30.0
 # What rounding may have made of a row beside its length; of terms that cancel it may be all.
 _BLUR = 1e-12
+_KIND = itemgetter(0, 1)
 
 
 def written_out(sdp: SDP) -> DenseProgram | None:
@@ -134,9 +138,8 @@ class _Writer:
 
     def program(self) -> DenseProgram:
         """What is written."""
-        groups = self._matrices()
-        arrows = self._arrows(groups[-1].part.stop if groups else 0)
-        start = max([0, *(g.part.stop for g in groups), *(g.part.stop for g in arrows)])
+        cones = self._matrices()
+        start = cones[-1].part.stop if cones else 0
         self._half_lines(start)
         equations = [r for r in self.sdp.rows if r.relation == "=="]
         E, position = np.zeros((sum(r.m for r in equations), self.p)), 0
@@ -166,8 +169,7 @@ class _Writer:
             (of_E[distinct], self.summands[kept], of_c[0]),
             self.behind,
             curvature,
-            groups,
-            arrows,
+            cones,
             slice(start, standing.size),
             self.own,
             self.columns,
@@ -213,38 +215,28 @@ class _Writer:
         for matrix in (self.M, self.summands):
             matrix[self.own[column], np.arange(column.start, column.stop)] = 1.0
 
-    def _matrices(self) -> tuple[MatrixGroup, ...]:
-        cones: list[tuple[int, str, Lmi | None]] = []
-        cones += [(v.n, v.name, None) for v in self.sdp.psd_variables]
+    def _matrices(self) -> Cones:
+        """Of all cones but half-lines: those of one order together, arrows after the others."""
         arrows = arrow_labels(self.sdp)
-        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis if lmi.label not in arrows]
-        groups, position = list[MatrixGroup](), 0
-        for order in sorted({n for n, _, _ in cones if n}):
-            start, members = position, [cone for cone in cones if cone[0] == order]
-            for _, name, lmi in members:
-                place = slice(position, position + svec_size(order))
+        cones: list[tuple[bool, int, str, Lmi | None]] = []
+        cones += [(False, v.n, v.name, None) for v in self.sdp.psd_variables]
+        cones += [(a.label in arrows, a.order, a.label, a) for a in self.sdp.lmis]
+        groups, position = list[MatrixGroup | ArrowGroup](), 0
+        for (is_arrow, order), group in groupby(sorted(cones, key=_KIND), _KIND):
+            members, start = list(group), position
+            rows = heads(order) if is_arrow else np.arange(svec_size(order))
+            for *_, name, lmi in members:
+                place = slice(position, position + rows.size)
                 position = place.stop
                 if lmi is None:
                     self._is_itself(name, place)
                     continue
                 self.places[name] = place
-                self._fill(self.M, self.summands, place, lmi.lhs)
-                self.t[place] = lmi.constant
-            groups.append(MatrixGroup(order, len(members), slice(start, position)))
-        self.places |= {name: slice(0, 0) for n, name, lmi in cones if not n and lmi is not None}
-        return tuple(groups)
-
-    def _arrows(self, position: int) -> tuple[ArrowGroup, ...]:
-        labels, groups = arrow_labels(self.sdp), list[ArrowGroup]()
-        arrows = [lmi for lmi in self.sdp.lmis if lmi.label in labels]
-        for order in sorted({lmi.order for lmi in arrows}):
-            start, members, rows = position, [a for a in arrows if a.order == order], heads(order)
-            for lmi in members:
-                place = self.places[lmi.label] = slice(position, position + rows.size)
-                position = place.stop
-                self._fill(self.M, self.summands, place, lmi.lhs, rows)
+                self._fill(self.M, self.summands, place, lmi.lhs, rows if is_arrow else None)
                 self.t[place] = lmi.constant[rows]
-            groups.append(ArrowGroup(order, len(members), slice(start, position)))
+            kind = ArrowGroup if is_arrow else MatrixGroup
+            if order:
+                groups.append(kind(order, len(members), slice(start, position)))
         return tuple(groups)
 
     def _half_lines(self, position: int) -> None:
