@@ -70,7 +70,7 @@ class FileEntries:
         i, j = self.place[2:] - 1
         if isinstance(variable, PsdVariable):
             return SvecMap.from_entries(variable.n, m, row, i, j, self.value)
-        return VectorMap(sp.csr_array((self.value, (row, i)), shape=(m, variable.size)))
+        return variable.rows(sp.csr_array((self.value, (row, i)), shape=(m, variable.size)))
 
 
 def entries_of(sdp: SDP, variables: list[Variable]) -> FileEntries:

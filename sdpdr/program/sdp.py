@@ -122,8 +122,7 @@ class SDP:
 
     def _check(self, label: str, expression: Expression, m: int) -> None:
         for name, linear_map in expression.items():
-            variable = self.variable(name)
-            order = variable.n if isinstance(variable, PsdVariable) else variable.size
+            order = self.variable(name).extents[0]
             if linear_map.n != order or linear_map.m != m:
                 raise ShapeError(
                     f"{label}: the map on {name!r} must take order {order} to {m} rows; "
@@ -215,9 +214,8 @@ class SDP:
         variable = self.variable(name)
         if name in self.objective:
             return self.objective[name].adjoint(np.ones(1))
-        if isinstance(variable, PsdVariable):
-            return sp.csr_array((variable.n, variable.n))
-        return np.zeros(variable.size)
+        shape = variable.extents
+        return sp.csr_array(shape) if len(shape) == 2 else np.zeros(shape)
 
     def with_cost(self, name: str, cost: Matrix | LinearMap) -> SDP:
         """The same program with another cost for one variable (minimisation sense).
@@ -338,10 +336,7 @@ class SDP:
 
     def zero_point(self) -> Point:
         """A point of zeros in the right shapes, handy for tests and starts."""
-        values: dict[str, Value] = {
-            v.name: np.zeros((v.n, v.n)) if isinstance(v, PsdVariable) else np.zeros(v.size)
-            for v in self.variables
-        }
+        values: dict[str, Value] = {v.name: np.zeros(v.extents) for v in self.variables}
         duals = {r.label: np.zeros(r.m) for r in self.rows}
         duals |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in self.lmis}
         return Point(values, duals)

@@ -22,7 +22,7 @@ Optim. 1(4), 2015.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -31,7 +31,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UnknownNameError
-from sdpdr.linalg import SvecMap, VectorMap
+from sdpdr.linalg import VectorMap
 from sdpdr.linalg.cliques import CliqueTree
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
 from sdpdr.linalg.merging import CliqueCost
@@ -217,7 +217,7 @@ def _pieces(sdp: SDP, lmi: Lmi, tree: CliqueTree) -> list[Lmi]:
     lhs: list[dict[str, Any]] = [{} for _ in orders]
     constants = [np.zeros(svec_size(k)) for k in orders]
     for name, linear_map in lmi.lhs.items():
-        wrap = _wrapper(sdp.variable(name))
+        wrap = sdp.variable(name).rows
         for k, part in split_rows(tree, linear_map.matrix()):
             lhs[k][name] = wrap(part)
     for k, part in split_rows(tree, sp.csr_array(lmi.constant[:, None])):
@@ -230,9 +230,3 @@ def _pieces(sdp: SDP, lmi: Lmi, tree: CliqueTree) -> list[Lmi]:
     return [
         Lmi(_block(lmi.label, k), order, lhs[k], constants[k]) for k, order in enumerate(orders)
     ]
-
-
-def _wrapper(variable: Variable) -> Callable[[Any], SvecMap | VectorMap]:
-    if isinstance(variable, PsdVariable):
-        return lambda matrix: SvecMap(variable.n, matrix)
-    return VectorMap

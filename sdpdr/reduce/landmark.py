@@ -121,7 +121,7 @@ class Landmark(Reduction):
                 if v.name == name and name in point.values:
                     values[name] = Factor(basis @ Factor.of(point.values[name]).factor)
                 elif v.name in point.values:
-                    full = np.zeros(v.n if isinstance(v, PsdVariable) else v.size)
+                    full = np.zeros(v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
             return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable
+from sdpdr.program.point import Factor, Point, Value, Variable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
@@ -89,7 +89,7 @@ def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
 
 def _curved(variable: Variable, by: float, over: float = 1.0) -> Variable:
     """The variable with its quadratic cost, if it has one, times one number over another."""
-    if isinstance(variable, PsdVariable) or variable.curvature is None:
+    if variable.curvature is None:
         return variable
     return replace(variable, curvature=variable.curvature * by / over)
 

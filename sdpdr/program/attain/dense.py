@@ -26,7 +26,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, head_of, of_head
-from sdpdr.program.point import PsdVariable, Value, as_dense
+from sdpdr.program.point import Value, as_dense
 from sdpdr.program.sdp import SDP
 
 # A pivot beside the largest from which on rows count as independent.
@@ -195,17 +195,12 @@ class DenseProgram:
         v = np.zeros(self.c.size)
         for variable in self.sdp.variables:
             value = as_dense(values[variable.name])
-            if isinstance(variable, PsdVariable):
-                value = svec((value + value.T) / 2.0)
-            v[self.columns[variable.name]] = value
+            v[self.columns[variable.name]] = variable.coordinates((value + value.T) / 2.0)
         return v
 
     def values(self, v: Array) -> dict[str, Value]:
         """Values of all variables."""
-        return {
-            variable.name: smat(v[part]) if isinstance(variable, PsdVariable) else v[part].copy()
-            for variable, part in ((w, self.columns[w.name]) for w in self.sdp.variables)
-        }
+        return {w.name: w.value_of(v[self.columns[w.name]]) for w in self.sdp.variables}
 
     def multipliers(self, duals: Mapping[str, Array]) -> tuple[Array, Array]:
         """The multipliers y, and z without those that are slack of variables."""

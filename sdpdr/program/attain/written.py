@@ -16,7 +16,6 @@ from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
 from sdpdr.program.attain.dense import Cones, DenseProgram, MatrixGroup
 from sdpdr.program.face import stated_labels
-from sdpdr.program.point import PsdVariable
 from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.sdp import SDP
 
@@ -91,7 +90,7 @@ def _is_blurred(program: DenseProgram) -> bool:
 
 
 def _rows_of_cones(sdp: SDP) -> int:
-    own = sum(v.size for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative)
+    own = sum(v.size for v in sdp.variables if v.is_signed)
     limits = sum(r.m for r in sdp.rows if r.relation == "<=")
     arrows = arrow_labels(sdp)
     sizes = (lmi.order + 1 if lmi.label in arrows else svec_size(lmi.order) for lmi in sdp.lmis)
@@ -150,7 +149,7 @@ class _Writer:
             position += r.m
         c, curvature = np.zeros((1, self.p)), np.zeros(self.p)
         self._fill(c, of_c, slice(0, 1), self.sdp.objective)
-        for w in self.sdp.vector_variables:
+        for w in self.sdp.variables:
             if w.curvature is not None:
                 curvature[self.columns[w.name]] = w.curvature
         e = np.concatenate([np.zeros(0), *(r.rhs for r in equations)])

@@ -113,12 +113,7 @@ class _FaceSystem:
         # Powers of two change no digit.
         self._units = np.exp2(np.round(np.log2(sizes)))
         self._columns = columns_of(sdp.rows, sdp.variables).toarray() / self._units[:, None]
-        costs = (
-            svec(np.asarray(sdp.cost(v.name) @ np.eye(v.n)))
-            if isinstance(v, PsdVariable)
-            else np.asarray(sdp.cost(v.name))
-            for v in sdp.variables
-        )
+        costs = (v.coordinates(sdp.cost(v.name)) for v in sdp.variables)
         self._cost = np.concatenate([np.zeros(0), *costs])
         self._is_of_rays = not np.any(self._cost)
         sides = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
@@ -136,7 +131,7 @@ class _FaceSystem:
             slack = columns.T @ u + cost
             unit = np.linalg.norm(columns, axis=0) * float(np.max(np.abs(u), initial=0.0))
             unit = np.maximum(unit, np.abs(cost))
-            if isinstance(v, VectorVariable) and v.curvature is not None:
+            if v.curvature is not None:
                 found.inside[v.name] = np.ones(v.size, dtype=bool)
                 continue
             if isinstance(v, PsdVariable):
@@ -145,7 +140,7 @@ class _FaceSystem:
                 found.ranks[v.name] = int(np.sum(slack > share * unit))
             else:
                 found.inside[v.name] = (slack > share * unit) & v.nonnegative
-            wrong = np.abs(slack) if isinstance(v, VectorVariable) and v.is_free else -slack
+            wrong = np.abs(slack) if v.is_free else -slack
             if np.any(wrong > _NEAR * unit):
                 return None
         return found

@@ -28,7 +28,7 @@ from sdpdr.linalg import QuadraticForms, VectorMap
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
 from sdpdr.program.certificate.free import Duals
 from sdpdr.program.face import exposing_rows, null_vectors, visible_rows
-from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.rays.unseen import range_basis, unseen_vectors
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
@@ -70,7 +70,7 @@ class Relaxation:
 def without_objective(sdp: SDP) -> SDP:
     """The program that asks for any feasible point."""
     variables = tuple(
-        replace(v, curvature=None) if isinstance(v, VectorVariable) else v for v in sdp.variables
+        v if v.curvature is None else replace(v, curvature=None) for v in sdp.variables
     )
     return replace(sdp, variables=variables, objective={}, constant=0.0, maximize=False)
 

@@ -267,7 +267,7 @@ def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
 
 def directions(sdp: SDP) -> SDP:
     """The program for the direction of recession that improves the objective most."""
-    moving = tuple(v for v in sdp.variables if isinstance(v, PsdVariable) or v.curvature is None)
+    moving = tuple(v for v in sdp.variables if v.curvature is None)
     names = {v.name for v in moving}
     norms = _norms(sdp)
     rows = []

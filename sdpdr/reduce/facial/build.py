@@ -126,8 +126,7 @@ class _Way:
         values: dict[str, Value] = {}
         for v in self.sdp.variables if point.values else ():
             if v.name not in point.values:
-                shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
-                values[v.name] = np.zeros(shape)
+                values[v.name] = np.zeros(v.extents)
             elif v.name in self.bases:
                 values[v.name] = self.bases[v.name].lift(point.values[v.name])
             elif v.name in self.kept:
