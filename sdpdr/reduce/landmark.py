@@ -31,6 +31,7 @@ from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, Vec
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
+from sdpdr.program.standard import elastic
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Singular values of a basis below this share of the largest are rounding.
@@ -278,13 +279,12 @@ class Elastic(Reduction):
         rigid = {r.label: r for r in rigid_rows(sdp)}
         rows = []
         for r in sdp.rows:
-            lhs: Expression = r.lhs
-            for sign, side in _sides(r) if r.label in rigid else ():
-                slack = VectorVariable(f"{r.label}.elastic.{side}", r.m, nonnegative=True)
-                variables.append(slack)
-                objective[slack.name] = VectorMap(self.price / _sizes(r)[None, :])
-                lhs = {**lhs, slack.name: VectorMap(sign * sp.eye_array(r.m, format="csr"))}
-            rows.append(replace(r, lhs=lhs))
+            if r.label in rigid:
+                price = VectorMap(self.price / _sizes(r)[None, :])
+                r, slack = elastic(r, f"{r.label}.elastic.")
+                variables += slack
+                objective |= {v.name: price for v in slack}
+            rows.append(r)
         softer = replace(sdp, variables=tuple(variables), objective=objective, rows=tuple(rows))
         known = {v.name for v in sdp.variables}
 
@@ -300,10 +300,6 @@ def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
     return tuple(
         r for r in visible_rows(sdp) if set(r.lhs) <= matrices and not r.hold_at_zero.all()
     )
-
-
-def _sides(rows: Rows) -> tuple[tuple[float, str], ...]:
-    return ((-1.0, "over"), (1.0, "under")) if rows.relation == "==" else ((-1.0, "over"),)
 
 
 def _sizes(rows: Rows) -> Array:
