@@ -23,6 +23,7 @@ from sdpdr.linalg.maps import (
     SvecMap,
     VectorMap,
 )
+from sdpdr.linalg.maps.combine import by_rows
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
 OPERATIONS = 8
@@ -242,12 +243,12 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
     >>> row_extents(1e-200 * SquaredEdgeLengths(2, [[0, 1]]))
     array([1.e-200])
     """
-    if isinstance(linear_map, Combined):
-        return np.asarray(abs(linear_map.weights) @ row_extents(linear_map.inner))
-    if isinstance(linear_map, Stacked):
-        return np.concatenate([row_extents(a) for a in linear_map.maps])
-    if isinstance(linear_map, Summed):
-        return np.asarray(sum(row_extents(a) for a in linear_map.maps))
+    if isinstance(linear_map, VectorMap):
+        return largest_of_rows(linear_map.matrix())
+    return by_rows(linear_map, _extents)
+
+
+def _extents(linear_map: LinearMap) -> Array:
     if isinstance(linear_map, InnerProduct):
         return np.array([_largest(linear_map.coefficients)])
     if isinstance(linear_map, Products):

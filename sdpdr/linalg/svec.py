@@ -158,6 +158,37 @@ def selected(matrix: Matrix) -> Index | None:
     return places
 
 
+def slopes(
+    rows: sp.csr_array, factor: Array, pairs: tuple[Index, Index] | None = None
+) -> sp.csr_array:
+    """Derivative of rows on R R^T by the entries of R, row by row; shape (m, n r).
+
+    Parameters
+    ----------
+    rows : sparse array with m rows
+        In coordinates as of ``svec``.
+    factor : array of shape (n, r)
+        R.
+    pairs : tuple of arrays of int, optional
+        The places of columns in the matrix; those of ``svec`` by default.
+
+    Examples
+    --------
+    >>> whole = sp.csr_array(svec(np.ones((2, 2)))[None, :])
+    >>> slopes(whole, np.array([[1.0], [2.0]])).toarray()
+    array([[6., 6.]])
+    """
+    n, r = factor.shape
+    entries = rows.tocoo()
+    i, j = svec_pairs(entries.col) if pairs is None else (end[entries.col] for end in pairs)
+    weight = (entries.data * np.where(i == j, 1.0, SQRT2))[:, None]
+    columns = np.arange(r)
+    row = np.repeat(np.tile(entries.row, 2), r)
+    column = np.concatenate([i[:, None] * r + columns, j[:, None] * r + columns]).ravel()
+    value = np.concatenate([weight * factor[j], weight * factor[i]]).ravel()
+    return sp.csr_array((value, (row, column)), shape=(rows.shape[0], n * r))
+
+
 def full_from_svec(n: int) -> sp.csr_array:
     """Sparse (n^2, n(n+1)/2) matrix D with ``vec(K) = D svec(K)`` (column by column)."""
     i, j = svec_pairs(np.arange(svec_size(n)))

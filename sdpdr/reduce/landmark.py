@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -20,12 +21,10 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import (
     BilinearForms,
-    Combined,
     LinearMap,
-    Stacked,
-    Summed,
     VectorMap,
 )
+from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
@@ -183,26 +182,22 @@ def _vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
     A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
     """
     parts = [
-        row_norms(a) == 0.0 if isinstance(a, VectorMap) else _is_rounding(a, basis)
+        row_norms(a) == 0.0
+        if isinstance(a, VectorMap)
+        else ~some_of_rows(a, partial(_is_heard, basis=basis))
         for a in rows.lhs.values()
     ]
     return np.logical_and.reduce([np.ones(rows.m, dtype=bool), *parts])
 
 
-def _is_rounding(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
-    if isinstance(linear_map, Combined):
-        heard = ~_is_rounding(linear_map.inner, basis)
-        return np.asarray(abs(linear_map.weights) @ heard.astype(float) == 0.0)
-    if isinstance(linear_map, Stacked):
-        return np.concatenate([_is_rounding(a, basis) for a in linear_map.maps])
-    if isinstance(linear_map, Summed):
-        return np.logical_and.reduce([_is_rounding(a, basis) for a in linear_map.maps])
+def _is_heard(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
+    """Rows of which more than rounding is left in a basis."""
     if isinstance(linear_map, BilinearForms):
         sides = {id(f): f for f in (linear_map.left, linear_map.right)}
         small = [_norms(f @ basis) <= _VANISHED * _norms(f) for f in sides.values()]
-        return np.logical_or.reduce(small)
+        return ~np.logical_or.reduce(small)
     before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
-    return np.asarray(after <= _VANISHED * before)
+    return ~np.asarray(after <= _VANISHED * before)
 
 
 def _norms(rows: Array | sp.csr_array) -> Array:

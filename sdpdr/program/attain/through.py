@@ -55,7 +55,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
-from sdpdr.linalg.svec import SQRT2, smat
+from sdpdr.linalg.svec import slopes, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.linalg.walks import envelope
 from sdpdr.program.attain.basis import ConeBlock
@@ -106,20 +106,6 @@ class _Points:
     factor: Array
     roots: Array
 
-    def slopes(self, rows: sp.csr_array, factor: Array) -> sp.csr_array:
-        """What rows on the ``svec`` gain by moves of the points, a column for each coordinate."""
-        seen = rows.tocoo()
-        i, j = (end[seen.col] for end in self.block.pairs)
-        off = i != j
-        e = np.concatenate([seen.row, seen.row[off]])
-        moved, held = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
-        weight = np.where(off, SQRT2, 2.0) * seen.data
-        weight = np.concatenate([weight, weight[off]])
-        n, r = factor.shape
-        data = (weight[:, None] * factor[held]).ravel()
-        column = (moved[:, None] * r + np.arange(r)).ravel()
-        return sp.csr_array((data, (np.repeat(e, r), column)), shape=(rows.shape[0], n * r))
-
 
 class _Factored:
     """The equations in terms of factors, scalars with a sign in units of themselves."""
@@ -150,7 +136,7 @@ class _Factored:
 
     def _slopes(self, A: sp.csr_array, size: bool = False) -> sp.csr_array:
         parts = [
-            p.slopes(sp.csr_array(A[:, p.block.part]), np.abs(p.factor) if size else p.factor)
+            slopes(A[:, p.block.part], *p.block.pairs, np.abs(p.factor) if size else p.factor)
             for p in self.points
         ]
         units = sp.diags_array(self._units())
