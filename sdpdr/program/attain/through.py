@@ -136,7 +136,7 @@ class _Factored:
 
     def _slopes(self, A: sp.csr_array, size: bool = False) -> sp.csr_array:
         parts = [
-            slopes(A[:, p.block.part], *p.block.pairs, np.abs(p.factor) if size else p.factor)
+            slopes(A[:, p.block.part], np.abs(p.factor) if size else p.factor, p.block.pairs)
             for p in self.points
         ]
         units = sp.diags_array(self._units())

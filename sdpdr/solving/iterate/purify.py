@@ -260,9 +260,7 @@ class _Violations:
         r = factor.shape[1]
         parts = [sp.kron(sp.csr_array(self.null.T), sp.eye_array(r))]
         for rows, matrix, scale in self.rows:
-            slope = sp.diags_array(scale) @ slopes(
-                matrix, *svec_pairs(np.arange(matrix.shape[1])), factor
-            )
+            slope = sp.diags_array(scale) @ slopes(matrix, factor)
             if rows.relation == "<=":
                 linear_map = rows.lhs[self.name]
                 assert isinstance(linear_map, LinearMap)
