@@ -68,6 +68,21 @@ def null_vectors(sdp: SDP, name: str) -> sp.csr_array:
     return stacked if stacked.shape[1] == 1 else _independent(stacked)
 
 
+def onto_face(sdp: SDP, name: str, columns: Array) -> Array:
+    """Columns moved onto the face of a matrix.
+
+    Where that says what the centre of all points is, all are moved by one vector, so that lengths
+    of edges stay as they are.
+    """
+    null = null_vectors(sdp, name).toarray()
+    if null.shape[1] == 0:
+        return columns
+    if null.shape[1] == 1 and np.all(null > 0.0):
+        return np.asarray(columns - (null.T @ columns) / float(null.sum()))
+    q = np.linalg.qr(null)[0]
+    return np.asarray(columns - q @ (q.T @ columns))
+
+
 def _stated(sdp: SDP, name: str) -> sp.csr_array | None:
     """All null vectors that rows state, as columns."""
     columns = []

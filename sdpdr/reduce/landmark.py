@@ -25,7 +25,7 @@ from sdpdr.linalg import (
     VectorMap,
 )
 from sdpdr.linalg.maps.combine import some_of_rows
-from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
+from sdpdr.program.face import complete_multipliers, onto_face, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
@@ -160,12 +160,7 @@ def on_face(sdp: SDP, basis: Array) -> Array:
     >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
     True
     """
-    null = null_vectors(sdp, sdp.psd_variables[0].name).toarray()
-    if null.shape[1] == 1 and null.sum() != 0.0:
-        basis = basis - (null.T @ basis) / null.sum()
-    elif null.shape[1]:
-        frame = np.linalg.qr(null)[0]
-        basis = basis - frame @ (frame.T @ basis)
+    basis = onto_face(sdp, sdp.psd_variables[0].name, basis)
     # The spectrum of the small product squares the singular values, hence their bound as well.
     sizes = np.linalg.norm(basis, axis=0)
     basis = basis / np.where(sizes > 0.0, sizes, 1.0)

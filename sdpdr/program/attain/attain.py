@@ -18,7 +18,7 @@ from sdpdr.program.attain.approach import (
     own_share,
 )
 from sdpdr.program.attain.box import LARGEST, Box, enclose
-from sdpdr.program.attain.closed import as_factor, closed_form
+from sdpdr.program.attain.closed import closed_form
 from sdpdr.program.attain.cone import (
     ConeProgram,
     cone_program,
@@ -302,7 +302,7 @@ def _values(program: ConeProgram, box: Box, point: Point) -> dict[str, Value]:
         if name in through:
             values[name] = Factor(through[name].expanded_factor(box.factors[name]))
         elif isinstance(given, Factor):
-            values[name] = as_factor(values[name])
+            values[name] = Factor.of(values[name], 0.0)
     return values
 
 
