@@ -25,12 +25,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
 import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
 from sdpdr.program.attain.approach import (
     centred,
     finest_first,
@@ -46,7 +45,6 @@ from sdpdr.program.attain.newton import (
     Schur,
     inverse,
     longest_step,
-    solve_symmetric,
     unless_lost,
 )
 from sdpdr.program.certificate.free import project
@@ -138,10 +136,8 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     """Multipliers with slack in the interior; None if steps get short."""
     A = sp.csr_array(program.A @ sp.diags_array(units))
     cost = units * program.c
-    schur = Schur(program, A)
-    free = program.free
-    program.effort.spend(float(schur.m) ** 2 * free.size)
-    kernel = _kernel(schur.free)
+    schur = Schur(program, A, still=True)
+    free, still = program.free, np.zeros(program.free.size)
     y = project(schur.free, cost[free], y)
     slack = lifted(program, cost - A.T @ y, share, np.ones(cost.size))
     slack[free] = 0.0
@@ -152,9 +148,10 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
             return y
         z = inverse(program, slack)
         right = schur.A @ schur.apply(z, z, missed)
-        step = _within(kernel, schur.matrix(z, z), right, program.effort)
-        if step is None:
+        solved = schur.solve(z, z, still, np.append(right, still))
+        if solved is None:
             return None
+        step = solved[0]
         change = missed - A.T @ step
         change[free] = 0.0
         t = min(1.0, SHARE * longest_step(program, slack, change))
@@ -175,27 +172,6 @@ def _is_met(
     missed = left - slack
     missed[free] = 0.0
     return longest_step(program, slack, missed) > _NEAR
-
-
-def _within(kernel: Array | None, matrix: Array, right: Array, effort: Effort) -> Array | None:
-    """The solution among the changes that free scalars do not notice."""
-    if kernel is None:
-        return solve_symmetric(matrix, right, effort)
-    found = solve_symmetric(kernel.T @ matrix @ kernel, kernel.T @ right, effort)
-    return None if found is None else np.asarray(kernel @ found)
-
-
-def _kernel(columns: sp.csr_array) -> Array | None:
-    """An orthonormal basis of the changes of multipliers that free scalars do not notice.
-
-    None without free scalars, where it would be the identity.
-    """
-    if columns.shape[1] == 0:
-        return None
-    upright, upper, _ = sl.qr(columns.toarray(), pivoting=True)
-    pivots = np.abs(np.diagonal(upper))
-    rank = int(np.sum(pivots > 1e-12 * pivots[0])) if pivots.size else 0
-    return np.asarray(upright[:, rank:])
 
 
 # -- of programs written out -------------------------------------------------------------
