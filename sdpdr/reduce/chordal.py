@@ -32,9 +32,8 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UnknownNameError
 from sdpdr.linalg import VectorMap
-from sdpdr.linalg.cliques import CliqueTree
+from sdpdr.linalg.cliques import CliqueCost, CliqueTree
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
-from sdpdr.linalg.merging import CliqueCost
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.point import (
     Factor,
@@ -48,8 +47,7 @@ from sdpdr.program.point import (
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
-from sdpdr.reduce.chordal_basis import block_bases
-from sdpdr.reduce.chordal_blocks import Blocks, overlap, split_rows
+from sdpdr.reduce.chordal_blocks import Blocks, block_bases, overlap, split_rows
 from sdpdr.reduce.chordal_pattern import find_trees
 
 Completion = Literal["rank", "determinant"]
@@ -65,7 +63,7 @@ class Chordal(Reduction):
         What cliques and overlaps cost, which decides the cliques that merge.
     balance : bool, default True
         Write the blocks in bases in which the limits of the program make their entries of size one
-        (see `sdpdr.reduce.chordal_basis`). Without, interior-point methods lose digits on
+        (see `sdpdr.reduce.chordal_blocks`). Without, interior-point methods lose digits on
         Gram matrices of long graphs; with it, rows of overlaps are dense.
     completion : {"rank", "determinant"}, default "rank"
         How matrix variables are completed: as a factor with as many columns as the largest rank of

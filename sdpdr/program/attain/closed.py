@@ -33,7 +33,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact_rows import vector_row
+from sdpdr.linalg.exact import vector_row
 from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd

@@ -8,7 +8,7 @@ of about :math:`m / p` each time; or over the rationals, which is a proof and ta
 The doubles stored are dyadic numbers, so that they have residues. Coefficients off the diagonal
 were multiplied by the root of two; they count as the shortest double whose product that is
 (`sdpdr.linalg.svec.unscaled`), as in files. Sums and products are those of the numbers that the
-maps store (`sdpdr.linalg.exact_rows`), and those of the flattened program only where it has them
+maps store (`sdpdr.linalg.exact`), and those of the flattened program only where it has them
 without rounding.
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap, lengths_of
-from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
+from sdpdr.linalg.exact import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
 from sdpdr.program.attain.basis import ConeBlock, Grounded

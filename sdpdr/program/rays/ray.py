@@ -12,8 +12,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
-from sdpdr.linalg.exact import Number, exact_terms, range_of, sign
-from sdpdr.linalg.exact_rows import Symmetric
+from sdpdr.linalg.exact import Number, Symmetric, exact_terms, range_of, sign
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.rows import Expression

@@ -23,7 +23,7 @@ from sdpdr.linalg import (
     SvecMap,
     VectorMap,
 )
-from sdpdr.linalg.exact_rows import SMALL, Mask, upper
+from sdpdr.linalg.exact import SMALL, Mask, upper
 from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.linalg.svec import svec_pairs
 

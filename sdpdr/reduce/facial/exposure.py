@@ -9,7 +9,7 @@ from operator import is_
 import scipy.sparse as sp
 
 from sdpdr.base.errors import ModelError
-from sdpdr.linalg.exact_rows import Symmetric, add
+from sdpdr.linalg.exact import Symmetric, add
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier

@@ -26,8 +26,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact import range_of
-from sdpdr.linalg.exact_rows import (
+from sdpdr.linalg.exact import (
     Mask,
     Symmetric,
     Vector,
@@ -35,6 +34,7 @@ from sdpdr.linalg.exact_rows import (
     matrix_row,
     matrix_row_over_root,
     over_root,
+    range_of,
     vector_row,
     vector_row_over_root,
 )

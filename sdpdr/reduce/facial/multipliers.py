@@ -25,7 +25,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.exact_rows import Symmetric
+from sdpdr.linalg.exact import Symmetric
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.face import null_vectors

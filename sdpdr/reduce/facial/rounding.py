@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.exact_rows import Vector, add
+from sdpdr.linalg.exact import Vector, add
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.rays.unseen import with_identity
 from sdpdr.reduce.facial.faces import Faces, Line, Multiplier

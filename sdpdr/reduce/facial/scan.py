@@ -10,7 +10,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Index
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.exact_rows import Mask
+from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.rows import Expression

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import VectorMap
-from sdpdr.linalg.exact_rows import Mask
+from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.program.point import Point, VectorVariable, as_dense
 from sdpdr.program.rows import Lmi, Relation, Rows
