@@ -113,7 +113,7 @@ class ColumnProducts:
         self.columns, self._cones, self._at = columns, cones, linear
 
     @cached_property
-    def _parts(self) -> tuple[list[Callable[[Array, Array], None]], sp.csr_array]:
+    def _parts(self) -> tuple[list[Callable[[Array, Any], None]], sp.csr_array]:
         # They take longer to prepare than few columns do to be measured.
         rows = sp.csr_array(self.columns)
         return [group.products(rows) for group in self._cones], rows[self._at]
