@@ -3,7 +3,8 @@ r"""A matrix variable as blocks on cliques, each in a basis of its own.
 In these bases the expected answer is the identity. On the sparse face of centring, entries of M are
 inner products of sums over the branches of a spanning tree; they differ by the square of the number
 of points, and so do the eigenvalues of the cliques' blocks. Over the limits <A_e, X> <= b_e with
-b_e > 0, of all X whose <A_e, X> / b_e have a given mean, the one of largest determinant is a multiple of
+b_e > 0, of all X whose <A_e, X> / b_e have a given mean, the one of largest determinant is a
+multiple of
 
 .. math:: X_0 = \Big(\sum_e A_e / b_e\Big)^{-1} .
 

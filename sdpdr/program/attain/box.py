@@ -175,7 +175,7 @@ class _System:
     """
 
     def __init__(self, scaled: Scaled, slack_rows: Index, slack: Index) -> None:
-        self._slack = _Slack(scaled, slack_rows, slack)
+        self._slack = OwnColumns(scaled, slack_rows, slack)
         solved = np.setdiff1d(np.arange(scaled.b.size), slack_rows)
         self.rows = rows = solved[independent_rows(scaled.A[solved])]
         self.others = np.setdiff1d(solved, rows)
@@ -240,15 +240,15 @@ class _System:
         return float(gamma(terms)) * abs(self._columns) + self._radius.T.tocsr()
 
 
-class _Slack:
+class OwnColumns:
     """Rows with columns of their own, which the other rows do not see."""
 
     def __init__(self, scaled: Scaled, rows: Index, columns: Index) -> None:
         self.rows, self.columns = rows, columns
-        self._entries = _entries(scaled.A, rows, columns)
+        self.entries = _entries(scaled.A, rows, columns)
         self._A, around = scaled.A[rows], scaled.radius[rows]
         self._reach = 1.01 * (abs(self._A) + around)
-        self._least = np.abs(self._entries) - _entries(scaled.radius, rows, columns)
+        self.least = np.abs(self.entries) - _entries(scaled.radius, rows, columns)
         self._residual = _Residual(self._A, around)
 
     def nearest(self, y: Array, b: Array) -> Array:
@@ -256,7 +256,7 @@ class _Slack:
         moved = y.copy()
         for _ in range(_REFINEMENTS if self.rows.size else 0):
             missed = b[self.rows] - self._A @ moved
-            moved[self.columns] += missed / self._entries
+            moved[self.columns] += missed / self.entries
         return moved
 
     def distance(self, y: Array, b: Array, radius: Array) -> Array:
@@ -269,7 +269,7 @@ class _Slack:
             return radius
         found = radius.copy()
         missed = self._residual.bound(b[self.rows], y)
-        found[self.columns] = 1.01 * (missed + self._reach @ radius) / self._least
+        found[self.columns] = 1.01 * (missed + self._reach @ radius) / self.least
         return found
 
 

@@ -59,7 +59,7 @@ from sdpdr.linalg.svec import slopes, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.linalg.walks import envelope
 from sdpdr.program.attain.basis import ConeBlock
-from sdpdr.program.attain.box import Box, own_columns
+from sdpdr.program.attain.box import Box, OwnColumns, own_columns
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.rounding import objective_around
 
@@ -119,12 +119,11 @@ class _Factored:
         own_rows, own = own_columns(scaled)
         # An entry of a matrix is none of its own where the matrix is one of products.
         own_rows, own = (part[np.isin(own, scalars)] for part in (own_rows, own))
-        slack = np.abs(scaled.A[own_rows, own]) * y[own] if own.size else np.zeros(0)
-        signed = np.isin(own, program.nonnegative)
-        loose = ~signed | (np.asarray(slack).ravel() > _LOOSE)
-        self.loose, self.own = own_rows[loose], own[loose]
-        self.rows = np.setdiff1d(np.arange(scaled.b.size), self.loose)
-        self.scalars = np.setdiff1d(scalars, self.own)
+        slack = np.abs(OwnColumns(scaled, own_rows, own).entries) * y[own]
+        loose = ~np.isin(own, program.nonnegative) | (slack > _LOOSE)
+        self.own = OwnColumns(scaled, own_rows[loose], own[loose])
+        self.rows = np.setdiff1d(np.arange(scaled.b.size), self.own.rows)
+        self.scalars = np.setdiff1d(scalars, self.own.columns)
         self.is_signed = np.isin(self.scalars, program.nonnegative)
         self.y[self.scalars[self.is_signed]] = np.maximum(y[self.scalars[self.is_signed]], 0.0)
 
@@ -190,12 +189,9 @@ class _Factored:
 
     def proved(self) -> Box | str:
         """The solution next to the point, with all rounding accounted for."""
-        scaled, y = self.scaled, self._vector()
-        for _ in range(2):
-            left = scaled.b[self.loose] - scaled.A[self.loose] @ y
-            if self.own.size:
-                y[self.own] += left / np.asarray(scaled.A[self.loose, self.own]).ravel()
-        self.y[self.own] = y[self.own]
+        scaled, own = self.scaled, self.own.columns
+        y = self.own.nearest(self._vector(), scaled.b)
+        self.y[own] = y[own]
         J = self._slopes(scaled.A)
         units = _powers(_norms(J)[self.rows])
         rows = sp.diags_array(1.0 / units)
@@ -217,13 +213,10 @@ class _Factored:
             return "a scalar that is to be non-negative may be negative near the factor"
         reach = missed + 1.01 * (_norms(sp.csr_array(abs(J) + error)) * far + sizes * far**2)
         change = np.zeros(y.size)
-        if self.own.size:
-            entry = np.abs(np.asarray(scaled.A[self.loose, self.own]).ravel())
-            entry -= np.asarray(scaled.radius[self.loose, self.own]).ravel()
-            change[self.own] = 1.01 * reach[self.loose] / entry
-            signed = np.isin(self.own, self.program.nonnegative)
-            if not np.all(y[self.own][signed] >= change[self.own][signed]):
-                return "a scalar that is to be non-negative may be negative near the factor"
+        change[own] = 1.01 * reach[self.own.rows] / self.own.least
+        signed = own[np.isin(own, self.program.nonnegative)]
+        if not np.all(y[signed] >= change[signed]):
+            return "a scalar that is to be non-negative may be negative near the factor"
         factors = {p.block.name: p.factor * p.roots[:, None] for p in self.points}
         return Box(scaled.units * y, self._largest_value(y, far, change), factors)
 
