@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, rows_as_they_are
+from sdpdr.base.arrays import Array, Index, places_of_rows, rows_as_they_are
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import Number, exact_terms
@@ -297,19 +297,12 @@ def _agree(matrix: sp.csr_array, rows: Index, others: Index) -> Mask:
     """Which rows differ from the others beside them by rounding only."""
     counts = np.diff(matrix.indptr)
     same = np.asarray(counts[rows] == counts[others])
-    a, b = _entries(matrix, rows[same]), _entries(matrix, others[same])
+    a, b = (places_of_rows(matrix, which[same]) for which in (rows, others))
     near = np.abs(matrix.data[a] - matrix.data[b]) <= PARALLEL * np.abs(matrix.data[b])
     wrong = ~(near & (matrix.indices[a] == matrix.indices[b]))
     owner = np.repeat(np.flatnonzero(same), counts[rows[same]])
     same[owner[wrong]] = False
     return same
-
-
-def _entries(matrix: sp.csr_array, rows: Index) -> Index:
-    """Places of the entries of rows, row by row."""
-    counts = np.diff(matrix.indptr)[rows]
-    before = np.cumsum(counts) - counts
-    return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
 
 
 def _mix(index: Index, salt: int) -> Array:

@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, places_of_rows
 from sdpdr.linalg.magnitudes import is_written_exactly, row_magnitudes, row_terms
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.rounding import gamma
@@ -112,10 +112,9 @@ def _taken(matrix: sp.csr_array, rows: Index | None) -> Array:
     """
     if rows is None:
         return np.asarray(matrix.toarray())
-    starts, counts = matrix.indptr[rows], np.diff(matrix.indptr)[rows]
-    place = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    place = places_of_rows(matrix, rows)
     found = np.zeros((rows.size, matrix.shape[1]))
-    row = np.repeat(np.arange(rows.size), counts)
+    row = np.repeat(np.arange(rows.size), np.diff(matrix.indptr)[rows])
     found[row, matrix.indices[place]] = matrix.data[place]
     return found
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, from_places
 from sdpdr.linalg import (
     Combined,
     LinearMap,
@@ -109,11 +109,9 @@ class MixedBasis:
 
     def _matrix(self) -> sp.csr_array:
         entries = [(i, k, value) for i in range(self.n) for k, value in self._row(i).items()]
-        data = doubles([value for _, _, value in entries])
-        if data is None:
+        if doubles([value for _, _, value in entries]) is None:
             raise OverflowError("null vectors whose whole-numbered basis no double holds")
-        place = ([i for i, _, _ in entries], [k for _, k, _ in entries])
-        return sp.csr_array((data, place), shape=(self.n, self.r))
+        return from_places(entries, (self.n, self.r))
 
     def image(self, vector: Array) -> Array | None:
         """V^T u; None if it would be rounded."""
