@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -157,6 +157,20 @@ def _size(name: str, what: str, size: int) -> int:
 
 
 Variable: TypeAlias = PsdVariable | VectorVariable
+
+
+def side_by_side(variables: Iterable[Variable]) -> dict[str, slice]:
+    """Where the coordinates of variables are, those of one after those of another.
+
+    Examples
+    --------
+    >>> side_by_side([PsdVariable("X", 2), VectorVariable("z", 1)])
+    {'X': slice(0, 3, None), 'z': slice(3, 4, None)}
+    """
+    found, end = dict[str, slice](), 0
+    for v in variables:
+        found[v.name] = slice(end, end := end + v.size)
+    return found
 
 
 Value: TypeAlias = Array | Factor

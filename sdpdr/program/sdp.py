@@ -217,6 +217,14 @@ class SDP:
         shape = variable.extents
         return sp.csr_array(shape) if len(shape) == 2 else np.zeros(shape)
 
+    def curvatures(self, places: Mapping[str, slice], size: int) -> Array:
+        """The diagonal of the quadratic part of the objective, of scalars at their places."""
+        found = np.zeros(size)
+        for v in self.vector_variables:
+            if v.curvature is not None:
+                found[places[v.name]] = v.curvature
+        return found
+
     def with_cost(self, name: str, cost: Matrix | LinearMap) -> SDP:
         """The same program with another cost for one variable (minimisation sense).
 

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import svec_size
+from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
@@ -64,13 +64,30 @@ def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
     >>> to_equality_form(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
     SDP(mvu; matrices [K: 3x3], 2 scalars, 5 rows, 0 matrix inequalities)
     """
-    sdp = without_inequalities(without_lmis(sdp))
+    sdp = with_equations(sdp)
     for v in sdp.vector_variables:
         if v.curvature is not None:
             sdp = _without_curvature(sdp, v, v.curvature)
         elif not v.nonnegative and not keep_free:
             sdp = _without_sign(sdp, v)
     return sdp
+
+
+def with_equations(sdp: SDP) -> SDP:
+    """The program with equations alone, of matrices and of scalars of either kind."""
+    return without_inequalities(without_lmis(sdp))
+
+
+def of_equations(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers of a program as those of its equations."""
+    found = {r.label: duals[r.label] for r in sdp.rows}
+    return found | {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
+
+
+def of_program(sdp: SDP, y: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers of a program, of those of its equations that there are."""
+    found = {r.label: y[r.label] for r in sdp.rows if r.label in y}
+    return found | {lmi.label: -smat(y[lmi.label]) for lmi in sdp.lmis}
 
 
 def equality_rows(sdp: SDP) -> int:

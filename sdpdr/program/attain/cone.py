@@ -34,7 +34,7 @@ from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import with_equations
 
 # The least unit of a non-negative scalar, or of a matrix, beside what fills its rows: rows whose
 # slack all but vanishes would look dependent in units of that slack. Free scalars may take all that
@@ -249,7 +249,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     """
     if not wide:
         _require(largest_order(sdp), _LARGEST_ORDER)
-    equal = without_inequalities(without_lmis(sdp))
+    equal = with_equations(sdp)
     rows = visible_rows(equal)
     starts: dict[str, slice] = {}
     bases: dict[str, Basis] = {}
@@ -275,10 +275,6 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     effort = Effort(deadline)
     read = {block.name: block.places for block in blocks if block.places is not None}
     A, radius = _columns(rows, bases, sizes, read, effort)
-    curvature = np.zeros(position)
-    for w in equal.vector_variables:
-        if w.curvature is not None:
-            curvature[starts[w.name]] = w.curvature
     c, c_radius = _cost(equal, starts, bases, position, set(read))
     return ConeProgram(
         A,
@@ -286,7 +282,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
         np.concatenate([np.zeros(0), *(r.rhs for r in rows)]),
         c,
         c_radius,
-        curvature,
+        equal.curvatures(starts, position),
         tuple(blocks),
         np.concatenate([np.zeros(0, dtype=np.int64), *signs[True]]),
         np.concatenate([np.zeros(0, dtype=np.int64), *signs[False]]),

@@ -16,6 +16,7 @@ from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
 from sdpdr.program.attain.dense import Cones, DenseProgram, MatrixGroup
 from sdpdr.program.face import stated_labels
+from sdpdr.program.point import side_by_side
 from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.sdp import SDP
 
@@ -124,10 +125,8 @@ class _Writer:
 
     def __init__(self, sdp: SDP) -> None:
         self.sdp = sdp
-        ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
-        self.p = ends[-1]
-        pairs = zip(sdp.variables, ends, ends[1:], strict=False)
-        self.columns = {v.name: slice(a, b) for v, a, b in pairs}
+        self.p = sum(v.size for v in sdp.variables)
+        self.columns = side_by_side(sdp.variables)
         self.places: dict[str, slice] = {}
         self.k = _rows_of_cones(sdp)
         self.M, self.t = np.zeros((self.k, self.p)), np.zeros(self.k)
@@ -146,11 +145,8 @@ class _Writer:
             self.places[r.label] = slice(position, position + r.m)
             self._fill(E, of_E, self.places[r.label], r.lhs)
             position += r.m
-        c, curvature = np.zeros((1, self.p)), np.zeros(self.p)
+        c = np.zeros((1, self.p))
         self._fill(c, of_c, slice(0, 1), self.sdp.objective)
-        for w in self.sdp.variables:
-            if w.curvature is not None:
-                curvature[self.columns[w.name]] = w.curvature
         e = np.concatenate([np.zeros(0), *(r.rhs for r in equations)])
         distinct, copies = _distinct(np.column_stack([E, e]))
         E, e = E[distinct], e[distinct]
@@ -166,7 +162,7 @@ class _Writer:
             c[0],
             (of_E[distinct], self.summands[kept], of_c[0]),
             self.behind,
-            curvature,
+            self.sdp.curvatures(self.columns, self.p),
             cones,
             slice(start, standing.size),
             self.own,

@@ -26,12 +26,12 @@ from sdpdr.linalg import SvecMap, VectorMap
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.certificate.free import Duals, columns_of, free_columns, stack, unstack
 from sdpdr.program.face import stated_labels
-from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable, side_by_side
 from sdpdr.program.rays.relax import Mask, Relaxation, congruence
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import of_equations, of_program, with_equations
 
 # What counts as zero of a ray, relative to its largest parts.
 _SHARES = (1e-4, 1e-6, 1e-2)
@@ -61,17 +61,10 @@ def on_faces(sdp: SDP, y: Duals) -> Iterator[Relaxation]:
     y : mapping from label to array
         Of all rows and matrix inequalities.
     """
-    whole = without_inequalities(without_lmis(sdp))
+    whole = with_equations(sdp)
     if max(sum(v.size for v in whole.variables), whole.n_rows) > _MOST or stated_labels(whole):
         return
-    given = {r.label: y[r.label] for r in sdp.rows}
-    given |= {lmi.label: -svec(y[lmi.label]) for lmi in sdp.lmis}
-    matrices = [lmi.label for lmi in sdp.lmis]
-
-    def lift(found: Duals) -> dict[str, Array]:
-        full = {r.label: found[r.label] for r in sdp.rows}
-        return full | {label: smat(-found[label]) for label in matrices}
-
+    given, lift = of_equations(sdp, y), partial(of_program, sdp)
     system = _FaceSystem(whole)
     signs = {v.name: np.full(v.size, v.nonnegative) for v in whole.vector_variables}
     seen = {_Faces(signs, {v.name: v.n for v in whole.psd_variables}).key}
@@ -118,8 +111,7 @@ class _FaceSystem:
         self._is_of_rays = not np.any(self._cost)
         sides = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
         self._sides = sides / self._units
-        ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
-        self._places = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
+        self._places = side_by_side(sdp.variables)
 
     def faces(self, y: Array, share: float) -> _Faces | None:
         """The faces on which these multipliers seem to lie; None where they are far from a ray."""

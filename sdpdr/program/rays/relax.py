@@ -33,7 +33,7 @@ from sdpdr.program.rays.unseen import range_basis, unseen_vectors
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import with_equations
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -121,7 +121,7 @@ def _relaxed(
     lmis = tuple(_compress(lmi, bases[lmi.label]) for lmi in sdp.lmis if bases[lmi.label].size)
     duals = {r.label: y[r.label][kept[r.label]] for r in rows}
     duals |= {lmi.label: -svec(_inside(y[lmi.label], bases[lmi.label])) for lmi in lmis}
-    smaller = without_inequalities(without_lmis(replace(sdp, rows=rows, lmis=lmis)))
+    smaller = with_equations(replace(sdp, rows=rows, lmis=lmis))
     program, is_exact = _without_unseen(smaller, exactly)
 
     def lift(found: Duals) -> dict[str, Array]:
