@@ -209,6 +209,18 @@ def require_squares(values: Array, name: str = "X") -> None:
         )
 
 
+def largest(numbers: Any) -> float:
+    """The largest size of numbers, dense or sparse; 0 where there are none.
+
+    Examples
+    --------
+    >>> largest([1.0, -2.0]), largest([])
+    (2.0, 0.0)
+    """
+    entries = numbers.data if sp.issparse(numbers) else np.asarray(numbers)
+    return float(np.max(np.abs(entries), initial=0.0))
+
+
 def places_of_rows(matrix: sp.csr_array, rows: Index) -> Index:
     """Where the entries of some rows are stored, row by row.
 

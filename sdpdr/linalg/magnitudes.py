@@ -6,12 +6,10 @@ with k the number of terms of an entry and a few operations more (see `sdpdr.lin
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.linalg.maps import (
     BilinearForms,
     Combined,
@@ -250,16 +248,12 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
 
 def _extents(linear_map: LinearMap) -> Array:
     if isinstance(linear_map, InnerProduct):
-        return np.array([_largest(linear_map.coefficients)])
+        return np.array([largest(linear_map.coefficients)])
     if isinstance(linear_map, Products):
-        return np.full(linear_map.m, _largest(linear_map.vector))
+        return np.full(linear_map.m, largest(linear_map.vector))
     if isinstance(linear_map, BilinearForms):
         return np.asarray(largest_of_rows(linear_map.left) * largest_of_rows(linear_map.right))
     return largest_of_rows(linear_map.matrix())
-
-
-def _largest(matrix: Any) -> float:
-    return float(np.max(np.abs(matrix.data if sp.issparse(matrix) else matrix), initial=0.0))
 
 
 def largest_of_rows(matrix: Matrix) -> Array:

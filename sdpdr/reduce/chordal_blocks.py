@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.cliques import CliqueTree
-from sdpdr.linalg.svec import SQRT2, smat, svec_index, svec_pairs, svec_size
+from sdpdr.linalg.svec import SQRT2, smat, svec, svec_index, svec_pairs, svec_size
 from sdpdr.program.sdp import SDP
 
 Bases: TypeAlias = list[Array]
@@ -60,8 +60,8 @@ def block_bases(sdp: SDP, name: str, tree: CliqueTree) -> Bases | None:
 def in_basis(matrix: sp.csr_array, basis: Array) -> sp.csr_array:
     """Rows on ``svec(X)`` as rows on ``svec(X')``, X = B X' B^T."""
     used = np.flatnonzero(np.diff(matrix.indptr))
-    rows = np.stack([smat(row) for row in matrix[used].toarray()])
-    changed = _svecs(basis.T @ rows @ basis)
+    rows = smat(matrix[used].toarray())
+    changed = svec(basis.T @ rows @ basis)
     select = sp.csr_array(
         (np.ones(used.size), (used, np.arange(used.size))), shape=(matrix.shape[0], used.size)
     )
@@ -80,7 +80,7 @@ def agreement(tree: CliqueTree, k: int, bases: Bases) -> tuple[sp.csr_array, sp.
     g = sl.solve_triangular(corner, above, lower=True)
     g[np.abs(g) < ROUNDING] = 0.0
     products = np.einsum("ei,ej->eij", g[a], g[b]) * np.where(a == b, 1.0, SQRT2)[:, None, None]
-    return own, sp.csr_array(_svecs((products + products.transpose(0, 2, 1)) / 2.0))
+    return own, sp.csr_array(svec((products + products.transpose(0, 2, 1)) / 2.0))
 
 
 def _expected(sdp: SDP, name: str) -> Array | None:
@@ -106,12 +106,6 @@ def _basis(block: Array, order: Index) -> Array:
     basis = np.empty_like(block)
     basis[order] = np.linalg.cholesky(block[np.ix_(order, order)])
     return basis
-
-
-def _svecs(matrices: Array) -> Array:
-    """``svec`` of a stack of symmetric matrices."""
-    i, j = svec_pairs(np.arange(svec_size(matrices.shape[-1])))
-    return matrices[:, i, j] * np.where(i == j, 1.0, SQRT2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
@@ -189,16 +190,13 @@ def _is_heard(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
     """Rows of which more than rounding is left in a basis."""
     if isinstance(linear_map, BilinearForms):
         sides = {id(f): f for f in (linear_map.left, linear_map.right)}
-        small = [_norms(f @ basis) <= _VANISHED * _norms(f) for f in sides.values()]
+        small = [
+            np.linalg.norm(f @ basis, axis=1) <= _VANISHED * spl.norm(f, axis=1)
+            for f in sides.values()
+        ]
         return ~np.logical_or.reduce(small)
     before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
     return ~np.asarray(after <= _VANISHED * before)
-
-
-def _norms(rows: Array | sp.csr_array) -> Array:
-    if sp.issparse(rows):
-        return np.sqrt(np.asarray((rows * rows).sum(axis=1)).ravel())
-    return np.asarray(np.linalg.norm(rows, axis=1))
 
 
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:

@@ -31,6 +31,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import EffortSpentError
@@ -297,7 +298,7 @@ def independent_rows(A: sp.csr_array) -> Index:
         return np.zeros(0, dtype=np.int64)
     if A.shape[0] > 2 * LARGEST:
         raise EffortSpentError(f"{A.shape[0]} rows are too many to be told apart")
-    norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+    norms = spl.norm(A, axis=1)
     unit = sp.diags_array(1.0 / np.where(norms > 0.0, norms, 1.0)) @ A
     _, pivots, rank, _ = sl.lapack.dpstrf((unit @ unit.T).toarray(), tol=_DEPENDENT, lower=1)
     return np.sort(pivots[:rank].astype(np.int64) - 1)

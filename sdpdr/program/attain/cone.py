@@ -27,6 +27,7 @@ from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import largest_of_rows, row_magnitudes
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import smat, svec, svec_index
 from sdpdr.program.attain.basis import Basis, ConeBlock, Grounded, Image, face_basis
 from sdpdr.program.certificate.free import unstack
@@ -174,14 +175,14 @@ class ConeProgram:
             # Of a matrix that is zero nothing is known but what may fill its rows.
             least *= _SMALL if diagonal.any() else 1.0
             floor = max(_THIN * float(np.max(diagonal, initial=0.0)), least) or 1.0
-            root = _power(np.sqrt(np.maximum(diagonal, floor)))
+            root = near_powers(np.sqrt(np.maximum(diagonal, floor)))
             i, j = block.pairs
             units[block.part] = root[i] * root[j]
         for scalars, least in ((self.nonnegative, _SMALL), (self.free, 1.0)):
             size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
-            units[scalars] = _power(np.where(size > 0.0, size, 1.0))
+            units[scalars] = near_powers(np.where(size > 0.0, size, 1.0))
         largest = largest_of_rows(_times(self.A, np.ones(self.b.size), units))
-        rows = 1.0 / _power(np.where(largest > 0.0, largest, 1.0))
+        rows = 1.0 / near_powers(np.where(largest > 0.0, largest, 1.0))
         A, radius = (_times(matrix, rows, units) for matrix in (self.A, self.radius))
         return Scaled(A, radius, rows * self.b, units, rows)
 
@@ -373,11 +374,6 @@ def _with_slack(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
             # The coefficient is the identity for scalars, minus the identity for matrices.
             known[name] = left if sdp.variable(name) in sdp.vector_variables else smat(-left)
     return known
-
-
-def _power(size: Array) -> Array:
-    """The power of two next to a positive number."""
-    return np.asarray(np.exp2(np.round(np.log2(size))))
 
 
 def _row_of_each(A: sp.csr_array) -> Index:

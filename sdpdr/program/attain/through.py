@@ -50,10 +50,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort, EffortSpentError
-from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
 from sdpdr.linalg.svec import slopes, smat
 from sdpdr.linalg.verified import is_verified_positive
@@ -155,7 +156,7 @@ class _Factored:
         for _ in range(_STEPS if b.size else 0):
             missed = b - A @ self._vector()
             J = self._slopes(A)
-            norms = _norms(J)
+            norms = spl.norm(J, axis=1)
             if np.any(norms == 0.0):
                 return "an equation does not notice moves of the factor"
             if J.shape[0] > np.count_nonzero(_heights(J) > _LOOSE):
@@ -193,7 +194,7 @@ class _Factored:
         y = self.own.nearest(self._vector(), scaled.b)
         self.y[own] = y[own]
         J = self._slopes(scaled.A)
-        units = _powers(_norms(J)[self.rows])
+        units = near_powers(spl.norm(J, axis=1)[self.rows])
         rows = sp.diags_array(1.0 / units)
         inner = sp.csr_array(rows @ J[self.rows])
         error = self._errors_of_slopes()
@@ -204,14 +205,14 @@ class _Factored:
             return _DEPENDENT
         missed = self._missed(y)
         rho = 1.01 * float(np.linalg.norm(missed[self.rows] / units))
-        sizes = _norms(sp.csr_array(self._on_matrices(abs(scaled.A) + scaled.radius)))
+        sizes = spl.norm(self._on_matrices(abs(scaled.A) + scaled.radius), axis=1)
         kappa = self._curvature(sizes[self.rows] / units)
         if not 4.04 * kappa * rho <= sigma**2:
             return "the equations are too close to dependent to be solved with a proof"
         far = 2.02 * rho / sigma
         if self.is_signed.any() and far > 1.0:
             return "a scalar that is to be non-negative may be negative near the factor"
-        reach = missed + 1.01 * (_norms(sp.csr_array(abs(J) + error)) * far + sizes * far**2)
+        reach = missed + 1.01 * (spl.norm(abs(J) + error, axis=1) * far + sizes * far**2)
         change = np.zeros(y.size)
         change[own] = 1.01 * reach[self.own.rows] / self.own.least
         signed = own[np.isin(own, self.program.nonnegative)]
@@ -292,15 +293,6 @@ def _points(block: ConeBlock, scaled: Scaled, factor: Array) -> _Points:
     """The points in units of their own: the roots of those of the diagonal."""
     roots = np.sqrt(scaled.units[block.diagonal])
     return _Points(block, factor / roots[:, None], roots)
-
-
-def _norms(rows: sp.csr_array) -> Array:
-    return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-
-
-def _powers(sizes: Array) -> Array:
-    """Powers of two next to some sizes, which round nothing."""
-    return np.asarray(np.exp2(np.round(np.log2(sizes))))
 
 
 def _heights(rows: sp.csr_array) -> Array:

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import SvecMap, VectorMap
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.certificate.free import Duals, columns_of, free_columns, stack, unstack
 from sdpdr.program.face import stated_labels
@@ -104,7 +105,7 @@ class _FaceSystem:
         self._sdp = sdp
         sizes = np.concatenate([np.zeros(0), *map(row_sizes, sdp.rows)])
         # Powers of two change no digit.
-        self._units = np.exp2(np.round(np.log2(sizes)))
+        self._units = near_powers(sizes)
         self._columns = columns_of(sdp.rows, sdp.variables).toarray() / self._units[:, None]
         costs = (v.coordinates(sdp.cost(v.name)) for v in sdp.variables)
         self._cost = np.concatenate([np.zeros(0), *costs])

@@ -36,7 +36,7 @@ from itertools import islice
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, largest
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg import Trace, VectorMap
 from sdpdr.linalg.svec import svec
@@ -197,7 +197,7 @@ def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
             priced += slack
         rows.append(r)
     for lmi in sdp.lmis:
-        size = _largest(lmi.constant) or 1.0
+        size = largest(lmi.constant) or 1.0
         priced.append(VectorVariable(f"{lmi.label}: lift", 1, nonnegative=True))
         lift = VectorMap(size * svec(np.eye(lmi.order))[:, None])
         lmis.append(replace(lmi, lhs={**lmi.lhs, priced[-1].name: lift}))
@@ -229,7 +229,7 @@ def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
     signed = [v for v in sdp.vector_variables if v.nonnegative]
     whole = {**_sum_of([theta, *signed]), **{v.name: Trace(v.n) for v in sdp.psd_variables}}
     sides = {r.label: r.rhs / sizes[r.label] for r in sdp.rows if r.label in sizes}
-    largest = max((_largest(b) for b in sides.values()), default=0.0)
+    largest = max((largest(b) for b in sides.values()), default=0.0)
     rows = [Rows("the whole", "==", whole, np.ones(1))]
     for r in sdp.rows:
         if r.label in sizes:
@@ -261,7 +261,7 @@ def directions(sdp: SDP) -> SDP:
         if not v.nonnegative:
             rows.append(Rows(f"{v.name}: least", "<=", {v.name: VectorMap(-one)}, np.ones(v.size)))
     objective = {name: a for name, a in sdp.objective.items() if name in names}
-    cost = max((_largest(row_norms(a)) for a in objective.values()), default=0.0)
+    cost = max((largest(row_norms(a)) for a in objective.values()), default=0.0)
     return SDP(
         variables=moving,
         objective={name: (1.0 / (cost or 1.0)) * a for name, a in objective.items()},
@@ -290,8 +290,4 @@ def _sides(sdp: SDP) -> dict[str, Array]:
 
 def _largest_side(sdp: SDP) -> float:
     constants = (*(r.rhs for r in sdp.rows), *(lmi.constant for lmi in sdp.lmis))
-    return max((_largest(b) for b in constants), default=0.0)
-
-
-def _largest(numbers: Array) -> float:
-    return float(np.max(np.abs(numbers), initial=0.0))
+    return max((largest(b) for b in constants), default=0.0)
