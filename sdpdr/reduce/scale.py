@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Factor, Point, Value, Variable
+from sdpdr.program.point import Point, Variable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
@@ -60,7 +60,7 @@ class Scale(Reduction):
         )
 
         def lift(point: Point) -> Point:
-            values = {name: _times(x, sigma * units[name]) for name, x in point.values.items()}
+            values = {name: x * (sigma * units[name]) for name, x in point.values.items()}
             duals = {label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()}
             return Point(values, duals)
 
@@ -124,9 +124,3 @@ def _without_distant(rows: Rows, factors: Array, sigma: float) -> Array:
 def _scaled(rows: Rows, factors: Array, sigma: float) -> Rows:
     scaled = rows.scaled(factors)
     return replace(scaled, rhs=scaled.rhs / sigma)
-
-
-def _times(value: Value, sigma: float) -> Value:
-    if isinstance(value, Factor):
-        return Factor(np.sqrt(sigma) * value.factor)
-    return np.asarray(sigma * value)

@@ -97,10 +97,6 @@ class ConeProgram:
         """Barrier parameter: rows of all matrices, and the non-negative scalars."""
         return sum(block.order for block in self.blocks) + self.nonnegative.size
 
-    def start(self, name: str) -> int:
-        """Position of the first entry of a variable in x."""
-        return self._starts[name].start
-
     def part(self, name: str) -> slice:
         """Entries of a variable in x."""
         return self._starts[name]

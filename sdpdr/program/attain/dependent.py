@@ -152,7 +152,7 @@ def exact_rows(program: ConeProgram) -> list[Vector] | None:
     """
     found: list[Vector] = []
     blocks = {block.name: block for block in program.blocks}
-    starts = {v.name: program.start(v.name) for v in program.sdp.variables}
+    starts = {v.name: program.part(v.name).start for v in program.sdp.variables}
     for rows in program.rows:
         group: list[Vector] = [{} for _ in range(rows.m)]
         for name, linear_map in rows.lhs.items():
