@@ -107,6 +107,12 @@ def unscaled(scaled: Array) -> Array:
     return np.array([_unscaled(x) for x in distinct.tolist()], dtype=float)[where]
 
 
+def near_unscaled(scaled: Array) -> Array:
+    """The same, and quotients where there is no such double."""
+    found = unscaled(scaled)
+    return np.where(np.isnan(found), scaled / SQRT2, found)
+
+
 def _unscaled(scaled: float) -> float:
     near = scaled / SQRT2
     around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))

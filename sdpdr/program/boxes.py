@@ -13,7 +13,7 @@ from sdpdr.base.arrays import Array, Index, largest
 from sdpdr.program.point import Value
 from sdpdr.program.rescale import rescale
 from sdpdr.program.rows import Rows
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 
 # Lower and upper limits of multipliers, by label.
 Box: TypeAlias = Mapping[str, tuple[Array, Array]]
@@ -46,12 +46,9 @@ class SlackColumn:
     curvature: Array | None
 
 
+@remembered
 def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     """All scalars of a program as slack of single rows; None if one is anything else."""
-    return sdp.remembered(_slack_columns)
-
-
-def _slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     found: list[SlackColumn] = []
     scalars = sdp.vector_variables
     if any(v.is_free or any(v.name in lmi.lhs for lmi in sdp.lmis) for v in scalars):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, svec_pairs, unscaled
+from sdpdr.linalg.svec import near_unscaled, svec_pairs
 from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP
 
@@ -112,13 +112,7 @@ def _coefficients(
     value = rows.data
     if isinstance(variable, PsdVariable):
         i, j = svec_pairs(rows.col)
-        value = value if kept else np.where(i == j, value, _off_diagonal(value))
+        value = value if kept else np.where(i == j, value, near_unscaled(value))
     number = rows.row.astype(np.int64) + first
     place = np.stack([number, np.full_like(number, block), i + 1, j + 1])
     return FileEntries(place, value).take(value != 0.0)
-
-
-def _off_diagonal(scaled: Array) -> Array:
-    """Entries of a matrix from those of its ``svec``."""
-    value = unscaled(scaled)
-    return np.where(np.isnan(value), scaled / SQRT2, value)

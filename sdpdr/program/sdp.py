@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -327,7 +327,7 @@ class SDP:
     def _added(self, name: str, cost: Matrix, duals: Mapping[str, Array]) -> Matrix:
         matrices = [lmi for lmi in self.lmis if name in lmi.lhs and lmi.label in duals]
         multipliers = {**duals, **{lmi.label: -svec(duals[lmi.label]) for lmi in matrices}}
-        return self.remembered(_columns)[name].added(cost, multipliers)
+        return _columns(self)[name].added(cost, multipliers)
 
     def dual_value(self, duals: Mapping[str, Array]) -> float:
         """Objective of the dual of the minimisation, whether or not the point is feasible."""
@@ -350,6 +350,17 @@ class SDP:
         return Point(values, duals)
 
 
+def remembered(make: Callable[[SDP], _Made]) -> Callable[[SDP], _Made]:
+    """A decorator of functions of a program: what they make is remembered with it."""
+
+    @wraps(make)
+    def known(sdp: SDP) -> _Made:
+        return sdp.remembered(make)
+
+    return known
+
+
+@remembered
 def _columns(sdp: SDP) -> dict[str, Column]:
     """What acts on each variable, for dual slacks."""
     maps: dict[str, dict[str, LinearMap | VectorMap]] = {v.name: {} for v in sdp.variables}

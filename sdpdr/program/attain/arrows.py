@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
 from sdpdr.program.rows import Lmi
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 
 # Matrices of order 2 are as good as cones.
 _LEAST = 3
@@ -75,12 +75,9 @@ def is_arrow(lmi: Lmi) -> bool:
     return are_arrows(lmi.order, (a.matrix() for a in lmi.lhs.values()))
 
 
+@remembered
 def arrow_labels(sdp: SDP) -> frozenset[str]:
     """Labels of the matrix inequalities on arrows."""
-    return sdp.remembered(_arrow_labels)
-
-
-def _arrow_labels(sdp: SDP) -> frozenset[str]:
     return frozenset(lmi.label for lmi in sdp.lmis if is_arrow(lmi))
 
 

@@ -24,7 +24,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap, lengths_of
 from sdpdr.linalg.exact import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
+from sdpdr.linalg.svec import near_unscaled, svec_index, svec_pairs
 from sdpdr.program.attain.basis import ConeBlock, Grounded
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.echelon import Span
@@ -104,9 +104,7 @@ def natural(program: ConeProgram) -> sp.csr_array:
         i, j = svec_pairs(np.arange(block.part.stop - block.part.start))
         off[block.part] = i != j
     chosen = off[matrix.indices]
-    stored = matrix.data[chosen]
-    found = unscaled(stored)
-    matrix.data[chosen] = np.where(np.isnan(found), stored / SQRT2, found)
+    matrix.data[chosen] = near_unscaled(matrix.data[chosen])
     return matrix
 
 

@@ -159,7 +159,7 @@ class _Factored:
             norms = spl.norm(J, axis=1)
             if np.any(norms == 0.0):
                 return "an equation does not notice moves of the factor"
-            if J.shape[0] > np.count_nonzero(_heights(J) > _LOOSE):
+            if J.shape[0] > np.count_nonzero(spl.norm(J, axis=0) > _LOOSE):
                 return _DEPENDENT
             unit = sp.diags_array(1.0 / norms) @ J
             size = float(np.linalg.norm(missed / norms))
@@ -293,11 +293,6 @@ def _points(block: ConeBlock, scaled: Scaled, factor: Array) -> _Points:
     """The points in units of their own: the roots of those of the diagonal."""
     roots = np.sqrt(scaled.units[block.diagonal])
     return _Points(block, factor / roots[:, None], roots)
-
-
-def _heights(rows: sp.csr_array) -> Array:
-    """Lengths of the columns."""
-    return np.sqrt(np.bincount(rows.indices, np.square(rows.data), rows.shape[1]))
 
 
 def _product(J: sp.csr_array, effort: Effort) -> sp.csr_array:
