@@ -209,6 +209,44 @@ def require_squares(values: Array, name: str = "X") -> None:
         )
 
 
+def largest(numbers: Any) -> float:
+    """The largest size of numbers, dense or sparse; 0 where there are none.
+
+    Examples
+    --------
+    >>> largest([1.0, -2.0]), largest([])
+    (2.0, 0.0)
+    """
+    entries = numbers.data if sp.issparse(numbers) else np.asarray(numbers)
+    return float(np.max(np.abs(entries), initial=0.0))
+
+
+def places_of_rows(matrix: sp.csr_array, rows: Index) -> Index:
+    """Where the entries of some rows are stored, row by row.
+
+    Examples
+    --------
+    >>> places_of_rows(sp.csr_array(np.ones((3, 2))), np.array([2, 0]))
+    array([4, 5, 0, 1])
+    """
+    counts = np.diff(matrix.indptr)[rows]
+    before = np.cumsum(counts) - counts
+    return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
+
+
+def from_places(entries: Iterable[tuple[int, int, Any]], shape: tuple[int, int]) -> sp.csr_array:
+    """A sparse array of a few numbers, or fractions, at their rows and columns.
+
+    Examples
+    --------
+    >>> from_places([(0, 1, 2.0)], (1, 2)).toarray()
+    array([[0., 2.]])
+    """
+    known = list(entries)
+    data = np.array([float(value) for _, _, value in known])
+    return sp.csr_array((data, ([i for i, _, _ in known], [j for _, j, _ in known])), shape=shape)
+
+
 def placed(blocks: Iterable[tuple[int, int, sp.sparray]], shape: tuple[int, int]) -> sp.csr_array:
     """The matrix that has these blocks and zeros elsewhere.
 

@@ -1,6 +1,6 @@
 """Structured linear maps on symmetric matrices, their spectra and sparse factorizations."""
 
-from sdpdr.linalg.cliques import CliqueTree, clique_tree
+from sdpdr.linalg.cliques import CliqueCost, CliqueTree, clique_tree, merge_cliques
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
 from sdpdr.linalg.maps import (
     BilinearForms,
@@ -21,7 +21,6 @@ from sdpdr.linalg.maps import (
     lengths_in,
     lengths_of,
 )
-from sdpdr.linalg.merging import CliqueCost, merge_cliques
 from sdpdr.linalg.spectral import intrinsic_dimension
 from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
 

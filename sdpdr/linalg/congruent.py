@@ -29,7 +29,7 @@ _NOTHING, _TOGETHER = 1e-14, 256
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class BlockColumns:
     """Columns in the rows of one matrix, in the order of ``svec``.
 
     Attributes
@@ -48,7 +48,7 @@ class Block:
     rows: sp.csr_array
 
     @classmethod
-    def of(cls, order: int, part: sp.csr_array) -> Block:
+    def of(cls, order: int, part: sp.csr_array) -> BlockColumns:
         """Of the rows of a matrix."""
         seen = np.flatnonzero(np.diff(part.indptr))
         used = np.zeros(part.shape[1], dtype=bool)

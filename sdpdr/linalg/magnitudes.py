@@ -6,12 +6,10 @@ with k the number of terms of an entry and a few operations more (see `sdpdr.lin
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.linalg.maps import (
     BilinearForms,
     Combined,
@@ -23,6 +21,7 @@ from sdpdr.linalg.maps import (
     SvecMap,
     VectorMap,
 )
+from sdpdr.linalg.maps.combine import by_rows
 
 # Operations on one term: two products, a half, a root of two in and out of `svec`, both halves.
 OPERATIONS = 8
@@ -242,23 +241,19 @@ def row_extents(linear_map: LinearMap | VectorMap) -> Array:
     >>> row_extents(1e-200 * SquaredEdgeLengths(2, [[0, 1]]))
     array([1.e-200])
     """
-    if isinstance(linear_map, Combined):
-        return np.asarray(abs(linear_map.weights) @ row_extents(linear_map.inner))
-    if isinstance(linear_map, Stacked):
-        return np.concatenate([row_extents(a) for a in linear_map.maps])
-    if isinstance(linear_map, Summed):
-        return np.asarray(sum(row_extents(a) for a in linear_map.maps))
+    if isinstance(linear_map, VectorMap):
+        return largest_of_rows(linear_map.matrix())
+    return by_rows(linear_map, _extents)
+
+
+def _extents(linear_map: LinearMap) -> Array:
     if isinstance(linear_map, InnerProduct):
-        return np.array([_largest(linear_map.coefficients)])
+        return np.array([largest(linear_map.coefficients)])
     if isinstance(linear_map, Products):
-        return np.full(linear_map.m, _largest(linear_map.vector))
+        return np.full(linear_map.m, largest(linear_map.vector))
     if isinstance(linear_map, BilinearForms):
         return np.asarray(largest_of_rows(linear_map.left) * largest_of_rows(linear_map.right))
     return largest_of_rows(linear_map.matrix())
-
-
-def _largest(matrix: Any) -> float:
-    return float(np.max(np.abs(matrix.data if sp.issparse(matrix) else matrix), initial=0.0))
 
 
 def largest_of_rows(matrix: Matrix) -> Array:

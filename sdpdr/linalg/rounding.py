@@ -94,6 +94,17 @@ def _split(a: Array) -> tuple[Array, Array]:
 _WIDE = 2.0**20
 
 
+def near_powers(sizes: Array) -> Array:
+    """The powers of two next to positive numbers, as units that round nothing.
+
+    Examples
+    --------
+    >>> near_powers(np.array([1.1, 3.0])).tolist()
+    [1.0, 4.0]
+    """
+    return np.asarray(np.exp2(np.round(np.log2(sizes))))
+
+
 def diagonal_units(matrix: Matrix) -> Array | None:
     """Powers of two d with ``d_i^2 A_ii`` between 1/2 and 2; None where A needs no other units.
 

@@ -107,6 +107,12 @@ def unscaled(scaled: Array) -> Array:
     return np.array([_unscaled(x) for x in distinct.tolist()], dtype=float)[where]
 
 
+def near_unscaled(scaled: Array) -> Array:
+    """The same, and quotients where there is no such double."""
+    found = unscaled(scaled)
+    return np.where(np.isnan(found), scaled / SQRT2, found)
+
+
 def _unscaled(scaled: float) -> float:
     near = scaled / SQRT2
     around = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
@@ -156,6 +162,37 @@ def selected(matrix: Matrix) -> Index | None:
     places = np.full(rows.shape[0], -1, dtype=np.int64)
     places[count == 1] = rows.indices
     return places
+
+
+def slopes(
+    rows: sp.csr_array, factor: Array, pairs: tuple[Index, Index] | None = None
+) -> sp.csr_array:
+    """Derivative of rows on R R^T by the entries of R, row by row; shape (m, n r).
+
+    Parameters
+    ----------
+    rows : sparse array with m rows
+        In coordinates as of ``svec``.
+    factor : array of shape (n, r)
+        R.
+    pairs : tuple of arrays of int, optional
+        The places of columns in the matrix; those of ``svec`` by default.
+
+    Examples
+    --------
+    >>> whole = sp.csr_array(svec(np.ones((2, 2)))[None, :])
+    >>> slopes(whole, np.array([[1.0], [2.0]])).toarray()
+    array([[6., 6.]])
+    """
+    n, r = factor.shape
+    entries = rows.tocoo()
+    i, j = svec_pairs(entries.col) if pairs is None else (end[entries.col] for end in pairs)
+    weight = (entries.data * np.where(i == j, 1.0, SQRT2))[:, None]
+    columns = np.arange(r)
+    row = np.repeat(np.tile(entries.row, 2), r)
+    column = np.concatenate([i[:, None] * r + columns, j[:, None] * r + columns]).ravel()
+    value = np.concatenate([weight * factor[j], weight * factor[i]]).ravel()
+    return sp.csr_array((value, (row, column)), shape=(rows.shape[0], n * r))
 
 
 def full_from_svec(n: int) -> sp.csr_array:

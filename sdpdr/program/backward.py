@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.linalg.magnitudes import diagonal_magnitude
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import null_vectors, stated_labels
@@ -228,19 +228,15 @@ def _negative_part(numbers: Array) -> float:
     return -lowest / float(np.max(np.abs(numbers))) if lowest < 0.0 else 0.0
 
 
-def _largest(value: Value) -> float:
-    """Largest entry; of a positive semidefinite matrix, on its diagonal."""
-    if isinstance(value, Factor):
-        return float(np.max(np.sum(np.square(value.factor), axis=1), initial=0.0))
-    return float(np.max(np.abs(np.asarray(value)), initial=0.0))
-
-
 def _row_scales(rows: Rows, values: Mapping[str, Value]) -> Array:
     """What slacks of rows are relative to: right sides, or where these vanish the largest terms."""
     size = np.abs(rows.rhs)
     if size.all():
         return size
-    norms = sum(row_norms(a) * _largest(values[name]) for name, a in rows.lhs.items())
+    norms = sum(
+        row_norms(a) * largest(x.diagonal() if isinstance(x := values[name], Factor) else x)
+        for name, a in rows.lhs.items()
+    )
     return np.where(size == 0.0, norms, size)
 
 

@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, largest
 from sdpdr.program.point import Value
 from sdpdr.program.rescale import rescale
 from sdpdr.program.rows import Rows
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 
 # Lower and upper limits of multipliers, by label.
 Box: TypeAlias = Mapping[str, tuple[Array, Array]]
@@ -46,12 +46,9 @@ class SlackColumn:
     curvature: Array | None
 
 
+@remembered
 def slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     """All scalars of a program as slack of single rows; None if one is anything else."""
-    return sdp.remembered(_slack_columns)
-
-
-def _slack_columns(sdp: SDP) -> list[SlackColumn] | None:
     found: list[SlackColumn] = []
     scalars = sdp.vector_variables
     if any(v.is_free or any(v.name in lmi.lhs for lmi in sdp.lmis) for v in scalars):
@@ -168,21 +165,17 @@ def _missed(sdp: SDP, values: Mapping[str, Value], given: Mapping[str, Value]) -
     """What rows, and signs of scalars, are missed by at most, relative to sizes at a point."""
     worst = 0.0
     for r in sdp.rows:
-        size = _largest(r.rhs) + _largest(sdp.slack(r, given))
+        size = largest(r.rhs) + largest(sdp.slack(r, given))
         for v in sdp.vector_variables:
             if v.name in r.lhs:
-                size += _largest(abs(r.lhs[v.name].matrix()) @ np.abs(given[v.name]))
-        missed = _largest(sdp.missed(r, values))
+                size += largest(abs(r.lhs[v.name].matrix()) @ np.abs(given[v.name]))
+        missed = largest(sdp.missed(r, values))
         worst = max(worst, missed / size if missed else 0.0)
     for v in sdp.vector_variables:
         if v.nonnegative:
-            below = _largest(np.minimum(values[v.name], 0.0))
-            worst = max(worst, below / _largest(given[v.name]) if below else 0.0)
+            below = largest(np.minimum(values[v.name], 0.0))
+            worst = max(worst, below / largest(given[v.name]) if below else 0.0)
     return worst
-
-
-def _largest(numbers: Value) -> float:
-    return float(np.max(np.abs(numbers), initial=0.0))
 
 
 def shrink(sdp: SDP, values: Mapping[str, Value], slacked: set[str]) -> Mapping[str, Value]:

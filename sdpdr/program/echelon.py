@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import scipy.sparse as sp
 
-from sdpdr.linalg.exact_rows import Symmetric, Vector, add
+from sdpdr.linalg.exact import Symmetric, Vector, add
 
 # Products of entries in an elimination beyond which it takes too long.
 _LARGEST = 1_000_000

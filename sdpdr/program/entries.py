@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import SQRT2, svec_pairs, unscaled
+from sdpdr.linalg.svec import near_unscaled, svec_pairs
 from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.sdp import SDP
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class FileEntries:
     """Entries of block-diagonal symmetric matrices F_0 (the cost), F_1, ..., F_m (the rows).
 
     Attributes
@@ -33,14 +33,14 @@ class Entries:
     place: Index
     value: Array
 
-    def __neg__(self) -> Entries:
-        return Entries(self.place, -self.value)
+    def __neg__(self) -> FileEntries:
+        return FileEntries(self.place, -self.value)
 
-    def take(self, chosen: NDArray[np.bool_] | Index | slice) -> Entries:
+    def take(self, chosen: NDArray[np.bool_] | Index | slice) -> FileEntries:
         """Some of the entries."""
-        return Entries(self.place[:, chosen], self.value[chosen])
+        return FileEntries(self.place[:, chosen], self.value[chosen])
 
-    def by_block(self, n_blocks: int) -> Iterator[Entries]:
+    def by_block(self, n_blocks: int) -> Iterator[FileEntries]:
         """Group the entries: those of block 1, of block 2, and so on."""
         block = self.place[1]
         ordered = self.take(np.argsort(block, kind="stable"))
@@ -48,7 +48,7 @@ class Entries:
         for start, end in pairwise(ends.tolist()):
             yield ordered.take(slice(start, end))
 
-    def upper(self) -> tuple[Entries, NDArray[np.bool_]]:
+    def upper(self) -> tuple[FileEntries, NDArray[np.bool_]]:
         """Sort each non-zero entry into the upper triangle, and say which ones clash.
 
         An entry may stand in both triangles if its values agree. It clashes where it stands
@@ -62,7 +62,7 @@ class Entries:
         again[1:] = (places[:, 1:] == places[:, :-1]).all(axis=0)
         clash = np.zeros(order.size, dtype=bool)
         clash[order] = again & ((row == np.roll(row, 1)) | (value != np.roll(value, 1)))
-        return Entries(places, value).take(~again & (value != 0.0)), clash
+        return FileEntries(places, value).take(~again & (value != 0.0)), clash
 
     def linear_map(self, variable: Variable, m: int) -> SvecMap | VectorMap:
         """Make the rows <F_1, Y>, ..., <F_m, Y> on one block, or the single row <F_0, Y>."""
@@ -70,10 +70,10 @@ class Entries:
         i, j = self.place[2:] - 1
         if isinstance(variable, PsdVariable):
             return SvecMap.from_entries(variable.n, m, row, i, j, self.value)
-        return VectorMap(sp.csr_array((self.value, (row, i)), shape=(m, variable.size)))
+        return variable.rows(sp.csr_array((self.value, (row, i)), shape=(m, variable.size)))
 
 
-def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
+def entries_of(sdp: SDP, variables: list[Variable]) -> FileEntries:
     """The entries of a program in equality form, sorted; F_0 is the negative of the cost.
 
     Parameters
@@ -92,15 +92,15 @@ def entries_of(sdp: SDP, variables: list[Variable]) -> Entries:
                 parts.append(_coefficients(r.lhs[v.name], v, block, first))
             first += r.m
     if not parts:
-        return Entries(np.zeros((4, 0), dtype=np.int64), np.zeros(0))
+        return FileEntries(np.zeros((4, 0), dtype=np.int64), np.zeros(0))
     place = np.concatenate([part.place for part in parts], axis=1)
-    joined = Entries(place, np.concatenate([part.value for part in parts]))
+    joined = FileEntries(place, np.concatenate([part.value for part in parts]))
     return joined.take(np.lexsort(place[::-1]))
 
 
 def _coefficients(
     linear_map: LinearMap | VectorMap, variable: Variable, block: int, first: int
-) -> Entries:
+) -> FileEntries:
     """The symmetric matrices of a map's rows, numbered from ``first``."""
     kept = False
     matrix = linear_map.matrix()
@@ -112,13 +112,7 @@ def _coefficients(
     value = rows.data
     if isinstance(variable, PsdVariable):
         i, j = svec_pairs(rows.col)
-        value = value if kept else np.where(i == j, value, _off_diagonal(value))
+        value = value if kept else np.where(i == j, value, near_unscaled(value))
     number = rows.row.astype(np.int64) + first
     place = np.stack([number, np.full_like(number, block), i + 1, j + 1])
-    return Entries(place, value).take(value != 0.0)
-
-
-def _off_diagonal(scaled: Array) -> Array:
-    """Entries of a matrix from those of its ``svec``."""
-    value = unscaled(scaled)
-    return np.where(np.isnan(value), scaled / SQRT2, value)
+    return FileEntries(place, value).take(value != 0.0)

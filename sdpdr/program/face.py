@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg import Combined, LinearMap, Products, QuadraticForms, Stacked
 from sdpdr.program.echelon import Span, exact_columns
 from sdpdr.program.rows import Rows
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 
 
 def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
@@ -21,9 +21,10 @@ def exposing_rows(sdp: SDP, name: str) -> tuple[Rows, ...]:
     They are equalities with a right side of zeros, on this variable alone, whose map knows
     vectors u with K u = 0. On the face their adjoint vanishes, so their multipliers are free.
     """
-    return sdp.remembered(_exposing).get(name, ())
+    return _exposing(sdp).get(name, ())
 
 
+@remembered
 def _exposing(sdp: SDP) -> dict[str, tuple[Rows, ...]]:
     """The groups of rows that expose a face, by variable."""
     found: dict[str, tuple[Rows, ...]] = {}
@@ -41,7 +42,7 @@ def _exposing(sdp: SDP) -> dict[str, tuple[Rows, ...]]:
 
 def stated_labels(sdp: SDP) -> set[str]:
     """Labels of all groups of rows that state a face of some variable."""
-    return {r.label for groups in sdp.remembered(_exposing).values() for r in groups}
+    return {r.label for groups in _exposing(sdp).values() for r in groups}
 
 
 def visible_rows(sdp: SDP) -> list[Rows]:
@@ -66,6 +67,21 @@ def null_vectors(sdp: SDP, name: str) -> sp.csr_array:
         n = sdp.variable(name).n  # type: ignore[union-attr]  # exposing rows are on matrices only
         return sp.csr_array((n, 0))
     return stacked if stacked.shape[1] == 1 else _independent(stacked)
+
+
+def onto_face(sdp: SDP, name: str, columns: Array) -> Array:
+    """Columns moved onto the face of a matrix.
+
+    Where that says what the centre of all points is, all are moved by one vector, so that lengths
+    of edges stay as they are.
+    """
+    null = null_vectors(sdp, name).toarray()
+    if null.shape[1] == 0:
+        return columns
+    if null.shape[1] == 1 and np.all(null > 0.0):
+        return np.asarray(columns - (null.T @ columns) / float(null.sum()))
+    q = np.linalg.qr(null)[0]
+    return np.asarray(columns - q @ (q.T @ columns))
 
 
 def _stated(sdp: SDP, name: str) -> sp.csr_array | None:
@@ -104,9 +120,7 @@ def complete_multipliers(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Arra
     full = dict(duals)
     if not full:
         return full
-    exposing = {
-        r.label: (name, r) for name, groups in sdp.remembered(_exposing).items() for r in groups
-    }
+    exposing = {r.label: (name, r) for name, groups in _exposing(sdp).items() for r in groups}
     rest = {label: y for label, y in full.items() if label not in exposing}
     for label, (name, rows) in exposing.items():
         linear_map = rows.lhs[name]

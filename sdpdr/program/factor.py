@@ -75,7 +75,7 @@ class Factor(NDArrayOperatorsMixin):
         if isinstance(value, Factor):
             return value
         spectrum, vectors = np.linalg.eigh((value + value.T) / 2.0)
-        kept = spectrum > share * max(float(spectrum[-1]), 0.0)
+        kept = spectrum > share * float(np.max(spectrum, initial=0.0))
         return cls((vectors[:, kept] * np.sqrt(spectrum[kept]))[:, ::-1])
 
     # -- what an array has --------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, TypeAlias
@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix, as_real
 from sdpdr.base.errors import ModelError
+from sdpdr.linalg.maps import SvecMap, VectorMap
 from sdpdr.linalg.spectral import factor_spectrum, fix_signs, gram_spectrum
-from sdpdr.linalg.svec import svec_index, svec_size
+from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
 from sdpdr.program.factor import Factor as Factor
 
 
@@ -34,10 +35,29 @@ class PsdVariable:
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", _size(self.name, "order", self.n))
 
+    is_signed, is_free, curvature = True, False, None
+
     @property
     def size(self) -> int:
         """Number of free entries, n (n + 1) / 2."""
         return svec_size(self.n)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The shape of its values."""
+        return (self.n, self.n)
+
+    def coordinates(self, value: Matrix) -> Array:
+        """A value, or a cost, as a vector of `size` numbers."""
+        return svec(value)
+
+    def value_of(self, coordinates: Array) -> Array:
+        """The value with these coordinates."""
+        return smat(coordinates)
+
+    def rows(self, matrix: Any) -> SvecMap:
+        """The map with a matrix in these coordinates."""
+        return SvecMap(self.n, matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +94,28 @@ class VectorVariable:
     def is_free(self) -> bool:
         """Whether its costs are linear and its signs free, so that its dual slack must vanish."""
         return not self.nonnegative and self.curvature is None
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it is in a cone of its own, as matrices are."""
+        return self.nonnegative
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The shape of its values."""
+        return (self.size,)
+
+    def coordinates(self, value: Matrix) -> Array:
+        """A value, or a cost, as a vector of `size` numbers."""
+        return np.asarray(value)
+
+    def value_of(self, coordinates: Array) -> Array:
+        """The value with these coordinates."""
+        return coordinates.copy()
+
+    def rows(self, matrix: Any) -> VectorMap:
+        """The map with a matrix in these coordinates."""
+        return VectorMap(matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +157,20 @@ def _size(name: str, what: str, size: int) -> int:
 
 
 Variable: TypeAlias = PsdVariable | VectorVariable
+
+
+def side_by_side(variables: Iterable[Variable]) -> dict[str, slice]:
+    """Where the coordinates of variables are, those of one after those of another.
+
+    Examples
+    --------
+    >>> side_by_side([PsdVariable("X", 2), VectorVariable("z", 1)])
+    {'X': slice(0, 3, None), 'z': slice(3, 4, None)}
+    """
+    found, end = dict[str, slice](), 0
+    for v in variables:
+        found[v.name] = slice(end, end := end + v.size)
+    return found
 
 
 Value: TypeAlias = Array | Factor

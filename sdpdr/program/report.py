@@ -265,26 +265,18 @@ def _values(values: Mapping[str, Value]) -> Iterator[_Line]:
             yield name, f"{value.size}", "", f"{np.min(value):.3g}, {np.max(value):.3g}"
 
 
+_RECORDED = (
+    *("advice", "solver", "form", "tol", "maximize", "of_model", "value", "attained"),
+    *("attained_by", "bound", "gap", "argument", "rigorous", "gap_scale", "backward_error"),
+    "epsilon",
+)
+
+
 def record(solution: Solution) -> dict[str, Any]:
     """See `Solution.record`."""
     return {
         "status": solution.status.name,
-        "advice": solution.advice,
-        "solver": solution.solver,
-        "form": solution.form,
-        "tol": solution.tol,
-        "maximize": solution.maximize,
-        "of_model": solution.of_model,
-        "value": _plain(solution.value),
-        "attained": _plain(solution.attained),
-        "attained_by": solution.attained_by,
-        "bound": _plain(solution.bound),
-        "gap": _plain(solution.gap),
-        "argument": solution.argument,
-        "rigorous": solution.rigorous,
-        "gap_scale": _plain(solution.gap_scale),
-        "backward_error": _plain(solution.backward_error),
-        "epsilon": _plain(solution.epsilon),
+        **{name: _plain(getattr(solution, name)) for name in _RECORDED},
         "enclosure": solution.enclosure,
         "certified": solution.certified(),
         "ray": None if solution.ray is None else solution.ray.record(),

@@ -17,12 +17,13 @@ from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, LinearMap
 from sdpdr.linalg.magnitudes import is_written_exactly, least_share
 from sdpdr.linalg.svec import svec_pairs
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Factor, Value, congruent
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
@@ -56,7 +57,7 @@ def rescale(sdp: SDP, values: _Values) -> _Values:
             continue
         found = rescaled_by(groups, v.name, v.n, values)
         if found is not None:
-            values = {**values, v.name: _congruent(values[v.name], found[0])}
+            values = {**values, v.name: congruent(values[v.name], sp.diags_array(found[0]))}
     return values
 
 
@@ -82,7 +83,7 @@ def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> Array |
             continue
         linear_map = rows.lhs[name]
         assert isinstance(linear_map, LinearMap)
-        if np.any(rows.rhs <= 0.0) or not _may_be_diagonal(linear_map):
+        if np.any(rows.rhs <= 0.0) or not may_be_diagonal(linear_map):
             return None
         matrix = linear_map.matrix()
         i, j = svec_pairs(matrix.indices)
@@ -100,7 +101,7 @@ def _diagonal(groups: list[Rows], name: str, n: int, values: _Values) -> Array |
     return factors if seen.any() else None
 
 
-def _may_be_diagonal(linear_map: LinearMap) -> bool:
+def may_be_diagonal(linear_map: LinearMap) -> bool:
     """Rules out large maps without writing them out."""
     return not isinstance(linear_map, BilinearForms) or bool(
         np.all(np.diff(linear_map.left.indptr) == 1)
@@ -121,9 +122,3 @@ def _single(groups: list[Rows], name: str, values: _Values) -> float | None:
     )
     ratio = float(rows.rhs[e]) / float(reached[0]) if reached[0] else 0.0
     return float(np.sqrt(ratio)) if 0.0 < ratio < np.inf else None
-
-
-def _congruent(value: Value, factors: Array) -> Value:
-    if isinstance(value, Factor):
-        return Factor(value.factor * factors[:, None])
-    return np.asarray(value) * factors[:, None] * factors[None, :]

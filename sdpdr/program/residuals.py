@@ -26,9 +26,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.arrays import Array, Matrix, largest
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program.face import exposing_rows, null_vectors, stated_labels
@@ -180,10 +179,7 @@ def _lowest(numbers: Array) -> float:
 
 
 def _largest(matrix: Matrix) -> float:
-    if isinstance(matrix, Outer):
-        return matrix.largest()
-    entries = matrix.data if sp.issparse(matrix) else np.asarray(matrix)
-    return float(np.max(np.abs(entries), initial=0.0))
+    return matrix.largest() if isinstance(matrix, Outer) else largest(matrix)
 
 
 def _inner(slack: Matrix, value: Value) -> float:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -122,8 +122,7 @@ class SDP:
 
     def _check(self, label: str, expression: Expression, m: int) -> None:
         for name, linear_map in expression.items():
-            variable = self.variable(name)
-            order = variable.n if isinstance(variable, PsdVariable) else variable.size
+            order = self.variable(name).extents[0]
             if linear_map.n != order or linear_map.m != m:
                 raise ShapeError(
                     f"{label}: the map on {name!r} must take order {order} to {m} rows; "
@@ -215,9 +214,16 @@ class SDP:
         variable = self.variable(name)
         if name in self.objective:
             return self.objective[name].adjoint(np.ones(1))
-        if isinstance(variable, PsdVariable):
-            return sp.csr_array((variable.n, variable.n))
-        return np.zeros(variable.size)
+        shape = variable.extents
+        return sp.csr_array(shape) if len(shape) == 2 else np.zeros(shape)
+
+    def curvatures(self, places: Mapping[str, slice], size: int) -> Array:
+        """The diagonal of the quadratic part of the objective, of scalars at their places."""
+        found = np.zeros(size)
+        for v in self.vector_variables:
+            if v.curvature is not None:
+                found[places[v.name]] = v.curvature
+        return found
 
     def with_cost(self, name: str, cost: Matrix | LinearMap) -> SDP:
         """The same program with another cost for one variable (minimisation sense).
@@ -321,7 +327,7 @@ class SDP:
     def _added(self, name: str, cost: Matrix, duals: Mapping[str, Array]) -> Matrix:
         matrices = [lmi for lmi in self.lmis if name in lmi.lhs and lmi.label in duals]
         multipliers = {**duals, **{lmi.label: -svec(duals[lmi.label]) for lmi in matrices}}
-        return self.remembered(_columns)[name].added(cost, multipliers)
+        return _columns(self)[name].added(cost, multipliers)
 
     def dual_value(self, duals: Mapping[str, Array]) -> float:
         """Objective of the dual of the minimisation, whether or not the point is feasible."""
@@ -338,15 +344,23 @@ class SDP:
 
     def zero_point(self) -> Point:
         """A point of zeros in the right shapes, handy for tests and starts."""
-        values: dict[str, Value] = {
-            v.name: np.zeros((v.n, v.n)) if isinstance(v, PsdVariable) else np.zeros(v.size)
-            for v in self.variables
-        }
+        values: dict[str, Value] = {v.name: np.zeros(v.extents) for v in self.variables}
         duals = {r.label: np.zeros(r.m) for r in self.rows}
         duals |= {lmi.label: np.zeros((lmi.order, lmi.order)) for lmi in self.lmis}
         return Point(values, duals)
 
 
+def remembered(make: Callable[[SDP], _Made]) -> Callable[[SDP], _Made]:
+    """A decorator of functions of a program: what they make is remembered with it."""
+
+    @wraps(make)
+    def known(sdp: SDP) -> _Made:
+        return sdp.remembered(make)
+
+    return known
+
+
+@remembered
 def _columns(sdp: SDP) -> dict[str, Column]:
     """What acts on each variable, for dual slacks."""
     maps: dict[str, dict[str, LinearMap | VectorMap]] = {v.name: {} for v in sdp.variables}

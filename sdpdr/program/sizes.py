@@ -30,12 +30,13 @@ from sdpdr.linalg import (
 from sdpdr.linalg.magnitudes import row_extents
 from sdpdr.linalg.outer import Outer
 from sdpdr.program.rows import Expression, Rows
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 
 # Beside what an entry of a solution costs.
 _NOTHING = 1e-7
 
 
+@remembered
 def gap_scale(sdp: SDP) -> float:
     """Size of the objective beside which a value counts as zero; 0 if the data have no size.
 
@@ -45,7 +46,14 @@ def gap_scale(sdp: SDP) -> float:
     >>> gap_scale(methods.mvu(graphs.path([1.0, 1.0, 3.0])).to_sdp())
     0.5
     """
-    return sdp.remembered(_gap_scale)
+    entry = _typical([_entry_sizes(r.lhs, r.rhs) for r in sdp.rows]) or _typical(
+        [_entry_sizes(lmi.lhs, lmi.constant) for lmi in sdp.lmis]
+    )
+    linear = [_typical([_nonzeros(sdp.cost(name))]) for name in sdp.objective]
+    if any(linear):
+        return entry * min(c for c in linear if c)
+    curvatures = [v.curvature for v in sdp.vector_variables if v.curvature is not None]
+    return 0.5 * _typical(curvatures) * entry**2
 
 
 def is_nothing(sdp: SDP, *values: float | None) -> bool:
@@ -63,17 +71,6 @@ def is_nothing(sdp: SDP, *values: float | None) -> bool:
     """
     floor = _NOTHING * gap_scale(sdp)
     return all(value is not None and abs(value) <= floor for value in values)
-
-
-def _gap_scale(sdp: SDP) -> float:
-    entry = _typical([_entry_sizes(r.lhs, r.rhs) for r in sdp.rows]) or _typical(
-        [_entry_sizes(lmi.lhs, lmi.constant) for lmi in sdp.lmis]
-    )
-    linear = [_typical([_nonzeros(sdp.cost(name))]) for name in sdp.objective]
-    if any(linear):
-        return entry * min(c for c in linear if c)
-    curvatures = [v.curvature for v in sdp.vector_variables if v.curvature is not None]
-    return 0.5 * _typical(curvatures) * entry**2
 
 
 def row_norms(linear_map: LinearMap | VectorMap) -> Array:

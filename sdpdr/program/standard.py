@@ -26,12 +26,14 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap
-from sdpdr.linalg.svec import svec_size
+from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 
 Image = Callable[[VectorMap], "LinearMap | VectorMap"]
+# What rows may be missed by, and the sign with which it is added to their left sides.
+_SIDES = (("over", -1.0), ("under", 1.0))
 
 
 def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
@@ -62,13 +64,30 @@ def to_equality_form(sdp: SDP, *, keep_free: bool = False) -> SDP:
     >>> to_equality_form(methods.mvu(graphs.path([1.0, 2.0])).to_sdp())
     SDP(mvu; matrices [K: 3x3], 2 scalars, 5 rows, 0 matrix inequalities)
     """
-    sdp = without_inequalities(without_lmis(sdp))
+    sdp = with_equations(sdp)
     for v in sdp.vector_variables:
         if v.curvature is not None:
             sdp = _without_curvature(sdp, v, v.curvature)
         elif not v.nonnegative and not keep_free:
             sdp = _without_sign(sdp, v)
     return sdp
+
+
+def with_equations(sdp: SDP) -> SDP:
+    """The program with equations alone, of matrices and of scalars of either kind."""
+    return without_inequalities(without_lmis(sdp))
+
+
+def of_equations(sdp: SDP, duals: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers of a program as those of its equations."""
+    found = {r.label: duals[r.label] for r in sdp.rows}
+    return found | {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
+
+
+def of_program(sdp: SDP, y: Mapping[str, Array]) -> dict[str, Array]:
+    """Multipliers of a program, of those of its equations that there are."""
+    found = {r.label: y[r.label] for r in sdp.rows if r.label in y}
+    return found | {lmi.label: -smat(y[lmi.label]) for lmi in sdp.lmis}
 
 
 def equality_rows(sdp: SDP) -> int:
@@ -105,6 +124,22 @@ def without_inequalities(sdp: SDP) -> SDP:
         variables.append(slack)
         rows.append(Rows(r.label, "==", lhs, r.rhs))
     return replace(sdp, variables=tuple(variables), rows=tuple(rows))
+
+
+def elastic(rows: Rows, prefix: str) -> tuple[Rows, list[VectorVariable]]:
+    """Rows that may be missed, and the scalars, named by side, that tell by how much.
+
+    Examples
+    --------
+    >>> one = Rows("one", "<=", {"z": VectorMap(np.ones((1, 1)))}, np.ones(1))
+    >>> [slack.name for slack in elastic(one, "z: ")[1]]
+    ['z: over']
+    """
+    lhs, slack = dict(rows.lhs), list[VectorVariable]()
+    for side, sign in _SIDES if rows.relation == "==" else _SIDES[:1]:
+        slack.append(VectorVariable(prefix + side, rows.m, nonnegative=True))
+        lhs[slack[-1].name] = VectorMap(sign * sp.eye_array(rows.m, format="csr"))
+    return replace(rows, lhs=lhs), slack
 
 
 def with_one_vector(sdp: SDP) -> SDP:

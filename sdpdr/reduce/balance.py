@@ -17,6 +17,7 @@ import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
+from sdpdr.linalg.magnitudes import largest_of_rows
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.face import exposing_rows
 from sdpdr.program.point import Point, PsdVariable
@@ -75,7 +76,7 @@ def _units(sdp: SDP, variable: PsdVariable) -> Array | None:
         return None
     entries = sp.coo_array(sp.vstack(matrices))
     entries.eliminate_zeros()
-    solid = np.abs(entries.data) > _ROUNDING * _largest(entries)[entries.row]
+    solid = np.abs(entries.data) > _ROUNDING * largest_of_rows(entries.tocsr())[entries.row]
     if not solid.all() and entries.data.size > entries.shape[0] + variable.n:
         units = _fitted(entries, np.ones(entries.data.size, dtype=bool), variable.n, _EXPLAINED)
         if units is not None:
@@ -104,10 +105,3 @@ def _fitted(entries: sp.coo_array, known: NDArray[np.bool_], n: int, left: float
     if np.ptp(sizes - design @ fitted) > left * np.ptp(sizes - mean[rows]):
         return None
     return np.asarray(np.exp2(-np.round(exponents)))
-
-
-def _largest(entries: sp.coo_array) -> Array:
-    """Of every row."""
-    found = np.zeros(entries.shape[0])
-    np.maximum.at(found, entries.row, np.abs(entries.data))
-    return found

@@ -22,7 +22,7 @@ Optim. 1(4), 2015.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -31,10 +31,9 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import UnknownNameError
-from sdpdr.linalg import SvecMap, VectorMap
-from sdpdr.linalg.cliques import CliqueTree
+from sdpdr.linalg import VectorMap
+from sdpdr.linalg.cliques import CliqueCost, CliqueTree
 from sdpdr.linalg.completion import complete_max_det, complete_min_rank
-from sdpdr.linalg.merging import CliqueCost
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.point import (
     Factor,
@@ -48,8 +47,7 @@ from sdpdr.program.point import (
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction
-from sdpdr.reduce.chordal_basis import block_bases
-from sdpdr.reduce.chordal_blocks import Blocks, overlap, split_rows
+from sdpdr.reduce.chordal_blocks import Blocks, block_bases, overlap, split_rows
 from sdpdr.reduce.chordal_pattern import find_trees
 
 Completion = Literal["rank", "determinant"]
@@ -65,7 +63,7 @@ class Chordal(Reduction):
         What cliques and overlaps cost, which decides the cliques that merge.
     balance : bool, default True
         Write the blocks in bases in which the limits of the program make their entries of size one
-        (see `sdpdr.reduce.chordal_basis`). Without, interior-point methods lose digits on
+        (see `sdpdr.reduce.chordal_blocks`). Without, interior-point methods lose digits on
         Gram matrices of long graphs; with it, rows of overlaps are dense.
     completion : {"rank", "determinant"}, default "rank"
         How matrix variables are completed: as a factor with as many columns as the largest rank of
@@ -217,7 +215,7 @@ def _pieces(sdp: SDP, lmi: Lmi, tree: CliqueTree) -> list[Lmi]:
     lhs: list[dict[str, Any]] = [{} for _ in orders]
     constants = [np.zeros(svec_size(k)) for k in orders]
     for name, linear_map in lmi.lhs.items():
-        wrap = _wrapper(sdp.variable(name))
+        wrap = sdp.variable(name).rows
         for k, part in split_rows(tree, linear_map.matrix()):
             lhs[k][name] = wrap(part)
     for k, part in split_rows(tree, sp.csr_array(lmi.constant[:, None])):
@@ -230,9 +228,3 @@ def _pieces(sdp: SDP, lmi: Lmi, tree: CliqueTree) -> list[Lmi]:
     return [
         Lmi(_block(lmi.label, k), order, lhs[k], constants[k]) for k, order in enumerate(orders)
     ]
-
-
-def _wrapper(variable: Variable) -> Callable[[Any], SvecMap | VectorMap]:
-    if isinstance(variable, PsdVariable):
-        return lambda matrix: SvecMap(variable.n, matrix)
-    return VectorMap

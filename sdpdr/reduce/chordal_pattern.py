@@ -10,8 +10,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Index
 from sdpdr.linalg import BilinearForms, Combined, LinearMap, Stacked, Summed
-from sdpdr.linalg.cliques import CliqueTree, clique_tree
-from sdpdr.linalg.merging import CliqueCost, merge_cliques
+from sdpdr.linalg.cliques import CliqueCost, CliqueTree, clique_tree, merge_cliques
 from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.linalg.walks import breadth
 from sdpdr.program.face import exposing_rows, visible_rows

@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sdpdr.base.arrays import Array, Index, rows_as_they_are
+from sdpdr.base.arrays import Array, Index, places_of_rows, rows_as_they_are
 from sdpdr.base.errors import InfeasibleError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.exact import Number, exact_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import exposing_rows, visible_rows
-from sdpdr.program.point import Point
+from sdpdr.program.point import Point, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.base import Reduced, Reduction, among_zeros
@@ -194,20 +194,19 @@ def _contradiction(sides: Array, owner: list[str]) -> str:
 
 def _matrix(sdp: SDP, rows: Rows) -> sp.csr_array:
     """The rows on all variables side by side."""
-    ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
-    starts = {v.name: start for v, start in zip(sdp.variables, ends, strict=False)}
+    places, size = side_by_side(sdp.variables), sum(v.size for v in sdp.variables)
     # Of entries of a large matrix there are more than 32 bits count.
-    parts = [(np.int64(starts[name]), linear_map.matrix()) for name, linear_map in rows.lhs.items()]
+    parts = [(np.int64(places[name].start), a.matrix()) for name, a in rows.lhs.items()]
     if len(parts) == 1:
         # SciPy takes several times as long to stack matrices as to read them.
         ((start, part),) = parts
         entries = (part.data.copy(), part.indices + start, part.indptr.copy())
-        return rows_as_they_are(*entries, (rows.m, ends[-1]))
+        return rows_as_they_are(*entries, (rows.m, size))
     counts = [np.repeat(np.arange(rows.m), np.diff(part.indptr)) for _, part in parts]
     row = np.concatenate([np.arange(0), *counts])
     column = np.concatenate([np.arange(0), *(part.indices + start for start, part in parts)])
     data = np.concatenate([np.zeros(0), *(part.data for _, part in parts)])
-    return sp.csr_array((data, (row, column)), shape=(rows.m, ends[-1]))
+    return sp.csr_array((data, (row, column)), shape=(rows.m, size))
 
 
 def _says_something(rhs: Array, equality: bool, tolerance: float) -> Mask:
@@ -297,19 +296,12 @@ def _agree(matrix: sp.csr_array, rows: Index, others: Index) -> Mask:
     """Which rows differ from the others beside them by rounding only."""
     counts = np.diff(matrix.indptr)
     same = np.asarray(counts[rows] == counts[others])
-    a, b = _entries(matrix, rows[same]), _entries(matrix, others[same])
+    a, b = (places_of_rows(matrix, which[same]) for which in (rows, others))
     near = np.abs(matrix.data[a] - matrix.data[b]) <= PARALLEL * np.abs(matrix.data[b])
     wrong = ~(near & (matrix.indices[a] == matrix.indices[b]))
     owner = np.repeat(np.flatnonzero(same), counts[rows[same]])
     same[owner[wrong]] = False
     return same
-
-
-def _entries(matrix: sp.csr_array, rows: Index) -> Index:
-    """Places of the entries of rows, row by row."""
-    counts = np.diff(matrix.indptr)[rows]
-    before = np.cumsum(counts) - counts
-    return np.arange(np.sum(counts)) + np.repeat(matrix.indptr[rows] - before, counts)
 
 
 def _mix(index: Index, salt: int) -> Array:

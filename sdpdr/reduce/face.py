@@ -4,11 +4,17 @@ Centring (K 1 = 0) leaves no strictly feasible point, and interior-point methods
 one. On the face the program has interior points again. Two bases are offered: an orthonormal one,
 and a sparse one along the edges of a spanning tree of the sparsity pattern, which keeps sparse
 rows sparse (K = V M V^T with V^T K-rows few entries each); neighbours of a hub form a chain there.
+
+Whether rows vanish on a face is told in exact arithmetic where that does not take long.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from math import isqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,16 +23,91 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import InfeasibleError, UnknownNameError
+from sdpdr.linalg.exact import Symmetric, add, exact_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.spectral import complement
 from sdpdr.linalg.walks import connected_components, predecessors, spanning_forest
+from sdpdr.program.echelon import Echelon, exact_columns
 from sdpdr.program.face import complete_multipliers, exposing_rows, null_vectors, visible_rows
 from sdpdr.program.point import Point, PsdVariable
-from sdpdr.program.rows import Rows
+from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
 from sdpdr.reduce.base import Reduced, Reduction, among_zeros, in_bases, out_of_bases
-from sdpdr.reduce.vanishing import remainders
+
+# Terms of all rows that may be looked at.
+_TERMS = 500_000
+# Only the size of a number asks for this; whether it is zero does not.
+_ROOT_TWO = Fraction(isqrt(2 * 10**80), 10**40)
+
+
+def remainders(lhs: Expression, rows: Index, null: Mapping[str, sp.csr_array]) -> Array:
+    """How large rows are on the face orthogonal to null vectors, beside what they are off it.
+
+    Zero is exact: every matrix on the face has the value zero. Not a number says that the terms
+    are too many.
+
+    Parameters
+    ----------
+    lhs : mapping from variable name to map
+        On matrix variables only.
+    rows : array of indices
+    null : mapping from variable name to sparse array of shape (n, p)
+        Null vectors as columns.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg import SquaredEdgeLengths
+    >>> lengths, null = SquaredEdgeLengths(2, [[0, 1]]), sp.csr_array(np.array([[1.0], [-1.0]]))
+    >>> remainders({"K": lengths}, np.array([0]), {"K": null})
+    array([0.])
+    """
+    found = np.full(len(rows), np.nan)
+    faces = {name: _face(null[name]) for name in lhs}
+    budget = _TERMS
+    for place, e in enumerate(rows):
+        before, after = Fraction(0), Fraction(0)
+        for name, linear_map in lhs.items():
+            terms = list(islice(exact_terms(linear_map, [int(e)]), budget + 1))
+            budget -= len(terms)
+            face = faces[name]
+            if budget < 0 or face is None:
+                break
+            plain: Symmetric = {}
+            rooted: Symmetric = {}
+            for _, i, j, (p, q) in terms:
+                share = Fraction(1 if i == j else 2)
+                add(plain, {(i, j): p / share} if p else {})
+                add(rooted, {(i, j): q / share} if q else {})
+            before = max(before, _largest(plain, rooted))
+            after = max(after, _largest(face.restrict(plain), face.restrict(rooted)))
+        else:
+            found[place] = float(after / before) if after else 0.0
+            continue
+        if budget < 0:
+            break
+    return found
+
+
+def _face(null: sp.csr_array) -> Echelon | None:
+    vectors = exact_columns(null)
+    if vectors is None:
+        return None
+    face = Echelon()
+    for vector in vectors:
+        face.insert(vector)
+    return face
+
+
+def _largest(plain: Symmetric, rooted: Symmetric) -> Fraction:
+    """The largest entry of P + sqrt(2) Q in size; zero only where both are."""
+    zero = Fraction(0)
+    entries = (
+        abs(plain.get(k, zero) + _ROOT_TWO * rooted.get(k, zero))
+        for k in plain.keys() | rooted.keys()
+    )
+    return max(entries, default=zero)
+
 
 # A row that is this much smaller on the face than off it may be rounding.
 _VANISHED = 1e-12

@@ -10,27 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import (
     BilinearForms,
-    Combined,
     LinearMap,
-    Stacked,
-    Summed,
     VectorMap,
 )
-from sdpdr.program.face import complete_multipliers, null_vectors, visible_rows
+from sdpdr.linalg.maps.combine import some_of_rows
+from sdpdr.program.face import complete_multipliers, onto_face, visible_rows
 from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms
+from sdpdr.program.standard import elastic
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Singular values of a basis below this share of the largest are rounding.
@@ -121,7 +122,7 @@ class Landmark(Reduction):
                 if v.name == name and name in point.values:
                     values[name] = Factor(basis @ Factor.of(point.values[name]).factor)
                 elif v.name in point.values:
-                    full = np.zeros(v.n if isinstance(v, PsdVariable) else v.size)
+                    full = np.zeros(v.size)
                     full[scalars[v.name]] = np.asarray(point.values[v.name])
                     values[v.name] = full
             return Point(values, complete_multipliers(sdp, _all_duals(sdp, force, point.duals)))
@@ -160,12 +161,7 @@ def on_face(sdp: SDP, basis: Array) -> Array:
     >>> bool(np.allclose(np.abs(on_face(sdp, np.eye(2))), 0.5**0.5))
     True
     """
-    null = null_vectors(sdp, sdp.psd_variables[0].name).toarray()
-    if null.shape[1] == 1 and null.sum() != 0.0:
-        basis = basis - (null.T @ basis) / null.sum()
-    elif null.shape[1]:
-        frame = np.linalg.qr(null)[0]
-        basis = basis - frame @ (frame.T @ basis)
+    basis = onto_face(sdp, sdp.psd_variables[0].name, basis)
     # The spectrum of the small product squares the singular values, hence their bound as well.
     sizes = np.linalg.norm(basis, axis=0)
     basis = basis / np.where(sizes > 0.0, sizes, 1.0)
@@ -182,32 +178,25 @@ def _vanishes(rows: Rows, basis: Array) -> NDArray[np.bool_]:
     A form is judged by its vector, whose error is relative: squared, 1e-30 of it may be exact.
     """
     parts = [
-        row_norms(a) == 0.0 if isinstance(a, VectorMap) else _is_rounding(a, basis)
+        row_norms(a) == 0.0
+        if isinstance(a, VectorMap)
+        else ~some_of_rows(a, partial(_is_heard, basis=basis))
         for a in rows.lhs.values()
     ]
     return np.logical_and.reduce([np.ones(rows.m, dtype=bool), *parts])
 
 
-def _is_rounding(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
-    if isinstance(linear_map, Combined):
-        heard = ~_is_rounding(linear_map.inner, basis)
-        return np.asarray(abs(linear_map.weights) @ heard.astype(float) == 0.0)
-    if isinstance(linear_map, Stacked):
-        return np.concatenate([_is_rounding(a, basis) for a in linear_map.maps])
-    if isinstance(linear_map, Summed):
-        return np.logical_and.reduce([_is_rounding(a, basis) for a in linear_map.maps])
+def _is_heard(linear_map: LinearMap, basis: Array) -> NDArray[np.bool_]:
+    """Rows of which more than rounding is left in a basis."""
     if isinstance(linear_map, BilinearForms):
         sides = {id(f): f for f in (linear_map.left, linear_map.right)}
-        small = [_norms(f @ basis) <= _VANISHED * _norms(f) for f in sides.values()]
-        return np.logical_or.reduce(small)
+        small = [
+            np.linalg.norm(f @ basis, axis=1) <= _VANISHED * spl.norm(f, axis=1)
+            for f in sides.values()
+        ]
+        return ~np.logical_or.reduce(small)
     before, after = row_norms(linear_map), row_norms(linear_map.congruence(basis))
-    return np.asarray(after <= _VANISHED * before)
-
-
-def _norms(rows: Array | sp.csr_array) -> Array:
-    if sp.issparse(rows):
-        return np.sqrt(np.asarray((rows * rows).sum(axis=1)).ravel())
-    return np.asarray(np.linalg.norm(rows, axis=1))
+    return ~np.asarray(after <= _VANISHED * before)
 
 
 def _used(variable: VectorVariable, rows: list[Rows], sdp: SDP) -> Index:
@@ -278,13 +267,12 @@ class Elastic(Reduction):
         rigid = {r.label: r for r in rigid_rows(sdp)}
         rows = []
         for r in sdp.rows:
-            lhs: Expression = r.lhs
-            for sign, side in _sides(r) if r.label in rigid else ():
-                slack = VectorVariable(f"{r.label}.elastic.{side}", r.m, nonnegative=True)
-                variables.append(slack)
-                objective[slack.name] = VectorMap(self.price / _sizes(r)[None, :])
-                lhs = {**lhs, slack.name: VectorMap(sign * sp.eye_array(r.m, format="csr"))}
-            rows.append(replace(r, lhs=lhs))
+            if r.label in rigid:
+                price = VectorMap(self.price / _sizes(r)[None, :])
+                r, slack = elastic(r, f"{r.label}.elastic.")
+                variables += slack
+                objective |= {v.name: price for v in slack}
+            rows.append(r)
         softer = replace(sdp, variables=tuple(variables), objective=objective, rows=tuple(rows))
         known = {v.name for v in sdp.variables}
 
@@ -300,10 +288,6 @@ def rigid_rows(sdp: SDP) -> tuple[Rows, ...]:
     return tuple(
         r for r in visible_rows(sdp) if set(r.lhs) <= matrices and not r.hold_at_zero.all()
     )
-
-
-def _sides(rows: Rows) -> tuple[tuple[float, str], ...]:
-    return ((-1.0, "over"), (1.0, "under")) if rows.relation == "==" else ((-1.0, "over"),)
 
 
 def _sizes(rows: Rows) -> Array:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable
+from sdpdr.program.point import Point, Variable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
+from sdpdr.program.sizes import row_sizes
 from sdpdr.reduce.base import Reduced, Reduction
 
 # Right sides of inequalities beyond this many typical ones are out of reach.
@@ -45,7 +45,7 @@ class Scale(Reduction):
         units = {v.name: 1.0 for v in sdp.variables}
         units |= {v.name: 1.0 / _coefficient(sdp, v.name) for v in own}
         sdp = _in_units(sdp, units)
-        factors = {r.label: 1.0 / _row_sizes(r) for r in sdp.rows}
+        factors = {r.label: 1.0 / row_sizes(r) for r in sdp.rows}
         sigma = _typical_side(sdp, factors)
         factors = {r.label: _without_distant(r, factors[r.label], sigma) for r in sdp.rows}
         costs = [np.abs(a.matrix().data) for a in sdp.objective.values()]
@@ -60,7 +60,7 @@ class Scale(Reduction):
         )
 
         def lift(point: Point) -> Point:
-            values = {name: _times(x, sigma * units[name]) for name, x in point.values.items()}
+            values = {name: x * (sigma * units[name]) for name, x in point.values.items()}
             duals = {label: gamma * y * factors.get(label, 1.0) for label, y in point.duals.items()}
             return Point(values, duals)
 
@@ -89,16 +89,9 @@ def _in_units(sdp: SDP, units: Mapping[str, float]) -> SDP:
 
 def _curved(variable: Variable, by: float, over: float = 1.0) -> Variable:
     """The variable with its quadratic cost, if it has one, times one number over another."""
-    if isinstance(variable, PsdVariable) or variable.curvature is None:
+    if variable.curvature is None:
         return variable
     return replace(variable, curvature=variable.curvature * by / over)
-
-
-def _row_sizes(rows: Rows) -> Array:
-    squares = np.zeros(rows.m)
-    for linear_map in rows.lhs.values():
-        squares += np.asarray(linear_map.matrix().multiply(linear_map.matrix()).sum(axis=1)).ravel()
-    return np.where(squares > 0.0, np.sqrt(squares), 1.0)
 
 
 def _typical_side(sdp: SDP, factors: Mapping[str, Array]) -> float:
@@ -129,12 +122,5 @@ def _without_distant(rows: Rows, factors: Array, sigma: float) -> Array:
 
 
 def _scaled(rows: Rows, factors: Array, sigma: float) -> Rows:
-    diagonal = sp.diags_array(factors, format="csr")
-    lhs = {name: diagonal @ linear_map for name, linear_map in rows.lhs.items()}
-    return replace(rows, lhs=lhs, rhs=rows.rhs * factors / sigma)
-
-
-def _times(value: Value, sigma: float) -> Value:
-    if isinstance(value, Factor):
-        return Factor(np.sqrt(sigma) * value.factor)
-    return np.asarray(sigma * value)
+    scaled = rows.scaled(factors)
+    return replace(scaled, rhs=scaled.rhs / sigma)

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
-from sdpdr.linalg import LinearMap, SvecMap, VectorMap
+from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec_index
 from sdpdr.program.attain.arrows import is_arrow
@@ -269,7 +269,7 @@ def _with_squares(
     for v in sdp.variables:
         rows = _beside(arrows, v)
         if v.name not in gone and rows.nnz:
-            lhs[v.name] = VectorMap(rows) if isinstance(v, VectorVariable) else SvecMap(v.n, rows)
+            lhs[v.name] = v.rows(rows)
     lhs[SQUARED] = VectorMap(-sp.eye_array(size, format="csr"))
     constant = np.concatenate([lmi.constant[_neck(lmi.order)] / SQRT2 for lmi in arrows])
     twin = replace(

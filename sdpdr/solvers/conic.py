@@ -231,16 +231,13 @@ class ConicForm:
 
     def _objective(self) -> tuple[Array, Array]:
         """The diagonal of P, and q."""
-        curvature, cost = np.zeros(self._width), np.zeros(self._width)
+        cost = np.zeros(self._width)
         for name, linear_map in self.sdp.objective.items():
             costs = linear_map.matrix().toarray().ravel()
             if name in self._seen:
                 costs = _folded_vector(self._seen[name], costs)
             cost[self._columns[name]] = costs
-        for w in self.sdp.vector_variables:
-            if w.curvature is not None:
-                curvature[self._columns[w.name]] = w.curvature
-        return curvature, cost
+        return self.sdp.curvatures(self._columns, self._width), cost
 
     def read(self, found: Any, verdict: Verdict) -> Point:
         """What Clarabel found."""

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import FileFormatError
-from sdpdr.program.point import Factor, Point, PsdVariable, Value, Variable, as_dense
+from sdpdr.program.point import Factor, Point, Value, Variable, as_dense
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sdpa import write_sdpa
 from sdpdr.program.standard import with_one_vector
@@ -65,7 +65,7 @@ class FiledProgram(EqualityForm):
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         """Shapes of the blocks of Y: (n, n), and (k,) for the diagonal one, which comes last."""
-        return [(v.n, v.n) if isinstance(v, PsdVariable) else (v.size,) for v in self.blocks]
+        return [v.extents for v in self.blocks]
 
     @property
     def n_rows(self) -> int:

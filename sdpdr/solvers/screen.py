@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-from sdpdr.program.point import Factor, Point, PsdVariable, Value
+from sdpdr.program.point import Factor, Point, Value
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome
@@ -140,7 +140,7 @@ def _first_wrong(given: Mapping[str, Value], shapes: Mapping[str, Shape]) -> str
 
 
 def _value_shapes(sdp: SDP) -> dict[str, Shape]:
-    return {v.name: (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,) for v in sdp.variables}
+    return {v.name: v.extents for v in sdp.variables}
 
 
 def _dual_shapes(sdp: SDP) -> dict[str, Shape]:

@@ -16,7 +16,7 @@ from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.model.to_sdp import standard_point
-from sdpdr.program.point import Factor, Point, PsdVariable
+from sdpdr.program.point import Factor, Point
 from sdpdr.program.run import Claim, Run, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
@@ -147,8 +147,7 @@ def check_start(chosen: Way, start: Solution | Point) -> None:
         if sp.issparse(value):
             raise DataTypeError(f"the start's {name!r} is sparse: pass an array, or a Factor.")
     for name, value in start.values.items():
-        v = chosen.sdp.variable(name)
-        shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
+        shape = chosen.sdp.variable(name).extents
         if np.shape(value) != shape:
             raise ShapeError(
                 f"the start's {name!r} has shape {np.shape(value)}; this program's has {shape}."

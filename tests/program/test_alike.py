@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.linalg import SquaredEdgeLengths, Stacked, lengths_in
-from sdpdr.linalg.congruent import Block
+from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.linalg.distances import Alike, about_centre, lengths_between, mean_product, raised
 from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.attain.corrected import even_lengths, evened
@@ -99,7 +99,7 @@ def test_products_of_low_rank_are_those_of_matrices(rng, rank):
     for _ in range(p):
         vectors = rng.normal(size=(rank, n))
         columns.append(svec((vectors.T * [1.0, -1.0][:rank]) @ vectors))
-    block = Block.of(n, sp.csr_array(np.array(columns).T))
+    block = BlockColumns.of(n, sp.csr_array(np.array(columns).T))
     assert block.low[0].shape == (rank, p, n)
     root = rng.normal(size=(n, n))
     moved = svec(root @ smat(np.array(columns)) @ root.T)

@@ -34,7 +34,7 @@ from sdpdr.program import (
     dimacs_errors,
 )
 from sdpdr.reduce import Chordal, Composed, Dedupe, Dual, Scale
-from sdpdr.reduce.chordal_basis import block_bases
+from sdpdr.reduce.chordal_blocks import block_bases
 from sdpdr.reduce.chordal_pattern import find_trees
 from sdpdr.solvers import Clarabel
 
@@ -380,5 +380,5 @@ def test_limits_that_leave_a_clique_singular_have_no_basis(monkeypatch):
     sdp = matrix_program(band())
     tree = find_trees(sdp, FINE).variables["X"]
     singular = np.zeros((N, N))
-    monkeypatch.setattr("sdpdr.reduce.chordal_basis._expected", lambda sdp, name: singular)
+    monkeypatch.setattr("sdpdr.reduce.chordal_blocks._expected", lambda sdp, name: singular)
     assert block_bases(sdp, "X", tree) is None

@@ -166,10 +166,10 @@ def test_products_of_columns_are_those_of_the_columns_measured(share, inverse):
     s = s if program.linear.start == 0 else np.roll(s, program.linear.start)
     metric = Metric(program, s, share, inverse=inverse)
     columns = program.across.T
-    found = program.products_across.of(metric.roots, metric.scalars, metric.arrow)
+    found = program.columns_across.between(metric.roots, metric.scalars)
     measured = metric.applied(columns)
     np.testing.assert_allclose(found, measured.T @ measured, rtol=1e-6, atol=1e-9 * found.max())
-    turned = Turned(metric, columns, lambda: program.products_across)
+    turned = Turned(metric, program.columns_across)
     np.testing.assert_allclose(turned.at(np.ones(columns.shape[1])), measured.sum(axis=1))
     np.testing.assert_allclose(
         turned.triangle(1e-7).T @ turned.triangle(1e-7),

@@ -22,7 +22,7 @@ from sdpdr.linalg import (
     Trace,
     VectorMap,
 )
-from sdpdr.linalg.exact_rows import matrix_row, vector_row
+from sdpdr.linalg.exact import matrix_row, vector_row
 from sdpdr.linalg.magnitudes import row_magnitudes
 from sdpdr.linalg.maps import Combined
 from sdpdr.linalg.svec import svec, svec_size

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, Matrix, own_rows
 from sdpdr.base.errors import ShapeError
@@ -273,6 +274,46 @@ class Combined(LinearMap):
         matrix = letters.matrix_of_rows(self.weights)
         plain, latex = self.inner.formula(variable, letters.inside())
         return f"({matrix} ({plain}))_e", f"({matrix} ({latex}))_e"
+
+
+def by_rows(
+    linear_map: LinearMap,
+    leaf: Callable[[LinearMap], NDArray[Any]],
+    added: Callable[[list[NDArray[Any]]], NDArray[Any]] = lambda parts: np.asarray(sum(parts)),
+    combined: Callable[[sp.csr_array, NDArray[Any]], NDArray[Any]] = lambda w, x: abs(w) @ x,
+) -> NDArray[Any]:
+    """Numbers of all rows of a map, from those of the maps it is made of.
+
+    Parameters
+    ----------
+    linear_map : LinearMap
+    leaf : callable
+        Of maps that are not made of others.
+    added : callable, optional
+        Of sums, from a list of what their parts have; a bound on sizes by default.
+    combined : callable, optional
+        Of combinations, from weights and what the rows combined have.
+
+    Examples
+    --------
+    >>> from sdpdr.linalg.maps import Trace
+    >>> by_rows(Stacked([2.0 * Trace(3), Trace(3)]), lambda part: np.ones(part.m)).tolist()
+    [2.0, 1.0]
+    """
+    if isinstance(linear_map, (Stacked, Summed)):
+        parts = [by_rows(part, leaf, added, combined) for part in linear_map.maps]
+        return np.concatenate(parts) if isinstance(linear_map, Stacked) else added(parts)
+    if isinstance(linear_map, Combined):
+        inner = by_rows(linear_map.inner, leaf, added, combined)
+        return np.asarray(combined(linear_map.weights, inner))
+    return leaf(linear_map)
+
+
+def some_of_rows(
+    linear_map: LinearMap, leaf: Callable[[LinearMap], NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
+    """Which rows are sums or combinations of any that something holds of."""
+    return by_rows(linear_map, leaf, np.logical_or.reduce, lambda w, x: abs(w) @ x > 0.0)
 
 
 def _common(what: str, sizes: list[int]) -> int:

@@ -166,7 +166,24 @@ class QuadraticForms(BilinearForms):
         return f"({v} {variable} {v}ᵀ)_ee", rf"({v} {variable} {v}^\top)_{{ee}}"
 
 
-class SquaredEdgeLengths(QuadraticForms):
+class _AtPlaces(BilinearForms):
+    """Forms that are named by places alone, and made of the order and these."""
+
+    _at: Index
+
+    def congruence(self, basis: Matrix) -> LinearMap:
+        """Of the same kind again where all places become places."""
+        places = selected(basis)
+        if places is None or np.any(places[self._at] < 0):
+            return super().congruence(basis)
+        return type(self)(basis.shape[1], places[self._at])
+
+    def take(self, rows: Index) -> LinearMap:
+        """Some of the rows."""
+        return type(self)(self.n, self._at[rows])
+
+
+class SquaredEdgeLengths(_AtPlaces, QuadraticForms):
     r"""Squared lengths of edges, :math:`K_{ii} + K_{jj} - 2 K_{ij} = |y_i - y_j|^2`.
 
     The adjoint of multipliers w is the Laplacian of the graph with edge weights w.
@@ -191,7 +208,7 @@ class SquaredEdgeLengths(QuadraticForms):
     """
 
     def __init__(self, n: int, edges: Any) -> None:
-        self.edges: Index = within(edges, n, "edges must join points")
+        self.edges = self._at = within(edges, n, "edges must join points")
         m = self.edges.shape[0]
         values = np.tile([1.0, -1.0], m)
         starts = np.arange(0, 2 * m + 1, 2)
@@ -204,17 +221,6 @@ class SquaredEdgeLengths(QuadraticForms):
         points = as_real(factor)
         steps = points[self.edges[:, 0]] - points[self.edges[:, 1]]
         return np.einsum("ek,ek->e", steps, steps)
-
-    def congruence(self, basis: Matrix) -> LinearMap:
-        """Lengths again where the ends of all edges become points."""
-        places = selected(basis)
-        if places is None or np.any(places[self.edges] < 0):
-            return super().congruence(basis)
-        return SquaredEdgeLengths(basis.shape[1], places[self.edges])
-
-    def take(self, rows: Index) -> LinearMap:
-        """Some of the lengths."""
-        return SquaredEdgeLengths(self.n, self.edges[rows])
 
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
@@ -292,7 +298,7 @@ def lengths_added(one: LinearMap, other: LinearMap) -> LinearMap | None:
     return None if np.any(lost) else total * SquaredEdgeLengths(one.n, edges)
 
 
-class Entries(BilinearForms):
+class Entries(_AtPlaces):
     """Single entries K_ij.
 
     Parameters
@@ -308,27 +314,16 @@ class Entries(BilinearForms):
     """
 
     def __init__(self, n: int, pairs: Any) -> None:
-        self.pairs: Index = within(pairs, n, "entries must lie in rows and columns")
+        self.pairs = self._at = within(pairs, n, "entries must lie in rows and columns")
         unit = sp.eye_array(n, format="csr")
         super().__init__(unit[self.pairs[:, 0]], unit[self.pairs[:, 1]])
-
-    def congruence(self, basis: Matrix) -> LinearMap:
-        """Entries again where all places become places."""
-        places = selected(basis)
-        if places is None or np.any(places[self.pairs] < 0):
-            return super().congruence(basis)
-        return Entries(basis.shape[1], places[self.pairs])
-
-    def take(self, rows: Index) -> LinearMap:
-        """Some of the entries."""
-        return Entries(self.n, self.pairs[rows])
 
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""
         return subscripted(variable, *(letters.places(place) for place in self.pairs.T))
 
 
-class Diagonal(QuadraticForms):
+class Diagonal(_AtPlaces, QuadraticForms):
     """The diagonal K_11, ..., K_nn, or some places of it.
 
     Parameters
@@ -339,19 +334,8 @@ class Diagonal(QuadraticForms):
     """
 
     def __init__(self, n: int, places: Any = None) -> None:
-        self.places: Index = np.arange(n) if places is None else np.asarray(places, dtype=np.int64)
+        self.places = self._at = np.asarray(np.arange(n) if places is None else places, np.int64)
         super().__init__(selection(self.places, n))
-
-    def congruence(self, basis: Matrix) -> LinearMap:
-        """Places of the diagonal again where all of them become places."""
-        places = selected(basis)
-        if places is None or np.any(places[self.places] < 0):
-            return super().congruence(basis)
-        return Diagonal(basis.shape[1], places[self.places])
-
-    def take(self, rows: Index) -> LinearMap:
-        """Some of the places."""
-        return Diagonal(self.n, self.places[rows])
 
     def formula(self, variable: str, letters: Letters) -> Words:
         """Typical row in mathematics."""

@@ -18,7 +18,7 @@ side (Faraut, Koranyi, Analysis on Symmetric Cones, 1994, chapter II):
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_size
 from sdpdr.program.rows import Lmi
-from sdpdr.program.sdp import SDP
+from sdpdr.program.sdp import SDP, remembered
 
 # Matrices of order 2 are as good as cones.
 _LEAST = 3
@@ -75,12 +75,9 @@ def is_arrow(lmi: Lmi) -> bool:
     return are_arrows(lmi.order, (a.matrix() for a in lmi.lhs.values()))
 
 
+@remembered
 def arrow_labels(sdp: SDP) -> frozenset[str]:
     """Labels of the matrix inequalities on arrows."""
-    return sdp.remembered(_arrow_labels)
-
-
-def _arrow_labels(sdp: SDP) -> frozenset[str]:
     return frozenset(lmi.label for lmi in sdp.lmis if is_arrow(lmi))
 
 
@@ -180,27 +177,45 @@ class ArrowGroup:
     count: int
     part: slice
 
+    def eigenvalues(self, s: Array) -> Array:
+        """The two that matter of every arrow, the least first; shape (count, 2)."""
+        return self.spectra(s)[0]
+
     def spectra(self, s: Array) -> tuple[Array, Array]:
-        """The two eigenvalues that matter, the least first, and directions; for every arrow."""
+        """The same, and directions."""
         turned = _turned(s[self.part].reshape(self.count, -1, 1))[:, :, 0]
         length = np.linalg.norm(turned[:, 1:], axis=1)
         ends = np.column_stack([turned[:, 0] - length, turned[:, 0] + length]) / SQRT2
         return ends, turned[:, 1:] / np.where(length > 0.0, length, 1.0)[:, None]
 
-    def heads(self, values: Array, directions: Array) -> Array:
+    def root(self, values: Array, directions: Array) -> tuple[Array, Array]:
+        """What heads are put between."""
+        return values, directions
+
+    def entries(self, values: Array, directions: Array) -> Array:
         """Heads of given eigenvalues."""
         turned = SQRT2 * _spin(values, directions)
         return _turned(turned[:, :, None]).ravel()
 
-    def between(self, roots: Array, directions: Array, columns: Array) -> Array:
-        """Columns of these heads, each between two roots with the eigenvalues given."""
-        spin = _spin(roots, directions)
+    def between(self, root: tuple[Array, Array], columns: Array) -> Array:
+        """Columns of these heads, each between two roots."""
+        spin = _spin(*root)
         given = _turned(columns.reshape(self.count, self.order + 1, -1))
         products = np.einsum("kd,kdq->kq", spin, given)
-        given *= np.prod(roots, axis=1)[:, None, None]
+        given *= np.prod(root[0], axis=1)[:, None, None]
         given[:, 0] *= -1.0
         given += 2.0 * spin[:, :, None] * products[:, None, :]
         return _turned(given).reshape(-1, columns.shape[1])
+
+    def products(self, rows: sp.csr_array) -> Callable[[Array, tuple[Array, Array]], None]:
+        """What adds the products of columns, whose rows are given, between roots to a matrix."""
+        part = rows[self.part].toarray()
+
+        def add(found: Array, root: tuple[Array, Array]) -> None:
+            moved = self.between(root, part)
+            found += moved.T @ moved
+
+        return add
 
 
 def _spin(values: Array, directions: Array) -> Array:

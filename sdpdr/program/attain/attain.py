@@ -18,7 +18,7 @@ from sdpdr.program.attain.approach import (
     own_share,
 )
 from sdpdr.program.attain.box import LARGEST, Box, enclose
-from sdpdr.program.attain.closed import as_factor, closed_form
+from sdpdr.program.attain.closed import closed_form
 from sdpdr.program.attain.cone import (
     ConeProgram,
     cone_program,
@@ -168,9 +168,8 @@ def attain(
     if why is not None:
         return Attained(None, why, point.values)
     closed, found = closed_form(sdp, point.values, rigorous, near=near), None
-    aim = _Aim(
-        sdp.report(goal), max(tol, _FINEST), rigorous, np.inf if closed is None else closed[0]
-    )
+    known = np.inf if closed is None else closed[0]
+    aim = _Aim(sdp.report(goal), max(tol, _FINEST), rigorous, known, path)
     if closed is not None and np.isfinite(closed[0]):
         lowest, values, words = closed
         found = Attained(sdp.report(lowest), words, values, rigorous=rigorous)
@@ -179,7 +178,7 @@ def attain(
         if _is_large(sdp) or not aim.is_far(lowest):
             return found
     try:
-        value, searched = _searched(sdp, point, aim, deadline, path=path)
+        value, searched = _searched(sdp, point, aim, deadline)
     except _UnprovedError as error:
         return found or Attained(None, str(error), point.values)
     except InterruptedProofError as error:
@@ -215,13 +214,15 @@ class _UnprovedError(Exception):
 class _Aim:
     """A value of the minimisation, how near to it is near enough, and whether rounding counts.
 
-    With the value that is proved already, infinite where none is.
+    With the value that is proved already, infinite where none is, and whether the central path is
+    looked for.
     """
 
     goal: float
     tol: float
     exact: bool
     known: float
+    path: bool
 
     def is_far(self, value: float) -> bool:
         """Whether a value leaves more than half of the tolerance to the bound."""
@@ -244,9 +245,7 @@ def _why_hopeless(sdp: SDP, point: Point) -> str | None:
     return None
 
 
-def _searched(
-    sdp: SDP, point: Point, aim: _Aim, deadline: Deadline, *, path: bool
-) -> tuple[float, Attained]:
+def _searched(sdp: SDP, point: Point, aim: _Aim, deadline: Deadline) -> tuple[float, Attained]:
     """Value of the minimisation and point, by Newton steps, where dense factorizations are quick.
 
     Raises
@@ -268,7 +267,7 @@ def _searched(
         x = program.vector(point.values)
         if not np.isfinite(x).all():
             raise _UnprovedError("the point has entries that are not finite")
-        for box, words, duals in _boxes(program, x, point, aim, path=path):
+        for box, words, duals in _boxes(program, x, point, aim):
             if isinstance(box, str):
                 trouble = box
                 continue
@@ -302,12 +301,12 @@ def _values(program: ConeProgram, box: Box, point: Point) -> dict[str, Value]:
         if name in through:
             values[name] = Factor(through[name].expanded_factor(box.factors[name]))
         elif isinstance(given, Factor):
-            values[name] = as_factor(values[name])
+            values[name] = Factor.of(values[name], 0.0)
     return values
 
 
 def _boxes(
-    program: ConeProgram, x: Array, point: Point, aim: _Aim, *, path: bool
+    program: ConeProgram, x: Array, point: Point, aim: _Aim
 ) -> Iterator[tuple[Box | str, str, Mapping[str, Array]]]:
     """Boxes around points of the interior that nearly satisfy the equations, or why there is none.
 
@@ -333,7 +332,7 @@ def _boxes(
             yield box, f"the nearest point that satisfies all rows; {_ENCLOSED}", {}
             if isinstance(box, Box):
                 break
-    if not path or not all(r.label in point.duals for r in program.sdp.rows):
+    if not aim.path or not all(r.label in point.duals for r in program.sdp.rows):
         return
     size = abs(aim.goal) if np.isfinite(aim.goal) else abs(program.value(x))
     # Who is far from the optimum gets a proof of what was found, and is not led to the optimum.

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import EffortSpentError
-from sdpdr.linalg import LinearMap, SquaredEdgeLengths, SvecMap, lengths_of
+from sdpdr.linalg import BilinearForms, LinearMap, SquaredEdgeLengths, SvecMap, lengths_of
 from sdpdr.linalg.magnitudes import row_magnitudes, row_terms
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.svec import SQRT2, svec, svec_index, svec_pairs, svec_size
@@ -115,22 +115,14 @@ class Pivoted:
     def _on_svec(self) -> sp.csr_array:
         """The matrix T with svec(V M V^T) = T svec(M)."""
         basis = self.matrix
-        n, r = basis.shape
+        n = basis.shape[0]
         count = np.diff(basis.indptr)
         if float(count.sum()) ** 2 > _LARGEST:
             words = f"a matrix of order {n} on a face is too large to be written out"
             raise EffortSpentError(words)
         i, j = svec_pairs(np.arange(svec_size(n)))
-        products = count[i] * count[j]
-        row = np.repeat(np.arange(i.size), products)
-        within = np.arange(products.sum()) - np.repeat(np.cumsum(products) - products, products)
-        a = basis.indptr[i[row]] + within // np.maximum(count[j[row]], 1)
-        b = basis.indptr[j[row]] + within % np.maximum(count[j[row]], 1)
-        k, m = basis.indices[a], basis.indices[b]
-        # Of an entry (i, j): the sum of V_ik V_jm M_km, where M_km stands for both orders of k, m.
-        scale = np.where(i[row] == j[row], 1.0, SQRT2) / np.where(k == m, 1.0, SQRT2)
-        data = basis.data[a] * basis.data[b] * scale
-        return sp.csr_array((data, (row, svec_index(k, m))), shape=(i.size, svec_size(r)))
+        forms = BilinearForms(basis[i], basis[j]).matrix()
+        return sp.csr_array(sp.diags_array(np.where(i == j, 1.0, SQRT2)) @ forms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +204,7 @@ Basis: TypeAlias = Pivoted | Grounded
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ConeBlock:
     """A matrix variable on its face.
 
     Attributes

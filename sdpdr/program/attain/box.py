@@ -31,6 +31,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import EffortSpentError
@@ -175,7 +176,7 @@ class _System:
     """
 
     def __init__(self, scaled: Scaled, slack_rows: Index, slack: Index) -> None:
-        self._slack = _Slack(scaled, slack_rows, slack)
+        self._slack = OwnColumns(scaled, slack_rows, slack)
         solved = np.setdiff1d(np.arange(scaled.b.size), slack_rows)
         self.rows = rows = solved[independent_rows(scaled.A[solved])]
         self.others = np.setdiff1d(solved, rows)
@@ -240,15 +241,15 @@ class _System:
         return float(gamma(terms)) * abs(self._columns) + self._radius.T.tocsr()
 
 
-class _Slack:
+class OwnColumns:
     """Rows with columns of their own, which the other rows do not see."""
 
     def __init__(self, scaled: Scaled, rows: Index, columns: Index) -> None:
         self.rows, self.columns = rows, columns
-        self._entries = _entries(scaled.A, rows, columns)
+        self.entries = _entries(scaled.A, rows, columns)
         self._A, around = scaled.A[rows], scaled.radius[rows]
         self._reach = 1.01 * (abs(self._A) + around)
-        self._least = np.abs(self._entries) - _entries(scaled.radius, rows, columns)
+        self.least = np.abs(self.entries) - _entries(scaled.radius, rows, columns)
         self._residual = _Residual(self._A, around)
 
     def nearest(self, y: Array, b: Array) -> Array:
@@ -256,7 +257,7 @@ class _Slack:
         moved = y.copy()
         for _ in range(_REFINEMENTS if self.rows.size else 0):
             missed = b[self.rows] - self._A @ moved
-            moved[self.columns] += missed / self._entries
+            moved[self.columns] += missed / self.entries
         return moved
 
     def distance(self, y: Array, b: Array, radius: Array) -> Array:
@@ -269,7 +270,7 @@ class _Slack:
             return radius
         found = radius.copy()
         missed = self._residual.bound(b[self.rows], y)
-        found[self.columns] = 1.01 * (missed + self._reach @ radius) / self._least
+        found[self.columns] = 1.01 * (missed + self._reach @ radius) / self.least
         return found
 
 
@@ -297,7 +298,7 @@ def independent_rows(A: sp.csr_array) -> Index:
         return np.zeros(0, dtype=np.int64)
     if A.shape[0] > 2 * LARGEST:
         raise EffortSpentError(f"{A.shape[0]} rows are too many to be told apart")
-    norms = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+    norms = spl.norm(A, axis=1)
     unit = sp.diags_array(1.0 / np.where(norms > 0.0, norms, 1.0)) @ A
     _, pivots, rank, _ = sl.lapack.dpstrf((unit @ unit.T).toarray(), tol=_DEPENDENT, lower=1)
     return np.sort(pivots[:rank].astype(np.int64) - 1)

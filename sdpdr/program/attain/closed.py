@@ -33,7 +33,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact_rows import vector_row
+from sdpdr.linalg.exact import vector_row
 from sdpdr.linalg.magnitudes import row_terms
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.linalg.spectral import project_psd
@@ -43,7 +43,7 @@ from sdpdr.program.attain.rounding import objective_at, rounding_of, total_size
 from sdpdr.program.attain.shrunk import Found, Values, as_given, held, shrunk, shrunk_exactly
 from sdpdr.program.boxes import slack_columns
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import Factor, Value
+from sdpdr.program.point import Factor
 from sdpdr.program.rescale import rescaled_by
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
@@ -75,7 +75,7 @@ def closed_form(sdp: SDP, values: Values, rigorous: bool, *, near: bool = False)
         return None if sdp.lmis else rounded_to_zero(sdp, values)
     if sdp.lmis:
         return None if rigorous else _held_inside(sdp, values)
-    factors = {v.name: as_factor(values[v.name]) for v in sdp.psd_variables}
+    factors = {v.name: Factor.of(values[v.name], 0.0) for v in sdp.psd_variables}
     if not sdp.vector_variables:
         found = _normalised(sdp, values, factors, rigorous)
         if found is None and not rigorous:
@@ -180,15 +180,6 @@ def made_psd(sdp: SDP, values: Values) -> Values:
             symmetric = project_psd(symmetric)
         found[v.name] = symmetric
     return found
-
-
-def as_factor(value: Value) -> Factor:
-    """A factor of the positive semidefinite part of a matrix."""
-    if isinstance(value, Factor):
-        return value
-    gram = np.asarray(value)
-    eigenvalues, vectors = np.linalg.eigh((gram + gram.T) / 2.0)
-    return Factor(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
 
 
 def _normalised(

@@ -27,14 +27,15 @@ from sdpdr.base.arrays import Array, Index, placed
 from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.magnitudes import largest_of_rows, row_magnitudes
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import smat, svec, svec_index
-from sdpdr.program.attain.basis import Basis, Block, Grounded, Image, face_basis
+from sdpdr.program.attain.basis import Basis, ConeBlock, Grounded, Image, face_basis
 from sdpdr.program.certificate.free import unstack
 from sdpdr.program.face import null_vectors, visible_rows
 from sdpdr.program.point import Factor, PsdVariable, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import with_equations
 
 # The least unit of a non-negative scalar, or of a matrix, beside what fills its rows: rows whose
 # slack all but vanishes would look dependent in units of that slack. Free scalars may take all that
@@ -60,7 +61,7 @@ class ConeProgram:
     c, curvature : arrays of shape (N,)
     c_radius : array of shape (N,)
         Bounds on the error of c.
-    blocks : tuple of Block
+    blocks : tuple of ConeBlock
     nonnegative, free : arrays of int
         Positions of scalars in x.
     effort : Effort
@@ -73,7 +74,7 @@ class ConeProgram:
     c: Array
     c_radius: Array
     curvature: Array
-    blocks: tuple[Block, ...]
+    blocks: tuple[ConeBlock, ...]
     nonnegative: Index
     free: Index
     sdp: SDP
@@ -95,10 +96,6 @@ class ConeProgram:
     def order(self) -> int:
         """Barrier parameter: rows of all matrices, and the non-negative scalars."""
         return sum(block.order for block in self.blocks) + self.nonnegative.size
-
-    def start(self, name: str) -> int:
-        """Position of the first entry of a variable in x."""
-        return self._starts[name].start
 
     def part(self, name: str) -> slice:
         """Entries of a variable in x."""
@@ -174,14 +171,14 @@ class ConeProgram:
             # Of a matrix that is zero nothing is known but what may fill its rows.
             least *= _SMALL if diagonal.any() else 1.0
             floor = max(_THIN * float(np.max(diagonal, initial=0.0)), least) or 1.0
-            root = _power(np.sqrt(np.maximum(diagonal, floor)))
+            root = near_powers(np.sqrt(np.maximum(diagonal, floor)))
             i, j = block.pairs
             units[block.part] = root[i] * root[j]
         for scalars, least in ((self.nonnegative, _SMALL), (self.free, 1.0)):
             size = np.maximum(np.abs(x[scalars]), least * typical[scalars])
-            units[scalars] = _power(np.where(size > 0.0, size, 1.0))
+            units[scalars] = near_powers(np.where(size > 0.0, size, 1.0))
         largest = largest_of_rows(_times(self.A, np.ones(self.b.size), units))
-        rows = 1.0 / _power(np.where(largest > 0.0, largest, 1.0))
+        rows = 1.0 / near_powers(np.where(largest > 0.0, largest, 1.0))
         A, radius = (_times(matrix, rows, units) for matrix in (self.A, self.radius))
         return Scaled(A, radius, rows * self.b, units, rows)
 
@@ -249,11 +246,11 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     """
     if not wide:
         _require(largest_order(sdp), _LARGEST_ORDER)
-    equal = without_inequalities(without_lmis(sdp))
+    equal = with_equations(sdp)
     rows = visible_rows(equal)
     starts: dict[str, slice] = {}
     bases: dict[str, Basis] = {}
-    blocks: list[Block] = []
+    blocks: list[ConeBlock] = []
     signs: dict[bool, list[Index]] = {True: [], False: []}
     position = 0
     for v in equal.variables:
@@ -262,7 +259,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
             maps = [a for a in found if isinstance(a, LinearMap)]
             basis = bases[v.name] = face_basis(null_vectors(equal, v.name), maps)
             places = _read(basis, maps) if wide and basis.order > _WIDEST_ORDER else None
-            block = Block(v.name, basis.order, position, basis, places)
+            block = ConeBlock(v.name, basis.order, position, basis, places)
             size = block.size
             if size:
                 blocks.append(block)
@@ -275,10 +272,6 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
     effort = Effort(deadline)
     read = {block.name: block.places for block in blocks if block.places is not None}
     A, radius = _columns(rows, bases, sizes, read, effort)
-    curvature = np.zeros(position)
-    for w in equal.vector_variables:
-        if w.curvature is not None:
-            curvature[starts[w.name]] = w.curvature
     c, c_radius = _cost(equal, starts, bases, position, set(read))
     return ConeProgram(
         A,
@@ -286,7 +279,7 @@ def cone_program(sdp: SDP, deadline: Deadline = ENDLESS, *, wide: bool = False) 
         np.concatenate([np.zeros(0), *(r.rhs for r in rows)]),
         c,
         c_radius,
-        curvature,
+        equal.curvatures(starts, position),
         tuple(blocks),
         np.concatenate([np.zeros(0, dtype=np.int64), *signs[True]]),
         np.concatenate([np.zeros(0, dtype=np.int64), *signs[False]]),
@@ -377,11 +370,6 @@ def _with_slack(sdp: SDP, values: Mapping[str, Value]) -> Mapping[str, Value]:
             # The coefficient is the identity for scalars, minus the identity for matrices.
             known[name] = left if sdp.variable(name) in sdp.vector_variables else smat(-left)
     return known
-
-
-def _power(size: Array) -> Array:
-    """The power of two next to a positive number."""
-    return np.asarray(np.exp2(np.round(np.log2(size))))
 
 
 def _row_of_each(A: sp.csr_array) -> Index:

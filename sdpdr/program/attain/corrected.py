@@ -247,7 +247,7 @@ def evened(
     total = float(np.nextafter(np.nextafter(total, np.inf) + sdp.constant, np.inf))
     gram = about_centre(lengths / excess, even.weights)
     kept = isinstance(values[name], Factor)
-    return total, {**values, name: _factor(gram) if kept else gram}, EVENED
+    return total, {**values, name: Factor.of(gram, 0.0) if kept else gram}, EVENED
 
 
 def _excess(lengths: Array, edges: Index, weights: sp.csr_array, rhs: Array) -> float:
@@ -255,8 +255,3 @@ def _excess(lengths: Array, edges: Index, weights: sp.csr_array, rhs: Array) -> 
     rounding = float(gamma(int(np.max(np.diff(weights.indptr), initial=0)) + 4))
     sums = weights @ lengths[edges[:, 0], edges[:, 1]] * (1.0 + 2.0 * rounding)
     return max(1.0, float(np.max(sums / rhs, initial=0.0)) * (1.0 + 4.0 * UNIT))
-
-
-def _factor(gram: Array) -> Factor:
-    eigenvalues, vectors = np.linalg.eigh(gram)
-    return Factor(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)))

@@ -16,16 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.congruent import Block
+from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, head_of, of_head
-from sdpdr.program.point import PsdVariable, Value, as_dense
+from sdpdr.program.point import Value, as_dense
 from sdpdr.program.sdp import SDP
 
 # A pivot beside the largest from which on rows count as independent.
@@ -33,8 +34,8 @@ _INDEPENDENT = 1e-10
 
 
 @dataclass(frozen=True)
-class Group:
-    """Matrices of one order, one after the other in s.
+class MatrixGroup:
+    """Matrices of one order, one after the other in s; `ArrowGroup` answers the same questions.
 
     Attributes
     ----------
@@ -46,67 +47,92 @@ class Group:
     count: int
     part: slice
 
-    def matrices(self, s: Array) -> Array:
-        """Shape (count, order, order)."""
+    def _matrices(self, s: Array) -> Array:
         return smat(s[self.part].reshape(self.count, -1))
 
-    def rows(self, matrices: Array) -> Array:
-        """The part of s of such matrices."""
-        return svec(matrices).ravel()
+    def eigenvalues(self, s: Array) -> Array:
+        """Those of every matrix, the least first; shape (count, order)."""
+        return np.asarray(np.linalg.eigvalsh(self._matrices(s)))
+
+    def spectra(self, s: Array) -> tuple[Array, Array]:
+        """The same, and eigenvectors."""
+        values, vectors = np.linalg.eigh(self._matrices(s))
+        return np.asarray(values), np.asarray(vectors)
+
+    def root(self, values: Array, vectors: Array) -> Array:
+        """Matrices of such spectra, for others to be put between; shape (count, order, order)."""
+        return np.asarray((vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1))
+
+    def entries(self, values: Array, vectors: Array) -> Array:
+        """The part of s of matrices of such spectra."""
+        return svec(self.root(values, vectors)).ravel()
+
+    def between(self, root: Array, columns: Array) -> Array:
+        """Its part of columns, each between two roots."""
+        q = columns.shape[1]
+        part = columns.T.reshape(q, self.count, -1)
+        seen = part.any(axis=2)
+        if seen.all():
+            moved = svec(root @ smat(part) @ root)
+        else:  # as most columns leave most of several matrices alone
+            moved, root = np.zeros(part.shape), root[np.nonzero(seen)[1]]
+            moved[seen] = svec(root @ smat(part[seen]) @ root)
+        return np.asarray(moved.reshape(q, -1).T)
+
+    def products(self, rows: sp.csr_array) -> Callable[[Array, Array], None]:
+        """What adds the products of columns, whose rows are given, between roots to a matrix."""
+        begins = range(self.part.start, self.part.stop, svec_size(self.order))
+        size, count = svec_size(self.order), rows.shape[1]
+        blocks = [BlockColumns.of(self.order, rows[i : i + size]) for i in begins]
+
+        def add(found: Array, roots: Array) -> None:
+            for block, root in zip(blocks, roots, strict=True):
+                if block.at.size == count:
+                    found += block.product(root)
+                elif block.at.size:
+                    found[np.ix_(block.at, block.at)] += block.product(root)
+
+        return add
 
 
-class Products:
-    """Columns of small programs, ready for their products in local norms.
+Cones: TypeAlias = "tuple[MatrixGroup | ArrowGroup, ...]"
+
+
+class ColumnProducts:
+    """Columns of small programs, and their products in local norms.
 
     Parameters
     ----------
-    groups, arrows : sequences of Group and of ArrowGroup
+    cones : tuple of MatrixGroup and ArrowGroup
     linear : slice
         Of half-lines.
     columns : array of shape (k, q)
     """
 
-    def __init__(
-        self,
-        groups: Sequence[Group],
-        arrows: Sequence[ArrowGroup],
-        linear: slice,
-        columns: Array,
-    ) -> None:
-        rows, self._count = sp.csr_array(columns), columns.shape[1]
-        self._blocks = []
-        for group in groups:
-            size = svec_size(group.order)
-            begins = range(group.part.start, group.part.stop, size)
-            self._blocks.append([Block.of(group.order, rows[i : i + size]) for i in begins])
-        self._linear = rows[linear]
-        self._arrows = [(one, columns[one.part]) for one in arrows]
+    def __init__(self, cones: Cones, linear: slice, columns: Array) -> None:
+        self.columns, self._cones, self._at = columns, cones, linear
 
-    def of(
-        self, roots: Sequence[Array], scalars: Array, turned: Callable[[ArrowGroup, Array], Array]
-    ) -> Array:
+    @cached_property
+    def _parts(self) -> tuple[list[Callable[[Array, Any], None]], sp.csr_array]:
+        # They take longer to prepare than few columns do to be measured.
+        rows = sp.csr_array(self.columns)
+        return [group.products(rows) for group in self._cones], rows[self._at]
+
+    def between(self, roots: Sequence[Any], scalars: Array) -> Array:
         """Products of all columns with each other, each between roots.
 
         Parameters
         ----------
-        roots : sequence of arrays of shape (count, order, order)
+        roots : sequence
             By group.
         scalars : array
             What half-lines are multiplied by.
-        turned : callable
-            Of arrows, and their columns.
         """
-        found = np.zeros((self._count, self._count))
-        for blocks, pair in zip(self._blocks, roots, strict=True):
-            for block, root in zip(blocks, pair, strict=True):
-                if block.at.size == self._count:
-                    found += block.product(root)
-                elif block.at.size:
-                    found[np.ix_(block.at, block.at)] += block.product(root)
-        for arrows, part in self._arrows:
-            moved = turned(arrows, part)
-            found += moved.T @ moved
-        linear = self._linear * scalars[:, None]
+        found = np.zeros((self.columns.shape[1],) * 2)
+        added, half_lines = self._parts
+        for add, root in zip(added, roots, strict=True):
+            add(found, root)
+        linear = half_lines * scalars[:, None]
         products = sp.coo_array(linear.T @ linear)
         found[products.coords[0], products.coords[1]] += products.data
         return found
@@ -127,8 +153,7 @@ class DenseProgram:
         Rounded operations behind one of these entries.
     curvature : array of shape (p,)
         The diagonal of Q.
-    groups : tuple of Group
-    arrows : tuple of ArrowGroup
+    cones : tuple of MatrixGroup and ArrowGroup
     linear : slice
         Of half-lines in s.
     own : array of int of shape (p,)
@@ -153,8 +178,7 @@ class DenseProgram:
     summands: tuple[Array, Array, Array]
     behind: int
     curvature: Array
-    groups: tuple[Group, ...]
-    arrows: tuple[ArrowGroup, ...]
+    cones: Cones
     linear: slice
     own: Index
     columns: Mapping[str, slice]
@@ -171,17 +195,12 @@ class DenseProgram:
         v = np.zeros(self.c.size)
         for variable in self.sdp.variables:
             value = as_dense(values[variable.name])
-            if isinstance(variable, PsdVariable):
-                value = svec((value + value.T) / 2.0)
-            v[self.columns[variable.name]] = value
+            v[self.columns[variable.name]] = variable.coordinates((value + value.T) / 2.0)
         return v
 
     def values(self, v: Array) -> dict[str, Value]:
         """Values of all variables."""
-        return {
-            variable.name: smat(v[part]) if isinstance(variable, PsdVariable) else v[part].copy()
-            for variable, part in ((w, self.columns[w.name]) for w in self.sdp.variables)
-        }
+        return {w.name: w.value_of(v[self.columns[w.name]]) for w in self.sdp.variables}
 
     def multipliers(self, duals: Mapping[str, Array]) -> tuple[Array, Array]:
         """The multipliers y, and z without those that are slack of variables."""
@@ -330,14 +349,14 @@ class DenseProgram:
         return found
 
     @cached_property
-    def products_within(self) -> Products:
-        """Products of the columns of `within` in local norms."""
-        return Products(self.groups, self.arrows, self.linear, self.within)
+    def columns_within(self) -> ColumnProducts:
+        """The columns of `within`."""
+        return ColumnProducts(self.cones, self.linear, self.within)
 
     @cached_property
-    def products_across(self) -> Products:
-        """Products of the rows of `across` in local norms."""
-        return Products(self.groups, self.arrows, self.linear, self.across.T)
+    def columns_across(self) -> ColumnProducts:
+        """The rows of `across`."""
+        return ColumnProducts(self.cones, self.linear, self.across.T)
 
     @property
     def is_narrow(self) -> bool:

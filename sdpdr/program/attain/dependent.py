@@ -8,7 +8,7 @@ of about :math:`m / p` each time; or over the rationals, which is a proof and ta
 The doubles stored are dyadic numbers, so that they have residues. Coefficients off the diagonal
 were multiplied by the root of two; they count as the shortest double whose product that is
 (`sdpdr.linalg.svec.unscaled`), as in files. Sums and products are those of the numbers that the
-maps store (`sdpdr.linalg.exact_rows`), and those of the flattened program only where it has them
+maps store (`sdpdr.linalg.exact`), and those of the flattened program only where it has them
 without rounding.
 """
 
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap, lengths_of
-from sdpdr.linalg.exact_rows import Vector, matrix_row, vector_row
+from sdpdr.linalg.exact import Vector, matrix_row, vector_row
 from sdpdr.linalg.magnitudes import is_written_exactly
-from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, unscaled
-from sdpdr.program.attain.basis import Block, Grounded
+from sdpdr.linalg.svec import near_unscaled, svec_index, svec_pairs
+from sdpdr.program.attain.basis import ConeBlock, Grounded
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.echelon import Span
 
@@ -88,7 +88,7 @@ def _is_flat_exactly(program: ConeProgram) -> bool:
     )
 
 
-def _is_flat(linear_map: LinearMap | VectorMap, block: Block | None) -> bool:
+def _is_flat(linear_map: LinearMap | VectorMap, block: ConeBlock | None) -> bool:
     if isinstance(linear_map, VectorMap) or block is None:
         return True
     if isinstance(block.basis, Grounded) and lengths_of(linear_map) is not None:
@@ -104,9 +104,7 @@ def natural(program: ConeProgram) -> sp.csr_array:
         i, j = svec_pairs(np.arange(block.part.stop - block.part.start))
         off[block.part] = i != j
     chosen = off[matrix.indices]
-    stored = matrix.data[chosen]
-    found = unscaled(stored)
-    matrix.data[chosen] = np.where(np.isnan(found), stored / SQRT2, found)
+    matrix.data[chosen] = near_unscaled(matrix.data[chosen])
     return matrix
 
 
@@ -152,7 +150,7 @@ def exact_rows(program: ConeProgram) -> list[Vector] | None:
     """
     found: list[Vector] = []
     blocks = {block.name: block for block in program.blocks}
-    starts = {v.name: program.start(v.name) for v in program.sdp.variables}
+    starts = {v.name: program.part(v.name).start for v in program.sdp.variables}
     for rows in program.rows:
         group: list[Vector] = [{} for _ in range(rows.m)]
         for name, linear_map in rows.lhs.items():
@@ -176,7 +174,7 @@ def _is_apart(linear_map: SvecMap) -> bool:
 
 
 def _exact_row(
-    linear_map: LinearMap | VectorMap, e: int, block: Block | None, is_slack: bool
+    linear_map: LinearMap | VectorMap, e: int, block: ConeBlock | None, is_slack: bool
 ) -> Vector | None:
     if isinstance(linear_map, VectorMap):
         return vector_row(linear_map, e)

@@ -25,11 +25,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import ENDLESS, Deadline, Effort, EffortSpentError
+from sdpdr.base.deadline import ENDLESS, Deadline, EffortSpentError
 from sdpdr.program.attain.approach import (
     centred,
     finest_first,
@@ -38,14 +38,13 @@ from sdpdr.program.attain.approach import (
     near_path,
 )
 from sdpdr.program.attain.cone import ConeProgram, cone_program, require_dense_factors
-from sdpdr.program.attain.dense import DenseProgram
+from sdpdr.program.attain.dense import ColumnProducts, DenseProgram
 from sdpdr.program.attain.metric import Metric, Turned, depth, solved
 from sdpdr.program.attain.newton import (
     SHARE,
     Schur,
     inverse,
     longest_step,
-    solve_symmetric,
     unless_lost,
 )
 from sdpdr.program.certificate.free import project
@@ -137,10 +136,8 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     """Multipliers with slack in the interior; None if steps get short."""
     A = sp.csr_array(program.A @ sp.diags_array(units))
     cost = units * program.c
-    schur = Schur(program, A)
-    free = program.free
-    program.effort.spend(float(schur.m) ** 2 * free.size)
-    kernel = _kernel(schur.free)
+    schur = Schur(program, A, still=True)
+    free, still = program.free, np.zeros(program.free.size)
     y = project(schur.free, cost[free], y)
     slack = lifted(program, cost - A.T @ y, share, np.ones(cost.size))
     slack[free] = 0.0
@@ -151,9 +148,10 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
             return y
         z = inverse(program, slack)
         right = schur.A @ schur.apply(z, z, missed)
-        step = _within(kernel, schur.matrix(z, z), right, program.effort)
-        if step is None:
+        solved = schur.solve(z, z, still, np.append(right, still))
+        if solved is None:
             return None
+        step = solved[0]
         change = missed - A.T @ step
         change[free] = 0.0
         t = min(1.0, SHARE * longest_step(program, slack, change))
@@ -176,27 +174,6 @@ def _is_met(
     return longest_step(program, slack, missed) > _NEAR
 
 
-def _within(kernel: Array | None, matrix: Array, right: Array, effort: Effort) -> Array | None:
-    """The solution among the changes that free scalars do not notice."""
-    if kernel is None:
-        return solve_symmetric(matrix, right, effort)
-    found = solve_symmetric(kernel.T @ matrix @ kernel, kernel.T @ right, effort)
-    return None if found is None else np.asarray(kernel @ found)
-
-
-def _kernel(columns: sp.csr_array) -> Array | None:
-    """An orthonormal basis of the changes of multipliers that free scalars do not notice.
-
-    None without free scalars, where it would be the identity.
-    """
-    if columns.shape[1] == 0:
-        return None
-    upright, upper, _ = sl.qr(columns.toarray(), pivoting=True)
-    pivots = np.abs(np.diagonal(upper))
-    rank = int(np.sum(pivots > 1e-12 * pivots[0])) if pivots.size else 0
-    return np.asarray(upright[:, rank:])
-
-
 # -- of programs written out -------------------------------------------------------------
 
 
@@ -213,7 +190,7 @@ def inner_point(program: DenseProgram, v: Array) -> Array | None:
     for _ in range(_ROUNDS):
         s = program.M @ v + program.t
         metric = Metric(program, s, LIFTED, inverse=True, squared=True)
-        right = program.sparse.T @ _measured(metric, metric.lifted - s)
+        right = program.sparse.T @ metric.applied(metric.lifted - s)
         v = v + _along(program, metric, right, _OF_POINTS)
         if depth(program, program.M @ v + program.t, signed=True) <= -_DEPTH:
             return v
@@ -233,41 +210,20 @@ def inner_multipliers(program: DenseProgram, slack: Array, cost: Array) -> Array
     """
     metric = Metric(program, slack, _MORE_LIFTED, squared=True)
     step = _along(program, metric, cost - program.sparse.T @ metric.lifted, _OF_MULTIPLIERS)
-    z = metric.lifted + _measured(metric, program.sparse @ step)
+    z = metric.lifted + metric.applied(program.sparse @ step)
     return z if depth(program, z, signed=True) <= -_DEPTH else None
-
-
-def _measured(metric: Metric, s: Array) -> Array:
-    return metric.applied(s[:, None])[:, 0]
 
 
 def _along(program: DenseProgram, metric: Metric, right: Array, most: int) -> Array:
     """The d with E d = 0 that nearly solves the equations, by conjugate gradients."""
 
     def operator(d: Array) -> Array:
-        found = program.sparse.T @ _measured(metric, program.sparse @ d)
+        found = program.sparse.T @ metric.applied(program.sparse @ d)
         return program.without_prices(found)
 
-    return _conjugate(operator, program.without_prices(right), most)
-
-
-def _conjugate(operator: Callable[[Array], Array], right: Array, most: int) -> Array:
-    found, residual = np.zeros(right.size), right
-    direction, squared = right, float(right @ right)
-    enough = _LEFT**2 * squared
-    for _ in range(most):
-        if squared <= enough:
-            break
-        image = operator(direction)
-        bend = float(direction @ image)
-        if not bend > 0.0:  # nothing resists this direction, or squares are below all doubles
-            break
-        length = squared / bend
-        found = found + length * direction
-        residual = residual - length * image
-        before, squared = squared, float(residual @ residual)
-        direction = residual + (squared / before) * direction
-    return found
+    right = program.without_prices(right)
+    products = spl.LinearOperator((right.size,) * 2, matvec=operator, dtype=float)
+    return np.asarray(spl.cg(products, right, rtol=_LEFT, atol=0.0, maxiter=most)[0])
 
 
 def onto_equations(program: DenseProgram, v: Array) -> Array:
@@ -294,40 +250,9 @@ def towards_inside(program: DenseProgram, v: Array, share: float) -> Array | Non
     if program.is_narrow:
         metric = Metric(program, s, share)
         right = program.across @ (s - metric.lifted)
-        step = _least(_turned_across(program, metric), right)
-        moved = metric.lifted + metric.applied(step[:, None])[:, 0]
-        return onto_equations(program, moved[program.own])
-    inside = Metric(program, s, share, inverse=True)
-    right = inside.applied((inside.lifted - s)[:, None])[:, 0]
-    step = _nearest(_turned_within(program, inside), right)
+        return onto_equations(program, _least(metric, program.columns_across, right)[program.own])
+    step = _nearest(program, s, share, program.columns_within)
     return onto_equations(program, v + (program.kernel @ step if program.e.size else step))
-
-
-def _turned_across(program: DenseProgram, metric: Metric) -> Turned:
-    return Turned(metric, program.across.T, lambda: program.products_across)
-
-
-def _turned_within(program: DenseProgram, metric: Metric) -> Turned:
-    return Turned(metric, program.within, lambda: program.products_within)
-
-
-def _nearest(columns: Turned, right: Array) -> Array:
-    """The x for which A x comes nearest to what is given."""
-    upper = columns.triangle(_ROUGHLY)
-    found = np.zeros(upper.shape[1])
-    for _ in range(_REFINED):
-        found = found + solved(upper, columns.with_each(right - columns.at(found)))
-    return found
-
-
-def _least(columns: Turned, right: Array) -> Array:
-    """The shortest d with A^T d as given."""
-    upper = columns.triangle(_ROUGHLY)
-    found = columns.at(solved(upper, right))
-    # What is added mends what rounding makes of products with large coefficients.
-    for _ in range(_REFINED - 1):
-        found = found + columns.at(solved(upper, right - columns.with_each(found)))
-    return found
 
 
 @unless_lost
@@ -336,11 +261,30 @@ def towards_equations(
 ) -> Array | None:
     """The multipliers of cones nearest to some with small eigenvalues lifted."""
     if program.is_narrow:
-        inside = Metric(program, slack, share, inverse=True)
-        right = inside.applied((inside.lifted - slack)[:, None])[:, 0]
-        return slack + program.across.T @ _nearest(_turned_across(program, inside), right)
+        return slack + program.across.T @ _nearest(program, slack, share, program.columns_across)
     metric = Metric(program, slack, share)
     left = cost - program.M.T @ metric.lifted
     left = program.kernel.T @ left if program.e.size else left
-    step = _least(_turned_within(program, metric), left)
-    return metric.lifted + metric.applied(step[:, None])[:, 0]
+    return _least(metric, program.columns_within, left)
+
+
+def _nearest(program: DenseProgram, s: Array, share: float, columns: ColumnProducts) -> Array:
+    """The x for which A x comes nearest to what lifts small eigenvalues of s."""
+    metric = Metric(program, s, share, inverse=True)
+    right, turned = metric.applied(metric.lifted - s), Turned(metric, columns)
+    upper = turned.triangle(_ROUGHLY)
+    found = np.zeros(upper.shape[1])
+    for _ in range(_REFINED):
+        found = found + solved(upper, turned.with_each(right - turned.at(found)))
+    return found
+
+
+def _least(metric: Metric, columns: ColumnProducts, right: Array) -> Array:
+    """What is lifted, and the shortest d with A^T d as given."""
+    turned = Turned(metric, columns)
+    upper = turned.triangle(_ROUGHLY)
+    found = turned.at(solved(upper, right))
+    # What is added mends what rounding makes of products with large coefficients.
+    for _ in range(_REFINED - 1):
+        found = found + turned.at(solved(upper, right - turned.with_each(found)))
+    return metric.lifted + metric.applied(found)

@@ -327,7 +327,7 @@ def _bound_near(
     if not is_inside(program, full - 1.01 * distance * metric.lifted, error):
         return None
     ends = unit * float(np.linalg.norm(program.e))
-    ends += float(np.linalg.norm(metric.applied(program.t[:, None])))
+    ends += float(np.linalg.norm(metric.applied(program.t)))
     size = np.abs(program.e) @ np.abs(y) + np.abs(program.t) @ np.abs(z) + abs(constant)
     value = float(program.e @ y + program.t @ z) - constant
     rounding = float(gamma(y.size + z.size + 8)) * float(size)
@@ -359,7 +359,7 @@ def _onto_free(
     for _ in range(_STEPS):
         left = (cost + program.E.T @ y - program.M.T @ z)[free]
         step = columns @ solved(upper, -left)
-        y, z = y + unit * step[:m], z + metric.applied(step[m:, None])[:, 0]
+        y, z = y + unit * step[:m], z + metric.applied(step[m:])
     left = (cost + program.E.T @ y - program.M.T @ z)[free]
     rounding = _rounding(program, y, z, cost)[free]
     inverse = _inverse(upper)

@@ -6,16 +6,14 @@ Small eigenvalues are lifted for a norm, by as little as a proof needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT
-from sdpdr.linalg.svec import smat, svec, svec_size
-from sdpdr.program.attain.arrows import ArrowGroup
-from sdpdr.program.attain.dense import DenseProgram, Products
+from sdpdr.program.attain.dense import ColumnProducts, DenseProgram
 from sdpdr.program.attain.newton import finite
 
 # A multiplier that all but vanishes counts as so large beside the largest.
@@ -50,8 +48,8 @@ class Metric:
     lifted : array of shape (k,)
     largest : array of shape (k,)
         For every entry of the cones, the largest eigenvalue of its matrix.
-    roots : list of arrays of shape (count, order, order)
-        By group, what matrices are multiplied by from both sides.
+    roots : list
+        By group, what its matrices are put between.
     scalars : array
         What half-lines are multiplied by.
     """
@@ -66,53 +64,36 @@ class Metric:
         squared: bool = False,
     ) -> None:
         self._program = program
-        spectra = [np.linalg.eigh(group.matrices(finite(s))) for group in program.groups]
+        spectra = [group.spectra(finite(s)) for group in program.cones]
+        tops = [np.max(np.abs(values), axis=1) for values, _ in spectra]
         scalars = s[program.linear]
-        spins = [arrows.spectra(finite(s)) for arrows in program.arrows]
-        tops = [np.max(np.abs(values), axis=1) for values, _ in (*spectra, *spins)]
-        whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
+        whole = _largest(scalars, tops)
         self.lifted, self.largest = np.zeros(s.size), np.zeros(s.size)
-        self.roots: list[Array] = []
+        self.roots: list[Any] = []
         power = (-0.5 if inverse else 0.5) * (2.0 if squared else 1.0)
-        for group, (values, vectors), top in zip(program.groups, spectra, tops, strict=False):
-            floor = share * np.maximum(top, _LEAST * whole)
-            values = np.maximum(values, floor[:, None])
-            turned = vectors.transpose(0, 2, 1)
-            self.roots.append((vectors * values[:, None, :] ** power) @ turned)
-            self.lifted[group.part] = group.rows((vectors * values[:, None, :]) @ turned)
-            self.largest[group.part] = np.repeat(values[:, -1], svec_size(group.order))
-        self._spins: dict[ArrowGroup, tuple[Array, Array]] = {}
-        tops = tops[len(spectra) :]
-        for arrows, (values, directions), top in zip(program.arrows, spins, tops, strict=True):
-            values = np.maximum(values, (share * np.maximum(top, _LEAST * whole))[:, None])
-            self._spins[arrows] = values**power, directions
-            self.lifted[arrows.part] = arrows.heads(values, directions)
-            self.largest[arrows.part] = np.repeat(values[:, 1], arrows.order + 1)
+        for group, (values, frame), top in zip(program.cones, spectra, tops, strict=True):
+            values = np.maximum(values, share * np.maximum(top, _LEAST * whole)[:, None])
+            self.roots.append(group.root(values**power, frame))
+            entries = self.lifted[group.part] = group.entries(values, frame)
+            self.largest[group.part] = np.repeat(values[:, -1], entries.size // group.count)
         scalars = np.maximum(scalars, share * np.maximum(np.abs(scalars), _LEAST * whole))
         self.lifted[program.linear] = self.largest[program.linear] = scalars
         self.scalars = scalars ** (2.0 * power)
 
     def applied(self, columns: Array) -> Array:
-        """Columns of shape (k, q), each matrix between two roots (inverse ones for points)."""
-        found, q = np.empty(columns.shape), columns.shape[1]
-        for group, roots in zip(self._program.groups, self.roots, strict=True):
-            part = columns[group.part].T.reshape(q, group.count, -1)
-            seen = part.any(axis=2)
-            if seen.all():
-                moved = svec(roots @ smat(part) @ roots)
-            else:  # as most columns leave most of several matrices alone
-                moved, root = np.zeros(part.shape), roots[np.nonzero(seen)[1]]
-                moved[seen] = svec(root @ smat(part[seen]) @ root)
-            found[group.part] = moved.reshape(q, -1).T
-        for arrows in self._program.arrows:
-            found[arrows.part] = self.arrow(arrows, columns[arrows.part])
+        """The norm's square root on vectors of s, or of one; the norm's square if it is squared."""
+        if columns.ndim == 1:
+            return self.applied(columns[:, None])[:, 0]
+        found = np.empty(columns.shape)
+        for group, root in zip(self._program.cones, self.roots, strict=True):
+            found[group.part] = group.between(root, columns[group.part])
         linear = self._program.linear
         found[linear] = self.scalars[:, None] * columns[linear]
         return found
 
-    def arrow(self, arrows: ArrowGroup, part: Array) -> Array:
-        """Columns of heads of one group."""
-        return arrows.between(*self._spins[arrows], part)
+
+def _largest(scalars: Array, tops: list[Array]) -> float:
+    return float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
 
 
 class Turned:
@@ -124,23 +105,19 @@ class Turned:
     Parameters
     ----------
     metric : Metric
-    columns : array of shape (k, q)
-    find_products : callable without arguments
-        Those of these columns, which take longer to prepare than few columns do to be measured.
+    columns : ColumnProducts
     """
 
-    def __init__(
-        self, metric: Metric, columns: Array, find_products: Callable[[], Products]
-    ) -> None:
-        self._metric, self._columns, self._find_products = metric, columns, find_products
+    def __init__(self, metric: Metric, columns: ColumnProducts) -> None:
+        self._metric, self._products, self._columns = metric, columns, columns.columns
 
     def at(self, x: Array) -> Array:
         """The combination with coefficients x."""
-        return self._metric.applied((self._columns @ x)[:, None])[:, 0]
+        return self._metric.applied(self._columns @ x)
 
     def with_each(self, right: Array) -> Array:
         """Products of the columns with a vector."""
-        return np.asarray(self._columns.T @ self._metric.applied(right[:, None])[:, 0])
+        return np.asarray(self._columns.T @ self._metric.applied(right))
 
     def triangle(self, least: float) -> Array:
         """As `triangle` finds it.
@@ -153,7 +130,7 @@ class Turned:
         metric = self._metric
         if self._columns.size <= _FEW:
             return triangle(metric.applied(self._columns), least)
-        products = finite(self._find_products().of(metric.roots, metric.scalars, metric.arrow))
+        products = finite(self._products.between(metric.roots, metric.scalars))
         many = self._columns.size > _MANY
         # Steps are refined: where reflections are no choice, fewer digits have to do.
         upper = _upper(products, 0.1 * least if many else least)
@@ -168,16 +145,10 @@ def is_inside(program: DenseProgram, s: Array, error: Array) -> bool:
     """Whether all points whose entries are as near as the errors lie in the cone."""
     if not np.isfinite(s).all() or not np.isfinite(error).all():
         return False
-    for group in program.groups:
-        values = np.linalg.eigvalsh(group.matrices(s))
+    for group in program.cones:
+        values = group.eigenvalues(s)
         away = np.linalg.norm(error[group.part].reshape(group.count, -1), axis=1)
         away += _ROUNDINGS * group.order * UNIT * np.max(np.abs(values), axis=1)
-        if np.any(values[:, 0] <= 1.01 * away):
-            return False
-    for arrows in program.arrows:
-        values, _ = arrows.spectra(s)
-        away = np.linalg.norm(error[arrows.part].reshape(arrows.count, -1), axis=1)
-        away += _ROUNDINGS * arrows.order * UNIT * np.max(np.abs(values), axis=1)
         if np.any(values[:, 0] <= 1.01 * away):
             return False
     return bool(np.all(s[program.linear] >= 1.01 * error[program.linear]))
@@ -188,11 +159,10 @@ def depth(program: DenseProgram, s: Array, *, signed: bool = False) -> float:
 
     Inside of all of them it is zero, or signed, less than that.
     """
-    values = [np.linalg.eigvalsh(group.matrices(finite(s))) for group in program.groups]
-    values += [arrows.spectra(finite(s))[0] for arrows in program.arrows]
+    values = [group.eigenvalues(finite(s)) for group in program.cones]
     tops = [np.max(np.abs(one), axis=1) for one in values]
     scalars = s[program.linear]
-    whole = float(np.max(np.abs(np.concatenate([scalars, *tops])), initial=0.0)) or 1.0
+    whole = _largest(scalars, tops)
     found = [] if signed else [0.0]
     if scalars.size:
         found.append(float(np.max(-scalars / (np.abs(scalars) + _LEAST * whole))))

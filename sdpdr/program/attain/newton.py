@@ -83,6 +83,8 @@ class Schur:
     program : ConeProgram
     A : sparse array of shape (m, N)
         Its rows in the units of the caller.
+    still : bool, default False
+        Whether no free scalar moves, whatever it costs.
 
     Raises
     ------
@@ -90,13 +92,14 @@ class Schur:
         If too few Newton steps could be made within a minute.
     """
 
-    def __init__(self, program: ConeProgram, A: sp.csr_array) -> None:
+    def __init__(self, program: ConeProgram, A: sp.csr_array, *, still: bool = False) -> None:
         self.program, self.A, self.m = program, A, A.shape[0]
         self._parts = [sp.csr_array(A[:, block.part]) for block in program.blocks]
         self._seen = [np.flatnonzero(np.diff(part.indptr)) for part in self._parts]
         self._scalars = A[:, program.nonnegative]
         self.free = A[:, program.free]
-        self._border = Border.of(self._scalars, self.free, program.curvature[program.free])
+        curvature = program.curvature[program.free] * (not still)
+        self._border = Border.of(self._scalars, self.free, curvature)
         self._pattern = Pattern.of(
             self.m, self._seen, self._border.rows_of_shared, self._border.rows_of_own
         )

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg import Combined, LinearMap, SquaredEdgeLengths, VectorMap, lengths_of
+from sdpdr.linalg import LinearMap, SquaredEdgeLengths, VectorMap, lengths_of
 from sdpdr.linalg.magnitudes import of_sizes, row_terms
-from sdpdr.linalg.maps import InnerProduct, Summed
+from sdpdr.linalg.maps import InnerProduct
+from sdpdr.linalg.maps.combine import by_rows
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.point import Factor, Value
@@ -99,11 +100,7 @@ def _norms_above(linear_map: LinearMap) -> Array:
 
     Sums are not multiplied out, as long vectors would fill them.
     """
-    if isinstance(linear_map, Summed):
-        return np.asarray(sum(map(_norms_above, linear_map.maps)))
-    if isinstance(linear_map, Combined):
-        return np.asarray(abs(linear_map.weights) @ _norms_above(linear_map.inner))
-    return np.asarray((1.0 + 1e-9) * row_norms(of_sizes(linear_map)))
+    return by_rows(linear_map, lambda part: (1.0 + 1e-9) * row_norms(of_sizes(part)))
 
 
 def rounding_of(
@@ -127,10 +124,9 @@ def _added(linear_map: LinearMap, factor: Array) -> Array:
 
     Of lengths differences come first, and their squares do not cancel.
     """
-    if isinstance(linear_map, SquaredEdgeLengths):
-        return linear_map.apply_factor(factor)
-    if isinstance(linear_map, Combined):
-        return np.asarray(abs(linear_map.weights) @ _added(linear_map.inner, factor))
-    if isinstance(linear_map, Summed):
-        return np.asarray(sum(_added(part, factor) for part in linear_map.maps))
-    return magnitudes(linear_map, factor)
+
+    def sizes(part: LinearMap) -> Array:
+        lengths = isinstance(part, SquaredEdgeLengths)
+        return part.apply_factor(factor) if lengths else magnitudes(part, factor)
+
+    return by_rows(linear_map, sizes)

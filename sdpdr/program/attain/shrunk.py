@@ -35,7 +35,7 @@ from sdpdr.program.attain.rounding import (
 )
 from sdpdr.program.boxes import SlackColumn, fill_slack, shrink, slack_columns
 from sdpdr.program.certificate.arithmetic import noticed_rounding
-from sdpdr.program.face import null_vectors, visible_rows
+from sdpdr.program.face import null_vectors, onto_face, visible_rows
 from sdpdr.program.point import Factor, Value
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
@@ -66,7 +66,7 @@ def shrunk(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | N
     if columns is None or not _is_shrinkable(sdp, columns):
         return None
     name, slacked = sdp.psd_variables[0].name, {c.label for c in columns}
-    point = {**values, name: _onto_face(sdp, name, factors)}
+    point = {**values, name: Factor(onto_face(sdp, name, factors[name].factor))}
     point = dict(shrink(sdp, point, slacked))
     blur = _blur_of_limits(sdp, name, point, slacked)
     if blur > _CLEARLY:
@@ -129,7 +129,7 @@ def held(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> Found | Non
     visible = visible_rows(sdp)
     if any(r.relation == "==" for r in visible):
         return None
-    onto = {v.name: _onto_face(sdp, v.name, factors) for v in sdp.psd_variables}
+    onto = {k: Factor(onto_face(sdp, k, x.factor)) for k, x in factors.items()}
     if not sdp.vector_variables:
         onto = _within_positive_limits(visible, onto)
     point: dict[str, Value] = {**values, **onto}
@@ -184,17 +184,6 @@ def _blur_of_limits(sdp: SDP, name: str, point: Values, slacked: set[str]) -> fl
     return blur
 
 
-def _onto_face(sdp: SDP, name: str, factors: Mapping[str, Factor]) -> Factor:
-    factor, null = factors[name].factor, null_vectors(sdp, name).toarray()
-    if null.shape[1] == 0:
-        return factors[name]
-    if null.shape[1] == 1 and np.all(null > 0.0):
-        # All points moved by one vector: lengths of edges stay as they are.
-        return Factor(factor - (null.T @ factor) / float(null.sum()))
-    q = np.linalg.qr(null)[0]
-    return Factor(factor - q @ (q.T @ factor))
-
-
 def holds_with_slack(sdp: SDP, name: str, point: Values, slacked: set[str]) -> bool:
     """Whether every row with slack holds to rounding; the others were shrunk until they hold."""
     factor = point[name]
@@ -226,7 +215,7 @@ def shrunk_exactly(sdp: SDP, values: Values, factors: Mapping[str, Factor]) -> F
     visible = [r for r in visible_rows(sdp) if name in r.lhs]
     if any(lengths_of(r.lhs[name]) is None for r in visible):
         return None
-    factor = _onto_face(sdp, name, factors).factor
+    factor = onto_face(sdp, name, factors[name].factor)
     excess = 1.0
     for rows in visible:
         linear_map = rows.lhs[name]

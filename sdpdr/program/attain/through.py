@@ -50,16 +50,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort, EffortSpentError
-from sdpdr.linalg.rounding import UNIT, gamma
+from sdpdr.linalg.rounding import UNIT, gamma, near_powers
 from sdpdr.linalg.smallest import lu, smallest_eigenvalue
-from sdpdr.linalg.svec import SQRT2, smat
+from sdpdr.linalg.svec import slopes, smat
 from sdpdr.linalg.verified import is_verified_positive
 from sdpdr.linalg.walks import envelope
-from sdpdr.program.attain.basis import Block
-from sdpdr.program.attain.box import Box, own_columns
+from sdpdr.program.attain.basis import ConeBlock
+from sdpdr.program.attain.box import Box, OwnColumns, own_columns
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.rounding import objective_around
 
@@ -102,23 +103,9 @@ def solve_through_factor(program: ConeProgram, x: Array, factors: Mapping[str, A
 class _Points:
     """A matrix of the program as products of points, which are in units of their own."""
 
-    block: Block
+    block: ConeBlock
     factor: Array
     roots: Array
-
-    def slopes(self, rows: sp.csr_array, factor: Array) -> sp.csr_array:
-        """What rows on the ``svec`` gain by moves of the points, a column for each coordinate."""
-        seen = rows.tocoo()
-        i, j = (end[seen.col] for end in self.block.pairs)
-        off = i != j
-        e = np.concatenate([seen.row, seen.row[off]])
-        moved, held = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
-        weight = np.where(off, SQRT2, 2.0) * seen.data
-        weight = np.concatenate([weight, weight[off]])
-        n, r = factor.shape
-        data = (weight[:, None] * factor[held]).ravel()
-        column = (moved[:, None] * r + np.arange(r)).ravel()
-        return sp.csr_array((data, (np.repeat(e, r), column)), shape=(rows.shape[0], n * r))
 
 
 class _Factored:
@@ -133,12 +120,11 @@ class _Factored:
         own_rows, own = own_columns(scaled)
         # An entry of a matrix is none of its own where the matrix is one of products.
         own_rows, own = (part[np.isin(own, scalars)] for part in (own_rows, own))
-        slack = np.abs(scaled.A[own_rows, own]) * y[own] if own.size else np.zeros(0)
-        signed = np.isin(own, program.nonnegative)
-        loose = ~signed | (np.asarray(slack).ravel() > _LOOSE)
-        self.loose, self.own = own_rows[loose], own[loose]
-        self.rows = np.setdiff1d(np.arange(scaled.b.size), self.loose)
-        self.scalars = np.setdiff1d(scalars, self.own)
+        slack = np.abs(OwnColumns(scaled, own_rows, own).entries) * y[own]
+        loose = ~np.isin(own, program.nonnegative) | (slack > _LOOSE)
+        self.own = OwnColumns(scaled, own_rows[loose], own[loose])
+        self.rows = np.setdiff1d(np.arange(scaled.b.size), self.own.rows)
+        self.scalars = np.setdiff1d(scalars, self.own.columns)
         self.is_signed = np.isin(self.scalars, program.nonnegative)
         self.y[self.scalars[self.is_signed]] = np.maximum(y[self.scalars[self.is_signed]], 0.0)
 
@@ -150,7 +136,7 @@ class _Factored:
 
     def _slopes(self, A: sp.csr_array, size: bool = False) -> sp.csr_array:
         parts = [
-            p.slopes(sp.csr_array(A[:, p.block.part]), np.abs(p.factor) if size else p.factor)
+            slopes(A[:, p.block.part], np.abs(p.factor) if size else p.factor, p.block.pairs)
             for p in self.points
         ]
         units = sp.diags_array(self._units())
@@ -170,10 +156,10 @@ class _Factored:
         for _ in range(_STEPS if b.size else 0):
             missed = b - A @ self._vector()
             J = self._slopes(A)
-            norms = _norms(J)
+            norms = spl.norm(J, axis=1)
             if np.any(norms == 0.0):
                 return "an equation does not notice moves of the factor"
-            if J.shape[0] > np.count_nonzero(_heights(J) > _LOOSE):
+            if J.shape[0] > np.count_nonzero(spl.norm(J, axis=0) > _LOOSE):
                 return _DEPENDENT
             unit = sp.diags_array(1.0 / norms) @ J
             size = float(np.linalg.norm(missed / norms))
@@ -204,14 +190,11 @@ class _Factored:
 
     def proved(self) -> Box | str:
         """The solution next to the point, with all rounding accounted for."""
-        scaled, y = self.scaled, self._vector()
-        for _ in range(2):
-            left = scaled.b[self.loose] - scaled.A[self.loose] @ y
-            if self.own.size:
-                y[self.own] += left / np.asarray(scaled.A[self.loose, self.own]).ravel()
-        self.y[self.own] = y[self.own]
+        scaled, own = self.scaled, self.own.columns
+        y = self.own.nearest(self._vector(), scaled.b)
+        self.y[own] = y[own]
         J = self._slopes(scaled.A)
-        units = _powers(_norms(J)[self.rows])
+        units = near_powers(spl.norm(J, axis=1)[self.rows])
         rows = sp.diags_array(1.0 / units)
         inner = sp.csr_array(rows @ J[self.rows])
         error = self._errors_of_slopes()
@@ -222,22 +205,19 @@ class _Factored:
             return _DEPENDENT
         missed = self._missed(y)
         rho = 1.01 * float(np.linalg.norm(missed[self.rows] / units))
-        sizes = _norms(sp.csr_array(self._on_matrices(abs(scaled.A) + scaled.radius)))
+        sizes = spl.norm(self._on_matrices(abs(scaled.A) + scaled.radius), axis=1)
         kappa = self._curvature(sizes[self.rows] / units)
         if not 4.04 * kappa * rho <= sigma**2:
             return "the equations are too close to dependent to be solved with a proof"
         far = 2.02 * rho / sigma
         if self.is_signed.any() and far > 1.0:
             return "a scalar that is to be non-negative may be negative near the factor"
-        reach = missed + 1.01 * (_norms(sp.csr_array(abs(J) + error)) * far + sizes * far**2)
+        reach = missed + 1.01 * (spl.norm(abs(J) + error, axis=1) * far + sizes * far**2)
         change = np.zeros(y.size)
-        if self.own.size:
-            entry = np.abs(np.asarray(scaled.A[self.loose, self.own]).ravel())
-            entry -= np.asarray(scaled.radius[self.loose, self.own]).ravel()
-            change[self.own] = 1.01 * reach[self.loose] / entry
-            signed = np.isin(self.own, self.program.nonnegative)
-            if not np.all(y[self.own][signed] >= change[self.own][signed]):
-                return "a scalar that is to be non-negative may be negative near the factor"
+        change[own] = 1.01 * reach[self.own.rows] / self.own.least
+        signed = own[np.isin(own, self.program.nonnegative)]
+        if not np.all(y[signed] >= change[signed]):
+            return "a scalar that is to be non-negative may be negative near the factor"
         factors = {p.block.name: p.factor * p.roots[:, None] for p in self.points}
         return Box(scaled.units * y, self._largest_value(y, far, change), factors)
 
@@ -309,24 +289,10 @@ class _Factored:
         return program.value(x) + apart + 1.02 * float(far_value + own + rounding)
 
 
-def _points(block: Block, scaled: Scaled, factor: Array) -> _Points:
+def _points(block: ConeBlock, scaled: Scaled, factor: Array) -> _Points:
     """The points in units of their own: the roots of those of the diagonal."""
     roots = np.sqrt(scaled.units[block.diagonal])
     return _Points(block, factor / roots[:, None], roots)
-
-
-def _norms(rows: sp.csr_array) -> Array:
-    return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-
-
-def _powers(sizes: Array) -> Array:
-    """Powers of two next to some sizes, which round nothing."""
-    return np.asarray(np.exp2(np.round(np.log2(sizes))))
-
-
-def _heights(rows: sp.csr_array) -> Array:
-    """Lengths of the columns."""
-    return np.sqrt(np.bincount(rows.indices, np.square(rows.data), rows.shape[1]))
 
 
 def _product(J: sp.csr_array, effort: Effort) -> sp.csr_array:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array, Index, places_of_rows
 from sdpdr.linalg.magnitudes import is_written_exactly, row_magnitudes, row_terms
 from sdpdr.linalg.maps import LinearMap
 from sdpdr.linalg.rounding import gamma
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program.attain.arrows import ArrowGroup, arrow_labels, heads
-from sdpdr.program.attain.dense import DenseProgram, Group
+from sdpdr.program.attain.dense import Cones, DenseProgram, MatrixGroup
 from sdpdr.program.face import stated_labels
-from sdpdr.program.point import PsdVariable
+from sdpdr.program.point import side_by_side
 from sdpdr.program.rows import Expression, Lmi
 from sdpdr.program.sdp import SDP
 
@@ -25,6 +28,7 @@ _ENTRIES, _MORE_ENTRIES = 1_000_000, 4_000_000
 _WRITTEN = 30.0
 # What rounding may have made of a row beside its length; of terms that cancel it may be all.
 _BLUR = 1e-12
+_KIND = itemgetter(0, 1)
 
 
 def written_out(sdp: SDP) -> DenseProgram | None:
@@ -87,7 +91,7 @@ def _is_blurred(program: DenseProgram) -> bool:
 
 
 def _rows_of_cones(sdp: SDP) -> int:
-    own = sum(v.size for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative)
+    own = sum(v.size for v in sdp.variables if v.is_signed)
     limits = sum(r.m for r in sdp.rows if r.relation == "<=")
     arrows = arrow_labels(sdp)
     sizes = (lmi.order + 1 if lmi.label in arrows else svec_size(lmi.order) for lmi in sdp.lmis)
@@ -109,10 +113,9 @@ def _taken(matrix: sp.csr_array, rows: Index | None) -> Array:
     """
     if rows is None:
         return np.asarray(matrix.toarray())
-    starts, counts = matrix.indptr[rows], np.diff(matrix.indptr)[rows]
-    place = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    place = places_of_rows(matrix, rows)
     found = np.zeros((rows.size, matrix.shape[1]))
-    row = np.repeat(np.arange(rows.size), counts)
+    row = np.repeat(np.arange(rows.size), np.diff(matrix.indptr)[rows])
     found[row, matrix.indices[place]] = matrix.data[place]
     return found
 
@@ -122,10 +125,8 @@ class _Writer:
 
     def __init__(self, sdp: SDP) -> None:
         self.sdp = sdp
-        ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
-        self.p = ends[-1]
-        pairs = zip(sdp.variables, ends, ends[1:], strict=False)
-        self.columns = {v.name: slice(a, b) for v, a, b in pairs}
+        self.p = sum(v.size for v in sdp.variables)
+        self.columns = side_by_side(sdp.variables)
         self.places: dict[str, slice] = {}
         self.k = _rows_of_cones(sdp)
         self.M, self.t = np.zeros((self.k, self.p)), np.zeros(self.k)
@@ -134,9 +135,8 @@ class _Writer:
 
     def program(self) -> DenseProgram:
         """What is written."""
-        groups = self._matrices()
-        arrows = self._arrows(groups[-1].part.stop if groups else 0)
-        start = max([0, *(g.part.stop for g in groups), *(g.part.stop for g in arrows)])
+        cones = self._matrices()
+        start = cones[-1].part.stop if cones else 0
         self._half_lines(start)
         equations = [r for r in self.sdp.rows if r.relation == "=="]
         E, position = np.zeros((sum(r.m for r in equations), self.p)), 0
@@ -145,11 +145,8 @@ class _Writer:
             self.places[r.label] = slice(position, position + r.m)
             self._fill(E, of_E, self.places[r.label], r.lhs)
             position += r.m
-        c, curvature = np.zeros((1, self.p)), np.zeros(self.p)
+        c = np.zeros((1, self.p))
         self._fill(c, of_c, slice(0, 1), self.sdp.objective)
-        for w in self.sdp.vector_variables:
-            if w.curvature is not None:
-                curvature[self.columns[w.name]] = w.curvature
         e = np.concatenate([np.zeros(0), *(r.rhs for r in equations)])
         distinct, copies = _distinct(np.column_stack([E, e]))
         E, e = E[distinct], e[distinct]
@@ -165,9 +162,8 @@ class _Writer:
             c[0],
             (of_E[distinct], self.summands[kept], of_c[0]),
             self.behind,
-            curvature,
-            groups,
-            arrows,
+            self.sdp.curvatures(self.columns, self.p),
+            cones,
             slice(start, standing.size),
             self.own,
             self.columns,
@@ -213,38 +209,28 @@ class _Writer:
         for matrix in (self.M, self.summands):
             matrix[self.own[column], np.arange(column.start, column.stop)] = 1.0
 
-    def _matrices(self) -> tuple[Group, ...]:
-        cones: list[tuple[int, str, Lmi | None]] = []
-        cones += [(v.n, v.name, None) for v in self.sdp.psd_variables]
+    def _matrices(self) -> Cones:
+        """Of all cones but half-lines: those of one order together, arrows after the others."""
         arrows = arrow_labels(self.sdp)
-        cones += [(lmi.order, lmi.label, lmi) for lmi in self.sdp.lmis if lmi.label not in arrows]
-        groups, position = list[Group](), 0
-        for order in sorted({n for n, _, _ in cones if n}):
-            start, members = position, [cone for cone in cones if cone[0] == order]
-            for _, name, lmi in members:
-                place = slice(position, position + svec_size(order))
+        cones: list[tuple[bool, int, str, Lmi | None]] = []
+        cones += [(False, v.n, v.name, None) for v in self.sdp.psd_variables]
+        cones += [(a.label in arrows, a.order, a.label, a) for a in self.sdp.lmis]
+        groups, position = list[MatrixGroup | ArrowGroup](), 0
+        for (is_arrow, order), group in groupby(sorted(cones, key=_KIND), _KIND):
+            members, start = list(group), position
+            rows = heads(order) if is_arrow else np.arange(svec_size(order))
+            for *_, name, lmi in members:
+                place = slice(position, position + rows.size)
                 position = place.stop
                 if lmi is None:
                     self._is_itself(name, place)
                     continue
                 self.places[name] = place
-                self._fill(self.M, self.summands, place, lmi.lhs)
-                self.t[place] = lmi.constant
-            groups.append(Group(order, len(members), slice(start, position)))
-        self.places |= {name: slice(0, 0) for n, name, lmi in cones if not n and lmi is not None}
-        return tuple(groups)
-
-    def _arrows(self, position: int) -> tuple[ArrowGroup, ...]:
-        labels, groups = arrow_labels(self.sdp), list[ArrowGroup]()
-        arrows = [lmi for lmi in self.sdp.lmis if lmi.label in labels]
-        for order in sorted({lmi.order for lmi in arrows}):
-            start, members, rows = position, [a for a in arrows if a.order == order], heads(order)
-            for lmi in members:
-                place = self.places[lmi.label] = slice(position, position + rows.size)
-                position = place.stop
-                self._fill(self.M, self.summands, place, lmi.lhs, rows)
+                self._fill(self.M, self.summands, place, lmi.lhs, rows if is_arrow else None)
                 self.t[place] = lmi.constant[rows]
-            groups.append(ArrowGroup(order, len(members), slice(start, position)))
+            kind = ArrowGroup if is_arrow else MatrixGroup
+            if order:
+                groups.append(kind(order, len(members), slice(start, position)))
         return tuple(groups)
 
     def _half_lines(self, position: int) -> None:

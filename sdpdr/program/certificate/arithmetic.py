@@ -16,7 +16,7 @@ the exact program whose data are the doubles stored:
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg as sl
@@ -44,32 +44,8 @@ _TRUSTED = 1e-8
 _ROUNDINGS, _NOTICED = 8.0, 1e-10
 
 
-class Arithmetic(Protocol):
-    """How to check multipliers."""
-
-    rigorous: bool
-    words: str
-
-    def margins(self, n: int) -> tuple[float, ...]:
-        """Relative safety margins to try for matrices of order n, smallest first."""
-
-    def around(self, sdp: SDP, y: Duals) -> Duals:
-        """Distances from y to the multipliers meant, by row label; none if they are y itself."""
-
-    def is_positive(self, sdp: SDP, name: str, y: Duals, around: Duals, lift: float = 0.0) -> bool:
-        """Whether the dual slack plus ``lift`` I is positive semidefinite on the face."""
-
-    def scalar_slack(
-        self, sdp: SDP, v: VectorVariable, y: Duals, around: Duals
-    ) -> tuple[Array, Array]:
-        """Numbers below and above the dual slack of every scalar."""
-
-    def dual_value(self, sdp: SDP, y: Duals, around: Duals) -> float:
-        """A number not above the dual objective of the minimisation."""
-
-
 class Plain:
-    """Rounding is trusted to be small; inertia decides."""
+    """How to check multipliers: rounding is trusted to be small, and inertia decides."""
 
     rigorous = False
     words = "verified by inertia"
@@ -106,7 +82,7 @@ class Plain:
 
 
 class Rigorous:
-    """All rounding is accounted for."""
+    """How to check multipliers: all rounding is accounted for."""
 
     rigorous = True
     words = "proved with all rounding accounted for"
@@ -180,6 +156,9 @@ class Rigorous:
                 parts.append(-0.5 * size * size / v.curvature * (1.0 + 8.0 * UNIT))
         total = math.fsum(np.concatenate(parts))
         return total if total == 0.0 else float(np.nextafter(total, -np.inf))
+
+
+Arithmetic: TypeAlias = Plain | Rigorous
 
 
 def noticed_rounding(sdp: SDP, value: float, summands: float) -> float:

@@ -30,7 +30,7 @@ from sdpdr.linalg.exact import exact_terms
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.rounding import dot_enclosure, gamma
 from sdpdr.program.face import visible_rows
-from sdpdr.program.point import Variable
+from sdpdr.program.point import Variable, side_by_side
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
@@ -118,16 +118,15 @@ def columns_of(rows: Sequence[Rows], variables: Sequence[Variable]) -> sp.csr_ar
     -------
     sparse array of shape (m, entries)
     """
-    ends = np.cumsum([0, *(v.size for v in variables)]).tolist()
-    first = dict(zip((v.name for v in variables), ends, strict=False))
+    places = side_by_side(variables)
     starts = np.cumsum([0, *(r.m for r in rows)]).tolist()
     blocks = (
-        (start, first[name], linear_map.matrix())
+        (start, places[name].start, linear_map.matrix())
         for start, r in zip(starts, rows, strict=False)
         for name, linear_map in r.lhs.items()
-        if name in first
+        if name in places
     )
-    return placed(blocks, (starts[-1], ends[-1]))
+    return placed(blocks, (starts[-1], sum(v.size for v in variables)))
 
 
 def project(columns: sp.csr_array, right: Array, y: Array) -> Array:

@@ -18,10 +18,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Effort, EffortSpentError
 from sdpdr.linalg.smallest import smallest_eigenvalue
-from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.boxes import dual_box, within
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
@@ -30,7 +28,7 @@ from sdpdr.program.certificate.moving import Move, distance, moves, reach, size
 from sdpdr.program.face import null_vectors
 from sdpdr.program.limits import Limits, TraceLimit
 from sdpdr.program.sdp import SDP
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import of_equations, of_program, with_equations
 
 # A loss, relative to the dual value as it was, that no other argument needs to improve on.
 _GOOD = 1e-9
@@ -57,9 +55,8 @@ def general(
     given = sdp
     # Beyond the price of a scalar that is slack of one row, a multiplier proves nothing.
     plain = within(dual_box(sdp) or {}, {r.label: duals[r.label] for r in sdp.rows})
-    matrices = {lmi.label: -svec(duals[lmi.label]) for lmi in sdp.lmis}
-    sdp = sdp.remembered(_with_equations)
-    y = on_equations(sdp, {**plain, **matrices})
+    sdp = sdp.remembered(with_equations)
+    y = on_equations(sdp, {**of_equations(given, duals), **plain})
     limits = sdp.remembered(Limits)
     account = Account(sdp, arithmetic, limits)
     claimed = sdp.dual_value(y)
@@ -83,24 +80,13 @@ def general(
         return Certificate(None, f"{reasons}, and {ended}")
     value, words, proving = best
     words = f"{words}; {arithmetic.words}"
-    kept = _of_program(given, proving)
+    kept = of_program(given, proving)
     return Certificate(sdp.report(value), words, arithmetic.rigorous, kept)
 
 
 def reaches(sdp: SDP, bound: float, goal: float | None) -> bool:
     """Whether a bound is as good as one that is good enough; both in the sense of the person."""
     return goal is not None and (bound <= goal if sdp.maximize else bound >= goal)
-
-
-def _with_equations(sdp: SDP) -> SDP:
-    """The program with equations alone, whose dual slack tells everything."""
-    return without_inequalities(without_lmis(sdp))
-
-
-def _of_program(sdp: SDP, y: Duals) -> dict[str, Array]:
-    """Multipliers of equalities as those of the rows and matrix inequalities they came from."""
-    found = {r.label: y[r.label] for r in sdp.rows if r.label in y}
-    return found | {lmi.label: -smat(y[lmi.label]) for lmi in sdp.lmis}
 
 
 def _attempts(

@@ -16,11 +16,12 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.linalg import BilinearForms, LinearMap
+from sdpdr.linalg import LinearMap
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.certificate.account import Account
 from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.free import Certificate, Duals
+from sdpdr.program.rescale import may_be_diagonal
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
@@ -76,10 +77,7 @@ def _partial_traces(rows: Rows, name: str) -> tuple[Index, Index, Array]:
     """Where each row begins, its points, and its coefficient: 0 unless it is a partial trace."""
     linear_map = rows.lhs[name]
     assert isinstance(linear_map, LinearMap)
-    off_diagonal = isinstance(linear_map, BilinearForms) and np.any(
-        np.diff(linear_map.left.indptr) != 1
-    )
-    if off_diagonal or linear_map.is_wide():
+    if not may_be_diagonal(linear_map) or linear_map.is_wide():
         return np.zeros(rows.m + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(rows.m)
     matrix = own_rows(linear_map.matrix())
     i, j = svec_pairs(matrix.indices)

@@ -199,18 +199,18 @@ def distance(sdp: SDP, y: Duals, move: Move) -> float:
     return t
 
 
-def _system(sdp: SDP, rows: list[Rows], step: Step = lambda: None) -> _System | None:
+def _system(sdp: SDP, rows: list[Rows], step: Step = lambda: None) -> _MultiplierSystem | None:
     """The least squares problem; None where it would be too large, or of free scalars alone."""
     too_large = sum(v.size for v in sdp.psd_variables) > LARGEST
-    return None if too_large or not rows or not _signed(sdp) else _System(sdp, rows, step)
+    return None if too_large or not rows or not _signed(sdp) else _MultiplierSystem(sdp, rows, step)
 
 
 def _signed(sdp: SDP) -> list[Variable]:
     """The variables whose dual slack has a sign to keep."""
-    return [v for v in sdp.variables if isinstance(v, PsdVariable) or v.nonnegative]
+    return [v for v in sdp.variables if v.is_signed]
 
 
-def _along(sdp: SDP, system: _System) -> Move | None:
+def _along(sdp: SDP, system: _MultiplierSystem) -> Move | None:
     along = system.solve(1.0, with_cost=False)
     if not _is_interior(sdp, along, with_cost=False):
         return None
@@ -258,7 +258,7 @@ def _is_interior(sdp: SDP, y: Duals, with_cost: bool = True) -> bool:
     return True
 
 
-class _System:
+class _MultiplierSystem:
     """Least squares for multipliers whose slack is a multiple of the identity."""
 
     def __init__(self, sdp: SDP, rows: list[Rows], step: Step) -> None:
@@ -269,7 +269,7 @@ class _System:
         sizes = [np.full(v.size, isinstance(v, PsdVariable)) for v in priced]
         self._in_matrices = np.concatenate(sizes)
         self._box = dual_box(sdp) or {}
-        self._cost = np.concatenate([_vector(sdp.cost(v.name)) for v in priced])
+        self._cost = np.concatenate([v.coordinates(sdp.cost(v.name)) for v in priced])
         self._free, self._free_cost = free_columns(sdp, rows)
         self.scale = float(np.max(np.abs(self._cost), initial=0.0)) or 1.0
 
@@ -314,7 +314,3 @@ def _identity(sdp: SDP, v: Variable) -> Array:
         return np.ones(v.size)
     q = np.linalg.qr(null_vectors(sdp, v.name).toarray())[0]
     return svec(np.eye(v.n) - q @ q.T)
-
-
-def _vector(cost: Matrix) -> Array:
-    return svec(cost) if sp.issparse(cost) or np.ndim(cost) == 2 else np.asarray(cost)

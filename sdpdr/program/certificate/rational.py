@@ -14,8 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact import range_of
-from sdpdr.linalg.exact_rows import Mask, Symmetric, Vector, add, matrix_row, vector_row
+from sdpdr.linalg.exact import Mask, Symmetric, Vector, add, matrix_row, range_of, vector_row
 from sdpdr.program.certificate.free import Certificate, Duals
 from sdpdr.program.rows import Expression
 from sdpdr.program.sdp import SDP

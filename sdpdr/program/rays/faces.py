@@ -23,15 +23,16 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.linalg import SvecMap, VectorMap
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.certificate.free import Duals, columns_of, free_columns, stack, unstack
 from sdpdr.program.face import stated_labels
-from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+from sdpdr.program.point import PsdVariable, Variable, VectorVariable, side_by_side
 from sdpdr.program.rays.relax import Mask, Relaxation, congruence
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import of_equations, of_program, with_equations
 
 # What counts as zero of a ray, relative to its largest parts.
 _SHARES = (1e-4, 1e-6, 1e-2)
@@ -61,18 +62,11 @@ def on_faces(sdp: SDP, y: Duals) -> Iterator[Relaxation]:
     y : mapping from label to array
         Of all rows and matrix inequalities.
     """
-    whole = without_inequalities(without_lmis(sdp))
+    whole = with_equations(sdp)
     if max(sum(v.size for v in whole.variables), whole.n_rows) > _MOST or stated_labels(whole):
         return
-    given = {r.label: y[r.label] for r in sdp.rows}
-    given |= {lmi.label: -svec(y[lmi.label]) for lmi in sdp.lmis}
-    matrices = [lmi.label for lmi in sdp.lmis]
-
-    def lift(found: Duals) -> dict[str, Array]:
-        full = {r.label: found[r.label] for r in sdp.rows}
-        return full | {label: smat(-found[label]) for label in matrices}
-
-    system = _System(whole)
+    given, lift = of_equations(sdp, y), partial(of_program, sdp)
+    system = _FaceSystem(whole)
     signs = {v.name: np.full(v.size, v.nonnegative) for v in whole.vector_variables}
     seen = {_Faces(signs, {v.name: v.n for v in whole.psd_variables}).key}
     for share in _SHARES:
@@ -99,7 +93,7 @@ class _Faces:
         return (*(mask.tobytes() for mask in self.inside.values()), *self.ranks.values())
 
 
-class _System:
+class _FaceSystem:
     """The equations of rays of a program of equalities, in units of its rows.
 
     Parameters
@@ -111,20 +105,14 @@ class _System:
         self._sdp = sdp
         sizes = np.concatenate([np.zeros(0), *map(row_sizes, sdp.rows)])
         # Powers of two change no digit.
-        self._units = np.exp2(np.round(np.log2(sizes)))
+        self._units = near_powers(sizes)
         self._columns = columns_of(sdp.rows, sdp.variables).toarray() / self._units[:, None]
-        costs = (
-            svec(np.asarray(sdp.cost(v.name) @ np.eye(v.n)))
-            if isinstance(v, PsdVariable)
-            else np.asarray(sdp.cost(v.name))
-            for v in sdp.variables
-        )
+        costs = (v.coordinates(sdp.cost(v.name)) for v in sdp.variables)
         self._cost = np.concatenate([np.zeros(0), *costs])
         self._is_of_rays = not np.any(self._cost)
         sides = np.concatenate([np.zeros(0), *(r.rhs for r in sdp.rows)])
         self._sides = sides / self._units
-        ends = np.cumsum([0, *(v.size for v in sdp.variables)]).tolist()
-        self._places = {v.name: slice(*ends[i : i + 2]) for i, v in enumerate(sdp.variables)}
+        self._places = side_by_side(sdp.variables)
 
     def faces(self, y: Array, share: float) -> _Faces | None:
         """The faces on which these multipliers seem to lie; None where they are far from a ray."""
@@ -136,7 +124,7 @@ class _System:
             slack = columns.T @ u + cost
             unit = np.linalg.norm(columns, axis=0) * float(np.max(np.abs(u), initial=0.0))
             unit = np.maximum(unit, np.abs(cost))
-            if isinstance(v, VectorVariable) and v.curvature is not None:
+            if v.curvature is not None:
                 found.inside[v.name] = np.ones(v.size, dtype=bool)
                 continue
             if isinstance(v, PsdVariable):
@@ -145,7 +133,7 @@ class _System:
                 found.ranks[v.name] = int(np.sum(slack > share * unit))
             else:
                 found.inside[v.name] = (slack > share * unit) & v.nonnegative
-            wrong = np.abs(slack) if isinstance(v, VectorVariable) and v.is_free else -slack
+            wrong = np.abs(slack) if v.is_free else -slack
             if np.any(wrong > _NEAR * unit):
                 return None
         return found

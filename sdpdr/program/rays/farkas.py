@@ -21,6 +21,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg.magnitudes import adjoint_magnitude
+from sdpdr.linalg.rounding import near_powers
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.account import Account
@@ -167,7 +168,7 @@ def complete(sdp: SDP, duals: Duals) -> dict[str, Array]:
     if not 1e-280 < size < 1e280:
         raise ArithmeticError("the multipliers say nothing about the right sides")
     # A power of two changes no digit.
-    scale = float(np.exp2(-np.round(np.log2(size))))
+    scale = 1.0 / float(near_powers(np.asarray(size)))
     return {label: scale * part for label, part in y.items()}
 
 

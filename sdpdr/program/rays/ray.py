@@ -12,8 +12,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import BilinearForms, InnerProduct, LinearMap, VectorMap
-from sdpdr.linalg.exact import Number, exact_terms, range_of, sign
-from sdpdr.linalg.exact_rows import Symmetric
+from sdpdr.linalg.exact import Number, Symmetric, exact_terms, range_of, sign
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.point import PsdVariable, Value, as_dense
 from sdpdr.program.rows import Expression
@@ -118,8 +117,7 @@ def whole_direction(sdp: SDP, values: Mapping[str, Array]) -> dict[str, Array] |
     for multiple in _MULTIPLES:
         candidate, distance = {}, 0.0
         for v in sdp.variables:
-            shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
-            wanted = multiple / largest * values.get(v.name, np.zeros(shape))
+            wanted = multiple / largest * values.get(v.name, np.zeros(v.extents))
             candidate[v.name] = np.round(wanted) + 0.0
             distance = max(distance, float(np.max(np.abs(candidate[v.name] - wanted), initial=0.0)))
         if distance <= _NEAR * multiple and _improves(sdp, candidate):

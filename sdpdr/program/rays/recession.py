@@ -20,13 +20,12 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.linalg import Combined, LinearMap, VectorMap, lengths_in
 from sdpdr.linalg.magnitudes import is_whole, is_written_exactly, least_share
-from sdpdr.linalg.svec import svec
 from sdpdr.linalg.walks import connected_components
 from sdpdr.program.attain.cone import largest_order
 from sdpdr.program.attain.rounding import magnitudes, objective_at, total_size
 from sdpdr.program.dual import dual_of
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.point import Factor, PsdVariable, Value, Variable, as_dense
+from sdpdr.program.point import Factor, Value, as_dense
 from sdpdr.program.rays.farkas import prove_infeasible
 from sdpdr.program.rays.ray import Kind, Ray, whole_direction
 from sdpdr.program.sdp import SDP
@@ -233,13 +232,9 @@ def _swept(direction: Mapping[str, Array]) -> dict[str, Array]:
 def _margin(sdp: SDP, direction: Mapping[str, Array]) -> float:
     """What is gained along a direction, over the size of its terms."""
     terms = [
-        sdp.objective[v.name].matrix().multiply(_coordinates(v, direction[v.name])[None, :]).data
+        sdp.objective[v.name].matrix().multiply(v.coordinates(direction[v.name])[None, :]).data
         for v in sdp.variables
         if v.name in sdp.objective
     ]
     stacked = np.concatenate(terms)
     return min(1.0, -float(stacked.sum()) / float(np.abs(stacked).sum()))
-
-
-def _coordinates(v: Variable, value: Array) -> Array:
-    return svec(value) if isinstance(v, PsdVariable) else value

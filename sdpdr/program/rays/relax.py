@@ -28,12 +28,12 @@ from sdpdr.linalg import QuadraticForms, VectorMap
 from sdpdr.linalg.svec import SQRT2, smat, svec, svec_pairs, svec_size
 from sdpdr.program.certificate.free import Duals
 from sdpdr.program.face import exposing_rows, null_vectors, visible_rows
-from sdpdr.program.point import PsdVariable, Variable, VectorVariable
+from sdpdr.program.point import PsdVariable, Variable
 from sdpdr.program.rays.unseen import range_basis, unseen_vectors
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
-from sdpdr.program.standard import without_inequalities, without_lmis
+from sdpdr.program.standard import with_equations
 
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -70,7 +70,7 @@ class Relaxation:
 def without_objective(sdp: SDP) -> SDP:
     """The program that asks for any feasible point."""
     variables = tuple(
-        replace(v, curvature=None) if isinstance(v, VectorVariable) else v for v in sdp.variables
+        v if v.curvature is None else replace(v, curvature=None) for v in sdp.variables
     )
     return replace(sdp, variables=variables, objective={}, constant=0.0, maximize=False)
 
@@ -121,7 +121,7 @@ def _relaxed(
     lmis = tuple(_compress(lmi, bases[lmi.label]) for lmi in sdp.lmis if bases[lmi.label].size)
     duals = {r.label: y[r.label][kept[r.label]] for r in rows}
     duals |= {lmi.label: -svec(_inside(y[lmi.label], bases[lmi.label])) for lmi in lmis}
-    smaller = without_inequalities(without_lmis(replace(sdp, rows=rows, lmis=lmis)))
+    smaller = with_equations(replace(sdp, rows=rows, lmis=lmis))
     program, is_exact = _without_unseen(smaller, exactly)
 
     def lift(found: Duals) -> dict[str, Array]:

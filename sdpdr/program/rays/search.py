@@ -36,21 +36,22 @@ from itertools import islice
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, largest
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.linalg import LinearMap, Trace, VectorMap
+from sdpdr.linalg import Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program.certificate.free import Duals
 from sdpdr.program.dual import dual_of
 from sdpdr.program.face import visible_rows
-from sdpdr.program.point import Point, PsdVariable, Variable, VectorVariable
+from sdpdr.program.point import Point, PsdVariable, VectorVariable
 from sdpdr.program.rays.farkas import complete, prove_infeasible
 from sdpdr.program.rays.ray import Ray
 from sdpdr.program.rays.recession import prove_unbounded
 from sdpdr.program.rays.relax import relaxations, without_objective
-from sdpdr.program.rows import Lmi, Rows
+from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_norms, row_sizes
+from sdpdr.program.standard import elastic
 
 Solve = Callable[[SDP], Point]
 
@@ -58,8 +59,6 @@ Solve = Callable[[SDP], Point]
 _HOPE = 1e-7
 # Relaxations whose middle is looked for.
 _ENOUGH = 4
-# Slack with which a row is missed, and its coefficients.
-_SIDES = (("over", -1.0), ("under", 1.0))
 
 
 def find_infeasibility(
@@ -190,43 +189,30 @@ def softened(sdp: SDP, sizes: dict[str, Array]) -> SDP:
     Rows that are not mentioned stay as they are.
     """
     sdp = without_objective(sdp)
-    variables: list[Variable] = list(sdp.variables)
-    objective: dict[str, LinearMap | VectorMap] = {}
+    priced = list[VectorVariable]()
     rows, lmis = [], []
-
-    def priced(name: str, size: int) -> str:
-        variables.append(VectorVariable(name, size, nonnegative=True))
-        objective[name] = VectorMap(np.ones((1, size)))
-        return name
-
     for r in sdp.rows:
-        if r.label not in sizes:
-            rows.append(r)
-            continue
-        lhs = _in_units(r, sizes[r.label])
-        for side, sign in _SIDES if r.relation == "==" else _SIDES[:1]:
-            one = sign * sp.eye_array(r.m, format="csr")
-            lhs[priced(f"{r.label}: {side}", r.m)] = VectorMap(one)
-        rows.append(Rows(r.label, r.relation, lhs, r.rhs / sizes[r.label]))
+        if r.label in sizes:
+            r, slack = elastic(r.scaled(1.0 / sizes[r.label]), f"{r.label}: ")
+            priced += slack
+        rows.append(r)
     for lmi in sdp.lmis:
-        size = float(np.max(np.abs(lmi.constant), initial=0.0)) or 1.0
+        size = largest(lmi.constant) or 1.0
+        priced.append(VectorVariable(f"{lmi.label}: lift", 1, nonnegative=True))
         lift = VectorMap(size * svec(np.eye(lmi.order))[:, None])
-        lhs = {**lmi.lhs, priced(f"{lmi.label}: lift", 1): lift}
-        lmis.append(Lmi(lmi.label, lmi.order, lhs, lmi.constant))
+        lmis.append(replace(lmi, lhs={**lmi.lhs, priced[-1].name: lift}))
     return replace(
         sdp,
-        variables=tuple(variables),
-        objective=objective,
+        variables=(*sdp.variables, *priced),
+        objective=_sum_of(priced),
         rows=tuple(rows),
         lmis=tuple(lmis),
         name=f"{sdp.name} softened".strip(),
     )
 
 
-def _in_units(rows: Rows, sizes: Array) -> dict[str, LinearMap | VectorMap]:
-    """The left sides of rows that are divided by their sizes."""
-    unit = sp.diags_array(1.0 / sizes, format="csr")
-    return {name: unit @ linear_map for name, linear_map in rows.lhs.items()}
+def _sum_of(scalars: list[VectorVariable]) -> Expression:
+    return {v.name: VectorMap(np.ones((1, v.size))) for v in scalars}
 
 
 def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
@@ -239,41 +225,32 @@ def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
     sizes : mapping from row label to array
         What rows are divided by. Rows that are not mentioned stay as they are.
     """
-    variables: list[Variable] = [*sdp.variables, VectorVariable("theta", 1, nonnegative=True)]
-    objective: dict[str, LinearMap | VectorMap] = {}
-    whole: dict[str, LinearMap | VectorMap] = {"theta": VectorMap(np.ones((1, 1)))}
-    for v in sdp.variables:
-        if isinstance(v, PsdVariable):
-            whole[v.name] = Trace(v.n)
-        elif v.nonnegative:
-            whole[v.name] = VectorMap(np.ones((1, v.size)))
+    theta, priced = VectorVariable("theta", 1, nonnegative=True), list[VectorVariable]()
+    signed = [v for v in sdp.vector_variables if v.nonnegative]
+    whole = {**_sum_of([theta, *signed]), **{v.name: Trace(v.n) for v in sdp.psd_variables}}
     sides = {r.label: r.rhs / sizes[r.label] for r in sdp.rows if r.label in sizes}
-    largest = max((_largest(b) for b in sides.values()), default=0.0)
+    largest = max((largest(b) for b in sides.values()), default=0.0)
     rows = [Rows("the whole", "==", whole, np.ones(1))]
     for r in sdp.rows:
-        if r.label not in sizes:
-            rows.append(r)
-            continue
-        lhs = _in_units(r, sizes[r.label])
-        lhs["theta"] = VectorMap(-sides[r.label][:, None] / (largest or 1.0))
-        for side, sign in _SIDES:
-            slack = VectorVariable(f"{r.label}: {side}", r.m, nonnegative=True)
-            variables.append(slack)
-            objective[slack.name] = VectorMap(np.ones((1, r.m)))
-            lhs[slack.name] = VectorMap(sign * sp.eye_array(r.m, format="csr"))
-        rows.append(Rows(r.label, "==", lhs, np.zeros(r.m)))
-    return SDP(tuple(variables), objective, tuple(rows), name=f"{sdp.name} homogeneous".strip())
+        if r.label in sizes:
+            lhs = dict(r.scaled(1.0 / sizes[r.label]).lhs)
+            lhs[theta.name] = VectorMap(-sides[r.label][:, None] / (largest or 1.0))
+            r, slack = elastic(Rows(r.label, "==", lhs, np.zeros(r.m)), f"{r.label}: ")
+            priced += slack
+        rows.append(r)
+    name = f"{sdp.name} homogeneous".strip()
+    return SDP((*sdp.variables, theta, *priced), _sum_of(priced), tuple(rows), name=name)
 
 
 def directions(sdp: SDP) -> SDP:
     """The program for the direction of recession that improves the objective most."""
-    moving = tuple(v for v in sdp.variables if isinstance(v, PsdVariable) or v.curvature is None)
+    moving = tuple(v for v in sdp.variables if v.curvature is None)
     names = {v.name for v in moving}
     norms = _norms(sdp)
     rows = []
     for r in sdp.rows:
-        lhs = _in_units(r, norms.get(r.label, np.ones(r.m)))
-        lhs = {name: a for name, a in lhs.items() if name in names}
+        scaled = r.scaled(1.0 / norms.get(r.label, np.ones(r.m)))
+        lhs = {name: a for name, a in scaled.lhs.items() if name in names}
         rows.append(Rows(r.label, r.relation, lhs, np.zeros(r.m)))
     for v in moving:
         if isinstance(v, PsdVariable):
@@ -284,7 +261,7 @@ def directions(sdp: SDP) -> SDP:
         if not v.nonnegative:
             rows.append(Rows(f"{v.name}: least", "<=", {v.name: VectorMap(-one)}, np.ones(v.size)))
     objective = {name: a for name, a in sdp.objective.items() if name in names}
-    cost = max((_largest(row_norms(a)) for a in objective.values()), default=0.0)
+    cost = max((largest(row_norms(a)) for a in objective.values()), default=0.0)
     return SDP(
         variables=moving,
         objective={name: (1.0 / (cost or 1.0)) * a for name, a in objective.items()},
@@ -313,8 +290,4 @@ def _sides(sdp: SDP) -> dict[str, Array]:
 
 def _largest_side(sdp: SDP) -> float:
     constants = (*(r.rhs for r in sdp.rows), *(lmi.constant for lmi in sdp.lmis))
-    return max((_largest(b) for b in constants), default=0.0)
-
-
-def _largest(numbers: Array) -> float:
-    return float(np.max(np.abs(numbers), initial=0.0))
+    return max((largest(b) for b in constants), default=0.0)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
+import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import (
@@ -122,7 +123,7 @@ def _null_space(rows: sp.csr_array, is_exact: bool, exactly: bool) -> Array:
     none = np.zeros((n, 0))
     if exactly and not is_exact:
         return none
-    sizes = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    sizes = spl.norm(rows, axis=1)
     unit = sp.diags_array(1.0 / np.where(sizes > 0.0, sizes, 1.0)) @ rows
     values, vectors = np.linalg.eigh((unit.T @ unit).toarray())
     null = vectors[:, values <= _SMALL * max(float(values[-1]), 1e-300)]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible, is_written_admissibly
 from sdpdr.base.errors import FileFormatError
-from sdpdr.program.entries import Entries
+from sdpdr.program.entries import FileEntries
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
@@ -251,7 +251,7 @@ class _Source:
                 self.fail(int(line[k]), f"{ALLOWED}; found {words[k]!r}")
         return values
 
-    def entries(self, m: int, sizes: Index) -> Entries:
+    def entries(self, m: int, sizes: Index) -> FileEntries:
         """Everything that is left: lines of matrix, block, row, column, value."""
         form = "five numbers: matrix, block, row, column, value"
         remark = '; a comment begins with * or " and has a line of its own'
@@ -278,7 +278,7 @@ class _Source:
         inside = (np.minimum(i, j) >= 1) & (np.maximum(i, j) <= np.abs(size))
         insist(inside, "row and column from 1 to the size of the block")
         insist((size > 0) | (i == j), "an entry on the diagonal, as the block has a negative size")
-        entries, clash = Entries(where.T.astype(np.int64), table[:, 4]).upper()
+        entries, clash = FileEntries(where.T.astype(np.int64), table[:, 4]).upper()
         insist(~clash, "each entry once, or alike in both triangles")
         return entries
 

@@ -9,16 +9,15 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg import Products, SvecMap, VectorMap
-from sdpdr.linalg.exact_rows import Mask
+from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.point import Point, PsdVariable, Value, Variable, as_dense
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import fresh_name
-from sdpdr.reduce.facial.basis import Selection
+from sdpdr.reduce.facial.basis import AnyMap, Basis, Selection, basis_of, states_face
 from sdpdr.reduce.facial.coefficients import read, touched
 from sdpdr.reduce.facial.faces import Faces
-from sdpdr.reduce.facial.restrict import AnyMap, Basis, basis_of, states_face
 
 
 def build(faces: Faces) -> tuple[SDP, _Way]:
@@ -126,8 +125,7 @@ class _Way:
         values: dict[str, Value] = {}
         for v in self.sdp.variables if point.values else ():
             if v.name not in point.values:
-                shape = (v.n, v.n) if isinstance(v, PsdVariable) else (v.size,)
-                values[v.name] = np.zeros(shape)
+                values[v.name] = np.zeros(v.extents)
             elif v.name in self.bases:
                 values[v.name] = self.bases[v.name].lift(point.values[v.name])
             elif v.name in self.kept:

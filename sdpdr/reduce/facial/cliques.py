@@ -26,7 +26,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg import Combined, LinearMap, VectorMap, lengths_of
-from sdpdr.linalg.exact_rows import Vector, add
+from sdpdr.linalg.exact import Vector, add
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.faces import Multiplier
 

@@ -23,7 +23,8 @@ from sdpdr.linalg import (
     SvecMap,
     VectorMap,
 )
-from sdpdr.linalg.exact_rows import SMALL, Mask, upper
+from sdpdr.linalg.exact import SMALL, Mask, upper
+from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.linalg.svec import svec_pairs
 
 
@@ -123,22 +124,17 @@ def touched(linear_map: LinearMap | VectorMap, places: Mask) -> Mask:
     """
     if isinstance(linear_map, VectorMap):
         return _rows_with(linear_map.matrix(), places)
-    if isinstance(linear_map, SvecMap):
-        matrix = linear_map.matrix()
-        i, j = svec_pairs(matrix.indices)
-        hit = places[i] | places[j]
-        row = np.repeat(np.arange(linear_map.m), np.diff(matrix.indptr))
-        return np.bincount(row[hit], minlength=linear_map.m) > 0
-    if isinstance(linear_map, BilinearForms):
-        return _rows_with(linear_map.left, places) | _rows_with(linear_map.right, places)
-    if isinstance(linear_map, Stacked):
-        return np.concatenate([touched(a, places) for a in linear_map.maps])
-    if isinstance(linear_map, Summed):
-        return np.logical_or.reduce([touched(a, places) for a in linear_map.maps])
-    if isinstance(linear_map, Combined):
-        inner = touched(linear_map.inner, places).astype(float)
-        return np.asarray(abs(linear_map.weights) @ inner > 0.0)
-    return np.ones(linear_map.m, dtype=bool)
+
+    def leaf(part: LinearMap) -> Mask:
+        if isinstance(part, SvecMap):
+            i, j = svec_pairs(part.matrix().indices)
+            hit = _entries(part.matrix())[0][places[i] | places[j]]
+            return np.bincount(hit, minlength=part.m) > 0
+        if isinstance(part, BilinearForms):
+            return _rows_with(part.left, places) | _rows_with(part.right, places)
+        return np.ones(part.m, dtype=bool)
+
+    return some_of_rows(linear_map, leaf)
 
 
 def _rows_with(matrix: sp.csr_array, places: Mask) -> Mask:

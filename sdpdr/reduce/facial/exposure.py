@@ -8,8 +8,9 @@ from operator import is_
 
 import scipy.sparse as sp
 
+from sdpdr.base.arrays import from_places
 from sdpdr.base.errors import ModelError
-from sdpdr.linalg.exact_rows import Symmetric, add
+from sdpdr.linalg.exact import Symmetric, add
 from sdpdr.program.point import PsdVariable
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.faces import Consequences, Faces, Multiplier
@@ -133,11 +134,5 @@ def verify(sdp: SDP, exposures: tuple[Exposure, ...]) -> bool:
 
 
 def _sparse(matrix: Symmetric, n: int) -> sp.csr_array:
-    upper = sp.coo_array(
-        (
-            [float(a) for a in matrix.values()],
-            ([i for i, _ in matrix], [j for _, j in matrix]),
-        ),
-        shape=(n, n),
-    )
+    upper = from_places(((i, j, a) for (i, j), a in matrix.items()), (n, n))
     return sp.csr_array(upper + sp.triu(upper, 1).T)

@@ -26,8 +26,7 @@ from typing import TypeAlias
 import numpy as np
 
 from sdpdr.linalg import LinearMap, VectorMap
-from sdpdr.linalg.exact import range_of
-from sdpdr.linalg.exact_rows import (
+from sdpdr.linalg.exact import (
     Mask,
     Symmetric,
     Vector,
@@ -35,12 +34,12 @@ from sdpdr.linalg.exact_rows import (
     matrix_row,
     matrix_row_over_root,
     over_root,
+    range_of,
     vector_row,
     vector_row_over_root,
 )
 from sdpdr.linalg.svec import svec_pairs, svec_size
 from sdpdr.program.echelon import Echelon
-from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.rows import Expression, Lmi, Rows
 from sdpdr.program.sdp import SDP
 
@@ -152,10 +151,7 @@ class Faces:
         self, rows: Mapping[str, Iterable[int]], zeros: Iterable[tuple[str, int]]
     ) -> dict[str, Mask]:
         """Some rows and columns of the matrices, and some scalars, as masks."""
-        found = {
-            v.name: np.zeros(v.n if isinstance(v, PsdVariable) else v.size, dtype=bool)
-            for v in self.sdp.variables
-        }
+        found = {v.name: np.zeros(v.extents[0], dtype=bool) for v in self.sdp.variables}
         for name, chosen in rows.items():
             found[name][sorted(chosen)] = True
         for name, k in zeros:
@@ -262,10 +258,8 @@ class Faces:
         )
 
     def _signed(self, name: str, coefficients: Vector) -> bool:
-        variable = self.sdp.variable(name)
-        assert isinstance(variable, VectorVariable)
-        nonnegative = variable.nonnegative
-        return all(nonnegative and s > 0 for s in coefficients.values())
+        signed = self.sdp.variable(name).is_signed
+        return all(signed and s > 0 for s in coefficients.values())
 
     def absorb(self, proved: Consequences) -> None:
         """Restrict the faces to what was proved."""

@@ -24,8 +24,8 @@ import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.exact_rows import Symmetric
+from sdpdr.base.arrays import Array, Matrix, from_places
+from sdpdr.linalg.exact import Symmetric
 from sdpdr.linalg.svec import svec_pairs
 from sdpdr.program.echelon import Echelon
 from sdpdr.program.face import null_vectors
@@ -171,13 +171,8 @@ def _basis(sdp: SDP, name: str, echelon: Echelon) -> tuple[sp.csr_array, Array]:
     are completed elsewhere.
     """
     n = sdp.cost(name).shape[0]
-    rows, columns, entries = [], [], []
-    for i in range(n):
-        for j, value in echelon.row(i).items():
-            rows.append(i)
-            columns.append(j)
-            entries.append(float(value))
-    V = sp.csr_array((entries, (rows, columns)), shape=(n, n))
+    entries = ((i, j, value) for i in range(n) for j, value in echelon.row(i).items())
+    V = from_places(entries, (n, n))
     kept = [i for i in range(n) if i not in echelon.vectors]
     within = np.eye(n)[:, kept]
     stated = (V @ within).T @ null_vectors(sdp, name).toarray()

@@ -147,7 +147,7 @@ def facial_reduction(
     >>> found.check(), found.exposures[0].words
     (True, "row 0 of 'corner' makes the diagonal entry 0 of 'X' vanish, with its row and column")
     """
-    search = _Search(sdp, lend, cliques_up_to)
+    search = _FaceSearch(sdp, lend, cliques_up_to)
     infeasible = search.run()
     steps = tuple(search.steps)
     if infeasible is not None:
@@ -184,7 +184,7 @@ def exposures_from(sdp: SDP, duals: Mapping[str, Array]) -> tuple[Exposure, ...]
     return () if found is None else (_step(faces, *found, "combination", ()),)
 
 
-class _Search:
+class _FaceSearch:
     """The rounds of the search."""
 
     def __init__(self, sdp: SDP, lend: Lent | None, cliques_up_to: int) -> None:

@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.exact_rows import Vector, add
+from sdpdr.linalg.exact import Vector, add
 from sdpdr.program.echelon import Echelon
-from sdpdr.program.point import VectorVariable
 from sdpdr.program.rays.unseen import with_identity
 from sdpdr.reduce.facial.faces import Faces, Line, Multiplier
 from sdpdr.reduce.facial.scan import Found, Place
@@ -80,10 +79,8 @@ def _of_scalars(faces: Faces, lines: list[Line], t: Array) -> Iterator[Vector]:
             for k, b in row.items():
                 columns.setdefault((name, k), {})[e] = b
     for (name, _), column in columns.items():
-        variable = faces.sdp.variable(name)
-        assert isinstance(variable, VectorVariable)
         value = sum(float(b) * t[e] for e, b in column.items())
-        if not variable.nonnegative or abs(value) < _SINGULAR:
+        if not faces.sdp.variable(name).is_signed or abs(value) < _SINGULAR:
             yield column
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from sdpdr.base.arrays import Index
 from sdpdr.linalg import LinearMap
-from sdpdr.linalg.exact_rows import Mask
+from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import svec_index, svec_pairs, svec_size
 from sdpdr.program.face import exposing_rows
-from sdpdr.program.point import VectorVariable
 from sdpdr.program.rows import Expression
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce.facial.coefficients import signs, touched
@@ -109,8 +108,7 @@ def _candidates(sdp: SDP, lhs: Expression, up: Mask, down: Mask) -> Index:
         if not np.any(up | down):
             break
         positive, negative = signs(linear_map)
-        variable = sdp.variable(name)
-        if isinstance(variable, VectorVariable) and not variable.nonnegative:
+        if not sdp.variable(name).is_signed:
             # A free scalar must not appear at all.
             positive = negative = positive & negative
         up, down = up & positive, down & negative

@@ -24,9 +24,9 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, from_places
 from sdpdr.linalg import VectorMap
-from sdpdr.linalg.exact_rows import Mask
+from sdpdr.linalg.exact import Mask
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.program.point import Point, VectorVariable, as_dense
 from sdpdr.program.rows import Lmi, Relation, Rows
@@ -129,21 +129,16 @@ def _matrix(faces: Faces, name: str, n: int, lines: list[Line]) -> sp.csr_array:
     pivots = faces.echelons[name].vectors
     left = [i for i in range(n) if i not in pivots]
     new = {i: k for k, i in enumerate(left)}
-    entries = [
+    entries = (
         (int(svec_index(new[i], new[j])), e, float(a) * (1.0 if i == j else SQRT2))
         for e, line in enumerate(lines)
         for (i, j), a in line.matrices.get(name, {}).items()
-    ]
-    place = ([p for p, _, _ in entries], [e for _, e, _ in entries])
-    data = [a for _, _, a in entries]
-    return sp.csr_array((data, place), shape=(svec_size(len(left)), len(lines)))
+    )
+    return from_places(entries, (svec_size(len(left)), len(lines)))
 
 
 def _scalars(name: str, size: int, lines: list[Line]) -> sp.csr_array:
-    entries = [
-        (k, e, float(b))
-        for e, line in enumerate(lines)
-        for k, b in line.scalars.get(name, {}).items()
-    ]
-    place = ([k for k, _, _ in entries], [e for _, e, _ in entries])
-    return sp.csr_array(([b for _, _, b in entries], place), shape=(size, len(lines)))
+    entries = (
+        (k, e, b) for e, line in enumerate(lines) for k, b in line.scalars.get(name, {}).items()
+    )
+    return from_places(entries, (size, len(lines)))

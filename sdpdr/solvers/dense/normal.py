@@ -21,7 +21,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.congruent import Block
+from sdpdr.linalg.congruent import BlockColumns
 from sdpdr.solvers.dense.scaling import Cones, Scaling
 
 # What is added to a matrix of unit diagonal that may be singular; more where that is too little.
@@ -67,7 +67,7 @@ class Normal:
     def __init__(self, data: Data) -> None:
         self._data, cones = data, data.cones
         self._blocks = [
-            Block.of(order, data.M[begin:end])
+            BlockColumns.of(order, data.M[begin:end])
             for order, begin, end in zip(cones.orders, cones.ends, cones.ends[1:], strict=False)
         ]
         self._half_lines()

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.linalg.svec import full_from_svec, smat, svec
-from sdpdr.program.attain.basis import Block
+from sdpdr.program.attain.basis import ConeBlock
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.newton import finite
 
@@ -79,7 +79,7 @@ class Equations:
     A : sparse array of shape (m, N)
     b : array of shape (m,)
     c, curvature : arrays of shape (N,)
-    blocks : tuple of Block
+    blocks : tuple of ConeBlock
     nonnegative, free : arrays of int
     units, rows : arrays of shapes (N,) and (m,)
         x of the program is units times x here; rows of A were multiplied by those of the program.
@@ -98,7 +98,7 @@ class Equations:
     b: Array
     c: Array
     curvature: Array
-    blocks: tuple[Block, ...]
+    blocks: tuple[ConeBlock, ...]
     nonnegative: Index
     free: Index
     units: Array
@@ -152,7 +152,7 @@ class Equations:
         return replace(self, c=self.c / price, curvature=self.curvature / price, price=price)
 
 
-def _matrices(A: sp.csr_array, block: Block) -> tuple[Index, sp.csr_array]:
+def _matrices(A: sp.csr_array, block: ConeBlock) -> tuple[Index, sp.csr_array]:
     n, part = block.order, A[:, block.part]
     rows = np.flatnonzero(np.diff(part.indptr))
     full = sp.csr_array(part[rows] @ full_from_svec(n).T)
@@ -163,7 +163,7 @@ def _matrices(A: sp.csr_array, block: Block) -> tuple[Index, sp.csr_array]:
 class Frame:
     """Common eigenvectors of X and S of one block, the range of S first, and eigenvalues."""
 
-    block: Block
+    block: ConeBlock
     x: Array
     s: Array
     vectors: Array

@@ -204,7 +204,7 @@ class Optimum:
         for block in self.program.blocks:
             chosen[block.part] = block.name in names
         for v in self.sdp.vector_variables:
-            start = self.program.start(v.name)
+            start = self.program.part(v.name).start
             chosen[start : start + v.size] = v.name in names
         return chosen
 

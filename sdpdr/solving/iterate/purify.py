@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.spectral import factor_spectrum
-from sdpdr.linalg.svec import SQRT2, svec_pairs
+from sdpdr.linalg.svec import SQRT2, slopes, svec_pairs
 from sdpdr.program import SDP, Factor
 from sdpdr.program.face import exposing_rows, null_vectors
 from sdpdr.program.point import PsdVariable, Value, leading_factor, spectrum_of
@@ -260,7 +260,7 @@ class _Violations:
         r = factor.shape[1]
         parts = [sp.kron(sp.csr_array(self.null.T), sp.eye_array(r))]
         for rows, matrix, scale in self.rows:
-            slope = sp.diags_array(scale) @ _slopes(matrix, factor)
+            slope = sp.diags_array(scale) @ slopes(matrix, factor)
             if rows.relation == "<=":
                 linear_map = rows.lhs[self.name]
                 assert isinstance(linear_map, LinearMap)
@@ -268,19 +268,6 @@ class _Violations:
                 slope = sp.diags_array(over.astype(float)) @ slope
             parts.append(slope)
         return sp.vstack(parts, format="csr")
-
-
-def _slopes(matrix: sp.csr_array, factor: Array) -> sp.csr_array:
-    """Derivative of A(R R^T) by the entries of R, row by row; shape (m, n r)."""
-    n, r = factor.shape
-    entries = matrix.tocoo()
-    i, j = svec_pairs(entries.col)
-    weight = entries.data * np.where(i == j, 1.0, SQRT2)
-    columns = np.arange(r)
-    row = np.repeat(np.tile(entries.row, 2), r)
-    column = np.concatenate([i[:, None] * r + columns, j[:, None] * r + columns]).ravel()
-    value = np.concatenate([weight[:, None] * factor[j], weight[:, None] * factor[i]]).ravel()
-    return sp.csr_array((value, (row, column)), shape=(matrix.shape[0], n * r))
 
 
 def _truncated(value: Value, rank: int) -> Array:

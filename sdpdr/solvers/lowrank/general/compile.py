@@ -115,7 +115,7 @@ def _curvature(variable: VectorVariable) -> Array:
 
 def _column(variable: PsdVariable | VectorVariable, stacks: list[tuple[Expression, int]]) -> Part:
     """All rows on one variable; scalars as the diagonal of a matrix."""
-    n = variable.n if isinstance(variable, PsdVariable) else variable.size
+    n = variable.extents[0]
     parts, missing = [], 0
     for expression, m in stacks:
         found = expression.get(variable.name)
