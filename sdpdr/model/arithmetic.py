@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sdpdr.model.language.statements import Comparison, Statement
 
 
-class Arithmetic(ABC):
+class Operators(ABC):
     """What can be read as an affine expression: it adds, multiplies by numbers, and compares."""
 
     __hash__ = object.__hash__
@@ -366,7 +366,7 @@ def _as_constant(values: Array, shape: tuple[int, ...]) -> Affine:
 
 def _stack(operand: Any) -> Any:
     """An operand of ``@``: an expression, a matrix, or matrices as one array of three axes."""
-    if isinstance(operand, Arithmetic):
+    if isinstance(operand, Operators):
         return operand.affine()
     if sp.issparse(operand):
         return operand
@@ -390,7 +390,7 @@ def hint(other: Any) -> str:
         return "; blocks and comparisons are added to maximize(...), minimize(...) or other blocks"
     several = other.flat if isinstance(other, np.ndarray) and other.dtype == object else other
     if isinstance(several, (list, tuple, np.flatiter)) and any(
-        isinstance(part, Arithmetic) for part in several
+        isinstance(part, Operators) for part in several
     ):
         return "; expressions become one by numpy.hstack, numpy.stack or numpy.block"
     return ""

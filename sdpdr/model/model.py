@@ -13,7 +13,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
 from sdpdr.model.affine import Declared, evaluate, require_one
-from sdpdr.model.arithmetic import Arithmetic, is_curved
+from sdpdr.model.arithmetic import Operators, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded
@@ -68,7 +68,7 @@ class Model(NothingButAdded):
             spoken = _speaks_of(other)
             other = other.told_apart({block.label for block in self.blocks})
             return self._with((other,), spoken, self.name)
-        if isinstance(other, Arithmetic):
+        if isinstance(other, Operators):
             raise ModelError(
                 f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
                 "or write maximize(expression)."

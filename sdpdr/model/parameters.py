@@ -13,13 +13,13 @@ from sdpdr.base.arrays import Array, Index, own_rows
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg import VectorMap
 from sdpdr.model.affine import Affine, joined
-from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.axes import shape_of
 
 T = TypeVar("T")
 
 
-class Parameter(Arithmetic):
+class Parameter(Operators):
     """Numbers that have a name, and may be changed between solves.
 
     A parameter is a constant to all operators; times an expression of variables, it is a

@@ -11,7 +11,7 @@ import cvxpy as cp
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError, UnknownNameError
-from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
+from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.problem import refuse
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
@@ -93,7 +93,7 @@ class CVXPY(ConicInterface):
         verbose: bool,
         solver_opts: Mapping[str, Any],
         solver_cache: object = None,
-    ) -> Answer:
+    ) -> GradedAnswer:
         """Solve what cvxpy has made of a problem.
 
         Parameters
@@ -108,7 +108,7 @@ class CVXPY(ConicInterface):
 
         Returns
         -------
-        Answer
+        GradedAnswer
         """
         _refuse_unknown(solver_opts)
         watch = Deadline()
@@ -122,7 +122,7 @@ class CVXPY(ConicInterface):
         if solution is None:
             solution = solve(reading.sdp, **options)
         cache[self.name()] = (reading.sdp, solution)
-        return Answer(reading, solution, watch.spent)
+        return GradedAnswer(reading, solution, watch.spent)
 
 
 def _from(before: SDP, last: Solution, sdp: SDP, options: Mapping[str, Any]) -> Solution | None:

@@ -23,7 +23,7 @@ _FEWEST = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class MergedUnknowns:
     """A program with one unknown for those that are alike, and the way back.
 
     Attributes
@@ -46,17 +46,18 @@ class Alike:
         return (z / np.bincount(self.row, minlength=z.size))[self.row]
 
 
-def alike(program: ConicProgram) -> Alike | None:
+def alike(program: ConicProgram) -> MergedUnknowns | None:
     """The program with one unknown for those that may change places; None where there are none.
 
     Examples
     --------
     Two unknowns that both bound x and -x, where their sum is to be least:
 
-    >>> from sdpdr.model.conic.pieces import Columns, Cone
+    >>> from sdpdr.model.conic.pieces import Columns, ConeRows
     >>> bound = [[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [-1.0, -1.0, 0.0], [-1.0, 0.0, -1.0]]
     >>> rows = np.array([*bound, *bound, [1.0, 0.0, 0.0]])
-    >>> cones = [Cone("nonnegative", "bounds", np.arange(8)), Cone("zero", "x", np.array([8]))]
+    >>> limits = ConeRows("nonnegative", "bounds", np.arange(8))
+    >>> cones = [limits, ConeRows("zero", "x", np.array([8]))]
     >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
     >>> given = ConicProgram(
     ...     np.array([0.0, 1.0, 1.0]), 0.0, sp.csr_array(rows), np.zeros(9), cones, columns
@@ -67,7 +68,7 @@ def alike(program: ConicProgram) -> Alike | None:
     """
     if program.root is not None:
         return None
-    found = _Search(program)
+    found = _Interchange(program)
     if not found.is_worth_it:
         return None
     column, row = found.pairs()
@@ -76,7 +77,7 @@ def alike(program: ConicProgram) -> Alike | None:
     return _merged(program, column, row)
 
 
-class _Search:
+class _Interchange:
     """Unknowns of cvxpy's in inequalities alone, and rows that have one of them beside others."""
 
     def __init__(self, program: ConicProgram) -> None:
@@ -158,7 +159,7 @@ def _places(ends: Index, rows: Index) -> Index:
     return np.arange(np.sum(counts)) + np.repeat(ends[rows] - before, counts)
 
 
-def _merged(program: ConicProgram, column: Index, row: Index) -> Alike:
+def _merged(program: ConicProgram, column: Index, row: Index) -> MergedUnknowns:
     """The program of those that stand for others."""
     columns, column = np.unique(column, return_inverse=True)
     rows, row = np.unique(row, return_inverse=True)
@@ -180,4 +181,4 @@ def _merged(program: ConicProgram, column: Index, row: Index) -> Alike:
         cones=cones,
         columns=named,
     )
-    return Alike(smaller, column, row)
+    return MergedUnknowns(smaller, column, row)

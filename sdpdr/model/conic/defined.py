@@ -64,11 +64,11 @@ def defined(program: ConicProgram) -> Defined | None:
     --------
     The squares of y, where y = x - 3, twice:
 
-    >>> from sdpdr.model.conic.pieces import Columns, Cone
+    >>> from sdpdr.model.conic.pieces import Columns, ConeRows
     >>> rows = sp.csr_array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
     >>> root = sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
-    >>> cones = [Cone("zero", "y", np.arange(2))]
+    >>> cones = [ConeRows("zero", "y", np.arange(2))]
     >>> given = ConicProgram(np.zeros(3), 0.0, rows, np.full(2, 3.0), cones, columns, root=root)
     >>> found = defined(given)
     >>> found.program.root.toarray().round(3), found.program.root_shift.round(3)

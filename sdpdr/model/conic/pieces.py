@@ -35,7 +35,7 @@ Kind = Literal["zero", "nonnegative", "second-order", "psd"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cone:
+class ConeRows:
     """Rows of a conic program that lie in one cone.
 
     Attributes
@@ -77,7 +77,7 @@ class ConicProgram:
     constant : float
     matrix : sparse array of shape (m, n)
     rhs : array of shape (m,)
-    cones : sequence of Cone
+    cones : sequence of ConeRows
         Every row is in one.
     columns : sequence of Columns
         Every column is in one.
@@ -94,7 +94,7 @@ class ConicProgram:
     constant: float
     matrix: sp.csr_array
     rhs: Array
-    cones: Sequence[Cone]
+    cones: Sequence[ConeRows]
     columns: Sequence[Columns]
     maximize: bool = False
     name: str = ""
@@ -112,7 +112,7 @@ class Piece:
     place : array of int
         Of a matrix, in the order of ``svec``.
     shift, scale : array
-    cone : Cone or None
+    cone : ConeRows or None
         Whose rows say no more than that the variable is positive semidefinite.
     """
 
@@ -120,7 +120,7 @@ class Piece:
     place: Index
     shift: Array
     scale: Array
-    cone: Cone | None = None
+    cone: ConeRows | None = None
 
     def map(self, rows: sp.csr_array) -> LinearMap | VectorMap:
         """What rows have in these columns, in the units of the variable, as a map."""
@@ -177,7 +177,7 @@ class Pieces:
             self._position[piece.place] = start + np.arange(piece.place.size)
             self._units[piece.place] = piece.units
 
-    def _may_be_variables(self) -> list[Cone]:
+    def _may_be_variables(self) -> list[ConeRows]:
         """Matrices whose diagonal entries have a column each."""
         count = np.diff(self.program.matrix.indptr)
         found = []
@@ -188,7 +188,7 @@ class Pieces:
                     found.append(cone)
         return found
 
-    def _claim_matrix(self, cone: Cone, matrix: sp.csr_array, rhs: Array) -> None:
+    def _claim_matrix(self, cone: ConeRows, matrix: sp.csr_array, rhs: Array) -> None:
         """A matrix variable, where entries are columns of their own."""
         place = matrix.indices
         if np.any(np.diff(matrix.indptr) != 1) or not self._free[place].all():
@@ -280,8 +280,8 @@ def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
 
 
 def symmetric_rows(
-    program: ConicProgram, cones: Sequence[Cone]
-) -> Iterator[tuple[Cone, sp.csr_array, Array]]:
+    program: ConicProgram, cones: Sequence[ConeRows]
+) -> Iterator[tuple[ConeRows, sp.csr_array, Array]]:
     """Rows and right sides of the upper triangle of matrices, in the order of ``svec``."""
     if not cones:
         return

@@ -22,7 +22,7 @@ from sdpdr.linalg import (
     Trace,
 )
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
 from sdpdr.program.point import PsdVariable
 
@@ -30,7 +30,7 @@ from sdpdr.program.point import PsdVariable
 _WHOLE = 4_000_000
 
 
-class PsdMatrix(Arithmetic):
+class PsdMatrix(Operators):
     """A positive semidefinite matrix, as `psd` makes it.
 
     Its parts have structure, and are never read from the whole of it: entries, distances, sums and
@@ -154,7 +154,7 @@ class PsdMatrix(Arithmetic):
         return self._of(QuadraticForms(rows), v.shape[:-1])
 
     def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, Arithmetic):
+        if isinstance(other, Operators):
             return super().__matmul__(other)
         right = as_real(other) if sp.issparse(other) else constant_of(other)
         if right.ndim not in (1, 2) or right.shape[0] != self.n:
@@ -181,7 +181,7 @@ class PsdMatrix(Arithmetic):
         return f"psd({self.name!r}, {self.n})"
 
 
-class PsdProduct(Arithmetic):
+class PsdProduct(Operators):
     """A positive semidefinite matrix times a matrix of numbers, from either side or from both.
 
     Its trace is as sparse as the numbers are; all of its values are written down when something
@@ -280,7 +280,7 @@ def _chained(one: Any, other: Any) -> Any:
 
 def _matrix_of_numbers(given: Any, length: int, axis: int = 0) -> Any:
     """Numbers of one axis or two that fit; None for all else, which is told by others."""
-    if isinstance(given, (Arithmetic, list, tuple)):
+    if isinstance(given, (Operators, list, tuple)):
         return None
     numbers = as_real(given) if sp.issparse(given) else constant_of(given)
     return numbers if numbers.ndim in (1, 2) and numbers.shape[axis] == length else None

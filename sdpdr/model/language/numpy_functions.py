@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.arithmetic import Operators
 from sdpdr.model.language.functions import norm
 from sdpdr.model.operands import refuse
 
@@ -103,7 +103,7 @@ def _gathered(parts: Sequence[Affine], where: Index) -> Affine:
     return total
 
 
-def _diag(of: Arithmetic, k: int = 0) -> Affine:
+def _diag(of: Operators, k: int = 0) -> Affine:
     return of.diagonal() if len(of.shape) == 2 and not k else _moved(np.diag, of, k)
 
 
@@ -130,7 +130,7 @@ def _kron(a: Any, b: Any) -> Affine:
     return product.reshape(p * r, q * s)
 
 
-def _diff(of: Arithmetic, n: int = 1, axis: int = -1) -> Affine:
+def _diff(of: Operators, n: int = 1, axis: int = -1) -> Affine:
     whole = of.affine()
     for _ in range(n):
         along = np.moveaxis(whole.places(), axis, 0)
@@ -140,7 +140,7 @@ def _diff(of: Arithmetic, n: int = 1, axis: int = -1) -> Affine:
     return whole
 
 
-def _cumsum(of: Arithmetic, axis: int | None = None) -> Affine:
+def _cumsum(of: Operators, axis: int | None = None) -> Affine:
     if axis is None:
         flat = of.reshape(-1)
         return np.tri(flat.m) @ flat

@@ -15,7 +15,7 @@ from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, Var
-from sdpdr.model.arithmetic import Arithmetic, hint
+from sdpdr.model.arithmetic import Operators, hint
 from sdpdr.model.language.statements import is_symmetric, svec_of
 from sdpdr.model.terms import AtMost, Called, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
@@ -25,7 +25,7 @@ Point: TypeAlias = "Mapping[str, Any]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
 
 
-class Part(ABC):
+class ConvexPart(ABC):
     """A convex function with one value, which goes below a variable or into the objective."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Part(ABC):
         """The square of the function as a convex function; None where it is not known."""
         return None
 
-    def limitable(self) -> Part:
+    def limitable(self) -> ConvexPart:
         """The function itself, unless no limit can be written for it, which is refused."""
         return self
 
@@ -67,7 +67,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Part):
+class Function(ConvexPart):
     """A convex function of one expression.
 
     Parameters
@@ -96,7 +96,7 @@ def term_name(part: str, own: str) -> str:
 
 def taken(function: str, value: Any) -> Affine:
     """The argument of a function, which is told its name: an expression with values."""
-    if not isinstance(value, Arithmetic):
+    if not isinstance(value, Operators):
         raise ModelError(
             f"{function} takes an expression, affine in the variables; it was given a "
             f"{type(value).__name__}{hint(value)}."

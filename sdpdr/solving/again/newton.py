@@ -17,7 +17,7 @@ from sdpdr.linalg.svec import smat, svec_index
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import finite, unless_lost
 from sdpdr.solving.again.kkt import Equations, Place
-from sdpdr.solving.again.system import Step, System
+from sdpdr.solving.again.system import NewtonStep, System
 
 _STEPS = 30
 # After so many steps this share of the residual may be left, where more of them are worth it.
@@ -183,7 +183,7 @@ def _is_inside(of: Equations, x: Array) -> bool:
     return True
 
 
-def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, Step | None]]:
+def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, NewtonStep | None]]:
     """Places on the way, with the step to take from each; without one at the end.
 
     It ends where a step leaves more than a share of the residual.
@@ -201,7 +201,7 @@ def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, Step | No
     yield place, None
 
 
-def _searched(place: Place, step: Step) -> Place | None:
+def _searched(place: Place, step: NewtonStep) -> Place | None:
     """Where a step leads, shortened until it reduces the residual; None where none does."""
     for k in range(_HALVINGS):
         t = 0.5**k
