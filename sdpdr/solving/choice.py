@@ -28,14 +28,9 @@ from sdpdr.solving.brief import (
     splittings,
     well_inside,
 )
-from sdpdr.solving.costs import (
-    POSSIBLE,
-    Candidate,
-    Candidates,
-    Structure,
-    method_of,
-    posed,
-)
+from sdpdr.solving.costs.candidates import POSSIBLE, Candidate, Candidates
+from sdpdr.solving.costs.prediction import method_of, posed
+from sdpdr.solving.costs.structure import Structure
 from sdpdr.solving.forms import CHORDAL, configure, reductions_for
 from sdpdr.solving.way import Way
 

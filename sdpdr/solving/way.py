@@ -12,7 +12,8 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Reduction
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs import Candidate, Candidates, Cost, priority, shares
+from sdpdr.solving.costs.candidates import Candidate, Candidates
+from sdpdr.solving.costs.prediction import Cost, priority, shares
 
 # What stands in place of a form where there is none to choose.
 BY_HAND = "by hand"

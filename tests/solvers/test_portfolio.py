@@ -24,7 +24,7 @@ from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs import Cost, shares
+from sdpdr.solving.costs.prediction import Cost, shares
 from sdpdr.solving.join import join
 from sdpdr.solving.proofs import Proofs, Sides
 

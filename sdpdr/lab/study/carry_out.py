@@ -27,8 +27,7 @@ from sdpdr.solvers.base import Solver
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.choice import choose
-from sdpdr.solving.costs import Candidates
-from sdpdr.solving.costs.candidates import POSSIBLE
+from sdpdr.solving.costs.candidates import POSSIBLE, Candidates
 from sdpdr.solving.forms import standard_form
 from sdpdr.solving.solve import solve
 
