@@ -16,11 +16,10 @@ from sdpdr.solvers.base import Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.asked import Asked, as_model, as_reductions, refuse_idle, refuse_strange
+from sdpdr.solving.asked import Asked, Clock, as_model, as_reductions, refuse_idle, refuse_strange
 from sdpdr.solving.choice import choose
 from sdpdr.solving.facing import Prepared, prepared
 from sdpdr.solving.forms import configure, standard_form
-from sdpdr.solving.grade import Clock
 from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.plan import Plan
 from sdpdr.solving.way import Way

@@ -16,7 +16,7 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.run import Claim, Run, Status, Verdict
+from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce.squared import squared
@@ -25,7 +25,9 @@ from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.tolerance import translate
 from sdpdr.solving.again.kept import WORDS, Kept
 from sdpdr.solving.again.newton import inside
-from sdpdr.solving.grade import Clock, with_both_sides, with_status
+from sdpdr.solving.answers import claimed, run_of
+from sdpdr.solving.asked import Clock
+from sdpdr.solving.grade import with_both_sides, with_status
 
 # Share of the tolerance that the gap may take; the rest is for rounding, and for what proofs lose.
 _SHARE = 0.6
@@ -185,16 +187,7 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
         with clock("certify"):
             solution = _graded(kept, found, last, tol)
         if solution.status is Status.SOLVED:
-            run = Run(
-                solution.solver,
-                FORM,
-                solution.status.name,
-                solution.value,
-                solution.bound,
-                solution.attained,
-                watch.spent,
-                found.words,
-            )
+            run = run_of(solution, watch.spent, found.words)
             solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
             astray = way is _by_workspace
             return solution, Warm(kept, found.x, found.y, found.s, warm.workspace, astray)
@@ -277,17 +270,9 @@ def _certificate(sdp: SDP, kept: Kept, duals: Mapping[str, Array], y: Array) -> 
 
 def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
     """The answer before anything is proved of it."""
-    nothing = "nothing is proved yet"
-    return Solution(
-        status=Status.UNVERIFIED,
-        value=float("nan"),
-        attained_by=nothing,
-        bound=None,
-        argument=nothing,
-        values={},
-        duals={},
-        claimed=claim,
-        timings={},
+    return claimed(
+        "nothing is proved yet",
+        claim,
         solver=NAME,
         form=FORM,
         tol=tol,
