@@ -115,7 +115,7 @@ def test_multipliers_outside_of_the_cone_prove_nothing(make):
     worse = bounds.balanced(program, warm.y + RNG.normal(size=warm.y.size))
     proved = bounds.value(program, worse)
     # What multipliers prove is no better than the optimum, and mostly nothing.
-    assert proved is None or proved <= program.value(warm.x) + 1e-6 * abs(solution.value)
+    assert proved is None or proved <= program.value(warm.at.x) + 1e-6 * abs(solution.value)
 
 
 def test_programs_whose_left_sides_differ_are_told_apart():
