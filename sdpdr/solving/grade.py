@@ -88,14 +88,14 @@ def _graded(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Soluti
         both = proofs.at_once(given) if verdict is Verdict.SOLVED else None
         if both is None:
             return unproved(_TENTATIVE, claim, chosen, request)
-        certificate, attained, point = both
+        certificate, attained = both
     elif request.attainable:
-        certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
+        certificate, attained = proofs.of(given, goal, hurried=verdict in _HURRIED)
     else:
-        certificate, point = proofs.certified(given, goal)
+        certificate = proofs.certified(given, goal)
         attained = Attained(None, "no proof was asked for", given.values)
     solution = unproved("", claim, chosen, request)
-    solution = with_both_sides(sdp, solution, certificate, attained, point.duals)
+    solution = with_both_sides(sdp, solution, certificate, attained, certificate.duals)
     point = Point(solution.values, solution.duals)
     refutation = _refutation(sdp, verdict, certificate, attained, deadline)
     ray = None
@@ -218,10 +218,9 @@ def proved(
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate, attained, point = Proofs(
-        sdp, solution.tol, deadline, rigorous, solution.gap_scale
-    ).of(given)
-    found = with_both_sides(sdp, solution, certificate, attained, point.duals)
+    proofs = Proofs(sdp, solution.tol, deadline, rigorous, solution.gap_scale)
+    certificate, attained = proofs.of(given)
+    found = with_both_sides(sdp, solution, certificate, attained, certificate.duals)
     verdict = ended_as(solution.status)
     exact = rigorous and (certificate.rigorous or attained.rigorous)
     return with_status(sdp, replace(found, rigorous=exact), verdict)

@@ -75,9 +75,9 @@ def _proved(model: Model, sdp: SDP, found: Point, proofs: Proofs, solution: Solu
     """
     values = with_slack(model, rescale(sdp, made_psd(sdp, found.values)))
     given = Point(values, complete_multipliers(sdp, found.duals))
-    certificate, point = proofs.certified(given, value_of(sdp, given))
+    certificate = proofs.certified(given, value_of(sdp, given))
     attained = proofs.attained(given, value_of(sdp, given), near=True)
-    return with_both_sides(sdp, solution, certificate, attained, point.duals)
+    return with_both_sides(sdp, solution, certificate, attained, certificate.duals)
 
 
 def of_tangent(argument: str) -> str:
