@@ -114,6 +114,11 @@ class Affine(Operators):
         """The expression itself."""
         return self
 
+    @property
+    def linear(self) -> Affine:
+        """The expression without its constant."""
+        return replace(self, constant=np.zeros(self.m))
+
     def __repr__(self) -> str:
         names = ", ".join(sorted({*self.maps, *self.declared})) or "numbers alone"
         return f"<expression of shape {self.shape} in {names}>"

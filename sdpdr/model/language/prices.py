@@ -117,9 +117,8 @@ class Priced(Curved, NamedBlock, ConvexPart):
         flat = fixed(values)
         # The square of a row is priced at half its weight.
         weight = (2.0 if self.penalty == "square" else 1.0) * factor * weights
-        rows = Affine(flat.maps, np.zeros(flat.m))
         return Penalize(
-            *(rows, -flat.constant, self.penalty, weight, name),
+            *(flat.linear, -flat.constant, self.penalty, weight, name),
             written=values,
             factors=(factor, *self._factors(weights)),
         )

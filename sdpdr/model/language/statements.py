@@ -156,9 +156,8 @@ class Statement(NamedBlock):
         if rows.m < left.m:  # of the upper triangle alone
             left, right = self._rows_of(left), self._rows_of(right)
         written = Written(left, self.relation, right)
-        moved = Affine(rows.maps, np.zeros(rows.m), declared=rows.declared)
         kind = Equal if self.relation == "==" else AtMost
-        return kind(moved, 0.0 - rows.constant, written=written)
+        return kind(rows.linear, 0.0 - rows.constant, written=written)
 
     def priced(self, weight: Any, *, square: bool = False) -> Block:
         """The rows at a price, see `sdpdr.soften`."""
