@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
 from sdpdr.model.axes import Axes, axes_of, pairs_of, summed_shape, summing
-from sdpdr.model.operands import is_two, operator, told
+from sdpdr.model.operands import is_two, operator, refused, told
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
@@ -117,11 +117,10 @@ class Operators(ABC):
             raise ModelError("division by zero: every number that divides must differ from zero.")
         return self.affine()._times(_as_constant(1.0 / divisor.constant, divisor.shape))
 
-    def __rtruediv__(self, other: Any) -> NoReturn:
-        raise ModelError(
-            "numbers over an expression are not linear; if its sign is known, multiply both sides "
-            "of the comparison by it instead."
-        )
+    __rtruediv__ = refused(
+        "numbers over an expression are not linear; if its sign is known, multiply both sides of "
+        "the comparison by it instead."
+    )
 
     def __pow__(self, exponent: Any) -> Priced:
         from sdpdr.model.language.prices import square
@@ -291,17 +290,10 @@ class Operators(ABC):
     def __rlshift__(self, other: Any) -> Statement:
         return self._compared(">>", other)
 
-    def __lt__(self, other: Any) -> NoReturn:
-        raise ModelError("a strict inequality has no closed set of points; write <= instead of <.")
-
-    def __gt__(self, other: Any) -> NoReturn:
-        raise ModelError("a strict inequality has no closed set of points; write >= instead of >.")
-
-    def __ne__(self, other: object) -> NoReturn:
-        raise ModelError("points that differ are no convex set; only ==, <= and >= make rows.")
-
-    def __bool__(self) -> NoReturn:
-        raise ModelError("an expression is neither true nor false before it is solved.")
+    __lt__ = refused("a strict inequality has no closed set of points; write <= instead of <.")
+    __gt__ = refused("a strict inequality has no closed set of points; write >= instead of >.")
+    __ne__ = refused("points that differ are no convex set; only ==, <= and >= make rows.")
+    __bool__ = refused("an expression is neither true nor false before it is solved.")
 
     def __abs__(self) -> Priced:
         from sdpdr.model.language.prices import Priced

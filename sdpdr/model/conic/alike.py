@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram
+from sdpdr.model.conic.pieces import ConicProgram, renumbered
 
 # Rows of what is worth the search.
 _FEWEST = 8
@@ -82,18 +82,11 @@ class _Interchange:
 
     def __init__(self, program: ConicProgram) -> None:
         self._program, matrix = program, program.matrix
-        m, n = matrix.shape
+        m = matrix.shape[0]
         self._counts = np.diff(matrix.indptr)
-        self._owner = np.repeat(np.arange(m), self._counts)
-        limits = np.zeros(m, dtype=bool)
-        for cone in program.cones:
-            if cone.kind == "nonnegative":
-                limits[cone.rows] = True
-        # A person's own unknowns stay as they are.
-        self._own = np.zeros(n, dtype=bool)
-        for columns in program.columns:
-            self._own[columns.place] = columns.name == AUXILIARY
-        self._own[matrix.indices[~limits[self._owner]]] = False
+        self._owner = program.row_of_entries()
+        self._own = program.are_added()
+        self._own[matrix.indices[~program.are_of("nonnegative")[self._owner]]] = False
         self._is_own = self._own[matrix.indices]
         alone = np.bincount(self._owner[self._is_own], minlength=m) == 1
         self._private = alone & (self._counts > 1)
@@ -168,9 +161,8 @@ def _merged(program: ConicProgram, column: Index, row: Index) -> MergedUnknowns:
     sums = sp.csr_array(ones, shape=(column.size, n))
     matrix = sp.csr_array(program.matrix[rows] @ sums)
     matrix.sort_indices()
-    place = np.full(program.rhs.size, -1)
-    place[rows] = np.arange(rows.size)
-    cones = [replace(cone, rows=place[cone.rows][place[cone.rows] >= 0]) for cone in program.cones]
+    m = program.rhs.size
+    cones = [replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in program.cones]
     named = [replace(one, place=np.unique(column[one.place])) for one in program.columns]
     cost = np.bincount(column, program.cost, minlength=n).astype(float)
     smaller = replace(

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap, svec_size
@@ -51,6 +52,16 @@ class ConeRows:
     kind: Kind
     label: str
     rows: Index
+
+    @property
+    def order(self) -> int:
+        """Of a matrix."""
+        return round(np.sqrt(self.rows.size))
+
+    def entries(self) -> tuple[Index, Index]:
+        """Rows of entries (i, j) of a matrix, and of (j, i), in the order of ``svec``."""
+        i, j = svec_pairs(np.arange(svec_size(self.order)))
+        return self.rows[j * self.order + i], self.rows[i * self.order + j]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +111,25 @@ class ConicProgram:
     name: str = ""
     root: sp.csr_array | None = None
     root_shift: Array | None = None
+
+    def row_of_entries(self) -> Index:
+        """The row of every entry of the matrix."""
+        return np.repeat(np.arange(self.rhs.size), np.diff(self.matrix.indptr))
+
+    def are_of(self, kind: Kind) -> NDArray[np.bool_]:
+        """Which rows lie in cones of a kind."""
+        found = np.zeros(self.rhs.size, dtype=bool)
+        for cone in self.cones:
+            if cone.kind == kind:
+                found[cone.rows] = True
+        return found
+
+    def are_added(self) -> NDArray[np.bool_]:
+        """Which columns are cvxpy's; a person's own unknowns stay as they are."""
+        found = np.zeros(self.cost.size, dtype=bool)
+        for columns in self.columns:
+            found[columns.place] = columns.name == AUXILIARY
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,13 +210,8 @@ class Pieces:
     def _may_be_variables(self) -> list[ConeRows]:
         """Matrices whose diagonal entries have a column each."""
         count = np.diff(self.program.matrix.indptr)
-        found = []
-        for cone in self.program.cones:
-            if cone.kind == "psd":
-                order = round(np.sqrt(cone.rows.size))
-                if np.all(count[cone.rows[:: order + 1]] == 1):
-                    found.append(cone)
-        return found
+        matrices = (cone for cone in self.program.cones if cone.kind == "psd")
+        return [one for one in matrices if np.all(count[one.rows[:: one.order + 1]] == 1)]
 
     def _claim_matrix(self, cone: ConeRows, matrix: sp.csr_array, rhs: Array) -> None:
         """A matrix variable, where entries are columns of their own."""
@@ -195,8 +220,7 @@ class Pieces:
             return
         if np.unique(place).size != place.size:
             return
-        order = round(np.sqrt(cone.rows.size))
-        variable = PsdVariable(self._name(cone.label, place), order)
+        variable = PsdVariable(self._name(cone.label, place), cone.order)
         self._free[place] = False
         self.found.append(Piece(variable, place, rhs / matrix.data, -1.0 / matrix.data, cone))
 
@@ -269,6 +293,13 @@ class Pieces:
         return iter(self.found)
 
 
+def renumbered(places: Index, kept: Index, size: int) -> Index:
+    """Those of some places that are kept, by their new numbers."""
+    number = np.full(size, -1)
+    number[kept] = np.arange(kept.size)
+    return number[places][number[places] >= 0]
+
+
 def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
     """Rows of a matrix; those next to each other cost next to nothing."""
     if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
@@ -285,11 +316,7 @@ def symmetric_rows(
     """Rows and right sides of the upper triangle of matrices, in the order of ``svec``."""
     if not cones:
         return
-    places = []
-    for cone in cones:
-        order = round(np.sqrt(cone.rows.size))
-        i, j = svec_pairs(np.arange(svec_size(order)))
-        places.append(cone.rows[np.column_stack([j * order + i, i * order + j])])
+    places = [np.column_stack(cone.entries()) for cone in cones]
     # All at once: a product for each of many small ones would take longer.
     pair = np.concatenate(places)
     means = (np.full(pair.size, 0.5), pair.ravel(), np.arange(0, pair.size + 1, 2))

@@ -66,10 +66,8 @@ class Reading:
         z[rows] = slack[columns] / -entries
         for piece in self.pieces:
             if piece.cone is not None:
-                order = round(np.sqrt(piece.cone.rows.size))
-                i, j = svec_pairs(np.arange(piece.place.size))
-                for place in (j * order + i, i * order + j):
-                    z[piece.cone.rows[place]] = slack[piece.place] * piece.units
+                for place in piece.cone.entries():
+                    z[place] = slack[piece.place] * piece.units
         return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
@@ -259,16 +257,15 @@ class _Reader:
             self.ways.append((rows, lambda duals: duals[label]))
 
     def _matrix(self, cone: ConeRows) -> None:
-        order = round(np.sqrt(cone.rows.size))
-        self.matrices.append(_Matrix(cone.label, order, _symmetric_part(order), cone.rows, {}))
+        weights = _symmetric_part(cone.order)
+        self.matrices.append(_Matrix(cone.label, cone.order, weights, cone.rows, {}))
         share = _as_complex if self._is_complex(cone) else np.asarray
         self.ways.append((cone.rows, lambda duals: share(duals[cone.label]).ravel(order="F")))
 
     def _is_complex(self, cone: ConeRows) -> bool:
         """Whether a matrix is [[A, -B], [B, A]], as which cvxpy writes the Hermitian A + iB."""
-        order = round(np.sqrt(cone.rows.size))
-        place = cone.rows.reshape(order, order).T
-        if order % 2:
+        place = cone.rows.reshape(cone.order, cone.order).T
+        if cone.order % 2:
             return False
         a, c, b, d = (half for rows in np.split(place, 2) for half in np.split(rows, 2, axis=1))
         return self._vanish(a, d, -1.0) and self._vanish(b, c, 1.0)

@@ -107,12 +107,6 @@ class Curved(NoSuchOperator, ABC):
     def __ge__(self, bound: Any) -> Any:
         return self.scalar()._limited(">=", bound)
 
-    def __eq__(self, other: object) -> NoReturn:
-        raise ModelError("a convex function equal to something is no convex set; write <=.")
-
-    def __bool__(self) -> NoReturn:
-        raise ModelError("an expression is neither true nor false before it is solved.")
-
     def __iter__(self) -> NoReturn:
         raise DataTypeError(
             "a convex function has no parts to go through; the sum of its values is .sum()."
