@@ -13,8 +13,7 @@ from sdpdr.families.factor.nonnegative.polish import random_factors
 from sdpdr.program import SDP, Solution
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.choice import choose
-from sdpdr.solving.iterate.convex import POINTLESS
-from sdpdr.solving.iterate.records import IterationStatus, Record, has_stalled
+from sdpdr.solving.iterate.records import POINTLESS, IterationStatus, Record, has_stalled
 from sdpdr.solving.solve import solve_step
 
 
