@@ -27,13 +27,13 @@ from sdpdr.solvers.registry import SOLVERS
 class Asked:
     """What was asked for: fields are arguments of `plan`."""
 
-    solver: str | Solver
-    form: str
-    via: tuple[Reduction, ...]
-    skip: Collection[str]
-    landmarks: int | None
-    basis: str | ArrayLike | None
-    options: Mapping[str, Any]
+    solver: str | Solver = "auto"
+    form: str = "auto"
+    via: tuple[Reduction, ...] = ()
+    skip: Collection[str] = ()
+    landmarks: int | None = None
+    basis: str | ArrayLike | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""

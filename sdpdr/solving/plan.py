@@ -325,10 +325,10 @@ class Plan(Way):
         self, sdp: SDP, asked: Asked, faced: FacialReduction | None, request: Request
     ) -> Plan:
         """Another plan for the model, on a face that is known."""
-        from sdpdr.solving.planning import planned
+        from sdpdr.solving.planning import Planner
 
         assert self.model is not None
-        return planned(self.model, sdp, asked, faced, request.clock, request.deadline)
+        return Planner(self.model, asked, request.clock, request.deadline).on_face(sdp, faced)
 
     def _deeper(self, first: Solution, request: Request) -> Solution:
         """The answer, joined with that on a smaller face if one is found in the time left."""

@@ -26,6 +26,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
 from sdpdr.solving.costs.candidates import POSSIBLE, Candidates
 from sdpdr.solving.forms import standard_form
@@ -124,7 +125,7 @@ def _warm_up(task: Task, solver: Solver | str, sdp: SDP | None, refusal: str) ->
         return
     form = task.contestant.form
     if isinstance(solver, str):
-        chosen = choose(sdp, solver, form, {"tol": task.tol}, refusal=refusal)
+        chosen = choose(sdp, Asked(solver, form, options={"tol": task.tol}), refusal)
         solver, form = chosen.solver, chosen.form
     if solver.warms_up:
         with suppress(Exception):  # Whatever is wrong with it will show again.

@@ -22,6 +22,7 @@ from sdpdr.program.point import PsdVariable, Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
+from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
 from sdpdr.solving.iterate.directions import Direction, find_direction
 from sdpdr.solving.solve import solve_step
@@ -38,7 +39,7 @@ _SMALL = 150
 # given for the first program with a direction.
 _PATIENCE, _AT_LEAST = 10.0, 1.0
 # Multiple of the accuracy asked for up to which an answer will do.
-_TOLERATED = 100.0
+TOLERATED = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +162,8 @@ class Programs:
 
     def _auto(self, program: SDP, deadline: Deadline, skip: tuple[str, ...] = ()) -> Solution:
         """Solve with what is predicted to be best."""
-        options = {"tol": self.accuracy}
-        chosen = choose(program, "auto", self.form, options, skip=(*_TOO_COARSE, *skip))
+        left_out, options = (*_TOO_COARSE, *skip), {"tol": self.accuracy}
+        chosen = choose(program, Asked("auto", self.form, skip=left_out, options=options))
         return self._ask(program, chosen.solver, chosen.form, deadline, None)
 
     def _is_poor(self, solution: Solution) -> bool:
@@ -172,7 +173,7 @@ class Programs:
 
     def tolerates(self, error: float) -> bool:
         """Whether an answer will do, beside the accuracy asked for."""
-        return error <= _TOLERATED * self.accuracy
+        return error <= TOLERATED * self.accuracy
 
     def _ask(
         self,

@@ -30,7 +30,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
-from sdpdr.solving.asked import Clock
+from sdpdr.solving.asked import Asked, Clock
 from sdpdr.solving.choice import choose
 from sdpdr.solving.forms import standard_form
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
@@ -184,7 +184,7 @@ class LandmarkSolver(Solver):
                     "verbose": self.verbose,
                     "time_limit": deadline.left(),
                 }
-                chosen = choose(small, self.inner, form, options)
+                chosen = choose(small, Asked(self.inner, form, options=options))
             except NotAcceptedError as error:
                 refusals.append(error)
                 continue
