@@ -25,10 +25,9 @@ from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress
 from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.cvxpy_solver import CvxpySolver
+from sdpdr.solvers.cvxpy_solver import CvxpySolver, Rendered
 from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
-from sdpdr.solvers.render import Rendered
 from sdpdr.solvers.splitting import Milestone, split
 
 

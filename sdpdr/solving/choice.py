@@ -31,8 +31,7 @@ from sdpdr.solving.brief import (
 from sdpdr.solving.costs.candidates import POSSIBLE, Candidate, Candidates
 from sdpdr.solving.costs.prediction import method_of, posed
 from sdpdr.solving.costs.structure import Structure
-from sdpdr.solving.forms import CHORDAL, configure, reductions_for
-from sdpdr.solving.way import Way
+from sdpdr.solving.way import CHORDAL, Way, configure, reductions_for
 
 _FILLS_IN = "goes to conjugate gradients, as factorizations would fill in"
 _BRIEF = "the program is so small that comparing ways would take longer"

@@ -44,11 +44,10 @@ from sdpdr.solving.facing import (
     deeper,
     refuted_solution,
 )
-from sdpdr.solving.forms import standard_form
 from sdpdr.solving.grade import ended_as, with_status, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
-from sdpdr.solving.way import BY_HAND, Way
+from sdpdr.solving.way import BY_HAND, Way, standard_form
 
 _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "

@@ -19,10 +19,9 @@ from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.asked import Asked, Clock, as_model, as_reductions, refuse_idle, refuse_strange
 from sdpdr.solving.choice import choose
 from sdpdr.solving.facing import Prepared, prepared
-from sdpdr.solving.forms import configure, standard_form
 from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.plan import Plan
-from sdpdr.solving.way import Way
+from sdpdr.solving.way import Way, configure, standard_form
 
 
 def plan(

@@ -29,8 +29,8 @@ from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
 from sdpdr.solving.costs.candidates import POSSIBLE, Candidates
-from sdpdr.solving.forms import standard_form
 from sdpdr.solving.solve import solve
+from sdpdr.solving.way import standard_form
 
 # A solver that knows no limit may be late by this share of it, and seconds.
 LATE, LATE_SECONDS = 0.05, 0.5

@@ -63,14 +63,14 @@ from sdpdr.model.blocks.nonnegative import Envelope as Envelope
 from sdpdr.model.blocks.nonnegative import HoyerSparsity as HoyerSparsity
 from sdpdr.model.blocks.nonnegative import LowRankBall as LowRankBall
 from sdpdr.model.blocks.nonnegative import Overlap as Overlap
+from sdpdr.model.blocks.nonnegative import ProductSums as ProductSums
 from sdpdr.model.blocks.nonnegative import SameCorner as SameCorner
+from sdpdr.model.blocks.nonnegative import Scalarised as Scalarised
 from sdpdr.model.blocks.nonnegative import SlicedProducts as SlicedProducts
+from sdpdr.model.blocks.nonnegative import SmallProducts as SmallProducts
 from sdpdr.model.blocks.polynomial import Layers as Layers
 from sdpdr.model.blocks.polynomial import PolynomialLift as PolynomialLift
 from sdpdr.model.blocks.polynomial_moments import Moments as Moments
-from sdpdr.model.blocks.products import ProductSums as ProductSums
-from sdpdr.model.blocks.products import Scalarised as Scalarised
-from sdpdr.model.blocks.products import SmallProducts as SmallProducts
 from sdpdr.model.blocks.propagation import FixedScaleDual as FixedScaleDual
 from sdpdr.model.blocks.propagation import LargestMultiple as LargestMultiple
 from sdpdr.model.blocks.propagation import LeastEnergy as LeastEnergy

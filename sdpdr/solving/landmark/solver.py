@@ -32,7 +32,6 @@ from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_con
 from sdpdr.solvers.running import point_found
 from sdpdr.solving.asked import Asked, Clock
 from sdpdr.solving.choice import choose
-from sdpdr.solving.forms import standard_form
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
     Lazy,
@@ -42,7 +41,7 @@ from sdpdr.solving.landmark.lazy import (
     short_edges,
     solve_lazily,
 )
-from sdpdr.solving.way import Way
+from sdpdr.solving.way import Way, standard_form
 
 BASES = ("reconstruction", "laplacian")
 # Number of points up to which the basis is made from the weights of all of them.
