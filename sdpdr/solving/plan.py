@@ -188,16 +188,8 @@ class Plan(Way):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        request = Request(
-            chosen.model,
-            isolate=isolate,
-            rigorous=rigorous,
-            gap_scale=gap_scale,
-            start=start,
-            progress=progress,
-            attainable=attainable,
-        )
-        return chosen.in_time(request, watch)
+        asked = (isolate, rigorous, gap_scale, start, progress, attainable)
+        return chosen.in_time(Request(chosen.model, *asked), watch)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
         """The answer in the time limit of the solver, of which planning has taken a part."""

@@ -231,7 +231,7 @@ def test_shares_are_of_the_whole_and_leave_nobody_waiting_in_vain(seed, seconds)
 def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
     told = []
 
-    def attempt(chosen, clock, request, turn=""):
+    def attempt(chosen, request, turn=""):
         if not turn.startswith(" (candidate"):
             told.append(chosen.solver.time_limit)
         return made(chosen.solver.name)

@@ -225,7 +225,7 @@ def matrices_of(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ..
     matrices = tuple(v.name for v in sdp.psd_variables)
     if variable is None and len(matrices) != 1:
         words = f"variables {', '.join(matrices)}" if matrices else "no matrix variable"
-        raise ModelError(f"the model has {words}; name the matrix of low rank (variable=...).")
+        raise ModelError(f"the model has {words}; name the one of low rank (variable=...).")
     found = (
         (variable,)
         if isinstance(variable, str)
