@@ -179,7 +179,9 @@ class InCone(_Stated):
     def excess(self, values: Mapping[str, Value]) -> Array:
         """The entries, or the eigenvalues, with their signs turned."""
         found = evaluate(self.lhs, values)
-        return -found if self.cone == "nonnegative" else -np.linalg.eigvalsh(smat(found))
+        return np.asarray(
+            -found if self.cone == "nonnegative" else -np.linalg.eigvalsh(smat(found))
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from sdpdr.model.conic.problem import refuse
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import tolerance
 from sdpdr.solving.again.warm import Warm, is_worth_it, solved_warm
 from sdpdr.solving.solve import solve
 
@@ -131,7 +131,7 @@ def _from(before: SDP, last: Solution, sdp: SDP, options: Mapping[str, Any]) -> 
     if others or last.status is not Status.SOLVED or not is_worth_it(sdp):
         return None
     warm = Warm.of(before, last)
-    tol = Solver.tol if options.get("tol") is None else options["tol"]
+    tol = tolerance("auto", options.get("tol"))
     found = None if warm is None else solved_warm(sdp, warm, last, tol)
     return None if found is None else replace(found[0], gap_scale=options["gap_scale"])
 

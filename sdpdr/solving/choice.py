@@ -13,7 +13,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
-from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.base import FORMS, Solver, tolerance
 from sdpdr.solvers.cvxpy_solvers import Scs
 from sdpdr.solvers.dense.solver import Dense
 from sdpdr.solvers.nearest.solver import Nearest
@@ -114,7 +114,7 @@ def _chosen(sdp: SDP | None, asked: Asked, refusal: str, deadline: Deadline) -> 
     if wanted is not None:
         wanted.require()
         classes[wanted.name] = type(wanted)
-    tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
+    tol = tolerance(wanted, options.get("tol"))
     known = Candidates(sdp, refusal, classes, tol, deadline.ahead)
     choice = _Choice(known, asked, wanted)
     brief = choice.brief() if asked.form == "auto" and not named else None

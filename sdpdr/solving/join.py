@@ -81,13 +81,13 @@ def join(
         return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
     if best.status is Status.OPTIMAL_NEARBY:
-        best = _with_bound(best, _prover(found))
+        best = with_bound(best, _prover(found))
     return replace(best, runs=runs)
 
 
-def _with_bound(near: Solution, prover: Solution | None) -> Solution:
+def with_bound(near: Solution, prover: Solution | None) -> Solution:
     """An answer with the bound of another, if that is better; its own multipliers stay."""
-    if prover is None or prover is near:
+    if prover is None or prover is near or prover.bound is None:
         return near
     if near.bound is not None and _minimised(near, near.bound) >= _minimised(near, prover.bound):
         return near

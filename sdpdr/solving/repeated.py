@@ -19,12 +19,13 @@ from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import tolerance
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.asked import as_model
 from sdpdr.solving.solve import solve
+from sdpdr.solving.turns import SETTLED
 
 # Newton's method is not asked any more after so many times that it led nowhere.
 _MISSES = 2
@@ -118,7 +119,7 @@ def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     """The answer of Newton's method from the last one; None where that is no way."""
     if memory.warm is None or not _is_for_newton(memory, options):
         return None
-    tol = Solver.tol if options.get("tol") is None else options["tol"]
+    tol = tolerance("auto", options.get("tol"))
     check_options({"tol": tol})
     found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
     if found is None:
@@ -143,8 +144,7 @@ def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
         solution = solve(model, memory.solver, memory.form, start=start, **options)
     except ShapeError:  # a parameter has changed which rows are kept
         return None
-    settled = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED, Status.INTERRUPTED)
-    return solution if solution.status in settled else None
+    return solution if solution.status in (*SETTLED, Status.INTERRUPTED) else None
 
 
 def solve_many(
