@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import as_real
+from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import (
     BilinearForms,
@@ -156,26 +156,25 @@ class PsdMatrix(Operators):
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Operators):
             return super().__matmul__(other)
-        right = as_real(other) if sp.issparse(other) else constant_of(other)
+        right = _numbers(other)
         if right.ndim not in (1, 2) or right.shape[0] != self.n:
             raise ShapeError(
                 f"shapes {self.shape} @ {right.shape} do not fit: the right side must have "
                 f"{self.n} rows."
             )
-        if right.ndim == 1:
-            return self._of(Products(self.n, right), (self.n,))
-        return PsdProduct(self, None, right)
+        return self._vector(right) if right.ndim == 1 else PsdProduct(self, None, right)
 
     def __rmatmul__(self, other: Any) -> Any:
-        left = as_real(other) if sp.issparse(other) else constant_of(other)
+        left = _numbers(other)
         if left.ndim not in (1, 2) or left.shape[-1] != self.n:
             raise ShapeError(
                 f"shapes {left.shape} @ {self.shape} do not fit: the left side must have {self.n} "
                 "columns."
             )
-        if left.ndim == 1:
-            return self._of(Products(self.n, left), (self.n,))
-        return PsdProduct(self, left, None)
+        return self._vector(left) if left.ndim == 1 else PsdProduct(self, left, None)
+
+    def _vector(self, weights: Array) -> Affine:
+        return self._of(Products(self.n, weights), (self.n,))
 
     def __repr__(self) -> str:
         return f"psd({self.name!r}, {self.n})"
@@ -273,6 +272,11 @@ class PsdProduct(Operators):
         return values if self.right is None else values @ self.right
 
 
+def _numbers(given: Any) -> Any:
+    """Numbers as an array, or as the sparse array that they are."""
+    return as_real(given) if sp.issparse(given) else constant_of(given)
+
+
 def _chained(one: Any, other: Any) -> Any:
     """A product of matrices of which one may be missing."""
     return other if one is None else one if other is None else one @ other
@@ -282,5 +286,5 @@ def _matrix_of_numbers(given: Any, length: int, axis: int = 0) -> Any:
     """Numbers of one axis or two that fit; None for all else, which is told by others."""
     if isinstance(given, (Operators, list, tuple)):
         return None
-    numbers = as_real(given) if sp.issparse(given) else constant_of(given)
+    numbers = _numbers(given)
     return numbers if numbers.ndim in (1, 2) and numbers.shape[axis] == length else None
