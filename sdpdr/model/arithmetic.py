@@ -135,12 +135,12 @@ class Operators(ABC):
     def __matmul__(self, other: Any) -> Affine:
         if is_curved(other):
             return NotImplemented
-        from sdpdr.model.language.products import product
+        from sdpdr.model.language.numpy_functions import product
 
         return product(self.affine(), _stack(other))
 
     def __rmatmul__(self, other: Any) -> Affine:
-        from sdpdr.model.language.products import product
+        from sdpdr.model.language.numpy_functions import product
 
         return product(_stack(other), self.affine())
 
