@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -20,8 +19,7 @@ from sdpdr.program.rows import Lmi
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
-from sdpdr.solvers.processes.ends import deaf
-from sdpdr.solvers.processes.silence import quiet, silence
+from sdpdr.solvers.processes.silence import quiet, undisturbed
 from sdpdr.solvers.processes.workers import native_code_runs
 from sdpdr.solvers.screen import failure
 
@@ -153,7 +151,7 @@ class CvxpySolver(Solver):
         options = {**self.native_options(), **self.options}
         try:
             # Our own grading replaces warnings that a solution may be inaccurate.
-            with quiet(), deaf(), nullcontext() if self.verbose else silence():
+            with quiet(), undisturbed(self.verbose):
                 self._solve(problem, options)
         except GIVING_UP as error:
             seconds = {"compile": rendering, "solve": watch.spent}
@@ -174,7 +172,7 @@ class CvxpySolver(Solver):
         deadline = Deadline(self.time_limit)
         native_code_runs()
         try:
-            with deaf(), nullcontext() if self.verbose else silence():
+            with undisturbed(self.verbose):
                 outcome = solve(deadline)
         except GIVING_UP as error:
             seconds = {"compile": 0.0, "solve": deadline.spent}
