@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.linalg.svec import smat, svec_pairs
 from sdpdr.model.affine import Affine
-from sdpdr.model.conic.cones import LONGEST_ARROW, LONGEST_PART
+from sdpdr.model.conic.cones import parts_of
 from sdpdr.model.language.pieces import (
     Built,
     Direct,
@@ -144,9 +144,9 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     """
     values = (svec_of(of) if is_symmetric(of) else of).reshape(-1)
     top = top.reshape(1)
-    if values.m <= LONGEST_ARROW:
+    groups = parts_of(values.m)
+    if len(groups) == 1:
         return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
-    groups = np.array_split(np.arange(values.m), -(-values.m // LONGEST_PART))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
     terms: list[Term] = [
         psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")
