@@ -22,7 +22,7 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.graphs import knn
 from sdpdr.program import SDP, Solution, read_sdpa
 from sdpdr.reduce import Composed
-from sdpdr.solving.forms import reductions_for
+from sdpdr.solving.way import reductions_for
 
 LIBRARY = Path(__file__).parents[2] / "shared" / "data" / "sdplib"
 PAIRS = (("lmi", "chordal-lmi"), ("gram", "chordal"))

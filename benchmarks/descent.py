@@ -20,7 +20,7 @@ from forms_fit import rate
 
 from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace
 from sdpdr.program import SDP, PsdVariable, Rows
-from sdpdr.solving.costs import Structure
+from sdpdr.solving.costs.structure import Structure
 from sdpdr.solving.costs.work import RATES, work, write_rates
 
 LIMIT = 120.0

@@ -42,8 +42,8 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import FORMS
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs import Structure
 from sdpdr.solving.costs.prediction import FILED
+from sdpdr.solving.costs.structure import Structure
 from sdpdr.solving.costs.work import RATES, work, write_rates
 
 HERE = Path(__file__).parent

@@ -14,9 +14,8 @@ from scipy.optimize import least_squares
 import sdpdr
 from sdpdr.errors import NotAcceptedError
 from sdpdr.solving.choice import LONGEST
-from sdpdr.solving.costs import Cost, Structure, method_of, patience, predict, priority
-from sdpdr.solving.costs.prediction import FILES
-from sdpdr.solving.costs.structure import KINDS
+from sdpdr.solving.costs.prediction import FILES, Cost, method_of, patience, predict, priority
+from sdpdr.solving.costs.structure import KINDS, Structure
 from sdpdr.solving.costs.work import TOLERANCES, Rate, Work, work
 from sdpdr.solving.turns import AT_LEAST, HURRY, HURRY_AT_LEAST, MORE, USABLE
 

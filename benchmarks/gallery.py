@@ -23,7 +23,7 @@ from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
 from sdpdr.lab.library.lies import CHAPTERS, Lie, find_lie, gallery
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.forms import CHORDAL
+from sdpdr.solving.way import CHORDAL
 
 # Seconds for a solve: some iterate for minutes towards an optimum at infinity.
 PATIENCE = 30.0

@@ -27,7 +27,7 @@ import sdpdr
 from sdpdr.errors import NotAcceptedError
 from sdpdr.lab.library.planted import KINDS, planted
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.forms import CHORDAL
+from sdpdr.solving.way import CHORDAL
 
 TOL = 1e-6
 SHARE = 0.99

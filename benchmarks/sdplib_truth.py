@@ -33,7 +33,7 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.program import SDP, read_sdpa
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.costs.candidates import Candidates
-from sdpdr.solving.forms import CHORDAL
+from sdpdr.solving.way import CHORDAL
 
 TOL = 1e-6
 SHIFT = 1.0

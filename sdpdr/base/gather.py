@@ -68,6 +68,26 @@ class _Elsewhere:
         module.__spec__ = self.own
 
 
+def names(room: Mapping[str, object]) -> list[str]:
+    """What is public of a room that gathers names: all that it has, other than modules.
+
+    Parameters
+    ----------
+    room : mapping from str to object
+        Its ``vars()``; what it imports for itself begins with an underscore.
+
+    Examples
+    --------
+    >>> names({"Gram": int, "gram": ast, "_names": names})
+    ['Gram']
+    """
+    return sorted(
+        name
+        for name, one in room.items()
+        if not name.startswith("_") and not isinstance(one, ModuleType)
+    )
+
+
 def no_such_name(name: str, public: Iterable[str], places: Mapping[str, str]) -> AttributeError:
     """An error that says where a name lies, or which one is meant; nothing is imported for it.
 
@@ -117,7 +137,7 @@ def _whereabouts(public: tuple[str, ...], places: tuple[tuple[str, str], ...]) -
 
 
 def _names_of(place: str) -> Iterator[str]:
-    """What a room says that it has, in its ``__all__``, and its classes; nothing of a function."""
+    """What a room says that it has: classes, and what it lists or imports under the same name."""
     from pathlib import Path
 
     path = Path(__file__).parents[1].joinpath(*place.split("."))
@@ -125,5 +145,7 @@ def _names_of(place: str) -> Iterator[str]:
         for line in ast.parse(file.read_bytes()).body if file.is_file() else ():
             if isinstance(line, ast.ClassDef):
                 yield line.name
+            elif isinstance(line, ast.ImportFrom):
+                yield from (one.name for one in line.names if one.name == one.asname)
             elif isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__":
-                yield from ast.literal_eval(line.value)
+                yield from ast.literal_eval(line.value) if isinstance(line.value, ast.List) else ()

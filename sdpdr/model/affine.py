@@ -17,7 +17,7 @@ from sdpdr.base.arrays import Array, Index, Matrix, as_real, own_rows
 from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import svec_pairs, svec_size
-from sdpdr.model.arithmetic import Arithmetic, constant_of, known_shape
+from sdpdr.model.arithmetic import Operators, constant_of, known_shape
 from sdpdr.program.point import Factor, PsdVariable, Value, Variable, VectorVariable
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Var:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Affine(Arithmetic):
+class Affine(Operators):
     """An affine expression with values in an array.
 
     Operators work as those of NumPy do, as long as what comes out is affine; a comparison is a
@@ -114,6 +114,11 @@ class Affine(Arithmetic):
         """The expression itself."""
         return self
 
+    @property
+    def linear(self) -> Affine:
+        """The expression without its constant."""
+        return replace(self, constant=np.zeros(self.m))
+
     def __repr__(self) -> str:
         names = ", ".join(sorted({*self.maps, *self.declared})) or "numbers alone"
         return f"<expression of shape {self.shape} in {names}>"
@@ -127,7 +132,7 @@ class Affine(Arithmetic):
         DataTypeError
             If it is neither an expression nor made of numbers.
         """
-        if isinstance(value, Arithmetic):
+        if isinstance(value, Operators):
             return value.affine()
         numbers = constant_of(value)
         return cls({}, numbers.ravel(), numbers.shape)

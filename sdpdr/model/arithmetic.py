@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import DataTypeError, ModelError, OutOfRangeError, ShapeError
 from sdpdr.model.axes import Axes, axes_of, pairs_of, summed_shape, summing
-from sdpdr.model.operands import is_two, operator, told
+from sdpdr.model.operands import is_two, operator, refused, told
 
 if TYPE_CHECKING:
     from sdpdr.model.affine import Affine
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sdpdr.model.language.statements import Comparison, Statement
 
 
-class Arithmetic(ABC):
+class Operators(ABC):
     """What can be read as an affine expression: it adds, multiplies by numbers, and compares."""
 
     __hash__ = object.__hash__
@@ -117,11 +117,10 @@ class Arithmetic(ABC):
             raise ModelError("division by zero: every number that divides must differ from zero.")
         return self.affine()._times(_as_constant(1.0 / divisor.constant, divisor.shape))
 
-    def __rtruediv__(self, other: Any) -> NoReturn:
-        raise ModelError(
-            "numbers over an expression are not linear; if its sign is known, multiply both sides "
-            "of the comparison by it instead."
-        )
+    __rtruediv__ = refused(
+        "numbers over an expression are not linear; if its sign is known, multiply both sides of "
+        "the comparison by it instead."
+    )
 
     def __pow__(self, exponent: Any) -> Priced:
         from sdpdr.model.language.prices import square
@@ -136,12 +135,12 @@ class Arithmetic(ABC):
     def __matmul__(self, other: Any) -> Affine:
         if is_curved(other):
             return NotImplemented
-        from sdpdr.model.language.products import product
+        from sdpdr.model.language.numpy_functions import product
 
         return product(self.affine(), _stack(other))
 
     def __rmatmul__(self, other: Any) -> Affine:
-        from sdpdr.model.language.products import product
+        from sdpdr.model.language.numpy_functions import product
 
         return product(_stack(other), self.affine())
 
@@ -291,17 +290,10 @@ class Arithmetic(ABC):
     def __rlshift__(self, other: Any) -> Statement:
         return self._compared(">>", other)
 
-    def __lt__(self, other: Any) -> NoReturn:
-        raise ModelError("a strict inequality has no closed set of points; write <= instead of <.")
-
-    def __gt__(self, other: Any) -> NoReturn:
-        raise ModelError("a strict inequality has no closed set of points; write >= instead of >.")
-
-    def __ne__(self, other: object) -> NoReturn:
-        raise ModelError("points that differ are no convex set; only ==, <= and >= make rows.")
-
-    def __bool__(self) -> NoReturn:
-        raise ModelError("an expression is neither true nor false before it is solved.")
+    __lt__ = refused("a strict inequality has no closed set of points; write <= instead of <.")
+    __gt__ = refused("a strict inequality has no closed set of points; write >= instead of >.")
+    __ne__ = refused("points that differ are no convex set; only ==, <= and >= make rows.")
+    __bool__ = refused("an expression is neither true nor false before it is solved.")
 
     def __abs__(self) -> Priced:
         from sdpdr.model.language.prices import Priced
@@ -366,7 +358,7 @@ def _as_constant(values: Array, shape: tuple[int, ...]) -> Affine:
 
 def _stack(operand: Any) -> Any:
     """An operand of ``@``: an expression, a matrix, or matrices as one array of three axes."""
-    if isinstance(operand, Arithmetic):
+    if isinstance(operand, Operators):
         return operand.affine()
     if sp.issparse(operand):
         return operand
@@ -390,7 +382,7 @@ def hint(other: Any) -> str:
         return "; blocks and comparisons are added to maximize(...), minimize(...) or other blocks"
     several = other.flat if isinstance(other, np.ndarray) and other.dtype == object else other
     if isinstance(several, (list, tuple, np.flatiter)) and any(
-        isinstance(part, Arithmetic) for part in several
+        isinstance(part, Operators) for part in several
     ):
         return "; expressions become one by numpy.hstack, numpy.stack or numpy.block"
     return ""

@@ -92,11 +92,10 @@ def summing(shape: Shape, axes: Shape) -> sp.csr_array:
     array([[1., 0., 1., 0.],
            [0., 1., 0., 1.]])
     """
-    kept = [k for k in range(len(shape)) if k not in axes]
-    count = math.prod(shape[k] for k in kept)
-    places = np.arange(math.prod(shape)).reshape(shape).transpose(*kept, *axes).ravel()
-    row = np.repeat(np.arange(count), math.prod(shape[k] for k in axes))
-    return sp.csr_array((np.ones(row.size), (row, places)), (count, places.size))
+    kept = summed_shape(shape, axes, keepdims=True)
+    row = np.broadcast_to(np.arange(math.prod(kept)).reshape(kept), shape).ravel()
+    entries = np.ones(row.size), (row, np.arange(row.size))
+    return sp.csr_array(entries, (math.prod(kept), row.size))
 
 
 def places_on(index: Any, n: int) -> Index:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError
-from sdpdr.model.affine import Declared, evaluate, require_one
-from sdpdr.model.arithmetic import Arithmetic, is_curved
+from sdpdr.model.affine import Declared, require_one
+from sdpdr.model.arithmetic import Operators, is_curved
 from sdpdr.model.block import Block, relabel
 from sdpdr.model.describe import describe, legend
 from sdpdr.model.operands import NothingButAdded
-from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth, Term
+from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Term
 from sdpdr.model.to_sdp import to_sdp
 from sdpdr.program.point import PsdVariable, ShapedVariable, Value, Variable
 from sdpdr.program.sdp import SDP
@@ -68,7 +67,7 @@ class Model(NothingButAdded):
             spoken = _speaks_of(other)
             other = other.told_apart({block.label for block in self.blocks})
             return self._with((other,), spoken, self.name)
-        if isinstance(other, Arithmetic):
+        if isinstance(other, Operators):
             raise ModelError(
                 f"an expression of shape {other.shape} alone says nothing; compare it (<=, ==, >=) "
                 "or write maximize(expression)."
@@ -176,26 +175,17 @@ class Model(NothingButAdded):
         """The objective at a point, penalties included, in the sense people think of it."""
         total = 0.0
         for label, term in self.labelled_terms():
-            if isinstance(term, (Minimize, Maximize)):
-                total += float(evaluate(term.cost, values)[0])
-            elif isinstance(term, Penalize):
-                total += term.cost(evaluate(term.lhs, values) - term.rhs)
-            elif isinstance(term, Smooth):
-                total += term.cost(evaluate(term.lhs, values))
-            elif isinstance(term, Raw):
+            if isinstance(term, Raw):
                 raise ModelError(f"{label!r} is written in cvxpy; only cvxpy can evaluate it.")
+            total += term.price(values)
         return -total if self.is_maximization else total
 
     def violations(self, values: Mapping[str, Value]) -> dict[str, float]:
         """Largest violation of every constraint at a point, by label; 0 where it holds."""
-        found: dict[str, float] = {}
+        found = {}
         for label, term in self.labelled_terms():
-            if isinstance(term, Equal):
-                found[label] = _worst(np.abs(evaluate(term.lhs, values) - term.rhs))
-            elif isinstance(term, AtMost):
-                found[label] = _worst(evaluate(term.lhs, values) - term.rhs)
-            elif isinstance(term, InCone):
-                found[label] = _worst(_outside(term, evaluate(term.lhs, values)))
+            if (excess := term.excess(values)) is not None:
+                found[label] = float(np.max(excess, initial=0.0))
         return found
 
     # -- compiling and telling ----------------------------------------------------------------
@@ -317,13 +307,3 @@ def _what_to_write(other: Any) -> str:
     if isinstance(other, Iterable) and not isinstance(other, str):
         return "; write several statements as a list"
     return "; compare expressions (<=, ==, >=), or write minimize(f) or maximize(f)"
-
-
-def _worst(excess: Array) -> float:
-    return float(np.max(excess, initial=0.0))
-
-
-def _outside(term: InCone, values: Array) -> Array:
-    from sdpdr.linalg import smat
-
-    return np.asarray(-values if term.cone == "nonnegative" else -np.linalg.eigvalsh(smat(values)))

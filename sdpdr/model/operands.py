@@ -116,8 +116,14 @@ def refuse(name: str) -> NoReturn:
     raise ModelError(f"numpy.{name} of an expression is not affine, or not known here{instead}.")
 
 
-def _refused(words: str) -> Any:
-    """An operator that raises words about both of its operands."""
+def refused(words: str) -> Any:
+    """An operator that raises words about both of its operands.
+
+    Parameters
+    ----------
+    words : str
+        In which ``{0}`` and ``{1}`` are the operands in words, and ``{2}`` is the second as it is.
+    """
 
     def method(self: Any, other: Any = None) -> NoReturn:
         raise ModelError(words.format(told(self), told(other), other))
@@ -136,23 +142,25 @@ _MATRIX = "{0} is no matrix, and makes no matrix inequality with {1}; write <= o
 class NoSuchOperator:
     """Operators that convex and concave functions do not have, each of which says what to write."""
 
-    __lt__ = __gt__ = _refused(_STRICT)
-    __matmul__ = __rmatmul__ = _refused(_PRODUCT)
-    __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = _refused(_MATRIX)
-    __ne__ = _refused("{0} that differs from {1} is no convex set; write f <= limit.")
-    __pow__ = _refused(
+    __lt__ = __gt__ = refused(_STRICT)
+    __matmul__ = __rmatmul__ = refused(_PRODUCT)
+    __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = refused(_MATRIX)
+    __eq__ = refused("{0} that equals {1} is no convex set; write f <= limit.")
+    __ne__ = refused("{0} that differs from {1} is no convex set; write f <= limit.")
+    __pow__ = refused(
         "{0} to the power {2!r} is not known here; the squares of norm(v) and abs(v) are, also as "
         "sum_squares(v) and square(v)."
     )
-    __rpow__ = _refused("{1} to the power of {0} is not known here; write sum_exp(v).")
-    __rtruediv__ = _refused(
+    __rpow__ = refused("{1} to the power of {0} is not known here; write sum_exp(v).")
+    __rtruediv__ = refused(
         "{1} over {0} is not convex; quad_over_lin(1.0, t) is the inverse of an expression t."
     )
-    __abs__ = _refused(
+    __bool__ = refused("{0} is neither true nor false before it is solved.")
+    __abs__ = refused(
         "the absolute value of {0} is not known here; norms, abs, pos and squares need none, as "
         "they are never negative."
     )
-    __getitem__ = _refused(
+    __getitem__ = refused(
         "{0} is one number and has no part {2!r}; take parts of the expression that it is of, as "
         "in norm(v[:2])."
     )
@@ -173,9 +181,9 @@ _LESS = "nothing is taken from a model; write one that says less, and add to it.
 class NothingButAdded:
     """Operators that blocks and models do not have, each of which says what to write."""
 
-    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = _refused(_WEIGHED)
-    __matmul__ = __rmatmul__ = __pow__ = __rpow__ = _refused(_WEIGHED)
-    __le__ = __ge__ = __lt__ = __gt__ = _refused(_COMPARED)
-    __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = _refused(_COMPARED)
-    __and__ = __or__ = __rand__ = __ror__ = _refused(_JOINED)
-    __sub__ = __rsub__ = _refused(_LESS)
+    __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = refused(_WEIGHED)
+    __matmul__ = __rmatmul__ = __pow__ = __rpow__ = refused(_WEIGHED)
+    __le__ = __ge__ = __lt__ = __gt__ = refused(_COMPARED)
+    __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = refused(_COMPARED)
+    __and__ = __or__ = __rand__ = __ror__ = refused(_JOINED)
+    __sub__ = __rsub__ = refused(_LESS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -10,16 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index, own_rows
-from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
+from sdpdr.base.errors import DataTypeError, ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import VectorMap
 from sdpdr.model.affine import Affine, joined
-from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.axes import shape_of
 
 T = TypeVar("T")
 
 
-class Parameter(Arithmetic):
+class Parameter(Operators):
     """Numbers that have a name, and may be changed between solves.
 
     A parameter is a constant to all operators; times an expression of variables, it is a
@@ -194,6 +194,19 @@ def parameters_of(expression: Affine) -> dict[str, Parameter]:
     return {
         name: found for name, found in expression.declared.items() if isinstance(found, Parameter)
     }
+
+
+def parameter_of(known: Mapping[str, Parameter], parameter: str | Parameter) -> Parameter:
+    """The parameter of a model that has a name, or the name of another.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    name = parameter.name if isinstance(parameter, Parameter) else parameter
+    if name not in known:
+        raise UnknownNameError("parameter", name, known)
+    return known[name]
 
 
 def times_parameters(known: Affine, other: Affine) -> Affine:

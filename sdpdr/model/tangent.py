@@ -172,9 +172,8 @@ def _expanding(
 
 def _parabola(term: Smooth, at: Array, root: Array, weight: float) -> Penalize:
     rows = term.lhs.reshape(-1).combined(root, (len(root),))
-    moved = Affine(rows.maps, np.zeros(rows.m))
     target = root @ at - rows.constant
-    return Penalize(moved, target, "square", weight, f"{term.name}.parabola".strip("."))
+    return Penalize(rows.linear, target, "square", weight, f"{term.name}.parabola".strip("."))
 
 
 def _at(term: Smooth, values: Mapping[str, Value]) -> Array:
@@ -187,7 +186,7 @@ def _curvature(term: Smooth, values: Mapping[str, Value]) -> tuple[Affine, Array
     if root is None:
         return None
     moved = term.lhs.reshape(-1).combined(root, (len(root),))
-    rows, target = Affine(moved.maps, np.zeros(moved.m)), root @ _at(term, values) - moved.constant
+    rows, target = moved.linear, root @ _at(term, values) - moved.constant
     sizes = np.array([np.abs(target), *(row_extents(part) for part in rows.maps.values())])
     if not np.all(sizes <= LARGEST):
         return None

@@ -5,7 +5,8 @@ Left and right side stay apart, so that any term can be softened or relaxed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -14,9 +15,10 @@ import numpy as np
 
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import ModelError, ShapeError
-from sdpdr.linalg.svec import order_of
-from sdpdr.model.affine import Affine
+from sdpdr.linalg.svec import order_of, smat
+from sdpdr.model.affine import Affine, evaluate
 from sdpdr.model.smooth import SmoothFunction
+from sdpdr.program.point import Value
 
 Penalty = Literal["absolute", "positive", "square"]
 PENALTIES = ("absolute", "positive", "square")
@@ -91,8 +93,20 @@ class Lowering:
     right: Affine | None = None
 
 
+class _Stated:
+    """What can be evaluated at a point."""
+
+    def price(self, values: Mapping[str, Value]) -> float:
+        """What it adds to the objective of the minimisation; nothing of a constraint."""
+        return 0.0
+
+    def excess(self, values: Mapping[str, Value]) -> Array | None:
+        """By how much a constraint is violated, value by value, or less; None of a cost."""
+        return None
+
+
 @dataclass(frozen=True, eq=False)
-class _Sided:
+class _Sided(_Stated):
     lhs: Affine
     rhs: Any
     name: str = ""
@@ -107,6 +121,10 @@ class _Sided:
                 f"shape {rhs.shape}."
             )
         object.__setattr__(self, "rhs", np.broadcast_to(rhs, (self.lhs.m,)).copy())
+
+    def excess(self, values: Mapping[str, Value]) -> Array:
+        """What the left side has beyond the right one."""
+        return evaluate(self.lhs, values) - self.rhs
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +143,10 @@ class Equal(_Sided):
         How the whole row is, where it was written with operators.
     """
 
+    def excess(self, values: Mapping[str, Value]) -> Array:
+        """The difference of the sides."""
+        return np.abs(super().excess(values))
+
 
 @dataclass(frozen=True, eq=False)
 class AtMost(_Sided):
@@ -132,7 +154,7 @@ class AtMost(_Sided):
 
 
 @dataclass(frozen=True, eq=False)
-class InCone:
+class InCone(_Stated):
     """``lhs`` lies in a cone.
 
     Parameters
@@ -154,9 +176,16 @@ class InCone:
         if self.cone == "psd":
             order_of(self.lhs.m)
 
+    def excess(self, values: Mapping[str, Value]) -> Array:
+        """The entries, or the eigenvalues, with their signs turned."""
+        found = evaluate(self.lhs, values)
+        return np.asarray(
+            -found if self.cone == "nonnegative" else -np.linalg.eigvalsh(smat(found))
+        )
+
 
 @dataclass(frozen=True, eq=False)
-class _Goal:
+class _Goal(_Stated):
     lhs: Affine
     name: str = ""
     written: Shown | None = None
@@ -164,6 +193,15 @@ class _Goal:
     def __post_init__(self) -> None:
         if self.lhs.m != 1:
             raise ShapeError(f"an objective has one value; this expression has {self.lhs.m}.")
+
+    @property
+    @abstractmethod
+    def cost(self) -> Affine:
+        """What it adds to the objective of the minimisation."""
+
+    def price(self, values: Mapping[str, Value]) -> float:
+        """Its cost."""
+        return float(evaluate(self.cost, values)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +253,7 @@ def require_weights(weights: Any, what: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Penalize:
+class Penalize(_Stated):
     r"""Adds a price for the rows' excess ``v = lhs - rhs`` to the minimised objective.
 
     =============  ===========================================
@@ -270,8 +308,9 @@ class Penalize:
         if self.written is not None:
             object.__setattr__(self, "written", self.written.reshape(-1).picked(rows))
 
-    def cost(self, excess: Array) -> float:
-        """The price of a vector of excesses."""
+    def price(self, values: Mapping[str, Value]) -> float:
+        """That of all rows."""
+        excess = evaluate(self.lhs, values) - self.rhs
         if self.penalty == "square":
             return float(0.5 * self.weight @ np.square(excess))
         size = np.abs(excess) if self.penalty == "absolute" else np.maximum(excess, 0.0)
@@ -279,7 +318,7 @@ class Penalize:
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth:
+class Smooth(_Stated):
     """Adds a smooth convex function to the minimised objective; such a model has no SDP form.
 
     With a tangent in its place it has one, which proves a bound (`sdpdr.model.tangent`).
@@ -305,13 +344,13 @@ class Smooth:
     written: Affine | None = None
     factors: tuple[Affine | float, ...] | None = None
 
-    def cost(self, values: Array) -> float:
-        """The price of values."""
-        return self.weight * self.function.value(values)
+    def price(self, values: Mapping[str, Value]) -> float:
+        """The function, times its weight."""
+        return self.weight * self.function.value(evaluate(self.lhs, values))
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class Raw(_Stated):
     """Constraints or an objective written in cvxpy directly; such a model has no SDP form.
 
     Parameters

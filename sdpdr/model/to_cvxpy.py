@@ -10,7 +10,7 @@ import cvxpy as cp
 from sdpdr.linalg.svec import full_from_svec, order_of
 from sdpdr.model.affine import Affine
 from sdpdr.model.terms import AtMost, Equal, InCone, Maximize, Minimize, Penalize, Raw, Smooth
-from sdpdr.solvers.render import Rendered, apply, declare
+from sdpdr.solvers.cvxpy_solver import Rendered, apply, declare
 
 if TYPE_CHECKING:
     from sdpdr.model.model import Model

@@ -182,11 +182,10 @@ class ConicForm:
             Of Clarabel, by its own names; asked when the program is compiled, which takes time.
         verbose : bool
         """
-        watch = Deadline()
         settings = clarabel.DefaultSettings()
         settings.verbose = verbose
         program = self.handed_over()
-        compiling = watch.spent
+        watch = Deadline()
         # Where rows nearly depend on each other, Clarabel's factorization may break down at once;
         # with more regularization it does not.
         for more in ({}, _REGULARIZED):
@@ -196,7 +195,7 @@ class ConicForm:
             found = solver.solve()
             if str(found.status) != "NumericalError":
                 break
-        seconds = {"compile": compiling, "solve": watch.spent - compiling}
+        seconds = {"solve": watch.spent}
         verdict, words = _SAID.get(str(found.status), (Verdict.FAILED, "solver_error"))
         value = float(found.obj_val) + self.sdp.constant
         claim = Claim(words, value if np.isfinite(value) else None, int(found.iterations))

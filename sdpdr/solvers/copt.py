@@ -7,7 +7,6 @@ row for every entry of a matrix, of which there are few without a licence.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, ClassVar
@@ -24,8 +23,7 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.external_files import Answer, FiledProgram, filed
-from sdpdr.solvers.processes.ends import deaf
-from sdpdr.solvers.processes.silence import silence
+from sdpdr.solvers.processes.silence import undisturbed
 from sdpdr.solvers.processes.workers import native_code_runs
 
 _ENDS = {
@@ -85,7 +83,7 @@ class Copt(Solver):
         import coptpy
 
         program = filed(sdp, keep_free=True)
-        with deaf(), nullcontext() if self.verbose else silence():
+        with undisturbed(self.verbose):
             model, rows, order = _loaded(coptpy, program, self.verbose)
             rest = replace(self, time_limit=deadline.left())
             for name, value in rest._parameters().items():

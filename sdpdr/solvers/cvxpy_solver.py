@@ -1,10 +1,9 @@
-"""Solvers reached through cvxpy: what is common to all, a problem solved and its point read."""
+"""Programs written in cvxpy, and solvers reached through it: a problem solved, its point read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import cvxpy as cp
@@ -13,14 +12,15 @@ from cvxpy.lin_ops.lin_utils import ID_COUNTER
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.program.point import Point
+from sdpdr.linalg import LinearMap, VectorMap
+from sdpdr.linalg.svec import full_from_svec
+from sdpdr.program.point import Point, PsdVariable, Variable
+from sdpdr.program.rows import Lmi
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
-from sdpdr.solvers.processes.ends import deaf
-from sdpdr.solvers.processes.silence import quiet, silence
+from sdpdr.solvers.processes.silence import quiet, undisturbed
 from sdpdr.solvers.processes.workers import native_code_runs
-from sdpdr.solvers.render import Rendered, render
 from sdpdr.solvers.screen import failure
 
 _VERDICTS = {
@@ -34,6 +34,77 @@ _VERDICTS = {
 
 # What native codes raise through cvxpy when they give up: their failure, not the caller's.
 GIVING_UP = (cp.SolverError, ArithmeticError, ValueError, RuntimeError)
+
+
+def declare(variable: Variable) -> cp.Variable:
+    """The cvxpy variable of the same name and shape."""
+    if isinstance(variable, PsdVariable):
+        return cp.Variable((variable.n, variable.n), PSD=True, name=variable.name)
+    return cp.Variable(variable.size, nonneg=variable.nonnegative, name=variable.name)
+
+
+def apply(linear_map: LinearMap | VectorMap, variable: cp.Variable) -> cp.Expression:
+    """A map on a cvxpy variable, as one sparse matrix times one vector.
+
+    Row by row expressions cost cvxpy more time than the solve; a single product does not.
+    """
+    if isinstance(linear_map, VectorMap):
+        return linear_map.matrix() @ variable
+    spread = full_from_svec(linear_map.n)
+    # D svec(K) = vec(K) with D^T D = I, so svec(K) = D^T vec(K).
+    return (linear_map.matrix() @ spread.T) @ cp.vec(variable, order="F")
+
+
+@dataclass(frozen=True, eq=False)
+class Rendered:
+    """A cvxpy problem and the handles to read its point back.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+    variables : mapping from name to cvxpy variable
+    constraints : mapping from row label to cvxpy constraint
+    excesses : mapping from row label to (variable, expression)
+        Of priced rows: a variable that equals the expression at every feasible point.
+    """
+
+    problem: cp.Problem
+    variables: Mapping[str, cp.Variable]
+    constraints: Mapping[str, Any]
+    excesses: Mapping[str, tuple[cp.Variable, cp.Expression]] = field(default_factory=dict)
+
+
+def render(sdp: SDP) -> Rendered:
+    """A standard-form program as a cvxpy minimisation; groups without rows are left out."""
+    variables = {v.name: declare(v) for v in sdp.variables}
+    objective = cp.sum(_sum(sdp.objective, variables, np.zeros(1)))
+    for v in sdp.vector_variables:
+        if v.curvature is not None:
+            root = np.sqrt(v.curvature / 2.0)
+            objective += cp.sum_squares(cp.multiply(root, variables[v.name]))
+    constraints: dict[str, Any] = {}
+    for r in sdp.rows:
+        if r.m == 0:
+            continue
+        lhs = _sum(r.lhs, variables, np.zeros(r.m))
+        constraints[r.label] = lhs == r.rhs if r.relation == "==" else lhs <= r.rhs
+    for lmi in sdp.lmis:
+        constraints[lmi.label] = _matrix(lmi, variables) >> 0
+    problem = cp.Problem(cp.Minimize(objective + sdp.constant), list(constraints.values()))
+    return Rendered(problem, variables, constraints)
+
+
+def _matrix(lmi: Lmi, variables: Mapping[str, cp.Variable]) -> cp.Expression:
+    spread = full_from_svec(lmi.order)
+    maps = {name: spread @ linear_map for name, linear_map in lmi.lhs.items()}
+    flat = _sum(maps, variables, spread @ lmi.constant)
+    return cp.reshape(flat, (lmi.order, lmi.order), order="F")
+
+
+def _sum(maps: Mapping[str, Any], variables: Mapping[str, cp.Variable], constant: Array) -> Any:
+    """Maps on their variables; rows without any are constants, as cvxpy takes no plain truth."""
+    terms = (apply(a, variables[name]) for name, a in maps.items())
+    return sum(terms, start=cp.Constant(constant))
 
 
 def _count_from_above(problem: cp.Problem) -> None:
@@ -80,7 +151,7 @@ class CvxpySolver(Solver):
         options = {**self.native_options(), **self.options}
         try:
             # Our own grading replaces warnings that a solution may be inaccurate.
-            with quiet(), deaf(), nullcontext() if self.verbose else silence():
+            with quiet(), undisturbed(self.verbose):
                 self._solve(problem, options)
         except GIVING_UP as error:
             seconds = {"compile": rendering, "solve": watch.spent}
@@ -95,6 +166,19 @@ class CvxpySolver(Solver):
         value = None if problem.value is None else float(problem.value)
         claim = Claim(str(problem.status), value, iterations, self._remark(problem.status))
         return Outcome(_point(rendered), self._verdict(problem.status, seconds), claim, seconds)
+
+    def _as_it_stands(self, solve: Callable[[Deadline], Outcome]) -> Outcome:
+        """Solve a program without cvxpy, which would compile it for longer."""
+        deadline = Deadline(self.time_limit)
+        native_code_runs()
+        try:
+            with undisturbed(self.verbose):
+                outcome = solve(deadline)
+        except GIVING_UP as error:
+            seconds = {"compile": 0.0, "solve": deadline.spent}
+            return replace(failure(self.name, error), seconds=seconds)
+        compiling = deadline.spent - outcome.seconds["solve"]
+        return replace(outcome, seconds={**outcome.seconds, "compile": compiling})
 
     def _given(self, deadline: Deadline) -> dict[str, Any]:
         """Its options by its own names, with what is left of the time as their limit."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -25,13 +25,9 @@ from sdpdr.program.run import Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress
 from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.cvxpy_solver import GIVING_UP, CvxpySolver
-from sdpdr.solvers.processes.ends import deaf, is_worker
+from sdpdr.solvers.cvxpy_solver import CvxpySolver, Rendered
+from sdpdr.solvers.processes.ends import is_worker
 from sdpdr.solvers.processes.isolate import run_isolated
-from sdpdr.solvers.processes.silence import silence
-from sdpdr.solvers.processes.workers import native_code_runs
-from sdpdr.solvers.render import Rendered
-from sdpdr.solvers.screen import failure
 from sdpdr.solvers.splitting import Milestone, split
 
 
@@ -78,17 +74,12 @@ class Clarabel(CvxpySolver):
     keeping: ClassVar[type | None] = ClarabelKeeping
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
-        """Solve the program as it stands, without cvxpy, which would compile it for longer."""
-        deadline = Deadline(self.time_limit)
-        native_code_runs()
-        try:
-            with deaf():
-                outcome = ConicForm(sdp).solve(partial(self._given, deadline), verbose=self.verbose)
-        except GIVING_UP as error:
-            seconds = {"compile": 0.0, "solve": deadline.spent}
-            return replace(failure(self.name, error), seconds=seconds)
-        compiling = deadline.spent - outcome.seconds["solve"]
-        return replace(outcome, seconds={**outcome.seconds, "compile": compiling})
+        """Solve the program as it stands."""
+
+        def solve(deadline: Deadline) -> Outcome:
+            return ConicForm(sdp).solve(partial(self._given, deadline), verbose=self.verbose)
+
+        return self._as_it_stands(solve)
 
 
 @dataclass(frozen=True)
@@ -112,20 +103,13 @@ class Scs(CvxpySolver):
     milestones: tuple[Milestone, ...] = ()
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
-        """Solve the program as it stands, without cvxpy, which would compile it for longer."""
-        deadline = Deadline(self.time_limit)
-        native_code_runs()
-        try:
-            with deaf(), nullcontext() if self.verbose else silence():
-                outcome = split(
-                    sdp,
-                    partial(self._given, deadline),
-                    verbose=self.verbose,
-                    milestones=self.milestones,
-                )
-        except GIVING_UP as error:
-            seconds = {"compile": 0.0, "solve": deadline.spent}
-            return replace(failure(self.name, error), seconds=seconds)
+        """Solve the program as it stands."""
+
+        def solve(deadline: Deadline) -> Outcome:
+            options = partial(self._given, deadline)
+            return split(sdp, options, verbose=self.verbose, milestones=self.milestones)
+
+        outcome = self._as_it_stands(solve)
         late = outcome.verdict is Verdict.INACCURATE and self._is_late(outcome.seconds)
         return replace(outcome, verdict=Verdict.TIME_LIMIT) if late else outcome
 

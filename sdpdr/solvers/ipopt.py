@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -33,8 +33,7 @@ from sdpdr.solvers.base import Availability, Outcome, Progress, Solver
 from sdpdr.solvers.lowrank import EdgeProgram
 from sdpdr.solvers.lowrank.edge.form import edge_form, to_point, why_not
 from sdpdr.solvers.lowrank.edge.start import isomap_start, require_bounded
-from sdpdr.solvers.processes.ends import deaf
-from sdpdr.solvers.processes.silence import silence
+from sdpdr.solvers.processes.silence import undisturbed
 
 _VERDICTS = {
     0: Verdict.SOLVED,
@@ -107,7 +106,7 @@ class Ipopt(Solver):
         }
         compiling = deadline.spent
         run = _with_ipyopt if find_spec("ipyopt") else _with_cyipopt
-        with deaf(), nullcontext() if self.verbose else silence():
+        with undisturbed(self.verbose):
             x, multipliers, status = run(nlp, options)
         seconds = {"compile": compiling, "solve": deadline.spent - compiling}
         factor, weights = nlp.read(x, multipliers)

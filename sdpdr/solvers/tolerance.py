@@ -95,9 +95,9 @@ class Rule:
         return dict.fromkeys(self.options, self.asked(tol))
 
 
-def read_rules(path: Path = TABLE) -> Mapping[str, Rule]:
+def read_rules() -> Mapping[str, Rule]:
     """Rules by the name of the solver."""
-    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     shared = table.pop("interior").strip()
     return {
         name: Rule(

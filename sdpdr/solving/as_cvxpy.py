@@ -11,12 +11,12 @@ import cvxpy as cp
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError, UnknownNameError
-from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
+from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.problem import refuse
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import tolerance
 from sdpdr.solving.again.warm import Warm, is_worth_it, solved_warm
 from sdpdr.solving.solve import solve
 
@@ -93,7 +93,7 @@ class CVXPY(ConicInterface):
         verbose: bool,
         solver_opts: Mapping[str, Any],
         solver_cache: object = None,
-    ) -> Answer:
+    ) -> GradedAnswer:
         """Solve what cvxpy has made of a problem.
 
         Parameters
@@ -108,7 +108,7 @@ class CVXPY(ConicInterface):
 
         Returns
         -------
-        Answer
+        GradedAnswer
         """
         _refuse_unknown(solver_opts)
         watch = Deadline()
@@ -122,7 +122,7 @@ class CVXPY(ConicInterface):
         if solution is None:
             solution = solve(reading.sdp, **options)
         cache[self.name()] = (reading.sdp, solution)
-        return Answer(reading, solution, watch.spent)
+        return GradedAnswer(reading, solution, watch.spent)
 
 
 def _from(before: SDP, last: Solution, sdp: SDP, options: Mapping[str, Any]) -> Solution | None:
@@ -131,7 +131,7 @@ def _from(before: SDP, last: Solution, sdp: SDP, options: Mapping[str, Any]) -> 
     if others or last.status is not Status.SOLVED or not is_worth_it(sdp):
         return None
     warm = Warm.of(before, last)
-    tol = Solver.tol if options.get("tol") is None else options["tol"]
+    tol = tolerance("auto", options.get("tol"))
     found = None if warm is None else solved_warm(sdp, warm, last, tol)
     return None if found is None else replace(found[0], gap_scale=options["gap_scale"])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, overload
@@ -26,13 +27,13 @@ from sdpdr.solvers.registry import SOLVERS
 class Asked:
     """What was asked for: fields are arguments of `plan`."""
 
-    solver: str | Solver
-    form: str
-    via: tuple[Reduction, ...]
-    skip: Collection[str]
-    landmarks: int | None
-    basis: str | ArrayLike | None
-    options: Mapping[str, Any]
+    solver: str | Solver = "auto"
+    form: str = "auto"
+    via: tuple[Reduction, ...] = ()
+    skip: Collection[str] = ()
+    landmarks: int | None = None
+    basis: str | ArrayLike | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def arguments(self) -> dict[str, Any]:
         """By the names that `plan` gives them."""
@@ -129,12 +130,40 @@ def require_flags(**flags: object) -> None:
             raise DataTypeError(f"{name} must be True or False; it is {value!r}.")
 
 
+class Clock:
+    """Seconds by phase.
+
+    Parameters
+    ----------
+    seconds : mapping from phase to seconds, optional
+        What was spent before.
+    """
+
+    def __init__(self, seconds: Mapping[str, float] | None = None) -> None:
+        self.seconds: dict[str, float] = dict(seconds or {})
+
+    @contextmanager
+    def __call__(self, phase: str) -> Iterator[None]:
+        """Time what happens inside, as part of a phase."""
+        watch = Deadline()
+        try:
+            yield
+        finally:
+            self.add({phase: watch.spent})
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Count seconds measured elsewhere."""
+        for phase, value in seconds.items():
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + value
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """What was asked of a run, apart from the choice of a solver; see `sdpdr.solve`.
 
     Where nothing is to be proved attainable (`attainable` is False), the point stays as it is.
-    Solvers end by the deadline, and proofs of what one of them found by that of proofs.
+    Solvers end by the deadline, and proofs of what one of them found by that of proofs; the clock
+    knows what all of them take.
     """
 
     model: Model | SDP
@@ -146,6 +175,7 @@ class Request:
     attainable: bool = True
     deadline: Deadline = field(default_factory=Deadline)
     proofs: Deadline = field(default_factory=Deadline)
+    clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         require_flags(rigorous=self.rigorous, isolate=self.isolate)

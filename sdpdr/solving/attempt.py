@@ -17,7 +17,7 @@ from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
 from sdpdr.model.to_sdp import standard_point
 from sdpdr.program.point import Factor, Point
-from sdpdr.program.run import Claim, Run, Status, Verdict
+from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Composed, Reduced
@@ -27,8 +27,9 @@ from sdpdr.solvers.processes.ends import starved_words
 from sdpdr.solvers.processes.isolate import PATIENCE
 from sdpdr.solvers.running import run_solver, runs_apart
 from sdpdr.solvers.screen import screen
+from sdpdr.solving.answers import run_of, unproved
 from sdpdr.solving.asked import Request
-from sdpdr.solving.grade import STOPPED, Clock, grade, proved, unproved
+from sdpdr.solving.grade import STOPPED, grade, proved
 from sdpdr.solving.tangent import grade_by_tangent
 from sdpdr.solving.way import Way
 
@@ -45,15 +46,14 @@ _UNGRADED = "a block is written in cvxpy directly, so there is no standard form 
 _EMPTY = (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
 
 
-def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solution:
+def attempt(chosen: Way, request: Request, turn: str = "") -> Solution:
     """Carry out a plan, and grade what comes of it.
 
     Parameters
     ----------
     chosen : Way
-    clock : Clock
-        Seconds are added to it.
     request : Request
+        Seconds are added to its clock.
     turn : str, optional
         Which turn it is, for the display of progress.
 
@@ -72,15 +72,15 @@ def attempt(chosen: Way, clock: Clock, request: Request, turn: str = "") -> Solu
     if chosen.cost is not None and request.progress is not False:
         foretell(what, chosen.cost.seconds, str(chosen.cost))
     with show_progress(request.progress, what) as report:
-        solution = _carried_out(chosen, clock, request, report)
+        solution = _carried_out(chosen, request, report)
     if request.rigorous and chosen.sdp is not None:
-        with clock("certify"):
+        with request.clock("certify"):
             solution = _rigorously(chosen.sdp, solution, request.proofs)
-        solution = replace(solution, timings=dict(clock.seconds))
+        solution = replace(solution, timings=dict(request.clock.seconds))
     if remark := chosen.solver.remark(solution):
         message = f"{solution.claimed.message} {remark}".strip()
         solution = replace(solution, claimed=replace(solution.claimed, message=message))
-    return replace(solution, runs=(_run_of(solution, watch.spent),))
+    return replace(solution, runs=(run_of(solution, watch.spent),))
 
 
 def _rigorously(sdp: SDP, solution: Solution, proofs: Deadline) -> Solution:
@@ -93,16 +93,16 @@ def _rigorously(sdp: SDP, solution: Solution, proofs: Deadline) -> Solution:
     return replace(again, status=Status.INTERRUPTED) if ended else again
 
 
-def _carried_out(chosen: Way, clock: Clock, request: Request, report: Progress | None) -> Solution:
+def _carried_out(chosen: Way, request: Request, report: Progress | None) -> Solution:
     if chosen.form == "cvxpy" and not chosen.reductions and isinstance(request.model, Model):
-        return _solve_written(request.model, chosen, clock, request)
+        return _solve_written(request.model, chosen, request)
     assert chosen.sdp is not None
     try:
-        return _solve_reduced(chosen.sdp, chosen, clock, request, report)
+        return _solve_reduced(chosen.sdp, chosen, request, report)
     except MemoryError as error:  # of the reductions or of our grading
         message = starved_words(f"The {chosen.form} form of the program", str(error))
         claim = Claim("out of memory", message=message)
-        return unproved(_STARVED, claim, chosen, clock, maximize=chosen.sdp.maximize)
+        return unproved(_STARVED, claim, chosen, request)
 
 
 def _of_preparation(turn: Deadline, request: Request) -> Deadline:
@@ -110,26 +110,10 @@ def _of_preparation(turn: Deadline, request: Request) -> Deadline:
     return request.proofs.sooner(turn.ahead + PATIENCE)
 
 
-def _too_late(chosen: Way, clock: Clock, *, maximize: bool) -> Solution:
+def _too_late(chosen: Way, request: Request) -> Solution:
     """The answer of a turn that had nothing left for its solver."""
-    late, status = Claim("time limit", message=_TOO_LATE, verdict="time limit"), Status.TIME_LIMIT
-    return unproved(_TOO_LATE, late, chosen, clock, maximize=maximize, status=status)
-
-
-def _run_of(solution: Solution, seconds: float) -> Run:
-    """What is kept of a run when its answer is joined with others."""
-    value = solution.value if solution.values else None
-    words = f"{solution.claimed.status}. {solution.claimed.message}".strip()
-    return Run(
-        solution.solver,
-        solution.form,
-        solution.status.name,
-        value,
-        solution.bound,
-        solution.attained,
-        seconds,
-        words,
-    )
+    late = Claim("time limit", message=_TOO_LATE, verdict="time limit")
+    return unproved(_TOO_LATE, late, chosen, request, Status.TIME_LIMIT)
 
 
 def check_start(chosen: Way, start: Solution | Point) -> None:
@@ -172,17 +156,16 @@ def _pushed(sdp: SDP, reduced: Reduced, chosen: Way, start: Solution | Point) ->
     return reduced.push(Point(start.values, duals))
 
 
-def _solve_reduced(
-    sdp: SDP, chosen: Way, clock: Clock, request: Request, report: Progress | None
-) -> Solution:
-    turn, apart = Deadline(chosen.solver.time_limit), runs_apart(chosen.solver, request.isolate)
+def _solve_reduced(sdp: SDP, chosen: Way, request: Request, report: Progress | None) -> Solution:
+    clock, turn = request.clock, Deadline(chosen.solver.time_limit)
+    apart = runs_apart(chosen.solver, request.isolate)
     with clock("reduce"):
         try:
             # Ours need next to no time to come up with a point and a bound.
             end = _of_preparation(turn, request) if apart else ENDLESS
             reduced = Composed(chosen.reductions).apply(sdp, end)
         except TimeUpError:
-            return _too_late(chosen, clock, maximize=sdp.maximize)
+            return _too_late(chosen, request)
         given = {}
         if request.start is not None and chosen.solver.takes_start:
             given["start"] = _pushed(sdp, reduced, chosen, request.start)
@@ -204,10 +187,10 @@ def _solve_reduced(
     outcome = replace(outcome, point=point, verdict=verdict, claim=claim)
     if not all(step.is_ours() for step in chosen.reductions):
         outcome = screen(sdp, outcome)
-    return grade(sdp, outcome, chosen, clock, request)
+    return grade(sdp, outcome, chosen, request)
 
 
-def _written_outcome(model: Model, chosen: Way, clock: Clock, request: Request) -> Outcome | None:
+def _written_outcome(model: Model, chosen: Way, request: Request) -> Outcome | None:
     """What a cvxpy solver makes of a model as written; None where there is no time to write it.
 
     It is written in the solver's own process, which is ended when time is up; what another process
@@ -220,7 +203,7 @@ def _written_outcome(model: Model, chosen: Way, clock: Clock, request: Request) 
             return None
         with suppress(NotAcceptedError):
             return run_solver(solver, partial(run_written, solver, model), isolate=True)
-    with clock("render"):
+    with request.clock("render"):
         rendered = render_model(model)
     solver = replace(solver, time_limit=turn.left())
     return run_solver(solver, partial(solver.run_rendered, rendered), request.isolate)
@@ -234,27 +217,20 @@ def run_written(solver: CvxpySolver, model: Model) -> Outcome:
     return rest.run_rendered(rendered, deadline.spent)
 
 
-def _solve_written(model: Model, chosen: Way, clock: Clock, request: Request) -> Solution:
+def _solve_written(model: Model, chosen: Way, request: Request) -> Solution:
     """The model's own cvxpy problem; graded through the standard form if it has one."""
-    outcome = _written_outcome(model, chosen, clock, request)
+    outcome = _written_outcome(model, chosen, request)
     if outcome is None:
-        return _too_late(chosen, clock, maximize=model.is_maximization)
-    clock.add(outcome.seconds)
+        return _too_late(chosen, request)
+    request.clock.add(outcome.seconds)
     if chosen.sdp is not None:
         point = standard_point(model, chosen.sdp, outcome.point)
         outcome = screen(chosen.sdp, replace(outcome, point=point))
-        return grade(chosen.sdp, replace(outcome, history=()), chosen, clock, request)
+        return grade(chosen.sdp, replace(outcome, history=()), chosen, request)
     if outcome.point.values and outcome.verdict not in _EMPTY and is_smooth(model):
-        return grade_by_tangent(model, outcome, chosen, clock, request)
+        return grade_by_tangent(model, outcome, chosen, request)
     status = STOPPED.get(outcome.verdict, Status.INACCURATE)
     if outcome.verdict is Verdict.SOLVED:
         status = Status.UNVERIFIED
-    return unproved(
-        _UNGRADED,
-        replace(outcome.claim, verdict=outcome.verdict.value),
-        chosen,
-        clock,
-        maximize=model.is_maximization,
-        status=status,
-        point=outcome.point,
-    )
+    claim = replace(outcome.claim, verdict=outcome.verdict.value)
+    return unproved(_UNGRADED, claim, chosen, request, status, outcome.point)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, NotAcceptedError, UnknownNameError
@@ -14,12 +13,13 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import require_admissible
 from sdpdr.program.standard import equality_rows
 from sdpdr.reduce import Composed, Reduction
-from sdpdr.solvers.base import FORMS, Solver
+from sdpdr.solvers.base import FORMS, Solver, tolerance
 from sdpdr.solvers.cvxpy_solvers import Scs
 from sdpdr.solvers.dense.solver import Dense
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import check_options
+from sdpdr.solving.asked import Asked
 from sdpdr.solving.brief import (
     SPLIT,
     brief_reductions,
@@ -28,16 +28,10 @@ from sdpdr.solving.brief import (
     splittings,
     well_inside,
 )
-from sdpdr.solving.costs import (
-    POSSIBLE,
-    Candidate,
-    Candidates,
-    Structure,
-    method_of,
-    posed,
-)
-from sdpdr.solving.forms import CHORDAL, configure, reductions_for
-from sdpdr.solving.way import Way
+from sdpdr.solving.costs.candidates import POSSIBLE, Candidate, Candidates
+from sdpdr.solving.costs.prediction import method_of, posed
+from sdpdr.solving.costs.structure import Structure
+from sdpdr.solving.way import CHORDAL, Way, configure, reductions_for
 
 _FILLS_IN = "goes to conjugate gradients, as factorizations would fill in"
 _BRIEF = "the program is so small that comparing ways would take longer"
@@ -55,14 +49,7 @@ SMALL_ORDER, SMALL_ROWS = 30, 100
 
 
 def choose(
-    sdp: SDP | None,
-    solver: str | Solver,
-    form: str,
-    options: Mapping[str, Any],
-    via: Sequence[Reduction] = (),
-    skip: Collection[str] = (),
-    refusal: str = "",
-    deadline: Deadline | None = None,
+    sdp: SDP | None, asked: Asked, refusal: str = "", deadline: Deadline | None = None
 ) -> Way:
     """Choose a solver and a form for a program, after the reductions of ``via``.
 
@@ -75,14 +62,9 @@ def choose(
     ----------
     sdp : SDP or None
         As `standard_form` finds it.
-    solver : str or Solver
-    form : str
-    options : mapping
-        Uniform options of solvers, None for those that were not given.
-    via : sequence of Reduction
-        The first steps, whatever comes after them.
-    skip : collection of str
-        Names that "auto" does not consider.
+    asked : Asked
+        A solver, a form, options of solvers (None for those that were not given), first steps
+        whatever comes after them, and names that "auto" does not consider.
     refusal : str
         Why there is no standard form, where there is none.
     deadline : Deadline, optional
@@ -96,20 +78,19 @@ def choose(
     ModelError
         If a number is beyond the range that is computed with.
     """
-    if form != "auto" and form not in FORMS:
-        raise UnknownNameError("form", form, ("auto", *FORMS, "landmark"))
-    check_options({name: value for name, value in options.items() if value is not None})
-    deadline = Deadline(options.get("time_limit")) if deadline is None else deadline
-    if not via:
-        return _chosen(sdp, refusal, solver, form, options, deadline, skip)
+    if asked.form not in ("auto", *FORMS):
+        raise UnknownNameError("form", asked.form, ("auto", *FORMS, "landmark"))
+    check_options({name: value for name, value in asked.options.items() if value is not None})
+    deadline = Deadline(asked.options.get("time_limit")) if deadline is None else deadline
+    if not asked.via:
+        return _chosen(sdp, asked, refusal, deadline)
     if sdp is None:
         raise NotAcceptedError(f"reductions need a standard form: {refusal}")
     try:
-        reduced = Composed(tuple(via)).apply(sdp).sdp
+        reduced = Composed(asked.via).apply(sdp).sdp
     except InfeasibleError:  # The run will see it, too, and say so.
         reduced = sdp
-    after = _chosen(reduced, "", solver, form, options, deadline, skip, ("cvxpy",))
-    return _after(tuple(via), sdp, after)
+    return _after(asked.via, sdp, _chosen(reduced, asked, "", deadline))
 
 
 def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
@@ -123,16 +104,8 @@ def _after(via: tuple[Reduction, ...], sdp: SDP, way: Way) -> Way:
     )
 
 
-def _chosen(
-    sdp: SDP | None,
-    refusal: str,
-    solver: str | Solver,
-    form: str,
-    options: Mapping[str, Any],
-    deadline: Deadline,
-    skip: Collection[str],
-    without: Collection[str] = (),
-) -> Way:
+def _chosen(sdp: SDP | None, asked: Asked, refusal: str, deadline: Deadline) -> Way:
+    solver, options = asked.solver, asked.options
     if sdp is not None:
         require_admissible(sdp)
     named = isinstance(solver, Solver) or solver != "auto"
@@ -141,10 +114,10 @@ def _chosen(
     if wanted is not None:
         wanted.require()
         classes[wanted.name] = type(wanted)
-    tol = wanted.tol if wanted is not None else options.get("tol") or 1e-6
+    tol = tolerance(wanted, options.get("tol"))
     known = Candidates(sdp, refusal, classes, tol, deadline.ahead)
-    choice = _Choice(known, form, options, wanted, skip, without)
-    brief = choice.brief() if form == "auto" and not named else None
+    choice = _Choice(known, asked, wanted)
+    brief = choice.brief() if asked.form == "auto" and not named else None
     return choice.best(deadline) if brief is None else brief
 
 
@@ -153,11 +126,8 @@ class _Choice:
     """What there is to choose from, and how the one chosen is configured."""
 
     known: Candidates
-    form: str
-    options: Mapping[str, Any]
+    asked: Asked
     wanted: Solver | None
-    skip: Collection[str]
-    without: Collection[str]
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
@@ -166,9 +136,10 @@ class _Choice:
         return [
             (name, one)
             for name, one in self.known.pairs()
-            if (_is_free(name, classes, self.skip) if wanted is None else name == wanted.name)
-            and self.form in ("auto", one)
-            and one not in self.without
+            if (_is_free(name, classes, self.asked.skip) if wanted is None else name == wanted.name)
+            and self.asked.form in ("auto", one)
+            # What reductions lead to is not as it was written.
+            and not (self.asked.via and one == "cvxpy")
         ]
 
     def brief(self) -> Way | None:
@@ -192,7 +163,7 @@ class _Choice:
 
     def _may_be_brief(self, solver: str, form: str) -> bool:
         """Whether a pair can run, and nobody wants it left out."""
-        left_out = solver in self.skip or solver not in self.known.classes
+        left_out = solver in self.asked.skip or solver not in self.known.classes
         return not left_out and not self.known.refusal(solver, form)
 
     def _brief(self, solver: str, form: str) -> Way:
@@ -201,7 +172,7 @@ class _Choice:
         if (solver, form) == EVEN and _is_even(sdp):
             way = self.way(Candidate(*EVEN), _EVEN)
             return replace(way, solver=well_inside(way.solver))
-        asked = brief_solver(configure(solver, self.options), sdp)
+        asked = brief_solver(configure(solver, self.asked.options), sdp)
         # Of no known cost: to predict it would take as long as a step.
         if (solver, form) == NEAREST:
             return Way((), asked, form, _NEAREST, sdp, self.known.no_sdp)
@@ -209,8 +180,8 @@ class _Choice:
 
     def _trial(self) -> Way | None:
         """SCS, where it may end long before the others do, and nobody set limits."""
-        sdp, limits = self.known.sdp, (self.options.get(k) for k in ("time_limit", "max_iter"))
-        if sdp is None or any(x is not None for x in limits):
+        sdp, given = self.known.sdp, self.asked.options
+        if sdp is None or any(given.get(k) is not None for k in ("time_limit", "max_iter")):
             return None
         special = Nearest().accepts(sdp) is None or _is_even(sdp)
         if special or not self._may_be_brief(*SPLIT):
@@ -228,7 +199,7 @@ class _Choice:
         found = next(self.known.ranked(self.pairs, deadline), None)
         if found is None:
             tried = {pair: self.known.candidate(*pair).refusal for pair in self.pairs}
-            raise NotAcceptedError(_no_way(self.wanted, self.form, tried))
+            raise NotAcceptedError(_no_way(self.wanted, self.asked.form, tried))
         if self.wanted is not None:
             return self.way(found, "it was asked for")
         first = self.way(found, _reason(found, self.known.structure))
@@ -237,7 +208,7 @@ class _Choice:
     def way(self, one: Candidate, why: str) -> Way:
         """A candidate, configured."""
         sdp = self.known.sdp
-        solver = self.wanted or configure(one.solver, self.options)
+        solver = self.wanted or configure(one.solver, self.asked.options)
         steps = () if sdp is None or solver.as_stored else reductions_for(one.form, sdp)
         return Way(steps, solver, one.form, why, sdp, self.known.no_sdp, one.cost)
 
@@ -263,9 +234,9 @@ class _Choice:
         if sdp is None or not _is_small(sdp):
             return
         for name, cls in SOLVERS.items():
-            if name in self.skip or not cls.is_last_resort or not cls.availability().usable:
+            if name in self.asked.skip or not cls.is_last_resort or not cls.availability().usable:
                 continue
-            solver = configure(name, self.options)
+            solver = configure(name, self.asked.options)
             if solver.accepts(sdp) is None:
                 words = "all others fell short, and the program is small"
                 yield Way((), solver, solver.forms[0], words, sdp)

@@ -20,6 +20,7 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import Balance, FacialReduction, Reduced, facial_reduction
 from sdpdr.solvers.running import lend
+from sdpdr.solving.answers import claimed
 
 # Contradictions of this size, relative to right sides, may be due to the rounding of data.
 _ROUNDING = 1e-12
@@ -210,15 +211,10 @@ def _unsolved(
     sdp: SDP, words: str, form: str, seconds: Mapping[str, float], tol: float
 ) -> Solution:
     """The claim that there is no point, where no solver was asked."""
-    return Solution(
-        status=Status.UNVERIFIED,
-        value=float("nan"),
+    return claimed(
+        words,
+        Claim("infeasible", message=words, verdict="infeasible"),
         attained_by="there is no point",
-        bound=None,
-        argument=words,
-        values={},
-        duals={},
-        claimed=Claim("infeasible", message=words, verdict="infeasible"),
         timings=dict(seconds),
         solver="none",
         form=form,

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
 
 import numpy as np
 
@@ -24,10 +20,11 @@ from sdpdr.program.certificate import Certificate
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
-from sdpdr.program.run import Claim, Status, Verdict
+from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import Outcome, Solver
+from sdpdr.solvers.base import Outcome
+from sdpdr.solving.answers import unproved
 from sdpdr.solving.asked import Request
 from sdpdr.solving.proofs import Proofs, value_of
 from sdpdr.solving.refute import is_feasible, refute
@@ -44,43 +41,34 @@ STOPPED = {
 }
 # What solvers that were stopped are taken to have said, so that `with_status` comes to the same
 # status again; any claim will do for UNVERIFIED. Others, that the point is an answer.
-_ENDED = {
-    STOPPED[verdict]: verdict
-    for verdict in (
-        Verdict.TIME_LIMIT,
-        Verdict.ITERATION_LIMIT,
-        Verdict.INTERRUPTED,
-        Verdict.FAILED,
-        Verdict.UNBOUNDED,
-    )
-}
+_ENDED = {status: verdict for verdict, status in STOPPED.items()}
 # Who has waited long enough for a solver does not wait as long again for a tighter bound.
 _HURRIED = (Verdict.TIME_LIMIT, Verdict.INTERRUPTED)
-_CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
+CUT_SHORT = (Status.TIME_LIMIT, Status.ITERATION_LIMIT, Status.INTERRUPTED)
 # How far data would have to move, relatively, for a point to be feasible that says something.
 _MISSES = 0.5
 _TENTATIVE = "it was not proved at once, and others took their turn"
 _PROVED_BY = {"infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
 
 
-def grade(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
+def grade(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution:
     """Prove a bound, make a point feasible and prove that, and say what the two are worth.
 
     Without ``attainable`` the point is measured where it is, and not proved feasible. No step
     towards a feasible point, and no solver for a ray, begins after the deadline.
     """
     enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
-    with clock("certify"):
+    with request.clock("certify"):
         try:
-            solution = _graded(sdp, outcome, chosen, clock, request)
+            solution = _graded(sdp, outcome, chosen, request)
         except KeyboardInterrupt as error:
             if not outcome.point.values:
                 raise
             claim = replace(outcome.claim, verdict=outcome.verdict.value)
-            solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+            solution = unproved("", claim, chosen, request)
             solution = replace(solution, gap_scale=request.gap_scale)
             solution = interrupted(sdp, solution, _given(sdp, outcome), error)
-    return replace(solution, timings=dict(clock.seconds), history=outcome.history)
+    return replace(solution, timings=dict(request.clock.seconds), history=outcome.history)
 
 
 def _given(sdp: SDP, outcome: Outcome) -> Point:
@@ -90,7 +78,7 @@ def _given(sdp: SDP, outcome: Outcome) -> Point:
     return Point(values, complete_multipliers(sdp, point.duals))
 
 
-def _graded(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Request) -> Solution:
+def _graded(sdp: SDP, outcome: Outcome, chosen: Way, request: Request) -> Solution:
     verdict, solver, deadline = outcome.verdict, chosen.solver, request.proofs
     proofs = Proofs(sdp, solver.tol, deadline, gap_scale=request.gap_scale)
     claim = replace(outcome.claim, verdict=verdict.value)
@@ -99,15 +87,15 @@ def _graded(sdp: SDP, outcome: Outcome, chosen: Way, clock: Clock, request: Requ
     if chosen.tentative:
         both = proofs.at_once(given) if verdict is Verdict.SOLVED else None
         if both is None:
-            return unproved(_TENTATIVE, claim, chosen, clock, maximize=sdp.maximize)
-        certificate, attained, point = both
+            return unproved(_TENTATIVE, claim, chosen, request)
+        certificate, attained = both
     elif request.attainable:
-        certificate, attained, point = proofs.of(given, goal, hurried=verdict in _HURRIED)
+        certificate, attained = proofs.of(given, goal, hurried=verdict in _HURRIED)
     else:
-        certificate, point = proofs.certified(given, goal)
+        certificate = proofs.certified(given, goal)
         attained = Attained(None, "no proof was asked for", given.values)
-    solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
-    solution = with_both_sides(sdp, solution, certificate, attained, point.duals)
+    solution = unproved("", claim, chosen, request)
+    solution = with_both_sides(sdp, solution, certificate, attained, certificate.duals)
     point = Point(solution.values, solution.duals)
     refutation = _refutation(sdp, verdict, certificate, attained, deadline)
     ray = None
@@ -218,38 +206,6 @@ def _is_optimal_nearby(sdp: SDP, solution: Solution) -> bool:
     return abs(solution.value - bound) <= solution.tol * size
 
 
-class Clock:
-    """Seconds by phase."""
-
-    def __init__(self, seconds: Mapping[str, float] | None = None) -> None:
-        self.seconds: dict[str, float] = dict(seconds or {})
-
-    @contextmanager
-    def __call__(self, phase: str) -> Iterator[None]:
-        """Time what happens inside, as part of a phase."""
-        watch = Deadline()
-        try:
-            yield
-        finally:
-            self.add({phase: watch.spent})
-
-    def add(self, seconds: Mapping[str, float]) -> None:
-        """Count seconds measured elsewhere."""
-        for phase, value in seconds.items():
-            self.seconds[phase] = self.seconds.get(phase, 0.0) + value
-
-
-def versions(solver: Solver) -> dict[str, str]:
-    """Of everything that has a part in an answer."""
-    return {**_versions(), solver.package: solver.availability().version}
-
-
-@cache
-def _versions() -> dict[str, str]:
-    found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
-    return {**found, "python": platform.python_version()}
-
-
 def ended_as(status: Status) -> Verdict:
     """What a solver is taken to have said whose answer has a status."""
     return _ENDED.get(status, Verdict.SOLVED)
@@ -262,10 +218,9 @@ def proved(
     if solution.ray is not None:
         return _with_rigorous_ray(sdp, solution, solution.ray, deadline)
     given = Point(solution.values, complete_multipliers(sdp, solution.duals))
-    certificate, attained, point = Proofs(
-        sdp, solution.tol, deadline, rigorous, solution.gap_scale
-    ).of(given)
-    found = with_both_sides(sdp, solution, certificate, attained, point.duals)
+    proofs = Proofs(sdp, solution.tol, deadline, rigorous, solution.gap_scale)
+    certificate, attained = proofs.of(given)
+    found = with_both_sides(sdp, solution, certificate, attained, certificate.duals)
     verdict = ended_as(solution.status)
     exact = rigorous and (certificate.rigorous or attained.rigorous)
     return with_status(sdp, replace(found, rigorous=exact), verdict)
@@ -305,7 +260,7 @@ def without_what_misses(solution: Solution) -> Solution:
 
     What a solver begins with may break every row, and have any value.
     """
-    if solution.status not in _CUT_SHORT or solution.attained is not None or not solution.values:
+    if solution.status not in CUT_SHORT or solution.attained is not None or not solution.values:
         return solution
     missed = solution.backward_error
     if missed <= _MISSES:
@@ -366,35 +321,4 @@ def attested(sdp: SDP, solution: Solution, deadline: Deadline = ENDLESS) -> Solu
         same = found.argument == solution.attained_by
         return solution if same else replace(solution, attained_by=found.argument)
     solution = replace(solution, attained=found.value, attained_by=words)
-    return with_status(sdp, solution, _ENDED.get(solution.status, Verdict.SOLVED))
-
-
-def unproved(
-    words: str,
-    claim: Claim,
-    chosen: Way,
-    clock: Clock,
-    *,
-    maximize: bool,
-    status: Status = Status.FAILED,
-    point: Point | None = None,
-) -> Solution:
-    """An answer of which nothing is proved, and why; the value is as claimed."""
-    solver, found = chosen.solver, point or Point()
-    return Solution(
-        status=status,
-        value=float("nan") if claim.value is None else claim.value,
-        attained_by=words,
-        bound=None,
-        argument=words,
-        values=found.values,
-        duals=found.duals,
-        claimed=claim,
-        timings=dict(clock.seconds),
-        solver=solver.name,
-        form=chosen.form,
-        tol=solver.tol,
-        seed=solver.seed,
-        versions=versions(solver),
-        maximize=maximize,
-    )
+    return with_status(sdp, solution, ended_as(solution.status))

@@ -12,7 +12,7 @@ from sdpdr.program.point import Point
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.grade import STOPPED, with_point, with_status
+from sdpdr.solving.grade import CUT_SHORT, ended_as, with_point, with_status
 from sdpdr.solving.proofs import Proofs
 
 # From the best on; all others are alike, and their gaps decide.
@@ -26,11 +26,6 @@ _OTHER, _REFUTED = 3, 4
 # How many times as far from a bound a point lies that another one is preferred to.
 _CLEARLY = 10.0
 _CLAIMS = (Status.INFEASIBLE, Status.UNBOUNDED)
-# Of solvers that were stopped; by others, points and multipliers are taken for answers.
-_VERDICTS = {
-    STOPPED[verdict]: verdict
-    for verdict in (Verdict.TIME_LIMIT, Verdict.ITERATION_LIMIT, Verdict.INTERRUPTED)
-}
 
 
 def join(
@@ -86,13 +81,13 @@ def join(
         return replace(merged, runs=runs)
     best = min([merged, *found], key=lambda one: _rank(one, merged))
     if best.status is Status.OPTIMAL_NEARBY:
-        best = _with_bound(best, _prover(found))
+        best = with_bound(best, _prover(found))
     return replace(best, runs=runs)
 
 
-def _with_bound(near: Solution, prover: Solution | None) -> Solution:
+def with_bound(near: Solution, prover: Solution | None) -> Solution:
     """An answer with the bound of another, if that is better; its own multipliers stay."""
-    if prover is None or prover is near:
+    if prover is None or prover is near or prover.bound is None:
         return near
     if near.bound is not None and _minimised(near, near.bound) >= _minimised(near, prover.bound):
         return near
@@ -133,7 +128,9 @@ def _merged(found: list[Solution], sdp: SDP | None, deadline: Deadline) -> Solut
         versions={**prover.versions, **finder.versions},
     )
     # With a point of one and a bound of another, nothing has failed and nothing is a mere claim.
-    verdict = _VERDICTS.get(merged.status, Verdict.INACCURATE)
+    stopped = merged.status in CUT_SHORT
+    # By others than those who were stopped, points and multipliers are taken for answers.
+    verdict = ended_as(merged.status) if stopped else Verdict.INACCURATE
     if sdp is None:
         status = Status.SOLVED if merged.certified() else Status[verdict.name]
         return replace(merged, status=status)

@@ -31,6 +31,7 @@ from sdpdr.solvers.registry import find
 from sdpdr.solvers.running import until_there_is_a_worker
 from sdpdr.solving.asked import (
     Asked,
+    Clock,
     Request,
     as_reductions,
     refuse_strange,
@@ -43,11 +44,10 @@ from sdpdr.solving.facing import (
     deeper,
     refuted_solution,
 )
-from sdpdr.solving.forms import standard_form
-from sdpdr.solving.grade import Clock, ended_as, with_status, without_what_misses
+from sdpdr.solving.grade import ended_as, with_status, without_what_misses
 from sdpdr.solving.join import join
 from sdpdr.solving.turns import SETTLED, of_proofs, take_turns
-from sdpdr.solving.way import BY_HAND, Way
+from sdpdr.solving.way import BY_HAND, Way, standard_form
 
 _NOT_RIGOROUS = (
     "rigorous=True accounts for the rounding of a program in the standard form, which this model "
@@ -188,16 +188,8 @@ class Plan(Way):
         watch = Deadline()
         chosen = self._of(model)
         assert chosen.model is not None
-        request = Request(
-            chosen.model,
-            isolate=isolate,
-            rigorous=rigorous,
-            gap_scale=gap_scale,
-            start=start,
-            progress=progress,
-            attainable=attainable,
-        )
-        return chosen.in_time(request, watch)
+        asked = (isolate, rigorous, gap_scale, start, progress, attainable)
+        return chosen.in_time(Request(chosen.model, *asked), watch)
 
     def in_time(self, request: Request, since: Deadline) -> Solution:
         """The answer in the time limit of the solver, of which planning has taken a part."""
@@ -231,13 +223,13 @@ class Plan(Way):
     def _answered(self, request: Request) -> Solution:
         if self.squares is not None:
             return self._by_squares(*self.squares, request)
-        clock = Clock(self.seconds)
-        first = self._faced(clock, request)
+        request = replace(request, clock=Clock(self.seconds))
+        first = self._faced(request)
         if self.prepared is None or self.asked is None or self.asked.via:
             return first
         if not request.attainable or not _may_lie_on_a_face(first):
             return first
-        return self._deeper(first, clock, request)
+        return self._deeper(first, request)
 
     def _by_squares(self, squared: Squared, inner: Plan, request: Request) -> Solution:
         """The answer by half the square of the length; as it is written where that falls short."""
@@ -253,10 +245,10 @@ class Plan(Way):
             # No gap is small relative to zero, by squares or without.
             if ended or is_nothing(self.sdp, graded.attained, graded.bound):
                 return graded
-        clock = Clock()
-        with clock("reduce"):
+        again = replace(request, clock=Clock())
+        with again.clock("reduce"):
             faced = facial_reduction(self.sdp)
-        plain = self._planned_again(self.sdp, self.asked, faced or None, clock, request.deadline)
+        plain = self._planned_again(self.sdp, self.asked, faced or None, again)
         return join([*answers, plain._answered(request)])
 
     def _of(self, model: Model | SDP | None) -> Plan:
@@ -284,29 +276,27 @@ class Plan(Way):
             raise NotAcceptedError(f"solver {self.solver.name!r} cannot take it: {refusal}.")
         return replace(self, model=model, sdp=sdp)
 
-    def _faced(self, clock: Clock, request: Request) -> Solution:
+    def _faced(self, request: Request) -> Solution:
         """The answer to the model, by way of its faces and units."""
         ready = self.prepared
         if ready is None:
-            return self._contradicted(clock, request)
+            return self._contradicted(request)
         if ready.faced is not None and ready.faced.infeasible is not None:
-            return refuted_solution(ready.faced, clock.seconds, self.solver.tol)
+            return refuted_solution(ready.faced, request.clock.seconds, self.solver.tol)
         start = None if request.start is None else ready.push(request.start)
-        return ready.lift(
-            self._contradicted(clock, replace(request, model=ready.model, start=start))
-        )
+        return ready.lift(self._contradicted(replace(request, model=ready.model, start=start)))
 
-    def _contradicted(self, clock: Clock, request: Request) -> Solution:
+    def _contradicted(self, request: Request) -> Solution:
         """The answer to the program that is graded; rows that contradict each other are one."""
         if request.start is not None:
             check_start(self, request.start)
         try:
-            return self._carried_out(clock, request)
+            return self._carried_out(request)
         except InfeasibleError as error:
             assert self.sdp is not None  # whose rows were compared
-            return contradicted_solution(self.sdp, error, clock.seconds, self.solver.tol)
+            return contradicted_solution(self.sdp, error, request.clock.seconds, self.solver.tol)
 
-    def _carried_out(self, clock: Clock, request: Request) -> Solution:
+    def _carried_out(self, request: Request) -> Solution:
         """Run the plan, or one way after the other; their time begins when there is a worker."""
         narrower = self.form == "landmark" or any(step.is_narrower for step in self.reductions)
         # What is lost by a narrower program, no other solver finds.
@@ -314,29 +304,24 @@ class Plan(Way):
 
             def in_turn(one: Way, turn: str, proofs: Deadline, start: Solution | None) -> Solution:
                 begin = request.start if start is None else start
-                return attempt(one, clock, replace(request, proofs=proofs, start=begin), turn)
+                return attempt(one, replace(request, proofs=proofs, start=begin), turn)
 
             return take_turns(self, in_turn, request.deadline, rigorous=request.rigorous)
         if self.solver.time_limit is not None and request.isolate is not False:
             request.deadline.excuse(until_there_is_a_worker(self.solver))
         one = replace(self, solver=replace(self.solver, time_limit=request.deadline.left()))
-        return attempt(one, clock, replace(request, proofs=of_proofs(request.deadline)))
+        return attempt(one, replace(request, proofs=of_proofs(request.deadline)))
 
     def _planned_again(
-        self,
-        sdp: SDP,
-        asked: Asked,
-        faced: FacialReduction | None,
-        clock: Clock,
-        deadline: Deadline,
+        self, sdp: SDP, asked: Asked, faced: FacialReduction | None, request: Request
     ) -> Plan:
         """Another plan for the model, on a face that is known."""
-        from sdpdr.solving.planning import planned
+        from sdpdr.solving.planning import Planner
 
         assert self.model is not None
-        return planned(self.model, sdp, asked, faced, clock, deadline)
+        return Planner(self.model, asked, request.clock, request.deadline).on_face(sdp, faced)
 
-    def _deeper(self, first: Solution, clock: Clock, request: Request) -> Solution:
+    def _deeper(self, first: Solution, request: Request) -> Solution:
         """The answer, joined with that on a smaller face if one is found in the time left."""
         assert self.asked is not None
         assert self.prepared is not None
@@ -344,15 +329,15 @@ class Plan(Way):
         if sdp is None or request.deadline.is_over():
             return first
         try:
-            with clock("reduce"):
+            with request.clock("reduce"):
                 known = self.prepared.faced
                 found = deeper(sdp, known, request.deadline)
             if found is None:
                 return first
             options = dict(self.asked.options) | {"time_limit": request.deadline.left()}
             asked = replace(self.asked, options=options)
-            again = self._planned_again(sdp, asked, found, clock, request.deadline)
-            second = again._faced(clock, request)
+            again = self._planned_again(sdp, asked, found, request)
+            second = again._faced(request)
         except KeyboardInterrupt:
             return replace(first, status=Status.INTERRUPTED)
         except (NotAcceptedError, ModelError, ArithmeticError, np.linalg.LinAlgError, MemoryError):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from numpy.typing import ArrayLike
 
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.model import Block, Model
 from sdpdr.program.sdp import SDP
 from sdpdr.reduce import FacialReduction, Reduction, facial_reduction
@@ -16,14 +16,12 @@ from sdpdr.solvers.base import Solver
 from sdpdr.solvers.nearest.solver import Nearest
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.asked import Asked, as_model, as_reductions, refuse_idle, refuse_strange
+from sdpdr.solving.asked import Asked, Clock, as_model, as_reductions, refuse_idle, refuse_strange
 from sdpdr.solving.choice import choose
 from sdpdr.solving.facing import Prepared, prepared
-from sdpdr.solving.forms import configure, standard_form
-from sdpdr.solving.grade import Clock
 from sdpdr.solving.landmark.solver import landmark_way
 from sdpdr.solving.plan import Plan
-from sdpdr.solving.way import Way
+from sdpdr.solving.way import Way, configure, standard_form
 
 
 def plan(
@@ -97,44 +95,8 @@ def plan(
     asked = Asked(solver, form, as_reductions(via), skip, landmarks, basis, options)
     refuse_idle(asked)
     check_options({name: value for name, value in options.items() if value is not None})
-    clock, deadline = Clock(), Deadline(time_limit)
-    if form == "landmark":
-        with clock("build"):
-            wanted = "reconstruction" if basis is None else basis
-            way = landmark_way(model, solver, landmarks, wanted, options)
-        return _as_plan(way, model, None, asked, clock)
-    with clock("build"):
-        sdp, refusal = standard_form(model)
-    length = squared(sdp) if sdp is not None and form == "auto" and not asked.via else None
-    if length is not None and _is_easier_squared(length, solver):
-        return _planned_by_squares(model, sdp, length, asked, clock, deadline)
-    # Reductions that were asked for know the program as it was written.
-    as_written = form == "cvxpy" or asked.via
-    with clock("reduce"):
-        faced = None if as_written or sdp is None else facial_reduction(sdp)
-    return planned(model, sdp, asked, faced or None, clock, deadline, refusal)
-
-
-def planned(
-    model: Model | SDP,
-    sdp: SDP | None,
-    asked: Asked,
-    faced: FacialReduction | None,
-    clock: Clock,
-    deadline: Deadline,
-    refusal: str = "",
-) -> Plan:
-    """The plan for a model on the face that is proved."""
-    if asked.solver != "auto":
-        (find(asked.solver) if isinstance(asked.solver, str) else asked.solver).require()
-    if faced is not None and faced.infeasible is not None:
-        return _refuted(model, asked, faced, clock)
-    with clock("reduce"):
-        ready = prepared(model, sdp, faced, units=asked.form != "cvxpy" and not asked.via)
-    with clock("build"):
-        given = (asked.solver, asked.form, asked.options, asked.via, asked.skip)
-        way = choose(ready.sdp, *given, refusal, deadline)
-    return _as_plan(way, model, ready, asked, clock)
+    planner = Planner(model, asked, deadline=Deadline(time_limit))
+    return planner.landmark() if form == "landmark" else planner.plan()
 
 
 def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
@@ -145,43 +107,84 @@ def _is_easier_squared(length: Squared, solver: str | Solver) -> bool:
     return is_distance or length.heads is not None
 
 
-def _planned_by_squares(
-    model: Model | SDP,
-    sdp: SDP | None,
-    length: Squared,
-    asked: Asked,
-    clock: Clock,
-    deadline: Deadline,
-) -> Plan:
-    """The plan for half the square of a length, as one for the length."""
-    with clock("reduce"):
-        faced = facial_reduction(length.sdp)
-    inner = planned(length.sdp, length.sdp, asked, faced or None, clock, deadline)
-    return replace(
-        inner,
-        model=model,
-        sdp=sdp,
-        planned=(model, *inner.planned[1:]),
-        squares=(length, inner),
-    )
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """How a model is planned.
 
+    Parameters
+    ----------
+    model : Model or SDP
+    asked : Asked
+    clock : Clock, optional
+        Seconds are added to it.
+    deadline : Deadline, optional
+        Candidates are compared no longer.
+    """
 
-def _refuted(model: Model | SDP, asked: Asked, faced: FacialReduction, clock: Clock) -> Plan:
-    """The plan for a program that has no point, by its faces: to say so."""
-    assert faced.infeasible is not None
-    solver = configure("lowrank" if asked.solver == "auto" else asked.solver, asked.options)
-    way = Way((), solver, solver.forms[0], faced.infeasible, faced.original)
-    return _as_plan(way, model, Prepared(model, faced.original, faced), asked, clock)
+    model: Model | SDP
+    asked: Asked
+    clock: Clock = field(default_factory=Clock)
+    deadline: Deadline = ENDLESS
 
+    def landmark(self) -> Plan:
+        """The plan in the landmark form."""
+        asked = self.asked
+        with self.clock("build"):
+            basis = "reconstruction" if asked.basis is None else asked.basis
+            way = landmark_way(self.model, asked.solver, asked.landmarks, basis, asked.options)
+        return self._plan(way, None)
 
-def _as_plan(
-    way: Way, model: Model | SDP, ready: Prepared | None, asked: Asked, clock: Clock
-) -> Plan:
-    return Plan(
-        **{part.name: getattr(way, part.name) for part in fields(Way)},
-        model=model,
-        prepared=ready,
-        asked=asked,
-        seconds=dict(clock.seconds),
-        planned=(model, way.reductions, way.solver, way.form),
-    )
+    def plan(self) -> Plan:
+        """The plan in other forms: by squares, on a face, or as the model is written."""
+        asked = self.asked
+        with self.clock("build"):
+            sdp, refusal = standard_form(self.model)
+        is_free = asked.form == "auto" and not asked.via
+        length = squared(sdp) if sdp is not None and is_free else None
+        if length is not None and _is_easier_squared(length, asked.solver):
+            return self._by_squares(sdp, length)
+        # Reductions that were asked for know the program as it was written.
+        as_written = asked.form == "cvxpy" or asked.via
+        with self.clock("reduce"):
+            faced = None if as_written or sdp is None else facial_reduction(sdp)
+        return self.on_face(sdp, faced or None, refusal)
+
+    def on_face(self, sdp: SDP | None, faced: FacialReduction | None, refusal: str = "") -> Plan:
+        """The plan on a face that is proved."""
+        asked = self.asked
+        if asked.solver != "auto":
+            (find(asked.solver) if isinstance(asked.solver, str) else asked.solver).require()
+        if faced is not None and faced.infeasible is not None:
+            return self._refuted(faced, faced.infeasible)
+        with self.clock("reduce"):
+            units = asked.form != "cvxpy" and not asked.via
+            ready = prepared(self.model, sdp, faced, units=units)
+        with self.clock("build"):
+            way = choose(ready.sdp, asked, refusal, self.deadline)
+        return self._plan(way, ready)
+
+    def _by_squares(self, sdp: SDP | None, length: Squared) -> Plan:
+        """The plan for half the square of a length, as one for the length."""
+        with self.clock("reduce"):
+            faced = facial_reduction(length.sdp)
+        inner = replace(self, model=length.sdp).on_face(length.sdp, faced or None)
+        planned = (self.model, *inner.planned[1:])
+        squares = (length, inner)
+        return replace(inner, model=self.model, sdp=sdp, planned=planned, squares=squares)
+
+    def _refuted(self, faced: FacialReduction, why: str) -> Plan:
+        """The plan for a program that has no point, by its faces: to say so."""
+        asked = self.asked
+        solver = configure("lowrank" if asked.solver == "auto" else asked.solver, asked.options)
+        way = Way((), solver, solver.forms[0], why, faced.original)
+        return self._plan(way, Prepared(self.model, faced.original, faced))
+
+    def _plan(self, way: Way, ready: Prepared | None) -> Plan:
+        return Plan(
+            **{part.name: getattr(way, part.name) for part in fields(Way)},
+            model=self.model,
+            prepared=ready,
+            asked=self.asked,
+            seconds=dict(self.clock.seconds),
+            planned=(self.model, way.reductions, way.solver, way.form),
+        )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
-from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.program.attain import (
     Attained,
@@ -64,8 +62,8 @@ class Proofs:
 
     def of(
         self, given: Point, goal: float | None = None, *, hurried: bool = False
-    ) -> tuple[Certificate, Attained, Point]:
-        """A bound, a value, and the point with the multipliers that prove the bound.
+    ) -> tuple[Certificate, Attained]:
+        """A bound with the multipliers that prove it, and a value.
 
         Who is hurried does not wait for a tighter bound. Of small programs both sides are first
         tried by dense linear algebra, which takes a tenth of the time where it leads anywhere.
@@ -82,11 +80,12 @@ class Proofs:
             attained = known.attained
             if isinstance(error, InterruptedProofError):
                 attained = better_value(self.sdp, attained, error.attained)
-            raise InterruptedProofError(attained, known.certificate, known.duals) from None
+            duals = known.certificate.duals
+            raise InterruptedProofError(attained, known.certificate, duals) from None
 
     def _proved(
         self, given: Point, goal: float | None, known: _Known, *, hurried: bool
-    ) -> tuple[Certificate, Attained, Point]:
+    ) -> tuple[Certificate, Attained]:
         """The same, which says on the way what is known by then."""
         idle = self._by_objective(given)
         # Squares are slack that closes a point whatever it is, and lengths that are to be alike are
@@ -95,32 +94,30 @@ class Proofs:
         closes = closes or self.sdp.remembered(even_lengths) is not None
         skips = self.rigorous or idle is not None or closes
         sides = Sides() if skips else self._sides(given)
-        met = _met(sides, given)
-        if met is not None:
+        if (met := _met(sides)) is not None:
             return met
         known.attained = sides.attained or known.attained
-        certificate, point = self.certified(given, goal) if idle is None else idle
+        certificate = self.certified(given, goal) if idle is None else idle
         if closes and not self.rigorous:
             near = self.attained(given, certificate.bound, path=False)
             if near.value is not None and self._is_tight(certificate, near.value):
-                return certificate, near, point
+                return certificate, near
             sides = self._sides(given)
             known.attained = sides.attained or known.attained
         if idle is None:
-            certificate, point = self._on_a_face(certificate, point, given)
-        if sides.certificate and self._better(certificate, sides.certificate) is not certificate:
-            certificate, point = sides.certificate, _proving(sides.certificate, given)
-        known.certificate, known.duals = certificate, point.duals
-        met = _met(sides, given) or self._met_before_path(certificate, point, given)
+            certificate = self._on_a_face(certificate, given)
+        if sides.certificate:
+            certificate = self._better(certificate, sides.certificate)
+        known.certificate = certificate
+        met = _met(sides) or self._met_before_path(certificate, given)
         if met is not None:
             return met
-        attained = self._also_attained(sides.attained, certificate, given)
-        known.attained = attained
+        known.attained = self._also_attained(sides.attained, certificate, given)
         if not hurried:
-            certificate, point = self._tightened(certificate, attained, point, given)
-        return certificate, attained, point
+            certificate = self._tightened(certificate, known.attained, given)
+        return certificate, known.attained
 
-    def _by_objective(self, given: Point) -> tuple[Certificate, Point] | None:
+    def _by_objective(self, given: Point) -> Certificate | None:
         """What multipliers of zero prove, where others could hardly prove more; else None.
 
         Those of a solver are noise there, and may prove nothing.
@@ -132,18 +129,15 @@ class Proofs:
         enough = 0.5 * self.tol * max(abs(value), self.gap_scale)
         if not (above <= enough or is_nothing(self.sdp, above)):
             return None
-        found = by_objective(self.sdp, rigorous=self.rigorous)
-        return None if found is None else (found, _proving(found, given))
+        return by_objective(self.sdp, rigorous=self.rigorous)
 
-    def _on_a_face(
-        self, certificate: Certificate, point: Point, given: Point
-    ) -> tuple[Certificate, Point]:
+    def _on_a_face(self, certificate: Certificate, given: Point) -> Certificate:
         """The bound, or a better one where multipliers lie at the boundary of what is feasible."""
         value = value_of(self.sdp, given)
         if not given.duals or self.deadline.is_over() or self._is_tight(certificate, value):
-            return certificate, point
+            return certificate
         if not self.sdp.is_dual_point(given.duals) or has_no_objective(self.sdp):
-            return certificate, point
+            return certificate
         arithmetic = Rigorous() if self.rigorous else Plain()
         for relaxation in on_faces(self.sdp, given.duals):
             if self.rigorous and not relaxation.is_exact:
@@ -153,21 +147,20 @@ class Proofs:
                 found = account.certificate([relaxation.duals], _ON_A_FACE + arithmetic.words)
                 if found is not None and self._better(certificate, found) is found:
                     certificate = replace(found, duals=relaxation.lift(found.duals))
-                    point = _proving(certificate, given)
             if self._is_tight(certificate, value):
                 break
-        return certificate, point
+        return certificate
 
-    def at_once(self, given: Point) -> tuple[Certificate, Attained, Point] | None:
+    def at_once(self, given: Point) -> tuple[Certificate, Attained] | None:
         """Both sides by dense linear algebra; None where they do not meet."""
-        return _met(self._sides(given), given)
+        return _met(self._sides(given))
 
     def _sides(self, given: Point, *, large: bool = False) -> Sides:
         return both_sides(self.sdp, given, self.tol, self.gap_scale, self.deadline, large=large)
 
     def _met_before_path(
-        self, certificate: Certificate, point: Point, given: Point
-    ) -> tuple[Certificate, Attained, Point] | None:
+        self, certificate: Certificate, given: Point
+    ) -> tuple[Certificate, Attained] | None:
         """Both sides, where no Newton step along the central path is needed; else None.
 
         To look for the nearest feasible point takes least, then dense linear algebra. Who works
@@ -178,8 +171,8 @@ class Proofs:
             return None
         near = self.attained(given, certificate.bound, path=False)
         if near.value is not None and self._is_tight(certificate, near.value):
-            return certificate, near, point
-        return _met(self._sides(given, large=True), given)
+            return certificate, near
+        return _met(self._sides(given, large=True))
 
     def _also_attained(
         self, known: Attained | None, certificate: Certificate, given: Point
@@ -194,17 +187,17 @@ class Proofs:
         # The multipliers may prove a bound though the point is not the better one.
         return replace(better, duals=found.duals or better.duals)
 
-    def certified(self, point: Point, goal: float | None = None) -> tuple[Certificate, Point]:
-        """A bound, and the point with the multipliers that prove it."""
+    def certified(self, point: Point, goal: float | None = None) -> Certificate:
+        """A bound, with all multipliers that prove it: those of a point, moved if need be."""
         if not point.duals and (self.sdp.rows or self.sdp.lmis):
-            return Certificate(None, "the solver returned no multipliers"), point
+            return Certificate(None, "the solver returned no multipliers")
         certificate = certify(
             self.sdp, point.duals, rigorous=self.rigorous, goal=goal, deadline=self.deadline
         )
         if not certificate.duals:
-            return certificate, point
+            return replace(certificate, duals=point.duals)
         duals = complete_multipliers(self.sdp, {**point.duals, **certificate.duals})
-        return certificate, Point(point.values, duals)
+        return replace(certificate, duals=duals)
 
     def attained(
         self, point: Point, bound: float | None, *, path: bool = True, near: bool = False
@@ -221,33 +214,26 @@ class Proofs:
             deadline=self.deadline,
         )
 
-    def _tightened(
-        self, certificate: Certificate, attained: Attained, point: Point, given: Point
-    ) -> tuple[Certificate, Point]:
+    def _tightened(self, certificate: Certificate, attained: Attained, given: Point) -> Certificate:
         """The bound, or a better one from multipliers moved inwards where it is far from the value.
 
-        Those given are moved: what proves the bound so far may have been moved far already. With
-        the point comes whichever multipliers prove it.
+        Those given are moved: what proves the bound so far may have been moved far already.
         """
-        goal = value_of(self.sdp, point) if attained.value is None else attained.value
-        if self.deadline.is_over() or not point.duals or self._is_tight(certificate, goal):
-            return certificate, point
+        goal = value_of(self.sdp, given) if attained.value is None else attained.value
+        if self.deadline.is_over() or not certificate.duals or self._is_tight(certificate, goal):
+            return certificate
         if not self.gap_scale and is_nothing(self.sdp, certificate.bound, attained.value):
-            return certificate, point
+            return certificate
         # Along the path to that point, or else after all that is nearer.
         inward = inward_multipliers(self.sdp, given, self.tol, self.deadline)
         central = central_multipliers(self.sdp, given, self.tol, self.deadline)
         for duals in chain([attained.duals], inward) if attained.duals else chain(inward, central):
-            found, proving = self.certified(Point(point.values, duals))
-            if self._better(certificate, found) is found:
-                certificate, point = found, proving
+            certificate = self._better(certificate, self.certified(Point(given.values, duals)))
             if self.deadline.is_over() or self._is_tight(certificate, goal):
                 break
-        return self._unless_poor(certificate, point, given, goal)
+        return self._unless_poor(certificate, given, goal)
 
-    def _unless_poor(
-        self, certificate: Certificate, point: Point, given: Point, goal: float
-    ) -> tuple[Certificate, Point]:
+    def _unless_poor(self, certificate: Certificate, given: Point, goal: float) -> Certificate:
         """A bound, or none where it is worthless beside multipliers that are right for data nearby.
 
         As of programs whose dual has no interior: what proves anything there lies far from the
@@ -255,13 +241,13 @@ class Proofs:
         """
         bound, tol = certificate.bound, self.tol
         if bound is None or not abs(goal - bound) > _WORTH * abs(goal):
-            return certificate, point
+            return certificate
         claimed = self.sdp.report(self.sdp.dual_value(given.duals))
         error = dual_backward_error(self.sdp, given.duals)
         if abs(goal - claimed) > tol * abs(goal) or not error <= tol:
-            return certificate, point
+            return certificate
         words = f"the multipliers hold for data nearby, and no more than {bound:.6g} is proved"
-        return Certificate(None, words), given
+        return Certificate(None, words, duals=given.duals)
 
     def _better(self, one: Certificate, other: Certificate) -> Certificate:
         """The tighter of two bounds, the first one on ties."""
@@ -284,19 +270,13 @@ class _Known:
 
     attained: Attained
     certificate: Certificate
-    duals: Mapping[str, Array] = field(default_factory=dict)
 
 
-def _met(sides: Sides, given: Point) -> tuple[Certificate, Attained, Point] | None:
-    """Both sides and their multipliers; None unless they are as near as is wanted."""
+def _met(sides: Sides) -> tuple[Certificate, Attained] | None:
+    """Both sides; None unless they are as near as is wanted."""
     if sides.certificate is None or sides.attained is None or not sides.meet:
         return None
-    return sides.certificate, sides.attained, _proving(sides.certificate, given)
-
-
-def _proving(certificate: Certificate, given: Point) -> Point:
-    """The point with the multipliers that prove a bound."""
-    return Point(given.values, certificate.duals)
+    return sides.certificate, sides.attained
 
 
 def value_of(sdp: SDP, point: Point) -> float:

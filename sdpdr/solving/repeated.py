@@ -12,19 +12,19 @@ from sdpdr.base.errors import (
     CompileError,
     DataTypeError,
     ShapeError,
-    UnknownNameError,
 )
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.model import Block, Model
-from sdpdr.model.parameters import Parameter
+from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import Solver
+from sdpdr.solvers.base import tolerance
 from sdpdr.solvers.registry import find
 from sdpdr.solvers.tolerance import check_options
 from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.asked import as_model
 from sdpdr.solving.solve import solve
+from sdpdr.solving.turns import SETTLED
 
 # Newton's method is not asked any more after so many times that it led nowhere.
 _MISSES = 2
@@ -118,7 +118,7 @@ def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
     """The answer of Newton's method from the last one; None where that is no way."""
     if memory.warm is None or not _is_for_newton(memory, options):
         return None
-    tol = Solver.tol if options.get("tol") is None else options["tol"]
+    tol = tolerance("auto", options.get("tol"))
     check_options({"tol": tol})
     found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
     if found is None:
@@ -143,8 +143,7 @@ def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Sol
         solution = solve(model, memory.solver, memory.form, start=start, **options)
     except ShapeError:  # a parameter has changed which rows are kept
         return None
-    settled = (Status.SOLVED, Status.INFEASIBLE, Status.UNBOUNDED, Status.INTERRUPTED)
-    return solution if solution.status in settled else None
+    return solution if solution.status in (*SETTLED, Status.INTERRUPTED) else None
 
 
 def solve_many(
@@ -194,7 +193,9 @@ def solve_many(
     """
     model = as_model(model)
     known = model.parameters()
-    cases = [_named(known, case) for case in _cases(values)]
+    cases = [
+        {parameter_of(known, p).name: value for p, value in case.items()} for case in _cases(values)
+    ]
     before = {name: p.value for name, p in known.items() if p.has_value}
     with show_count(progress, "solve", len(cases)) as count:
         try:
@@ -215,8 +216,9 @@ def _cases(values: Any) -> list[Mapping[Any, Any]]:
         return [_as_case(case) for case in values]
     for name, several in values.items():
         if not isinstance(several, Iterable) or isinstance(several, str):
+            called = name.name if isinstance(name, Parameter) else name
             raise DataTypeError(
-                f"solve_many takes a sequence of values for each parameter; {_called(name)!r} was "
+                f"solve_many takes a sequence of values for each parameter; {called!r} was "
                 f"given {several!r}. Write [{several!r}] for one value."
             )
     return [dict(zip(values, case, strict=True)) for case in product(*values.values())]
@@ -229,19 +231,6 @@ def _as_case(case: Any) -> Mapping[Any, Any]:
             f"0.1}}, {{'lam': 1.0}}]; it was given {case!r} in place of a mapping."
         )
     return case
-
-
-def _called(parameter: Any) -> Any:
-    return parameter.name if isinstance(parameter, Parameter) else parameter
-
-
-def _named(known: Mapping[str, Parameter], case: Mapping[Any, Any]) -> dict[str, Any]:
-    """Values by name of parameter."""
-    named = {_called(p): value for p, value in case.items()}
-    for name in named:
-        if name not in known:
-            raise UnknownNameError("parameter", name, known)
-    return named
 
 
 def _solved(model: Model, case: Mapping[str, Any], options: Mapping[str, Any]) -> Solution:

@@ -121,14 +121,7 @@ def solve(
     refuse_strange(model, solver)
     require_flags(verbose=verbose)
     watch = Deadline()
-    request = Request(
-        model,
-        isolate=isolate,
-        rigorous=rigorous,
-        gap_scale=gap_scale,
-        start=start,
-        progress=progress,
-    )
+    request = Request(model, isolate, rigorous, gap_scale, start, progress)
     chosen = plan(
         model,
         solver,

@@ -19,15 +19,14 @@ from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.screen import screen
+from sdpdr.solving.answers import unproved
 from sdpdr.solving.asked import Request
-from sdpdr.solving.grade import Clock, interrupted, unproved, with_both_sides, with_status
+from sdpdr.solving.grade import interrupted, with_both_sides, with_status
 from sdpdr.solving.proofs import Proofs, value_of
 from sdpdr.solving.way import Way
 
 
-def grade_by_tangent(
-    model: Model, outcome: Outcome, chosen: Way, clock: Clock, request: Request
-) -> Solution:
+def grade_by_tangent(model: Model, outcome: Outcome, chosen: Way, request: Request) -> Solution:
     r"""Grade a point of a model with smooth costs.
 
     With the tangents at the point in their place, the model is a semidefinite program over the same
@@ -40,31 +39,30 @@ def grade_by_tangent(
     outcome : Outcome
         With a point, of the model as cvxpy was given it.
     chosen : Way
-    clock : Clock
     request : Request
 
     Returns
     -------
     Solution
     """
-    with clock("build"):
+    with request.clock("build"):
         sdp = tangent_of(model, outcome.point.values).to_sdp()
     point = standard_point(model, sdp, outcome.point)
     outcome = screen(sdp, replace(outcome, point=point, history=()))
     claim = replace(outcome.claim, verdict=outcome.verdict.value)
-    solution = unproved("", claim, chosen, clock, maximize=sdp.maximize)
+    solution = unproved("", claim, chosen, request)
     if not outcome.point.values:
         return solution
     enter_phase(f"proving: what {chosen.solver.name} found, {chosen.form} form")
     proofs = Proofs(sdp, chosen.solver.tol, request.proofs)
-    with clock("certify"):
+    with request.clock("certify"):
         try:
             solution = _proved(model, sdp, outcome.point, proofs, solution)
         except KeyboardInterrupt as error:
             solution = interrupted(sdp, solution, outcome.point, error)
             outcome = replace(outcome, verdict=Verdict.INTERRUPTED)
     was_interrupted = solution.status is Status.INTERRUPTED
-    solution = replace(solution, timings=dict(clock.seconds), gap_scale=request.gap_scale)
+    solution = replace(solution, timings=dict(request.clock.seconds), gap_scale=request.gap_scale)
     solution = _with_true_value(model, sdp, solution, outcome)
     return replace(solution, status=Status.INTERRUPTED) if was_interrupted else solution
 
@@ -77,9 +75,9 @@ def _proved(model: Model, sdp: SDP, found: Point, proofs: Proofs, solution: Solu
     """
     values = with_slack(model, rescale(sdp, made_psd(sdp, found.values)))
     given = Point(values, complete_multipliers(sdp, found.duals))
-    certificate, point = proofs.certified(given, value_of(sdp, given))
+    certificate = proofs.certified(given, value_of(sdp, given))
     attained = proofs.attained(given, value_of(sdp, given), near=True)
-    return with_both_sides(sdp, solution, certificate, attained, point.duals)
+    return with_both_sides(sdp, solution, certificate, attained, certificate.duals)
 
 
 def of_tangent(argument: str) -> str:

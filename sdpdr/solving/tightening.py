@@ -15,7 +15,8 @@ from sdpdr.program.point import Value, as_dense
 from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.asked import Request
+from sdpdr.solving.asked import Clock, Request
+from sdpdr.solving.join import with_bound
 from sdpdr.solving.planning import plan
 from sdpdr.solving.tangent import of_tangent
 from sdpdr.solving.turns import SETTLED
@@ -160,16 +161,11 @@ def _proved(model: Model, step: Solution, further: float, deadline: Deadline) ->
 
 def _with_bound(solution: Solution, near: Solution) -> Solution:
     """An answer with the bound of a tangent, if that is better."""
-    sign = -1.0 if solution.maximize else 1.0
-    timings = {
-        phase: solution.timings.get(phase, 0.0) + near.timings.get(phase, 0.0)
-        for phase in {**solution.timings, **near.timings}
-    }
-    solution = replace(solution, runs=(*solution.runs, *near.runs), timings=timings)
-    if near.bound is None:
+    clock = Clock(solution.timings)
+    clock.add(near.timings)
+    solution = replace(solution, runs=(*solution.runs, *near.runs), timings=clock.seconds)
+    better = with_bound(solution, replace(near, argument=of_tangent(near.argument)))
+    if better is solution:
         return solution
-    if solution.bound is not None and sign * solution.bound >= sign * near.bound:
-        return solution
-    words = f"{of_tangent(near.argument)} (multipliers of {near.solver}, {near.form} form)"
-    better = replace(solution, bound=near.bound, argument=words, duals=near.duals)
+    better = replace(better, duals=near.duals)
     return replace(better, status=Status.SOLVED, epsilon=0.0) if better.certified() else better

@@ -17,7 +17,7 @@ from sdpdr.program.sizes import is_nothing
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.running import until_there_is_a_worker
-from sdpdr.solving.costs import crowding, patience, shares
+from sdpdr.solving.costs.prediction import crowding, patience, shares
 from sdpdr.solving.grade import proved
 from sdpdr.solving.join import join
 from sdpdr.solving.way import Way, shares_of

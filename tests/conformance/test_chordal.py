@@ -14,9 +14,9 @@ from sdpdr.blocks import Band, Slack
 from sdpdr.errors import NotAcceptedError
 from sdpdr.program import Factor, certify, read_sdpa
 from sdpdr.reduce import Composed
+from sdpdr.solvers.cvxpy_solver import render
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solvers.render import render
-from sdpdr.solving.forms import CHORDAL, reductions_for
+from sdpdr.solving.way import CHORDAL, reductions_for
 
 from .limits import TOLERANCE
 

@@ -10,7 +10,7 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.program import PsdVariable, Status, as_dense, certify, dimacs_errors
 from sdpdr.program.point import Point
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.forms import CHORDAL
+from sdpdr.solving.way import CHORDAL
 
 from .cases import CASES
 from .limits import KNOWN_LIMITS, TOLERANCE, limit

@@ -40,7 +40,6 @@ BACKWARD = {
     ("model.arithmetic", "model.language.functions"): _OPERATORS,
     ("model.arithmetic", "model.language.numpy_functions"): _OPERATORS,
     ("model.arithmetic", "model.language.prices"): _OPERATORS,
-    ("model.arithmetic", "model.language.products"): _OPERATORS,
     ("model.arithmetic", "model.language.statements"): _OPERATORS,
     ("model.arithmetic", "model.parameters"): _OPERATORS,
     ("model.block", "model.model"): "a sum of blocks is a model",

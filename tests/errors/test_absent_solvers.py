@@ -24,9 +24,9 @@ from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import Clarabel, LowRank, Mosek, Scs
+from sdpdr.solvers.cvxpy_solver import render
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solvers.render import render
 
 
 @pytest.fixture

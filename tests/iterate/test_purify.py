@@ -126,7 +126,7 @@ def test_wrong_arguments_are_refused(flat):
     with pytest.raises(DataError, match=r"1\.\.15"):
         polish(program, Factor(X), 16)
     two = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {}, ())
-    with pytest.raises(ModelError, match="name the matrix"):
+    with pytest.raises(ModelError, match="name the one of low rank"):
         polish(two, np.eye(2), 1)
     soft = methods.isometric(graph, sdpdr.blocks.Slack(1.0)).to_sdp()
     with pytest.raises(ModelError, match="is a vector"):

@@ -66,7 +66,7 @@ def begun(make):
     kept = warm.kept.renumbered(model.to_sdp())
     size = abs(solution.value)
     return lambda: newton._begin(
-        kept.program, Equations.of(kept.program, kept.scaled), warm.x, warm.y, warm.s, size, 1e-3
+        kept.program, Equations.of(kept.program, kept.scaled), warm.at, size, 1e-3
     )
 
 

@@ -112,10 +112,10 @@ def test_multipliers_outside_of_the_cone_prove_nothing(make):
     solution = sdpdr.solve(model)
     warm = Warm.of(model.to_sdp(), solution)
     program, bounds = warm.kept.program, warm.kept.bounds
-    worse = bounds.balanced(program, warm.y + RNG.normal(size=warm.y.size))
+    worse = bounds.balanced(program, warm.at.y + RNG.normal(size=warm.at.y.size))
     proved = bounds.value(program, worse)
     # What multipliers prove is no better than the optimum, and mostly nothing.
-    assert proved is None or proved <= program.value(warm.x) + 1e-6 * abs(solution.value)
+    assert proved is None or proved <= program.value(warm.at.x) + 1e-6 * abs(solution.value)
 
 
 def test_programs_whose_left_sides_differ_are_told_apart():

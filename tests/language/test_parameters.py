@@ -20,6 +20,7 @@ from sdpdr import (
     scalar,
     sensitivity,
     square,
+    sum_largest,
     sum_squares,
     symmetric,
 )
@@ -401,6 +402,28 @@ def test_products_with_parameters_are_those_with_their_values():
     for lam.value in (2.5 + 1e-2, 2.5 - 1e-2):
         ends.append(model.solve(tol=1e-8).value)
     assert float(slope) == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=1e-2)
+
+
+LARGEST = [
+    lambda v: norm(v, "inf"),
+    lambda v: v.max(),
+    lambda v: sum_largest(v, 2),
+    lambda v: abs(v).sum(),
+    lambda v: pos(v).sum(),
+]
+
+
+@pytest.mark.parametrize("function", LARGEST)
+@pytest.mark.parametrize("is_limit", [False, True])
+def test_rows_of_functions_keep_the_products_with_parameters(function, is_limit):
+    def value(factor):
+        x = scalar("x", 3)
+        size = function(factor * x - np.arange(3.0)) + x[0]
+        room = (x <= 0.5) + (x >= -1.0)
+        model = minimize(x[1]) + (size <= 2.0) if is_limit else minimize(size)
+        return sdpdr.solve(model + room).value
+
+    assert value(parameter("p", value=2.0)) == pytest.approx(value(2.0), abs=1e-5)
 
 
 def test_a_parameter_that_multiplies_a_convex_function_is_not_negative():

@@ -25,7 +25,7 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
 from sdpdr.solving import proofs as sides
 from sdpdr.solving.asked import Request
-from sdpdr.solving.grade import Clock, grade
+from sdpdr.solving.grade import grade
 
 room = import_module("sdpdr.program.attain.attain")  # whose name is that of a function too
 LONG = Deadline(1e8)
@@ -173,7 +173,7 @@ def test_an_interrupt_reaches_the_person_where_there_is_no_point(monkeypatch):
     model = methods.mvu(ROLL)
     chosen, outcome = sdpdr.plan(model, "lowrank"), Outcome(Point(), Verdict.FAILED, Claim("none"))
     with pytest.raises(KeyboardInterrupt):
-        grade(chosen.sdp, outcome, chosen, Clock(), Request(model))
+        grade(chosen.sdp, outcome, chosen, Request(model))
 
 
 def test_an_interrupt_of_dearer_proofs_keeps_the_shrunk_point(monkeypatch):

@@ -15,7 +15,7 @@ from sdpdr.linalg import Products, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.forms import CHORDAL
+from sdpdr.solving.way import CHORDAL
 
 GENERAL = [
     (name, form)

@@ -19,7 +19,8 @@ from sdpdr.solvers.lowrank.edge.program import Objective
 from sdpdr.solvers.lowrank.edge.search import Search
 from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS
 from sdpdr.solvers.lowrank.frame import Journal
-from sdpdr.solving.costs import Structure, predict
+from sdpdr.solving.costs.prediction import predict
+from sdpdr.solving.costs.structure import Structure
 
 
 def noise(n, dimensions, isometry="inequality"):

@@ -36,7 +36,7 @@ from sdpdr.solvers.lowrank.interior.start import (
     shape_from_lengths,
     smoothed,
 )
-from sdpdr.solving.costs import Structure
+from sdpdr.solving.costs.structure import Structure
 
 from .factored_programs import known_program
 

@@ -16,9 +16,8 @@ from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.reduce.chordal_pattern import find_trees
 from sdpdr.solvers import FORMS, Clarabel, LowRank
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs import Structure, predict, priority
-from sdpdr.solving.costs.prediction import FILES, UNLIKE
-from sdpdr.solving.costs.structure import KINDS
+from sdpdr.solving.costs.prediction import FILES, UNLIKE, predict, priority
+from sdpdr.solving.costs.structure import KINDS, Structure
 from sdpdr.solving.costs.work import RATES, least_work, work
 
 RELATIONS = ["inequality", "equality", Band(0.1), Slack(5.0), Slack(50.0, "absolute", True)]

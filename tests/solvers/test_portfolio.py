@@ -24,7 +24,7 @@ from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs import Cost, shares
+from sdpdr.solving.costs.prediction import Cost, shares
 from sdpdr.solving.join import join
 from sdpdr.solving.proofs import Proofs, Sides
 
@@ -231,7 +231,7 @@ def test_shares_are_of_the_whole_and_leave_nobody_waiting_in_vain(seed, seconds)
 def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
     told = []
 
-    def attempt(chosen, clock, request, turn=""):
+    def attempt(chosen, request, turn=""):
         if not turn.startswith(" (candidate"):
             told.append(chosen.solver.time_limit)
         return made(chosen.solver.name)

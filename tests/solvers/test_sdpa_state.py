@@ -12,10 +12,9 @@ from sdpdr.program import SDP, Claim, Point, PsdVariable, Rows
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
 from sdpdr.solvers import Outcome, Sdpa, cvxpy_solvers
-from sdpdr.solvers.cvxpy_solver import CvxpySolver
+from sdpdr.solvers.cvxpy_solver import CvxpySolver, render
 from sdpdr.solvers.processes.isolate import run_isolated
-from sdpdr.solvers.render import render
-from sdpdr.solving.forms import reductions_for
+from sdpdr.solving.way import reductions_for
 
 pytestmark = pytest.mark.skipif(
     not Sdpa.availability().usable, reason="sdpa-python is not installed"

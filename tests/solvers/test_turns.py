@@ -18,7 +18,7 @@ from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers import LowRank
 from sdpdr.solving import turns
-from sdpdr.solving.costs import Cost
+from sdpdr.solving.costs.prediction import Cost
 from sdpdr.solving.turns import is_converging, take_turns
 from sdpdr.solving.way import Way
 

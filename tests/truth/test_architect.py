@@ -23,9 +23,8 @@ from sdpdr.program.run import Verdict
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
 from sdpdr.solvers import Multiprecision, Scs
-from sdpdr.solving.asked import Request
+from sdpdr.solving.asked import Clock, Request
 from sdpdr.solving.attempt import attempt
-from sdpdr.solving.grade import Clock
 
 
 def entry(label, place, side, n=2):
@@ -147,9 +146,8 @@ def test_what_is_proved_from_both_sides_outdoes_what_holds_for_data_nearby():
 def test_what_a_candidate_spent_is_not_taken_from_the_next():
     sdp = program(entry("a", [0, 0], 1.0), entry("b", [1, 1], 1.0), entry("c", [0, 1], 5.0))
     plan = sdpdr.plan(sdp, "clarabel", "lmi", time_limit=60.0)
-    clock = Clock()
-    clock.add({"solve": 100.0})
-    answer = attempt(plan, clock, Request(sdp, False, False, 0.0, None, False))
+    clock = Clock({"solve": 100.0})
+    answer = attempt(plan, Request(sdp, False, False, 0.0, None, False, clock=clock))
     assert answer.status is Status.INFEASIBLE
     clock.add({"solve": 1.0})
     assert answer.timings["solve"] < 101.0

@@ -19,7 +19,7 @@ from sdpdr.lab.library.lies.programs import unfolding
 from sdpdr.lab.library.lies.writing import written
 from sdpdr.program import Status, read_sdpa, write_sdpa
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.forms import CHORDAL
+from sdpdr.solving.way import CHORDAL
 
 from .exact import left_sides, objective
 

@@ -11,7 +11,7 @@ from sdpdr.lab.cli.options import Exit, add_argument, add_card, add_command
 from sdpdr.lab.library.problem import find_card
 from sdpdr.program import SDP, write_sdpa
 from sdpdr.reduce import Composed, Scale
-from sdpdr.solving.forms import reductions_for
+from sdpdr.solving.way import reductions_for
 
 FORMS = ("gram", "lmi", "plain")
 

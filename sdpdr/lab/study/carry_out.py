@@ -26,11 +26,11 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Solver
 from sdpdr.solvers.lowrank.solver import LowRank
 from sdpdr.solvers.registry import SOLVERS
+from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
-from sdpdr.solving.costs import Candidates
-from sdpdr.solving.costs.candidates import POSSIBLE
-from sdpdr.solving.forms import standard_form
+from sdpdr.solving.costs.candidates import POSSIBLE, Candidates
 from sdpdr.solving.solve import solve
+from sdpdr.solving.way import standard_form
 
 # A solver that knows no limit may be late by this share of it, and seconds.
 LATE, LATE_SECONDS = 0.05, 0.5
@@ -125,7 +125,7 @@ def _warm_up(task: Task, solver: Solver | str, sdp: SDP | None, refusal: str) ->
         return
     form = task.contestant.form
     if isinstance(solver, str):
-        chosen = choose(sdp, solver, form, {"tol": task.tol}, refusal=refusal)
+        chosen = choose(sdp, Asked(solver, form, options={"tol": task.tol}), refusal)
         solver, form = chosen.solver, chosen.form
     if solver.warms_up:
         with suppress(Exception):  # Whatever is wrong with it will show again.

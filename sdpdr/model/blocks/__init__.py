@@ -1,186 +1,95 @@
 """The vocabulary: blocks that say one thing each about named variables."""
 
-from sdpdr.model.blocks.anchors import (
-    AnchoredIsometry,
-    AnchoredLengths,
-    Coordinates,
-    VarianceAboutMean,
-)
-from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
-from sdpdr.model.blocks.copositive import Along, Copositive, Cut, SplitCopositive
-from sdpdr.model.blocks.entries import (
-    Close,
-    Dispersion,
-    LeastTrace,
-    NeighbourSums,
-    NonNegative,
-    OtherSums,
-    RowSums,
-    SumsAtMost,
-    TraceAtMost,
-    UnitDiagonal,
-)
-from sdpdr.model.blocks.expressions import Agree, Costs, Fits, Rewards
-from sdpdr.model.blocks.factor_norms import MaxNorm, ProductLift, TraceNorm
-from sdpdr.model.blocks.geomean import GeometricMean
-from sdpdr.model.blocks.gram import (
-    Apart,
-    Centered,
-    Dependence,
-    Flat,
-    Gram,
-    Spread,
-    Variance,
-    VarianceFloor,
-)
-from sdpdr.model.blocks.isometry import (
-    Actions,
-    Band,
-    Coinciding,
-    Isometry,
-    Lengths,
-    Relation,
-    Slack,
-)
-from sdpdr.model.blocks.lift import FactorLift, Known
-from sdpdr.model.blocks.metric import (
-    Cap,
-    Distances,
-    Enclosing,
-    FrobeniusBall,
-    LeadingDiagonal,
-    LeadingTrace,
-    Mahalanobis,
-    RootDeterminant,
-    Scatter,
-    SizePrice,
-    UnitTrace,
-)
-from sdpdr.model.blocks.moments import Localized, MomentMatrix
-from sdpdr.model.blocks.nonnegative import (
-    Envelope,
-    HoyerSparsity,
-    LowRankBall,
-    Overlap,
-    SameCorner,
-    SlicedProducts,
-)
-from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
-from sdpdr.model.blocks.polynomial_moments import Moments
-from sdpdr.model.blocks.products import ProductSums, Scalarised, SmallProducts
-from sdpdr.model.blocks.propagation import FixedScaleDual, LargestMultiple, LeastEnergy, UnitEnergy
-from sdpdr.model.blocks.regression import (
-    AbsoluteSize,
-    EntryPrice,
-    LeastSquares,
-    Normalized,
-    SquaredSize,
-)
-from sdpdr.model.blocks.separation import (
-    LargestMargin,
-    MarginMultipliers,
-    Margins,
-    Reach,
-    Separation,
-)
-from sdpdr.model.blocks.spectral import (
-    DualMaxNorm,
-    Fantope,
-    FrobeniusNorm,
-    KyFan,
-    SpectralNorm,
-    dilation,
-)
+from sdpdr.base.gather import names as _names
+from sdpdr.model.blocks.anchors import AnchoredIsometry as AnchoredIsometry
+from sdpdr.model.blocks.anchors import AnchoredLengths as AnchoredLengths
+from sdpdr.model.blocks.anchors import Coordinates as Coordinates
+from sdpdr.model.blocks.anchors import VarianceAboutMean as VarianceAboutMean
+from sdpdr.model.blocks.bilinear import KeptNorms as KeptNorms
+from sdpdr.model.blocks.bilinear import Splittings as Splittings
+from sdpdr.model.blocks.copositive import Along as Along
+from sdpdr.model.blocks.copositive import Copositive as Copositive
+from sdpdr.model.blocks.copositive import Cut as Cut
+from sdpdr.model.blocks.copositive import SplitCopositive as SplitCopositive
+from sdpdr.model.blocks.entries import Close as Close
+from sdpdr.model.blocks.entries import Dispersion as Dispersion
+from sdpdr.model.blocks.entries import LeastTrace as LeastTrace
+from sdpdr.model.blocks.entries import NeighbourSums as NeighbourSums
+from sdpdr.model.blocks.entries import NonNegative as NonNegative
+from sdpdr.model.blocks.entries import OtherSums as OtherSums
+from sdpdr.model.blocks.entries import RowSums as RowSums
+from sdpdr.model.blocks.entries import SumsAtMost as SumsAtMost
+from sdpdr.model.blocks.entries import TraceAtMost as TraceAtMost
+from sdpdr.model.blocks.entries import UnitDiagonal as UnitDiagonal
+from sdpdr.model.blocks.expressions import Agree as Agree
+from sdpdr.model.blocks.expressions import Costs as Costs
+from sdpdr.model.blocks.expressions import Fits as Fits
+from sdpdr.model.blocks.expressions import Rewards as Rewards
+from sdpdr.model.blocks.factor_norms import MaxNorm as MaxNorm
+from sdpdr.model.blocks.factor_norms import ProductLift as ProductLift
+from sdpdr.model.blocks.factor_norms import TraceNorm as TraceNorm
+from sdpdr.model.blocks.geomean import GeometricMean as GeometricMean
+from sdpdr.model.blocks.gram import Apart as Apart
+from sdpdr.model.blocks.gram import Centered as Centered
+from sdpdr.model.blocks.gram import Dependence as Dependence
+from sdpdr.model.blocks.gram import Flat as Flat
+from sdpdr.model.blocks.gram import Gram as Gram
+from sdpdr.model.blocks.gram import Spread as Spread
+from sdpdr.model.blocks.gram import Variance as Variance
+from sdpdr.model.blocks.gram import VarianceFloor as VarianceFloor
+from sdpdr.model.blocks.isometry import Actions as Actions
+from sdpdr.model.blocks.isometry import Band as Band
+from sdpdr.model.blocks.isometry import Coinciding as Coinciding
+from sdpdr.model.blocks.isometry import Isometry as Isometry
+from sdpdr.model.blocks.isometry import Lengths as Lengths
+from sdpdr.model.blocks.isometry import Relation as Relation
+from sdpdr.model.blocks.isometry import Slack as Slack
+from sdpdr.model.blocks.lift import FactorLift as FactorLift
+from sdpdr.model.blocks.lift import Known as Known
+from sdpdr.model.blocks.metric import Cap as Cap
+from sdpdr.model.blocks.metric import Distances as Distances
+from sdpdr.model.blocks.metric import Enclosing as Enclosing
+from sdpdr.model.blocks.metric import FrobeniusBall as FrobeniusBall
+from sdpdr.model.blocks.metric import LeadingDiagonal as LeadingDiagonal
+from sdpdr.model.blocks.metric import LeadingTrace as LeadingTrace
+from sdpdr.model.blocks.metric import Mahalanobis as Mahalanobis
+from sdpdr.model.blocks.metric import RootDeterminant as RootDeterminant
+from sdpdr.model.blocks.metric import Scatter as Scatter
+from sdpdr.model.blocks.metric import SizePrice as SizePrice
+from sdpdr.model.blocks.metric import UnitTrace as UnitTrace
+from sdpdr.model.blocks.moments import Localized as Localized
+from sdpdr.model.blocks.moments import MomentMatrix as MomentMatrix
+from sdpdr.model.blocks.nonnegative import Envelope as Envelope
+from sdpdr.model.blocks.nonnegative import HoyerSparsity as HoyerSparsity
+from sdpdr.model.blocks.nonnegative import LowRankBall as LowRankBall
+from sdpdr.model.blocks.nonnegative import Overlap as Overlap
+from sdpdr.model.blocks.nonnegative import ProductSums as ProductSums
+from sdpdr.model.blocks.nonnegative import SameCorner as SameCorner
+from sdpdr.model.blocks.nonnegative import Scalarised as Scalarised
+from sdpdr.model.blocks.nonnegative import SlicedProducts as SlicedProducts
+from sdpdr.model.blocks.nonnegative import SmallProducts as SmallProducts
+from sdpdr.model.blocks.polynomial import Layers as Layers
+from sdpdr.model.blocks.polynomial import PolynomialLift as PolynomialLift
+from sdpdr.model.blocks.polynomial_moments import Moments as Moments
+from sdpdr.model.blocks.propagation import FixedScaleDual as FixedScaleDual
+from sdpdr.model.blocks.propagation import LargestMultiple as LargestMultiple
+from sdpdr.model.blocks.propagation import LeastEnergy as LeastEnergy
+from sdpdr.model.blocks.propagation import UnitEnergy as UnitEnergy
+from sdpdr.model.blocks.regression import AbsoluteSize as AbsoluteSize
+from sdpdr.model.blocks.regression import EntryPrice as EntryPrice
+from sdpdr.model.blocks.regression import LeastSquares as LeastSquares
+from sdpdr.model.blocks.regression import Normalized as Normalized
+from sdpdr.model.blocks.regression import SquaredSize as SquaredSize
+from sdpdr.model.blocks.separation import LargestMargin as LargestMargin
+from sdpdr.model.blocks.separation import MarginMultipliers as MarginMultipliers
+from sdpdr.model.blocks.separation import Margins as Margins
+from sdpdr.model.blocks.separation import Reach as Reach
+from sdpdr.model.blocks.separation import Separation as Separation
+from sdpdr.model.blocks.spectral import DualMaxNorm as DualMaxNorm
+from sdpdr.model.blocks.spectral import Fantope as Fantope
+from sdpdr.model.blocks.spectral import FrobeniusNorm as FrobeniusNorm
+from sdpdr.model.blocks.spectral import KyFan as KyFan
+from sdpdr.model.blocks.spectral import SpectralNorm as SpectralNorm
+from sdpdr.model.blocks.spectral import dilation as dilation
 
-__all__ = [
-    "AbsoluteSize",
-    "Actions",
-    "Agree",
-    "Along",
-    "AnchoredIsometry",
-    "AnchoredLengths",
-    "Apart",
-    "Band",
-    "Cap",
-    "Centered",
-    "Close",
-    "Coinciding",
-    "Coordinates",
-    "Copositive",
-    "Costs",
-    "Cut",
-    "Dependence",
-    "Dispersion",
-    "Distances",
-    "DualMaxNorm",
-    "Enclosing",
-    "EntryPrice",
-    "Envelope",
-    "FactorLift",
-    "Fantope",
-    "Fits",
-    "FixedScaleDual",
-    "Flat",
-    "FrobeniusBall",
-    "FrobeniusNorm",
-    "GeometricMean",
-    "Gram",
-    "HoyerSparsity",
-    "Isometry",
-    "KeptNorms",
-    "Known",
-    "KyFan",
-    "LargestMargin",
-    "LargestMultiple",
-    "Layers",
-    "LeadingDiagonal",
-    "LeadingTrace",
-    "LeastEnergy",
-    "LeastSquares",
-    "LeastTrace",
-    "Lengths",
-    "Localized",
-    "LowRankBall",
-    "Mahalanobis",
-    "MarginMultipliers",
-    "Margins",
-    "MaxNorm",
-    "MomentMatrix",
-    "Moments",
-    "NeighbourSums",
-    "NonNegative",
-    "Normalized",
-    "OtherSums",
-    "Overlap",
-    "PolynomialLift",
-    "ProductLift",
-    "ProductSums",
-    "Reach",
-    "Relation",
-    "Rewards",
-    "RootDeterminant",
-    "RowSums",
-    "SameCorner",
-    "Scalarised",
-    "Scatter",
-    "Separation",
-    "SizePrice",
-    "Slack",
-    "SlicedProducts",
-    "SmallProducts",
-    "SpectralNorm",
-    "SplitCopositive",
-    "Splittings",
-    "Spread",
-    "SquaredSize",
-    "SumsAtMost",
-    "TraceAtMost",
-    "TraceNorm",
-    "UnitDiagonal",
-    "UnitEnergy",
-    "UnitTrace",
-    "Variance",
-    "VarianceAboutMean",
-    "VarianceFloor",
-    "dilation",
-]
+__all__ = _names(vars())

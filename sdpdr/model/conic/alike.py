@@ -16,14 +16,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram
+from sdpdr.model.conic.pieces import ConicProgram, renumbered
 
 # Rows of what is worth the search.
 _FEWEST = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Alike:
+class MergedUnknowns:
     """A program with one unknown for those that are alike, and the way back.
 
     Attributes
@@ -46,17 +46,18 @@ class Alike:
         return (z / np.bincount(self.row, minlength=z.size))[self.row]
 
 
-def alike(program: ConicProgram) -> Alike | None:
+def alike(program: ConicProgram) -> MergedUnknowns | None:
     """The program with one unknown for those that may change places; None where there are none.
 
     Examples
     --------
     Two unknowns that both bound x and -x, where their sum is to be least:
 
-    >>> from sdpdr.model.conic.pieces import Columns, Cone
+    >>> from sdpdr.model.conic.pieces import Columns, ConeRows
     >>> bound = [[1.0, -1.0, 0.0], [1.0, 0.0, -1.0], [-1.0, -1.0, 0.0], [-1.0, 0.0, -1.0]]
     >>> rows = np.array([*bound, *bound, [1.0, 0.0, 0.0]])
-    >>> cones = [Cone("nonnegative", "bounds", np.arange(8)), Cone("zero", "x", np.array([8]))]
+    >>> limits = ConeRows("nonnegative", "bounds", np.arange(8))
+    >>> cones = [limits, ConeRows("zero", "x", np.array([8]))]
     >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
     >>> given = ConicProgram(
     ...     np.array([0.0, 1.0, 1.0]), 0.0, sp.csr_array(rows), np.zeros(9), cones, columns
@@ -67,7 +68,7 @@ def alike(program: ConicProgram) -> Alike | None:
     """
     if program.root is not None:
         return None
-    found = _Search(program)
+    found = _Interchange(program)
     if not found.is_worth_it:
         return None
     column, row = found.pairs()
@@ -76,23 +77,16 @@ def alike(program: ConicProgram) -> Alike | None:
     return _merged(program, column, row)
 
 
-class _Search:
+class _Interchange:
     """Unknowns of cvxpy's in inequalities alone, and rows that have one of them beside others."""
 
     def __init__(self, program: ConicProgram) -> None:
         self._program, matrix = program, program.matrix
-        m, n = matrix.shape
+        m = matrix.shape[0]
         self._counts = np.diff(matrix.indptr)
-        self._owner = np.repeat(np.arange(m), self._counts)
-        limits = np.zeros(m, dtype=bool)
-        for cone in program.cones:
-            if cone.kind == "nonnegative":
-                limits[cone.rows] = True
-        # A person's own unknowns stay as they are.
-        self._own = np.zeros(n, dtype=bool)
-        for columns in program.columns:
-            self._own[columns.place] = columns.name == AUXILIARY
-        self._own[matrix.indices[~limits[self._owner]]] = False
+        self._owner = program.row_of_entries()
+        self._own = program.are_added()
+        self._own[matrix.indices[~program.are_of("nonnegative")[self._owner]]] = False
         self._is_own = self._own[matrix.indices]
         alone = np.bincount(self._owner[self._is_own], minlength=m) == 1
         self._private = alone & (self._counts > 1)
@@ -158,7 +152,7 @@ def _places(ends: Index, rows: Index) -> Index:
     return np.arange(np.sum(counts)) + np.repeat(ends[rows] - before, counts)
 
 
-def _merged(program: ConicProgram, column: Index, row: Index) -> Alike:
+def _merged(program: ConicProgram, column: Index, row: Index) -> MergedUnknowns:
     """The program of those that stand for others."""
     columns, column = np.unique(column, return_inverse=True)
     rows, row = np.unique(row, return_inverse=True)
@@ -167,9 +161,8 @@ def _merged(program: ConicProgram, column: Index, row: Index) -> Alike:
     sums = sp.csr_array(ones, shape=(column.size, n))
     matrix = sp.csr_array(program.matrix[rows] @ sums)
     matrix.sort_indices()
-    place = np.full(program.rhs.size, -1)
-    place[rows] = np.arange(rows.size)
-    cones = [replace(cone, rows=place[cone.rows][place[cone.rows] >= 0]) for cone in program.cones]
+    m = program.rhs.size
+    cones = [replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in program.cones]
     named = [replace(one, place=np.unique(column[one.place])) for one in program.columns]
     cost = np.bincount(column, program.cost, minlength=n).astype(float)
     smaller = replace(
@@ -180,4 +173,4 @@ def _merged(program: ConicProgram, column: Index, row: Index) -> Alike:
         cones=cones,
         columns=named,
     )
-    return Alike(smaller, column, row)
+    return MergedUnknowns(smaller, column, row)

@@ -32,6 +32,18 @@ from sdpdr.linalg.svec import SQRT2, svec
 LONGEST_ARROW, LONGEST_PART = 512, 16
 
 
+def parts_of(length: int) -> list[Index]:
+    """Places of v in arrows of its own: one, or parts of like length.
+
+    Examples
+    --------
+    >>> [len(part) for part in parts_of(512)], len(parts_of(513))
+    ([512], 33)
+    """
+    count = 1 if length <= LONGEST_ARROW else -(-length // LONGEST_PART)
+    return np.array_split(np.arange(length), count)
+
+
 def merged(matrix: sp.csr_array, rhs: Array, rows: Index) -> sp.csr_array | None:
     """Weights that make one entry of those of v that are the same, and none of those that vanish.
 
@@ -127,9 +139,7 @@ class Arrows:
     @cached_property
     def parts(self) -> list[Index]:
         """Places of v in parts of like length."""
-        longest = LONGEST_ARROW if self.size - 1 <= LONGEST_ARROW else LONGEST_PART
-        count = -(-(self.size - 1) // longest)
-        return np.array_split(np.arange(1, self.size), count)
+        return [1 + part for part in parts_of(self.size - 1)]
 
     @property
     def scalars(self) -> str:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.model.conic.cones import merged
-from sdpdr.model.conic.pieces import AUXILIARY, ConicProgram
+from sdpdr.model.conic.pieces import ConicProgram, renumbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,11 @@ def defined(program: ConicProgram) -> Defined | None:
     --------
     The squares of y, where y = x - 3, twice:
 
-    >>> from sdpdr.model.conic.pieces import Columns, Cone
+    >>> from sdpdr.model.conic.pieces import Columns, ConeRows
     >>> rows = sp.csr_array([[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]])
     >>> root = sp.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> columns = [Columns("x", np.arange(1)), Columns("auxiliary", np.arange(1, 3))]
-    >>> cones = [Cone("zero", "y", np.arange(2))]
+    >>> cones = [ConeRows("zero", "y", np.arange(2))]
     >>> given = ConicProgram(np.zeros(3), 0.0, rows, np.full(2, 3.0), cones, columns, root=root)
     >>> found = defined(given)
     >>> found.program.root.toarray().round(3), found.program.root_shift.round(3)
@@ -86,16 +86,8 @@ def _definitions(program: ConicProgram) -> tuple[Index, Index, Array]:
     """Unknowns that are squared by themselves and in one equation, each with one of its own."""
     assert program.root is not None
     matrix, root = program.matrix, program.root
-    m, n = matrix.shape
-    owner = np.repeat(np.arange(m), np.diff(matrix.indptr))
-    equations = np.zeros(m, dtype=bool)
-    for cone in program.cones:
-        if cone.kind == "zero":
-            equations[cone.rows] = True
-    chosen = np.zeros(n, dtype=bool)
-    # A person's own unknowns stay as they are.
-    for columns in program.columns:
-        chosen[columns.place] = columns.name == AUXILIARY
+    n, owner = matrix.shape[1], program.row_of_entries()
+    equations, chosen = program.are_of("zero"), program.are_added()
     # Others would fill the squares in.
     lengths = np.diff(root.indptr)
     chosen[root.indices[np.repeat(lengths > 1, lengths)]] = False
@@ -129,8 +121,8 @@ def _without(program: ConicProgram, column: Index, row: Index, entry: Array) -> 
         constant=constant,
         matrix=matrix,
         rhs=program.rhs[rows],
-        cones=[replace(cone, rows=_renumbered(cone.rows, rows, m)) for cone in program.cones],
-        columns=[replace(one, place=_renumbered(one.place, kept, n)) for one in program.columns],
+        cones=[replace(cone, rows=renumbered(cone.rows, rows, m)) for cone in program.cones],
+        columns=[replace(one, place=renumbered(one.place, kept, n)) for one in program.columns],
         root=sp.csr_array(weights @ root),
         root_shift=weights @ shift,
     )
@@ -155,13 +147,6 @@ def _spread(numbers: Array, gone: Index, size: int) -> Array:
     full = np.zeros(size)
     full[np.setdiff1d(np.arange(size), gone)] = numbers
     return full
-
-
-def _renumbered(places: Index, kept: Index, size: int) -> Index:
-    """Those of some places that are kept, by their new numbers."""
-    number = np.full(size, -1)
-    number[kept] = np.arange(kept.size)
-    return number[places][number[places] >= 0]
 
 
 def _weights(root: sp.csr_array, shift: Array) -> sp.csr_array:

@@ -19,7 +19,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.block import relabel
-from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, Cone, ConicProgram, Kind
+from sdpdr.model.conic.pieces import AUXILIARY, SQUARES, Columns, ConeRows, ConicProgram, Kind
 from sdpdr.model.conic.read import Reading, read_conic
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
@@ -47,7 +47,7 @@ _STATUSES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class GradedAnswer:
     """A graded solution and the reading of the program that it answers."""
 
     reading: Reading
@@ -110,16 +110,16 @@ class ConicInterface(ConicSolver):  # type: ignore[misc]  # cvxpy's classes have
         data |= {names.P: form[0]} if form else {}
         return data, {self.VAR_ID: problem.x.id, _CONSTRAINTS: problem.constraints}
 
-    def solve_via_data(self, *args: Any, **options: Any) -> Answer:
+    def solve_via_data(self, *args: Any, **options: Any) -> GradedAnswer:
         """Refuse: this class only reads."""
         raise NotImplementedError("ConicInterface reads programs; sdpdr.CVXPY solves them.")
 
-    def invert(self, answer: Answer, inverse_data: Mapping[str, Any]) -> CvxpySolution:
+    def invert(self, answer: GradedAnswer, inverse_data: Mapping[str, Any]) -> CvxpySolution:
         """The answer as cvxpy knows answers.
 
         Parameters
         ----------
-        answer : Answer
+        answer : GradedAnswer
         inverse_data : mapping
 
         Returns
@@ -171,7 +171,9 @@ def status_of(solution: Solution) -> str:
     return cp.OPTIMAL_INACCURATE
 
 
-def _duals(answer: Answer, inverse_data: Mapping[str, Any], *, missing: bool) -> dict[int, Any]:
+def _duals(
+    answer: GradedAnswer, inverse_data: Mapping[str, Any], *, missing: bool
+) -> dict[int, Any]:
     """Multipliers by constraint, of the answer or of the proof that there is none.
 
     Where there are none, nan stands for them if they are `missing`: cvxpy would keep old ones.
@@ -298,29 +300,29 @@ def _rows_of(constraints: Sequence[Any]) -> Iterator[tuple[Any, Index]]:
         yield c, rows
 
 
-def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[Cone]:
+def _labelled(stuffed: Any, labels: Mapping[int, str]) -> list[ConeRows]:
     """A cone for each constraint, or several where it holds several."""
     seen = {SQUARES}
     cones = []
     for c, kind, rows in _parts(stuffed):
         label = relabel(labels.get(c.id, AUXILIARY), seen)
         seen.add(label)
-        cones.append(Cone(kind, label, rows))
+        cones.append(ConeRows(kind, label, rows))
     return cones
 
 
-def _grouped(stuffed: Any) -> list[Cone]:
+def _grouped(stuffed: Any) -> list[ConeRows]:
     """All equations as one group, all inequalities as another, and the cones by number."""
-    cones: list[Cone] = []
+    cones: list[ConeRows] = []
     linear = {"zero": [np.arange(0)], "nonnegative": [np.arange(0)]}
     for _, kind, rows in _parts(stuffed):
         if kind in linear:
             linear[kind].append(rows)
         else:
-            cones.append(Cone(kind, f"{kind} {len(cones) + 1}", rows))
+            cones.append(ConeRows(kind, f"{kind} {len(cones) + 1}", rows))
     return [
-        Cone("zero", "equations", np.concatenate(linear["zero"])),
-        Cone("nonnegative", "inequalities", np.concatenate(linear["nonnegative"])),
+        ConeRows("zero", "equations", np.concatenate(linear["zero"])),
+        ConeRows("nonnegative", "inequalities", np.concatenate(linear["nonnegative"])),
         *cones,
     ]
 

@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.linalg import LinearMap, SvecMap, VectorMap, svec_size
@@ -35,7 +36,7 @@ Kind = Literal["zero", "nonnegative", "second-order", "psd"]
 
 
 @dataclass(frozen=True, eq=False)
-class Cone:
+class ConeRows:
     """Rows of a conic program that lie in one cone.
 
     Attributes
@@ -51,6 +52,16 @@ class Cone:
     kind: Kind
     label: str
     rows: Index
+
+    @property
+    def order(self) -> int:
+        """Of a matrix."""
+        return round(np.sqrt(self.rows.size))
+
+    def entries(self) -> tuple[Index, Index]:
+        """Rows of entries (i, j) of a matrix, and of (j, i), in the order of ``svec``."""
+        i, j = svec_pairs(np.arange(svec_size(self.order)))
+        return self.rows[j * self.order + i], self.rows[i * self.order + j]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +88,7 @@ class ConicProgram:
     constant : float
     matrix : sparse array of shape (m, n)
     rhs : array of shape (m,)
-    cones : sequence of Cone
+    cones : sequence of ConeRows
         Every row is in one.
     columns : sequence of Columns
         Every column is in one.
@@ -94,12 +105,31 @@ class ConicProgram:
     constant: float
     matrix: sp.csr_array
     rhs: Array
-    cones: Sequence[Cone]
+    cones: Sequence[ConeRows]
     columns: Sequence[Columns]
     maximize: bool = False
     name: str = ""
     root: sp.csr_array | None = None
     root_shift: Array | None = None
+
+    def row_of_entries(self) -> Index:
+        """The row of every entry of the matrix."""
+        return np.repeat(np.arange(self.rhs.size), np.diff(self.matrix.indptr))
+
+    def are_of(self, kind: Kind) -> NDArray[np.bool_]:
+        """Which rows lie in cones of a kind."""
+        found = np.zeros(self.rhs.size, dtype=bool)
+        for cone in self.cones:
+            if cone.kind == kind:
+                found[cone.rows] = True
+        return found
+
+    def are_added(self) -> NDArray[np.bool_]:
+        """Which columns are cvxpy's; a person's own unknowns stay as they are."""
+        found = np.zeros(self.cost.size, dtype=bool)
+        for columns in self.columns:
+            found[columns.place] = columns.name == AUXILIARY
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +142,7 @@ class Piece:
     place : array of int
         Of a matrix, in the order of ``svec``.
     shift, scale : array
-    cone : Cone or None
+    cone : ConeRows or None
         Whose rows say no more than that the variable is positive semidefinite.
     """
 
@@ -120,7 +150,7 @@ class Piece:
     place: Index
     shift: Array
     scale: Array
-    cone: Cone | None = None
+    cone: ConeRows | None = None
 
     def map(self, rows: sp.csr_array) -> LinearMap | VectorMap:
         """What rows have in these columns, in the units of the variable, as a map."""
@@ -177,26 +207,20 @@ class Pieces:
             self._position[piece.place] = start + np.arange(piece.place.size)
             self._units[piece.place] = piece.units
 
-    def _may_be_variables(self) -> list[Cone]:
+    def _may_be_variables(self) -> list[ConeRows]:
         """Matrices whose diagonal entries have a column each."""
         count = np.diff(self.program.matrix.indptr)
-        found = []
-        for cone in self.program.cones:
-            if cone.kind == "psd":
-                order = round(np.sqrt(cone.rows.size))
-                if np.all(count[cone.rows[:: order + 1]] == 1):
-                    found.append(cone)
-        return found
+        matrices = (cone for cone in self.program.cones if cone.kind == "psd")
+        return [one for one in matrices if np.all(count[one.rows[:: one.order + 1]] == 1)]
 
-    def _claim_matrix(self, cone: Cone, matrix: sp.csr_array, rhs: Array) -> None:
+    def _claim_matrix(self, cone: ConeRows, matrix: sp.csr_array, rhs: Array) -> None:
         """A matrix variable, where entries are columns of their own."""
         place = matrix.indices
         if np.any(np.diff(matrix.indptr) != 1) or not self._free[place].all():
             return
         if np.unique(place).size != place.size:
             return
-        order = round(np.sqrt(cone.rows.size))
-        variable = PsdVariable(self._name(cone.label, place), order)
+        variable = PsdVariable(self._name(cone.label, place), cone.order)
         self._free[place] = False
         self.found.append(Piece(variable, place, rhs / matrix.data, -1.0 / matrix.data, cone))
 
@@ -269,6 +293,13 @@ class Pieces:
         return iter(self.found)
 
 
+def renumbered(places: Index, kept: Index, size: int) -> Index:
+    """Those of some places that are kept, by their new numbers."""
+    number = np.full(size, -1)
+    number[kept] = np.arange(kept.size)
+    return number[places][number[places] >= 0]
+
+
 def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
     """Rows of a matrix; those next to each other cost next to nothing."""
     if not rows.size or np.any(rows[1:] - rows[:-1] != 1):
@@ -280,16 +311,12 @@ def taken(matrix: sp.csr_array, rows: Index) -> sp.csr_array:
 
 
 def symmetric_rows(
-    program: ConicProgram, cones: Sequence[Cone]
-) -> Iterator[tuple[Cone, sp.csr_array, Array]]:
+    program: ConicProgram, cones: Sequence[ConeRows]
+) -> Iterator[tuple[ConeRows, sp.csr_array, Array]]:
     """Rows and right sides of the upper triangle of matrices, in the order of ``svec``."""
     if not cones:
         return
-    places = []
-    for cone in cones:
-        order = round(np.sqrt(cone.rows.size))
-        i, j = svec_pairs(np.arange(svec_size(order)))
-        places.append(cone.rows[np.column_stack([j * order + i, i * order + j])])
+    places = [np.column_stack(cone.entries()) for cone in cones]
     # All at once: a product for each of many small ones would take longer.
     pair = np.concatenate(places)
     means = (np.full(pair.size, 0.5), pair.ravel(), np.arange(0, pair.size + 1, 2))

@@ -11,7 +11,7 @@ import cvxpy.atoms as atoms
 
 from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
 from sdpdr.model.block import Block, relabel
-from sdpdr.model.conic.interface import Answer, ConicInterface, read_data
+from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.pieces import AUXILIARY, SQUARES
 from sdpdr.model.conic.read import Reading
 from sdpdr.model.terms import Raw, Term
@@ -37,7 +37,7 @@ _OWN = {
 
 
 @dataclass(frozen=True, eq=False)
-class _Way:
+class _WayBack:
     """The way back from a program to the problem that it was read from."""
 
     problem: cp.Problem
@@ -55,7 +55,7 @@ class CvxpyProgram(SDP):
     back.
     """
 
-    _way: _Way | None = field(default=None, init=False, repr=False)
+    _way: _WayBack | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_way": None}
@@ -100,7 +100,7 @@ class CvxpyProgram(SDP):
             raise DataError("the solution is of another program: it lacks variables of this one.")
         way = self._way
         try:
-            way.problem.unpack_results(Answer(way.reading, solution), way.chain, way.inverse)
+            way.problem.unpack_results(GradedAnswer(way.reading, solution), way.chain, way.inverse)
         except cp.SolverError:
             raise cp.SolverError(
                 f"SDPDR has no point to give back: {solution.status.name}. {solution.advice}"
@@ -131,7 +131,7 @@ def read_problem(problem: cp.Problem, name: str | None = None) -> CvxpyProgram:
     )
     parts = {f.name: getattr(reading.sdp, f.name) for f in fields(SDP) if f.init}
     program = CvxpyProgram(**{**parts, "name": name or ""})
-    object.__setattr__(program, "_way", _Way(problem, chain, inverse, reading))
+    object.__setattr__(program, "_way", _WayBack(problem, chain, inverse, reading))
     return program
 
 

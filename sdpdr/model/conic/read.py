@@ -14,10 +14,10 @@ from sdpdr.base.arrays import Array, Index, rows_as_they_are
 from sdpdr.base.errors import ModelError
 from sdpdr.linalg import LinearMap, VectorMap
 from sdpdr.linalg.svec import SQRT2, order_of, svec_pairs
-from sdpdr.model.conic.alike import Alike, alike
+from sdpdr.model.conic.alike import MergedUnknowns, alike
 from sdpdr.model.conic.cones import DISC, Arrows, arrow, disc, merged
 from sdpdr.model.conic.defined import Defined, defined
-from sdpdr.model.conic.pieces import SQUARES, Cone, ConicProgram, Kind, Pieces, taken
+from sdpdr.model.conic.pieces import SQUARES, ConeRows, ConicProgram, Kind, Pieces, taken
 from sdpdr.program.point import Value, VectorVariable
 from sdpdr.program.rows import Lmi, Relation, Rows
 from sdpdr.program.sdp import SDP
@@ -37,7 +37,7 @@ class Reading:
     pieces : Pieces
     ways : list of (rows, function of multipliers)
         How multipliers of rows follow from those of the standard form.
-    origin : Alike or Defined, optional
+    origin : MergedUnknowns or Defined, optional
         How the program that was read came of `program`, where some unknowns stand for others.
     """
 
@@ -45,7 +45,7 @@ class Reading:
     sdp: SDP
     pieces: Pieces
     ways: list[tuple[Index, Multipliers]]
-    origin: Alike | Defined | None = None
+    origin: MergedUnknowns | Defined | None = None
 
     def primal(self, values: Mapping[str, Value]) -> Array:
         """Columns x at a point of the standard form."""
@@ -66,10 +66,8 @@ class Reading:
         z[rows] = slack[columns] / -entries
         for piece in self.pieces:
             if piece.cone is not None:
-                order = round(np.sqrt(piece.cone.rows.size))
-                i, j = svec_pairs(np.arange(piece.place.size))
-                for place in (j * order + i, i * order + j):
-                    z[piece.cone.rows[place]] = slack[piece.place] * piece.units
+                for place in piece.cone.entries():
+                    z[place] = slack[piece.place] * piece.units
         return z if self.origin is None else self.origin.dual(z, duals.get(SQUARES, np.zeros(0)))
 
     def _of_root(self, duals: Mapping[str, Array]) -> Array | float:
@@ -85,7 +83,8 @@ class Reading:
         Examples
         --------
         >>> from sdpdr.model.conic.pieces import Columns, ConicProgram
-        >>> cones = [Cone("nonnegative", "a", np.arange(2)), Cone("zero", "b", np.arange(2, 3))]
+        >>> limits = ConeRows("nonnegative", "a", np.arange(2))
+        >>> cones = [limits, ConeRows("zero", "b", np.arange(2, 3))]
         >>> columns = [Columns("x", np.arange(1))]
         >>> matrix = sp.csr_array(np.ones((3, 1)))
         >>> reading = read_conic(ConicProgram(np.ones(1), 0.0, matrix, np.ones(3), cones, columns))
@@ -133,13 +132,13 @@ def read_conic(program: ConicProgram) -> Reading:
 
     >>> import numpy as np
     >>> import scipy.sparse as sp
-    >>> from sdpdr.model.conic.pieces import Columns, Cone, ConicProgram
+    >>> from sdpdr.model.conic.pieces import Columns, ConeRows, ConicProgram
     >>> program = ConicProgram(
     ...     cost=np.ones(1),
     ...     constant=0.0,
     ...     matrix=sp.csr_array([[-1.0], [0.0], [0.0], [-1.0]]),
     ...     rhs=np.array([0.0, -1.0, -1.0, 0.0]),
-    ...     cones=[Cone("psd", "above", np.arange(4))],
+    ...     cones=[ConeRows("psd", "above", np.arange(4))],
     ...     columns=[Columns("t", np.arange(1))],
     ... )
     >>> read_conic(program).sdp
@@ -231,7 +230,7 @@ class _Reader:
         shift = 0.0 if self.program.root_shift is None else self.program.root_shift
         self.rows.append(Rows(SQUARES, "==", lhs, -(root @ self.shift) - shift))
 
-    def _read(self, cone: Cone) -> None:
+    def _read(self, cone: ConeRows) -> None:
         if cone.kind == "zero":
             self._linear(cone.label, "==", cone.rows)
         elif cone.kind == "nonnegative":
@@ -257,17 +256,16 @@ class _Reader:
             self.rows.append(Rows(label, relation, lhs, self.rhs[rows]))
             self.ways.append((rows, lambda duals: duals[label]))
 
-    def _matrix(self, cone: Cone) -> None:
-        order = round(np.sqrt(cone.rows.size))
-        self.matrices.append(_Matrix(cone.label, order, _symmetric_part(order), cone.rows, {}))
+    def _matrix(self, cone: ConeRows) -> None:
+        weights = _symmetric_part(cone.order)
+        self.matrices.append(_Matrix(cone.label, cone.order, weights, cone.rows, {}))
         share = _as_complex if self._is_complex(cone) else np.asarray
         self.ways.append((cone.rows, lambda duals: share(duals[cone.label]).ravel(order="F")))
 
-    def _is_complex(self, cone: Cone) -> bool:
+    def _is_complex(self, cone: ConeRows) -> bool:
         """Whether a matrix is [[A, -B], [B, A]], as which cvxpy writes the Hermitian A + iB."""
-        order = round(np.sqrt(cone.rows.size))
-        place = cone.rows.reshape(order, order).T
-        if order % 2:
+        place = cone.rows.reshape(cone.order, cone.order).T
+        if cone.order % 2:
             return False
         a, c, b, d = (half for rows in np.split(place, 2) for half in np.split(rows, 2, axis=1))
         return self._vanish(a, d, -1.0) and self._vanish(b, c, 1.0)
@@ -303,7 +301,7 @@ class _Reader:
             start += size
         return found
 
-    def _second_order(self, cone: Cone) -> None:
+    def _second_order(self, cone: ConeRows) -> None:
         merge = merged(self.program.matrix, self.program.rhs, cone.rows)
         size = cone.rows.size if merge is None else merge.shape[0]
         if size <= 2:
@@ -317,7 +315,7 @@ class _Reader:
 
     def _matrix_of(
         self,
-        cone: Cone,
+        cone: ConeRows,
         label: str,
         weights: sp.csr_array,
         merge: sp.csr_array | None,
@@ -328,7 +326,7 @@ class _Reader:
         weights = weights if merge is None else weights @ merge
         self.matrices.append(_Matrix(label, order, weights, cone.rows, more or {}))
 
-    def _interval(self, cone: Cone, size: int, merge: sp.csr_array | None) -> Multipliers:
+    def _interval(self, cone: ConeRows, size: int, merge: sp.csr_array | None) -> Multipliers:
         """``|v| <= t`` as two rows, or none but ``0 <= t``."""
         signs = sp.csr_array([[1.0, 1.0], [1.0, -1.0]] if size == 2 else [[1.0]])
         weights = signs if merge is None else signs @ merge
@@ -336,7 +334,7 @@ class _Reader:
         self.rows.append(Rows(cone.label, "<=", lhs, weights @ self.rhs[cone.rows]))
         return lambda duals: signs.T @ duals[cone.label]
 
-    def _arrows(self, cone: Cone, arrows: Arrows, merge: sp.csr_array | None) -> Multipliers:
+    def _arrows(self, cone: ConeRows, arrows: Arrows, merge: sp.csr_array | None) -> Multipliers:
         """A long second-order cone as an arrow, or as several with a scalar each."""
         count = len(arrows.parts)
         if count == 1:

@@ -1,63 +1,36 @@
 """Models as one thinks them: variables with operators, comparisons, prices, goals."""
 
-from sdpdr.model.language.curved import Convex
-from sdpdr.model.language.functions import (
-    geo_mean,
-    lambda_max,
-    lambda_min,
-    matrix_frac,
-    norm,
-    quad_form,
-    quad_over_lin,
-    root_det,
-    sum_largest,
-    sum_squares,
-)
-from sdpdr.model.language.goals import Goal, maximize, minimize
-from sdpdr.model.language.matrices import PsdMatrix, PsdProduct
-from sdpdr.model.language.prices import Priced, pos, square
-from sdpdr.model.language.smooth_functions import (
-    entropy,
-    log_det,
-    log_sum_exp,
-    smooth,
-    sum_exp,
-    sum_log,
-    sum_logistic,
-)
-from sdpdr.model.language.statements import Statement
-from sdpdr.model.language.variables import matrix, psd, scalar, symmetric
+from sdpdr.base.gather import names as _names
+from sdpdr.model.language.curved import Convex as Convex
+from sdpdr.model.language.functions import geo_mean as geo_mean
+from sdpdr.model.language.functions import lambda_max as lambda_max
+from sdpdr.model.language.functions import lambda_min as lambda_min
+from sdpdr.model.language.functions import matrix_frac as matrix_frac
+from sdpdr.model.language.functions import norm as norm
+from sdpdr.model.language.functions import quad_form as quad_form
+from sdpdr.model.language.functions import quad_over_lin as quad_over_lin
+from sdpdr.model.language.functions import root_det as root_det
+from sdpdr.model.language.functions import sum_largest as sum_largest
+from sdpdr.model.language.functions import sum_squares as sum_squares
+from sdpdr.model.language.goals import Goal as Goal
+from sdpdr.model.language.goals import maximize as maximize
+from sdpdr.model.language.goals import minimize as minimize
+from sdpdr.model.language.matrices import PsdMatrix as PsdMatrix
+from sdpdr.model.language.matrices import PsdProduct as PsdProduct
+from sdpdr.model.language.prices import Priced as Priced
+from sdpdr.model.language.prices import pos as pos
+from sdpdr.model.language.prices import square as square
+from sdpdr.model.language.smooth_functions import entropy as entropy
+from sdpdr.model.language.smooth_functions import log_det as log_det
+from sdpdr.model.language.smooth_functions import log_sum_exp as log_sum_exp
+from sdpdr.model.language.smooth_functions import smooth as smooth
+from sdpdr.model.language.smooth_functions import sum_exp as sum_exp
+from sdpdr.model.language.smooth_functions import sum_log as sum_log
+from sdpdr.model.language.smooth_functions import sum_logistic as sum_logistic
+from sdpdr.model.language.statements import Statement as Statement
+from sdpdr.model.language.variables import matrix as matrix
+from sdpdr.model.language.variables import psd as psd
+from sdpdr.model.language.variables import scalar as scalar
+from sdpdr.model.language.variables import symmetric as symmetric
 
-__all__ = [
-    "Convex",
-    "Goal",
-    "Priced",
-    "PsdMatrix",
-    "PsdProduct",
-    "Statement",
-    "entropy",
-    "geo_mean",
-    "lambda_max",
-    "lambda_min",
-    "log_det",
-    "log_sum_exp",
-    "matrix",
-    "matrix_frac",
-    "maximize",
-    "minimize",
-    "norm",
-    "pos",
-    "psd",
-    "quad_form",
-    "quad_over_lin",
-    "root_det",
-    "scalar",
-    "smooth",
-    "square",
-    "sum_exp",
-    "sum_largest",
-    "sum_log",
-    "sum_logistic",
-    "sum_squares",
-    "symmetric",
-]
+__all__ = _names(vars())

@@ -12,9 +12,9 @@ import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Arithmetic, constant_of, refuse_division
-from sdpdr.model.language.pieces import Part, Point, at_most_zero
-from sdpdr.model.language.statements import Named, require_finite
+from sdpdr.model.arithmetic import Operators, constant_of, refuse_division
+from sdpdr.model.language.pieces import ConvexPart, Point, at_most_zero
+from sdpdr.model.language.statements import NamedBlock, require_finite
 from sdpdr.model.operands import NoSuchOperator, is_two, operator, told
 from sdpdr.model.parameters import fixed, parameters_of
 from sdpdr.model.terms import (
@@ -72,7 +72,7 @@ class Curved(NoSuchOperator, ABC):
         return self
 
     def __sub__(self, other: Any) -> Convex:
-        if isinstance(other, (Arithmetic, Curved)):
+        if isinstance(other, (Operators, Curved)):
             return self.scalar()._plus(-other)
         one = self.scalar()
         return one._plus(-one.affine._other("-", other))
@@ -81,7 +81,7 @@ class Curved(NoSuchOperator, ABC):
         return (-self)._plus(other)
 
     def __mul__(self, factor: Any) -> Any:
-        if isinstance(factor, Arithmetic) and factor.affine().is_known:
+        if isinstance(factor, Operators) and factor.affine().is_known:
             return self.scalar()._weighted(factor.affine())
         return self.scalar()._scaled(_number(factor))
 
@@ -89,7 +89,7 @@ class Curved(NoSuchOperator, ABC):
         return self * factor
 
     def __truediv__(self, divisor: Any) -> Any:
-        if isinstance(divisor, Arithmetic):
+        if isinstance(divisor, Operators):
             refuse_division(divisor.affine())
         if isinstance(divisor, Curved):
             raise ModelError(
@@ -106,12 +106,6 @@ class Curved(NoSuchOperator, ABC):
 
     def __ge__(self, bound: Any) -> Any:
         return self.scalar()._limited(">=", bound)
-
-    def __eq__(self, other: object) -> NoReturn:
-        raise ModelError("a convex function equal to something is no convex set; write <=.")
-
-    def __bool__(self) -> NoReturn:
-        raise ModelError("an expression is neither true nor false before it is solved.")
 
     def __iter__(self) -> NoReturn:
         raise DataTypeError(
@@ -136,14 +130,14 @@ class Convex(Curved):
     ----------
     affine : Affine
         Of shape ().
-    parts : tuple of (float or Affine, Part)
+    parts : tuple of (float or Affine, ConvexPart)
         With positive weights, which may be made of parameters, and be zero where they are.
     sign : {1, -1}
         -1 for a concave function, from which the parts are taken.
     """
 
     affine: Affine
-    parts: tuple[tuple[float | Affine, Part], ...]
+    parts: tuple[tuple[float | Affine, ConvexPart], ...]
     sign: float = 1.0
     shape = ()
 
@@ -225,7 +219,7 @@ class Convex(Curved):
         """The parts as they are printed."""
         return tuple(called(weight, part, self.sign) for weight, part in self.parts)
 
-    def present_parts(self) -> list[tuple[int, float, Part]]:
+    def present_parts(self) -> list[tuple[int, float, ConvexPart]]:
         """The number, weight and function of each part that has one, at present parameters.
 
         Raises
@@ -265,7 +259,7 @@ class Convex(Curved):
         return (self - other.scalar())._limited(relation, 0.0)
 
 
-class Lowered(Named):
+class Lowered(NamedBlock):
     """A block of convex parts, which bring variables and terms of their own."""
 
     @abstractmethod
@@ -337,7 +331,7 @@ class Limited(Lowered):
         return joined(self.function.declared, self.limit.declared)
 
 
-def called(weight: float | Affine, part: Part, sign: float) -> Called:
+def called(weight: float | Affine, part: ConvexPart, sign: float) -> Called:
     """A part of a function, with its weight, as it is printed."""
     alone = part.called()
     return replace(alone, factors=(weight, *alone.factors), sign=sign * alone.sign)
@@ -368,7 +362,7 @@ def _present(weight: float | Affine) -> float:
 
 
 def _number(factor: Any) -> float:
-    if isinstance(factor, (Arithmetic, Curved)):
+    if isinstance(factor, (Operators, Curved)):
         raise ModelError(
             "a product of an expression and a convex function is neither convex nor concave; "
             "multiply by numbers or parameters."
@@ -381,11 +375,11 @@ def _number(factor: Any) -> float:
     return float(number)
 
 
-def convex(part: Part) -> Convex:
+def convex(part: ConvexPart) -> Convex:
     """A convex function that is one part."""
     return Convex(Affine.of(0.0), ((1.0, part),))
 
 
-def concave(less: Part) -> Convex:
+def concave(less: ConvexPart) -> Convex:
     """A concave function, by the convex part that it is the negative of."""
     return Convex(Affine.of(0.0), ((1.0, less),), -1.0)

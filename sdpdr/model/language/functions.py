@@ -10,7 +10,7 @@ from sdpdr.base.arrays import as_real, as_whole
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg.spectral import form_root
 from sdpdr.model.affine import Affine
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.arithmetic import Operators
 from sdpdr.model.language.curved import Convex, concave, convex
 from sdpdr.model.language.norms import (
     Largest,
@@ -260,7 +260,7 @@ def quad_form(expression: Any, matrix: Any) -> Convex:
     >>> round(sdpdr.solve(model).value, 5)
     6.0
     """
-    if isinstance(matrix, Arithmetic):
+    if isinstance(matrix, Operators):
         raise ModelError(
             "quad_form takes an expression and a matrix of numbers; the form of a vector of "
             "numbers is linear in the matrix, S.quadratic(v)."

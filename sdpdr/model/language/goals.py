@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared
-from sdpdr.model.arithmetic import Arithmetic
+from sdpdr.model.arithmetic import Operators
 from sdpdr.model.language.curved import Convex, Curved, Lowered, at_present, called, lowered
 from sdpdr.model.model import Model
 from sdpdr.model.parameters import fixed
@@ -162,7 +162,7 @@ def _goal(word: str, function: Any, maximizes: bool) -> Goal:
                 "functions; turn its sign."
             )
         return Goal(convex, maximizes)
-    if not isinstance(function, Arithmetic):
+    if not isinstance(function, Operators):
         raise DataTypeError(
             f"{word} takes an expression, K.trace() for instance; it was given a "
             f"{type(function).__name__}."

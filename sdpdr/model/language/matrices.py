@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import as_real
+from sdpdr.base.arrays import Array, as_real
 from sdpdr.base.errors import ModelError, ShapeError, UnknownNameError
 from sdpdr.linalg import (
     BilinearForms,
@@ -22,7 +22,7 @@ from sdpdr.linalg import (
     Trace,
 )
 from sdpdr.model.affine import Affine, Var
-from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
 from sdpdr.program.point import PsdVariable
 
@@ -30,7 +30,7 @@ from sdpdr.program.point import PsdVariable
 _WHOLE = 4_000_000
 
 
-class PsdMatrix(Arithmetic):
+class PsdMatrix(Operators):
     """A positive semidefinite matrix, as `psd` makes it.
 
     Its parts have structure, and are never read from the whole of it: entries, distances, sums and
@@ -154,34 +154,33 @@ class PsdMatrix(Arithmetic):
         return self._of(QuadraticForms(rows), v.shape[:-1])
 
     def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, Arithmetic):
+        if isinstance(other, Operators):
             return super().__matmul__(other)
-        right = as_real(other) if sp.issparse(other) else constant_of(other)
+        right = _numbers(other)
         if right.ndim not in (1, 2) or right.shape[0] != self.n:
             raise ShapeError(
                 f"shapes {self.shape} @ {right.shape} do not fit: the right side must have "
                 f"{self.n} rows."
             )
-        if right.ndim == 1:
-            return self._of(Products(self.n, right), (self.n,))
-        return PsdProduct(self, None, right)
+        return self._vector(right) if right.ndim == 1 else PsdProduct(self, None, right)
 
     def __rmatmul__(self, other: Any) -> Any:
-        left = as_real(other) if sp.issparse(other) else constant_of(other)
+        left = _numbers(other)
         if left.ndim not in (1, 2) or left.shape[-1] != self.n:
             raise ShapeError(
                 f"shapes {left.shape} @ {self.shape} do not fit: the left side must have {self.n} "
                 "columns."
             )
-        if left.ndim == 1:
-            return self._of(Products(self.n, left), (self.n,))
-        return PsdProduct(self, left, None)
+        return self._vector(left) if left.ndim == 1 else PsdProduct(self, left, None)
+
+    def _vector(self, weights: Array) -> Affine:
+        return self._of(Products(self.n, weights), (self.n,))
 
     def __repr__(self) -> str:
         return f"psd({self.name!r}, {self.n})"
 
 
-class PsdProduct(Arithmetic):
+class PsdProduct(Operators):
     """A positive semidefinite matrix times a matrix of numbers, from either side or from both.
 
     Its trace is as sparse as the numbers are; all of its values are written down when something
@@ -273,6 +272,11 @@ class PsdProduct(Arithmetic):
         return values if self.right is None else values @ self.right
 
 
+def _numbers(given: Any) -> Any:
+    """Numbers as an array, or as the sparse array that they are."""
+    return as_real(given) if sp.issparse(given) else constant_of(given)
+
+
 def _chained(one: Any, other: Any) -> Any:
     """A product of matrices of which one may be missing."""
     return other if one is None else one if other is None else one @ other
@@ -280,7 +284,7 @@ def _chained(one: Any, other: Any) -> Any:
 
 def _matrix_of_numbers(given: Any, length: int, axis: int = 0) -> Any:
     """Numbers of one axis or two that fit; None for all else, which is told by others."""
-    if isinstance(given, (Arithmetic, list, tuple)):
+    if isinstance(given, (Operators, list, tuple)):
         return None
-    numbers = as_real(given) if sp.issparse(given) else constant_of(given)
+    numbers = _numbers(given)
     return numbers if numbers.ndim in (1, 2) and numbers.shape[axis] == length else None

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sdpdr.linalg.svec import smat, svec_pairs
-from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.conic.cones import LONGEST_ARROW, LONGEST_PART
+from sdpdr.model.affine import Affine
+from sdpdr.model.conic.cones import parts_of
 from sdpdr.model.language.pieces import (
     Built,
+    Direct,
     Function,
     Limits,
     Point,
@@ -28,7 +28,7 @@ from sdpdr.model.terms import Called, Term
 
 
 @dataclass(frozen=True, eq=False)
-class Length(Function):
+class Length(Direct):
     r"""The Euclidean length of all values; of a matrix, its Frobenius norm.
 
     .. math:: |v| \le t \quad\Longleftrightarrow\quad
@@ -61,6 +61,8 @@ class Length(Function):
     (39, 153, 1)
     """
 
+    top = "length"
+
     def called(self) -> Called:
         """The function as it is printed."""
         return Called("norm", (self.of,))
@@ -73,19 +75,13 @@ class Length(Function):
         """The sum of all squares."""
         return (self.of**2).sum()
 
-    def above(self, name: str) -> Built:
-        """A scalar, and one or many inequalities."""
-        variable, top = unknowns(f"{name}.length", 1)
-        more, terms = self.below(top.reshape(()), name)
-        return [variable, *more], terms, top.reshape(())
-
     def below(self, limit: Affine, name: str) -> Limits:
         """One or many inequalities."""
         return squares_below(self.of, limit, limit, name)
 
 
 @dataclass(frozen=True, eq=False)
-class QuadOverLin(Function):
+class QuadOverLin(Direct):
     r"""A sum of squares over an affine expression, which is thereby not negative.
 
     .. math:: \frac{|v|^2}{t} \le s,\ t \ge 0 \quad\Longleftrightarrow\quad
@@ -110,10 +106,8 @@ class QuadOverLin(Function):
 
     over: Affine
 
-    @property
-    def declared(self) -> Mapping[str, Declared]:
-        """The variables of both."""
-        return joined(self.of.declared, self.over.declared)
+    top = "ratio"
+    is_size = True
 
     def called(self) -> Called:
         """The function as it is printed."""
@@ -122,12 +116,6 @@ class QuadOverLin(Function):
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.sum(self.of.at(values) ** 2) / self.over.at(values))
-
-    def above(self, name: str) -> Built:
-        """A scalar, and one or many inequalities."""
-        variable, top = unknowns(f"{name}.ratio", 1, nonnegative=True)
-        more, terms = self.below(top.reshape(()), name)
-        return [variable, *more], terms, top.reshape(())
 
     def below(self, limit: Affine, name: str) -> Limits:
         """One or many inequalities."""
@@ -156,9 +144,9 @@ def squares_below(of: Affine, over: Affine, top: Affine, name: str) -> Limits:
     """
     values = (svec_of(of) if is_symmetric(of) else of).reshape(-1)
     top = top.reshape(1)
-    if values.m <= LONGEST_ARROW:
+    groups = parts_of(values.m)
+    if len(groups) == 1:
         return [], [psd_term(_arrow(values, over, top), name, "arrow" if "." in name else "")]
-    groups = np.array_split(np.arange(values.m), -(-values.m // LONGEST_PART))
     variable, shares = unknowns(f"{name}.shares", len(groups), nonnegative=True)
     terms: list[Term] = [
         psd_term(_arrow(values[group], over, shares[[k]]), name, f"arrow{k}")
@@ -176,7 +164,7 @@ def _arrow(values: Affine, over: Affine, top: Affine) -> Affine:
 
 
 @dataclass(frozen=True, eq=False)
-class Largest(Function):
+class Largest(Direct):
     r"""The largest absolute value: :math:`-t \le v_i \le t`.
 
     Parameters
@@ -191,6 +179,9 @@ class Largest(Function):
     [3, 3]
     """
 
+    top = "largest"
+    is_size = True
+
     def called(self) -> Called:
         """The function as it is printed."""
         return Called("norm", (self.of, "inf"))
@@ -198,12 +189,6 @@ class Largest(Function):
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.max(np.abs(self.of.at(values))))
-
-    def above(self, name: str) -> Built:
-        """A scalar, and two rows for each value."""
-        variable, top = unknowns(f"{name}.largest", 1, nonnegative=True)
-        variables, terms = self.below(top.reshape(()), name)
-        return [variable, *variables], terms, top.reshape(())
 
     def below(self, limit: Affine, name: str) -> Limits:
         """Two rows for each value."""
@@ -215,7 +200,7 @@ class Largest(Function):
 
 
 @dataclass(frozen=True, eq=False)
-class Spectral(Function):
+class Spectral(Direct):
     r"""The largest singular value of a matrix.
 
     .. math:: |X|_2 \le t \quad\Longleftrightarrow\quad
@@ -233,6 +218,8 @@ class Spectral(Function):
     [15]
     """
 
+    top = "spectral"
+
     def called(self) -> Called:
         """The function as it is printed."""
         return Called("norm", (self.of, "2"))
@@ -240,12 +227,6 @@ class Spectral(Function):
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.linalg.norm(self.of.at(values), 2))
-
-    def above(self, name: str) -> Built:
-        """A scalar, and one inequality of order p + q."""
-        variable, top = unknowns(f"{name}.spectral", 1)
-        variables, terms = self.below(top.reshape(()), name)
-        return [variable, *variables], terms, top.reshape(())
 
     def below(self, limit: Affine, name: str) -> Limits:
         """One inequality of order p + q."""
@@ -332,11 +313,6 @@ class MatrixFrac(Function):
     """
 
     matrix: Affine
-
-    @property
-    def declared(self) -> Mapping[str, Declared]:
-        """The variables of both."""
-        return joined(self.of.declared, self.matrix.declared)
 
     def called(self) -> Called:
         """The function as it is printed."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +14,8 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
-from sdpdr.model.affine import Affine, Declared, Var
-from sdpdr.model.arithmetic import Arithmetic, hint
+from sdpdr.model.affine import Affine, Declared, Var, joined
+from sdpdr.model.arithmetic import Operators, hint
 from sdpdr.model.language.statements import is_symmetric, svec_of
 from sdpdr.model.terms import AtMost, Called, InCone, Term
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable
@@ -25,7 +25,7 @@ Point: TypeAlias = "Mapping[str, Any]"
 Built: TypeAlias = "tuple[Sequence[Variable], Sequence[Term], Affine]"
 
 
-class Part(ABC):
+class ConvexPart(ABC):
     """A convex function with one value, which goes below a variable or into the objective."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ class Part(ABC):
         """The square of the function as a convex function; None where it is not known."""
         return None
 
-    def limitable(self) -> Part:
+    def limitable(self) -> ConvexPart:
         """The function itself, unless no limit can be written for it, which is refused."""
         return self
 
@@ -67,7 +67,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Part):
+class Function(ConvexPart):
     """A convex function of one expression.
 
     Parameters
@@ -79,8 +79,37 @@ class Function(Part):
 
     @property
     def declared(self) -> Mapping[str, Declared]:
-        """The variables of the expression."""
-        return self.of.declared
+        """The variables of the expression, and of whatever else the function is of."""
+        found: Mapping[str, Declared] = {}
+        for part in fields(self):
+            if isinstance(given := getattr(self, part.name), Affine):
+                found = joined(found, given.declared)
+        return found
+
+
+class Direct(Function):
+    """A function that terms keep below any limit; without one, that is a scalar.
+
+    Attributes
+    ----------
+    top : str
+        The name of the scalar.
+    is_size : bool
+        Whether it is never negative, which is said of the scalar.
+    """
+
+    top: ClassVar[str]
+    is_size: ClassVar[bool] = False
+
+    def above(self, name: str) -> Built:
+        """A scalar, and what keeps the function below it."""
+        variable, top = unknowns(f"{name}.{self.top}", 1, nonnegative=self.is_size)
+        more, terms = self.below(top.reshape(()), name)
+        return [variable, *more], terms, top.reshape(())
+
+    @abstractmethod
+    def below(self, limit: Affine, name: str) -> Limits:
+        """Variables and terms that keep the function below one value."""
 
 
 def term_name(part: str, own: str) -> str:
@@ -96,7 +125,7 @@ def term_name(part: str, own: str) -> str:
 
 def taken(function: str, value: Any) -> Affine:
     """The argument of a function, which is told its name: an expression with values."""
-    if not isinstance(value, Arithmetic):
+    if not isinstance(value, Operators):
         raise ModelError(
             f"{function} takes an expression, affine in the variables; it was given a "
             f"{type(value).__name__}{hint(value)}."
@@ -182,5 +211,4 @@ def psd_term(matrix: Affine, part: str, own: str) -> InCone:
 def at_most_zero(difference: Affine, part: str, own: str) -> AtMost:
     """Every value of an expression is at most zero."""
     flat = difference.reshape(-1)
-    moved = Affine(flat.maps, np.zeros(flat.m), declared=flat.declared)
-    return AtMost(moved, -flat.constant, term_name(part, own))
+    return AtMost(flat.linear, -flat.constant, term_name(part, own))

@@ -12,14 +12,14 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Arithmetic, constant_of
+from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
 from sdpdr.model.language.norms import Largest, squares_below
-from sdpdr.model.language.pieces import Built, Limits, Part, Point, at_most_zero, unknowns
+from sdpdr.model.language.pieces import Built, ConvexPart, Limits, Point, at_most_zero, unknowns
 from sdpdr.model.language.statements import (
     Both,
-    Named,
+    NamedBlock,
     compare,
     is_symmetric,
     present_weights,
@@ -33,7 +33,7 @@ _NAMES = {"absolute": "abs", "positive": "pos", "square": "square"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Priced(Curved, Named, Part):
+class Priced(Curved, NamedBlock, ConvexPart):
     r"""The size of every value of an expression: \|v\|, max(v, 0) or v^2, times a weight.
 
     In a model it is a block, which adds the sum over all values to what is minimised, or takes it
@@ -117,9 +117,8 @@ class Priced(Curved, Named, Part):
         flat = fixed(values)
         # The square of a row is priced at half its weight.
         weight = (2.0 if self.penalty == "square" else 1.0) * factor * weights
-        rows = Affine(flat.maps, np.zeros(flat.m))
         return Penalize(
-            *(rows, -flat.constant, self.penalty, weight, name),
+            *(flat.linear, -flat.constant, self.penalty, weight, name),
             written=values,
             factors=(factor, *self._factors(weights)),
         )
@@ -148,7 +147,7 @@ class Priced(Curved, Named, Part):
         return Called(self.penalty, (values,), self._factors(weights))
 
     def __mul__(self, factor: Any) -> Any:
-        if isinstance(factor, Arithmetic) and factor.affine().is_known:
+        if isinstance(factor, Operators) and factor.affine().is_known:
             return replace(self, weight=factor.affine() * self.weight)
         factor = constant_of(factor)
         if factor.ndim == 0 and -np.inf < factor < 0.0:
@@ -208,7 +207,7 @@ class Priced(Curved, Named, Part):
         return replace(self, penalty="square", weight=np.square(constant_of(self.weight)))
 
     def __matmul__(self, other: Any) -> Any:
-        fits = not isinstance(other, (Arithmetic, Curved)) and np.shape(other) == self.of.shape
+        fits = not isinstance(other, (Operators, Curved)) and np.shape(other) == self.of.shape
         return (
             (self * other).sum() if fits and len(self.of.shape) == 1 else super().__matmul__(other)
         )
@@ -242,7 +241,7 @@ class Priced(Curved, Named, Part):
                 )
             return Both(self.of * self.weight, bound, self.name, weight=self.weight)
         if self.penalty == "square":
-            root = constant_of(bound) if not isinstance(bound, Arithmetic) else None
+            root = constant_of(bound) if not isinstance(bound, Operators) else None
             if root is None or np.any(root < 0.0):
                 raise ModelError(
                     "square(v) <= b takes numbers b >= 0; below an expression, sum it: "
@@ -255,10 +254,10 @@ class Priced(Curved, Named, Part):
         if not np.all(weight):  # no number divides by them
             whole = replace(self, of=self.of * weight, weight=1.0)
             return whole <= bound
-        limit = bound / weight if isinstance(bound, Arithmetic) else constant_of(bound) / weight
+        limit = bound / weight if isinstance(bound, Operators) else constant_of(bound) / weight
         if self.penalty == "absolute":
             return Both(self.of, limit, self.name)
-        if isinstance(limit, Arithmetic):
+        if isinstance(limit, Operators):
             return Both(self.of, limit, self.name, Affine.of(0.0))
         if np.any(limit < 0.0):
             raise ModelError(
@@ -372,7 +371,7 @@ def square(expression: Any) -> Priced:
 
 
 def _expression(function: str, value: Any) -> Affine:
-    if not isinstance(value, Arithmetic):
+    if not isinstance(value, Operators):
         raise ModelError(
             f"{function} takes an expression; it was given an object of type "
             f"{type(value).__name__}."

@@ -12,6 +12,7 @@ from sdpdr.model.affine import Affine
 from sdpdr.model.blocks.geomean import GeometricMean
 from sdpdr.model.language.pieces import (
     Built,
+    Direct,
     Function,
     Limits,
     Point,
@@ -29,7 +30,7 @@ from sdpdr.program.point import Variable
 
 
 @dataclass(frozen=True, eq=False)
-class LargestEigenvalue(Function):
+class LargestEigenvalue(Direct):
     r"""The largest eigenvalue: :math:`t I - S \succeq 0`.
 
     Parameters
@@ -44,6 +45,8 @@ class LargestEigenvalue(Function):
     6
     """
 
+    top = "largest"
+
     def called(self) -> Called:
         """The function as it is printed."""
         return Called("lambda_max", (self.of,), of_matrices=True)
@@ -51,12 +54,6 @@ class LargestEigenvalue(Function):
     def value(self, values: Point) -> float:
         """The function at a point."""
         return float(np.linalg.eigvalsh(smat(self.of.at(values)))[-1])
-
-    def above(self, name: str) -> Built:
-        """A scalar, and one inequality."""
-        variable, top = unknowns(f"{name}.largest", 1)
-        variables, terms = self.below(top.reshape(()), name)
-        return [variable, *variables], terms, top.reshape(())
 
     def below(self, limit: Affine, name: str) -> Limits:
         """One inequality."""

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sdpdr.base.errors import DataTypeError, ModelError, ShapeError
 from sdpdr.linalg.svec import SQRT2, svec_pairs, svec_size
 from sdpdr.model.affine import Affine, Declared, joined
-from sdpdr.model.arithmetic import Arithmetic, known_shape
+from sdpdr.model.arithmetic import Operators, known_shape
 from sdpdr.model.block import Block, relabel, soften
 from sdpdr.model.describe import row_words
 from sdpdr.model.operands import told
@@ -30,7 +30,7 @@ _LABELS = {"<=": "at_most", ">=": "at_least", "==": "equal", ">>": "psd", "<<": 
 _ALIKE, _LEFT = 1e-12, 4.0 * np.finfo(float).eps
 
 
-class Named(Block):
+class NamedBlock(Block):
     """A block that can be given a name, under which its rows and multipliers are found."""
 
     name: str
@@ -85,7 +85,7 @@ class Named(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class Statement(Named):
+class Statement(NamedBlock):
     """A comparison of two expressions, one row for each pair of values.
 
     Of a comparison of symmetric matrices entry by entry, the upper triangle makes the rows.
@@ -156,9 +156,8 @@ class Statement(Named):
         if rows.m < left.m:  # of the upper triangle alone
             left, right = self._rows_of(left), self._rows_of(right)
         written = Written(left, self.relation, right)
-        moved = Affine(rows.maps, np.zeros(rows.m), declared=rows.declared)
         kind = Equal if self.relation == "==" else AtMost
-        return kind(moved, 0.0 - rows.constant, written=written)
+        return kind(rows.linear, 0.0 - rows.constant, written=written)
 
     def priced(self, weight: Any, *, square: bool = False) -> Block:
         """The rows at a price, see `sdpdr.soften`."""
@@ -175,7 +174,7 @@ class Statement(Named):
         return f"{self.label}: {row_words(self._term)[0]}"
 
 
-def compare(left: Arithmetic, relation: Comparison, right: Any) -> Statement:
+def compare(left: Operators, relation: Comparison, right: Any) -> Statement:
     """What the comparison operators of expressions give.
 
     Raises
@@ -238,7 +237,7 @@ def _is_zero(side: Affine) -> bool:
     return side.shape == () and side.is_constant and not np.any(side.constant)
 
 
-def is_symmetric(expression: Arithmetic) -> bool:
+def is_symmetric(expression: Operators) -> bool:
     """Whether entries (i, j) and (j, i) are the same expression, but for rounding."""
     matrix = expression.affine()
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -274,7 +273,7 @@ def svec_of(matrix: Affine) -> Affine:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Both(Named):
+class Both(NamedBlock):
     r"""Keeps the absolute value of an expression below a limit, \|v\| <= b, by two rows each.
 
     Parameters

@@ -42,6 +42,26 @@ _FILLED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
+class Reached:
+    """A point of a program over a cone, multipliers, and the slack that they leave.
+
+    Attributes
+    ----------
+    x, s : arrays of shape (N,)
+    y : array of shape (m,)
+    """
+
+    x: Array
+    y: Array
+    s: Array
+
+    @classmethod
+    def by(cls, program: ConeProgram, x: Array, y: Array) -> Reached:
+        """With the slack of a program."""
+        return cls(x, y, program.c + program.curvature * x - program.A.T @ y)
+
+
+@dataclass(frozen=True, eq=False)
 class Own:
     """Non-negative scalars that one row alone sees, of rows that see no matrix.
 
@@ -143,13 +163,22 @@ class Equations:
             price=1.0,
         )
 
-    def priced(self, x: Array, s: Array, size: float, order: int) -> Equations:
+    def priced(self, at: Reached, size: float, order: int) -> Equations:
         """With a price that suits a point and its slack, in units of the program, and values."""
         u = self.units
-        cost = self.c + self.curvature * (x / u)
-        sizes = (float(np.max(np.abs(each), initial=0.0)) for each in (u * s, _SHARE * cost))
+        cost = self.c + self.curvature * (at.x / u)
+        sizes = (float(np.max(np.abs(each), initial=0.0)) for each in (u * at.s, _SHARE * cost))
         price = max(*sizes, _SHARE * size / max(order, 1))
         return replace(self, c=self.c / price, curvature=self.curvature / price, price=price)
+
+    def placed(self, at: Reached, mu: float) -> Place:
+        """Where something lies that is given in units of the program."""
+        w = at.x / self.units - at.s * self.units / self.price
+        return Place.at(self, w, at.y / self.rows / self.price, mu)
+
+    def reached(self, x: Array, y: Array, s: Array) -> Reached:
+        """In units of the program."""
+        return Reached(x * self.units, y * self.rows * self.price, s / self.units * self.price)
 
 
 def _matrices(A: sp.csr_array, block: ConeBlock) -> tuple[Index, sp.csr_array]:

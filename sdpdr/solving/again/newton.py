@@ -7,7 +7,8 @@ W = X - S (`sdpdr.solving.again.kkt`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +17,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.svec import smat, svec_index
 from sdpdr.program.attain.cone import ConeProgram
 from sdpdr.program.attain.newton import finite, unless_lost
-from sdpdr.solving.again.kkt import Equations, Place
-from sdpdr.solving.again.system import Step, System
+from sdpdr.solving.again.kkt import Equations, Place, Reached
+from sdpdr.solving.again.system import NewtonStep, System
 
 _STEPS = 30
 # After so many steps this share of the residual may be left, where more of them are worth it.
@@ -51,57 +52,24 @@ class Central:
     place: Place
     steps: int
 
+    @cached_property
+    def at(self) -> Reached:
+        """The same in the units of the program."""
+        return self.place.of.reached(self.place.x, self.place.y, self.place.s)
+
     def in_units_of(self, of: Equations) -> Place:
         """The place in the units of other equations."""
-        w = self.x / of.units - self.s * of.units / of.price
-        mu = self.place.mu * self.place.of.price / of.price
-        return Place.at(of, w, self.y / of.rows / of.price, mu)
-
-    @property
-    def x(self) -> Array:
-        """The point, of shape (N,), in the units of the program."""
-        return self.place.x * self.place.of.units
-
-    @property
-    def s(self) -> Array:
-        """Its slack, of shape (N,)."""
-        return self.place.s / self.place.of.units * self.place.of.price
-
-    @property
-    def y(self) -> Array:
-        """Multipliers, of shape (m,)."""
-        return self.place.y * self.place.of.rows * self.place.of.price
-
-
-@dataclass(frozen=True, eq=False)
-class Inside:
-    """A point and multipliers that satisfy all equations to rounding, in the interior of cones.
-
-    Attributes
-    ----------
-    x, s : arrays of shape (N,)
-    y : array of shape (m,)
-    steps : int
-        That Newton's method took.
-    """
-
-    x: Array
-    y: Array
-    s: Array
-    steps: int
+        return of.placed(self.at, self.place.mu * self.place.of.price / of.price)
 
 
 @unless_lost
-def path_point(
-    program: ConeProgram, x: Array, y: Array, s: Array, size: float, share: float
-) -> Central | None:
-    """The point of the central path with a gap, by Newton's method from x, y and s.
+def path_point(program: ConeProgram, at: Reached, size: float, share: float) -> Central | None:
+    """The point of the central path with a gap, by Newton's method from another.
 
     Parameters
     ----------
     program : ConeProgram
-    x, s : arrays of shape (N,)
-    y : array of shape (m,)
+    at : Reached
     size : float
         Of values; positive.
     share : float
@@ -112,21 +80,15 @@ def path_point(
     Central or None
         None where Newton's method leads nowhere from there.
     """
-    equations = Equations.of(program, program.rescaled(x))
-    *before, (place, _) = _walk(_begin(program, equations, x, y, s, size, share))
+    equations = Equations.of(program, program.rescaled(at.x))
+    *before, (place, _) = _walk(_begin(program, equations, at, size, share))
     return Central(place, len(before)) if place.error <= _USABLE else None
 
 
 @unless_lost
 def inside(
-    program: ConeProgram,
-    equations: Equations,
-    x: Array,
-    y: Array,
-    s: Array,
-    size: float,
-    share: float,
-) -> Inside | None:
+    program: ConeProgram, equations: Equations, at: Reached, size: float, share: float
+) -> tuple[Reached, int] | None:
     """A point and multipliers whose gap is at most a share of a size, on the way to `path_point`.
 
     A whole step of Newton's method satisfies all equations. Where it ends inside of the cones and
@@ -136,14 +98,15 @@ def inside(
     ----------
     equations : Equations
         Of the program, in units that suit the point.
-    program, x, y, s, size, share : see `path_point`
+    program, at, size, share : see `path_point`
 
     Returns
     -------
-    Inside or None
+    (Reached, int) or None
+        In the interior of cones, with all equations satisfied to rounding, and the number of steps;
         None where Newton's method leads nowhere from there.
     """
-    place = _begin(program, equations, x, y, s, size, _CENTRE * share)
+    place = _begin(program, equations, at, size, _CENTRE * share)
     of = place.of
     for steps, (here, step) in enumerate(_walk(place, _SLOWEST)):
         x, y, s = here.x, here.y, here.s
@@ -152,24 +115,17 @@ def inside(
         elif here.error > _USABLE:
             return None
         if _is_inside(of, x) and _is_inside(of, s) and x @ s <= share * size / of.price:
-            return Inside(x * of.units, y * of.rows * of.price, s / of.units * of.price, steps + 1)
+            return of.reached(x, y, s), steps + 1
     return None
 
 
 def _begin(
-    program: ConeProgram,
-    equations: Equations,
-    x: Array,
-    y: Array,
-    s: Array,
-    size: float,
-    share: float,
+    program: ConeProgram, equations: Equations, at: Reached, size: float, share: float
 ) -> Place:
-    s = s.copy()
-    s[program.free] = 0.0
-    of = equations.priced(x, s, size, program.order)
-    mu = share * size / (max(program.order, 1) * of.price)
-    return Place.at(of, x / of.units - s * of.units / of.price, y / of.rows / of.price, mu)
+    at = replace(at, s=at.s.copy())
+    at.s[program.free] = 0.0
+    of = equations.priced(at, size, program.order)
+    return of.placed(at, share * size / (max(program.order, 1) * of.price))
 
 
 def _is_inside(of: Equations, x: Array) -> bool:
@@ -183,7 +139,7 @@ def _is_inside(of: Equations, x: Array) -> bool:
     return True
 
 
-def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, Step | None]]:
+def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, NewtonStep | None]]:
     """Places on the way, with the step to take from each; without one at the end.
 
     It ends where a step leaves more than a share of the residual.
@@ -201,7 +157,7 @@ def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, Step | No
     yield place, None
 
 
-def _searched(place: Place, step: Step) -> Place | None:
+def _searched(place: Place, step: NewtonStep) -> Place | None:
     """Where a step leads, shortened until it reduces the residual; None where none does."""
     for k in range(_HALVINGS):
         t = 0.5**k
@@ -231,20 +187,14 @@ class End:
 
 
 def optimum(
-    program: ConeProgram,
-    x: Array,
-    y: Array,
-    s: Array,
-    size: float,
-    gaps: Sequence[float] = GAPS,
+    program: ConeProgram, at: Reached, size: float, gaps: Sequence[float] = GAPS
 ) -> End | None:
     """The point of the central path next to the optimum that doubles lead to.
 
     Parameters
     ----------
     program : ConeProgram
-    x, s : arrays of shape (N,)
-    y : array of shape (m,)
+    at : Reached
     size : float
         Of values; positive.
     gaps : sequence of float, optional
@@ -259,11 +209,11 @@ def optimum(
     found: list[Central] = []
     reached: list[float] = []
     for gap in gaps:
-        after = path_point(program, x, y, s, size, gap)
+        after = path_point(program, at, size, gap)
         if after is not None:
             found.append(after)
             reached.append(gap)
-            x, y, s = after.x, after.y, after.s
+            at = after.at
     if not reached or reached[-1] > _TIGHT:
         return None
     last = found[-1]
@@ -271,10 +221,10 @@ def optimum(
         return End(last, 0.0, 1.0)
     kept = last.place.vanishing(found[-2].in_units_of(last.place.of))
     tiny = float(np.finfo(float).tiny)
-    ratio = float(np.linalg.norm(last.y)) / max(float(np.linalg.norm(found[0].y)), tiny)
+    ratio = float(np.linalg.norm(last.at.y)) / max(float(np.linalg.norm(found[0].at.y)), tiny)
     wider, share = found[-_WAY:][0], reached[-1] / reached[-_WAY:][0]
-    sizes = _sizes(program, wider.x, last.x, np.sqrt(share))
-    of = Equations.of(program, program.rescaled(sizes)).priced(last.x, last.s, size, program.order)
+    sizes = _sizes(program, wider.at.x, last.at.x, np.sqrt(share))
+    of = Equations.of(program, program.rescaled(sizes)).priced(last.at, size, program.order)
     central = Central(last.in_units_of(of), last.steps)
     return End(central, kept, ratio ** (1.0 / np.log10(reached[0] / reached[-1])))
 

@@ -10,12 +10,11 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DataError,
     NonUniqueWarning,
-    UnknownNameError,
     warn,
 )
 from sdpdr.linalg import svec
 from sdpdr.model import Block, Model
-from sdpdr.model.parameters import Parameter
+from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.model.tangent import expansion_of, is_smooth
 from sdpdr.model.terms import Penalize, Smooth
 from sdpdr.program.point import Point
@@ -95,7 +94,7 @@ def sensitivity(model: Model | Block, solution: Solution, parameter: str | Param
     2.0
     """
     model = as_model(model)
-    found = _parameter(model, parameter)
+    found = parameter_of(model.parameters(), parameter)
     try:
         precise = precise_optimum(model, solution, _MANY)
     except DataError:  # its multipliers have to do
@@ -164,7 +163,7 @@ def derivative(
            [0.25, 0.  ]])
     """
     model = as_model(model)
-    return precise_optimum(model, solution).derivative(_parameter(model, parameter))
+    return precise_optimum(model, solution).derivative(parameter_of(model.parameters(), parameter))
 
 
 def precise_optimum(model: Model, solution: Solution, most: float = float("inf")) -> Optimum:
@@ -225,20 +224,6 @@ def _lacking(solution: Solution) -> DataError:
         f"a derivative needs a point and all multipliers; this solution ({solution.status.name}"
         f" by {solution.solver}) lacks some."
     )
-
-
-def _parameter(model: Model, parameter: str | Parameter) -> Parameter:
-    """That of the model with the name.
-
-    Raises
-    ------
-    UnknownNameError
-    """
-    known = model.parameters()
-    name = parameter.name if isinstance(parameter, Parameter) else parameter
-    if name not in known:
-        raise UnknownNameError("parameter", name, known)
-    return known[name]
 
 
 def _require_present(sdp: SDP, solution: Solution) -> None:

@@ -28,6 +28,7 @@ from sdpdr.program.point import Point, Value, arranged
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
+from sdpdr.solving.again.kkt import Reached
 from sdpdr.solving.again.newton import GAPS, Central, End, optimum
 from sdpdr.solving.again.system import System
 from sdpdr.solving.again.warm import begin, fit
@@ -115,8 +116,8 @@ class Optimum:
     @property
     def solution(self) -> Solution:
         """The answer on its face with the precise point and multipliers; nothing is proved anew."""
-        values = self.program.values(self.found.x, tuple(v.name for v in self.sdp.variables))
-        duals = self.program.duals(self._given.duals, self.found.y)
+        values = self.program.values(self.found.at.x, tuple(v.name for v in self.sdp.variables))
+        duals = self.program.duals(self._given.duals, self.found.at.y)
         return replace(
             self._given,
             value=self.sdp.report(self.sdp.primal_value(values)),
@@ -142,7 +143,7 @@ class Optimum:
         NotSmoothError
             If the number of rows, or the face that they state, depends on the parameter.
         """
-        x, y, of = self.found.x, self.found.y, self.found.place.of
+        x, y, of = self.found.at.x, self.found.at.y, self.found.place.of
         before = _residuals(self.program, x, y)
 
         def change(step: float) -> tuple[Array, Array]:
@@ -160,7 +161,7 @@ class Optimum:
 
     def _is_like(self, program: ConeProgram) -> bool:
         """Whether x means the same in another program."""
-        x, names = self.found.x, tuple(v.name for v in self.program.sdp.psd_variables)
+        x, names = self.found.at.x, tuple(v.name for v in self.program.sdp.psd_variables)
         if not fit(self.program, program):
             return False
         here, there = self.program.values(x, names), program.values(x, names)
@@ -200,7 +201,7 @@ class Optimum:
 
     def _places(self) -> NDArray[np.bool_]:
         """Which entries of x are theirs."""
-        names, chosen = self._names(), np.zeros(self.found.x.size, dtype=bool)
+        names, chosen = self._names(), np.zeros(self.found.at.x.size, dtype=bool)
         for block in self.program.blocks:
             chosen[block.part] = block.name in names
         for v in self.sdp.vector_variables:
@@ -226,22 +227,22 @@ class Optimum:
             )
 
 
-def _end(program: ConeProgram, x: Array, y: Array, s: Array) -> End | None:
+def _end(program: ConeProgram, at: Reached) -> End | None:
     """Where the central path ends, or the nearest end to multipliers that have no limit on it.
 
     Any multipliers do, with which no eigenvalue vanishes on both sides.
     """
     constant = program.sdp.constant
-    size = abs(program.value(x) - constant)
+    size = abs(program.value(at.x) - constant)
     if size <= _ROUNDED * abs(constant):
         size = abs(constant) or 1.0
-    found = optimum(program, x, y, s, size)
+    found = optimum(program, at, size)
     if found is None and size < abs(constant):
         size = abs(constant)
-        found = optimum(program, x, y, s, size)
+        found = optimum(program, at, size)
     if found is not None and _has_limits(found):
         return found
-    other = optimum(program, x, y, s, size, GAPS[-2:])
+    other = optimum(program, at, size, GAPS[-2:])
     return other if other is not None and _has_limits(other) else found
 
 

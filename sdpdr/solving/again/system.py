@@ -65,7 +65,7 @@ class _Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class NewtonStep:
     """A step of W, of x, and of y."""
 
     dw: Array
@@ -111,7 +111,7 @@ class System:
             kept.append(seen[part.large])
         return np.concatenate([*kept, total])
 
-    def step(self, missed: Array, slack: Array) -> Step:
+    def step(self, missed: Array, slack: Array) -> NewtonStep:
         """How all answer to residuals."""
         right = self.right(missed, slack)
         found = self._condensed(right) if self._lone.size else _solution(self.matrix, right)
@@ -142,9 +142,9 @@ class System:
         y[lone] = weights * (rows[lone] - seen.T @ found[:k])
         return np.concatenate([found[:k], y])
 
-    def _as_step(self, found: Array, slack: Array) -> Step:
+    def _as_step(self, found: Array, slack: Array) -> NewtonStep:
         dw, dy = self._moved(found, slack)
-        return Step(dw, self._of_x(dw), dy)
+        return NewtonStep(dw, self._of_x(dw), dy)
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array, Array]:
@@ -174,7 +174,7 @@ class System:
                 return False
         return True
 
-    def slope(self, missed: Array, slack: Array) -> Step:
+    def slope(self, missed: Array, slack: Array) -> NewtonStep:
         """How all answer to residuals, with the least y where there are several."""
         return self._as_step(self._least(self.right(missed, slack)), slack)
 

@@ -16,7 +16,7 @@ from sdpdr.program.attain.cone import ConeProgram, cone_program
 from sdpdr.program.certificate import Certificate, certify
 from sdpdr.program.face import complete_multipliers
 from sdpdr.program.point import Point
-from sdpdr.program.run import Claim, Run, Status, Verdict
+from sdpdr.program.run import Claim, Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce.squared import squared
@@ -24,8 +24,11 @@ from sdpdr.solvers.conic import ConicForm, Workspace
 from sdpdr.solvers.cvxpy_solvers import Clarabel
 from sdpdr.solvers.tolerance import translate
 from sdpdr.solving.again.kept import WORDS, Kept
+from sdpdr.solving.again.kkt import Reached
 from sdpdr.solving.again.newton import inside
-from sdpdr.solving.grade import Clock, with_both_sides, with_status
+from sdpdr.solving.answers import claimed, run_of
+from sdpdr.solving.asked import Clock
+from sdpdr.solving.grade import with_both_sides, with_status
 
 # Share of the tolerance that the gap may take; the rest is for rounding, and for what proofs lose.
 _SHARE = 0.6
@@ -50,7 +53,7 @@ class Warm:
     ----------
     kept : Kept
         Of the program that was solved last.
-    x, y, s : arrays
+    at : Reached
         Its answer.
     workspace : Workspace or None
         Of the solver that answered first, where that can change numbers in place.
@@ -59,9 +62,7 @@ class Warm:
     """
 
     kept: Kept
-    x: Array
-    y: Array
-    s: Array
+    at: Reached
     workspace: Workspace | None
     astray: bool = False
 
@@ -71,17 +72,17 @@ class Warm:
         found = begin(sdp, solution)
         if found is None:
             return None
-        program, x, y, s = found
+        program, at = found
         # Where only scalars bind, Newton's method finds which of them in a few steps.
-        light = not is_worth_it(sdp) and _has_a_singular_matrix(program, x)
+        light = not is_worth_it(sdp) and _has_a_singular_matrix(program, at.x)
         workspace = None
         if (light or solution.solver == Clarabel.name) and not solution.exposures:
             workspace = ConicForm(sdp).workspace(translate(Clarabel.name, solution.tol))
-        return cls(Kept.of(sdp, program, x), x, y, s, workspace, astray=light)
+        return cls(Kept.of(sdp, program, at.x), at, workspace, astray=light)
 
 
-def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Array, Array, Array] | None:
-    """A program over cones, and an answer in it: x, y and s; None as for `Warm.of`."""
+def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Reached] | None:
+    """A program over cones, and an answer in it; None as for `Warm.of`."""
     if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
         return None
     try:
@@ -90,11 +91,10 @@ def begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Array, Array, Arra
         return None
     if program is None:
         return None
-    x = program.vector(solution.values)
     y = program.multipliers(solution.duals)
     if not np.isfinite(y).all():
         return None
-    return program, x, y, program.c + program.curvature * x - program.A.T @ y
+    return program, Reached.by(program, program.vector(solution.values), y)
 
 
 def _has_a_singular_matrix(program: ConeProgram, x: Array) -> bool:
@@ -185,19 +185,10 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
         with clock("certify"):
             solution = _graded(kept, found, last, tol)
         if solution.status is Status.SOLVED:
-            run = Run(
-                solution.solver,
-                FORM,
-                solution.status.name,
-                solution.value,
-                solution.bound,
-                solution.attained,
-                watch.spent,
-                found.words,
-            )
+            run = run_of(solution, watch.spent, found.words)
             solution = replace(solution, timings=dict(clock.seconds), runs=(run,))
             astray = way is _by_workspace
-            return solution, Warm(kept, found.x, found.y, found.s, warm.workspace, astray)
+            return solution, Warm(kept, found.at, warm.workspace, astray)
     return None
 
 
@@ -205,20 +196,18 @@ def _solved(sdp: SDP, warm: Warm, last: Solution, tol: float) -> tuple[Solution,
 class _Found:
     """A point and multipliers of a program over a cone, and where they come from."""
 
-    x: Array
-    y: Array
-    s: Array
+    at: Reached
     solver: str
     steps: int
     words: str
 
 
 def _by_newton(kept: Kept, warm: Warm, size: float, tol: float) -> _Found | None:
-    found = inside(kept.program, kept.equations, warm.x, warm.y, warm.s, size, _SHARE * tol)
+    found = inside(kept.program, kept.equations, warm.at, size, _SHARE * tol)
     if found is None:
         return None
-    words = f"{found.steps} steps from the last answer"
-    return _Found(found.x, found.y, found.s, NAME, found.steps, words)
+    at, steps = found
+    return _Found(at, NAME, steps, f"{steps} steps from the last answer")
 
 
 def _by_workspace(kept: Kept, warm: Warm, size: float, tol: float) -> _Found | None:
@@ -229,8 +218,7 @@ def _by_workspace(kept: Kept, warm: Warm, size: float, tol: float) -> _Found | N
     point, steps = answer
     program = kept.program
     x, y = program.vector(point.values), program.multipliers(point.duals)
-    near = replace(warm, x=x, y=y, s=program.c + program.curvature * x - program.A.T @ y)
-    found = _by_newton(kept, near, size, tol)
+    found = _by_newton(kept, replace(warm, at=Reached.by(program, x, y)), size, tol)
     words = f"{steps} steps in the workspace of the last answer, and those of Newton's method"
     return found and replace(found, solver=Clarabel.name, steps=steps + found.steps, words=words)
 
@@ -238,14 +226,14 @@ def _by_workspace(kept: Kept, warm: Warm, size: float, tol: float) -> _Found | N
 def _graded(kept: Kept, found: _Found, last: Solution, tol: float) -> Solution:
     """The answer with what is proved of it."""
     sdp, program = kept.sdp, kept.program
-    y = kept.bounds.balanced(program, found.y)
-    values = program.values(found.x, tuple(v.name for v in sdp.variables))
+    y = kept.bounds.balanced(program, found.at.y)
+    values = program.values(found.at.x, tuple(v.name for v in sdp.variables))
     duals = complete_multipliers(sdp, program.duals(last.duals, y))
     value = sdp.report(sdp.primal_value(values))
     claim = Claim("converged", value, found.steps, found.words, Verdict.SOLVED.value)
     solution = replace(_answer(last, claim, tol), solver=found.solver)
     certificate = _certificate(sdp, kept, duals, y)
-    attained = _attained(sdp, kept, Point(values, duals), found.x, tol)
+    attained = _attained(sdp, kept, Point(values, duals), found.at.x, tol)
     solution = with_both_sides(sdp, solution, certificate, attained, duals)
     return with_status(sdp, solution, Verdict.SOLVED)
 
@@ -255,7 +243,7 @@ def _anew(sdp: SDP, warm: Warm) -> Kept | None:
     program = _program(sdp)
     if program is None or not fit(program, warm.kept.program):
         return None
-    return Kept.of(sdp, program, warm.x)
+    return Kept.of(sdp, program, warm.at.x)
 
 
 def _attained(sdp: SDP, kept: Kept, point: Point, x: Array, tol: float) -> Attained:
@@ -277,17 +265,9 @@ def _certificate(sdp: SDP, kept: Kept, duals: Mapping[str, Array], y: Array) -> 
 
 def _answer(last: Solution, claim: Claim, tol: float) -> Solution:
     """The answer before anything is proved of it."""
-    nothing = "nothing is proved yet"
-    return Solution(
-        status=Status.UNVERIFIED,
-        value=float("nan"),
-        attained_by=nothing,
-        bound=None,
-        argument=nothing,
-        values={},
-        duals={},
-        claimed=claim,
-        timings={},
+    return claimed(
+        "nothing is proved yet",
+        claim,
         solver=NAME,
         form=FORM,
         tol=tol,

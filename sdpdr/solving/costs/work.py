@@ -79,9 +79,9 @@ class Rate:
         return self.reach[kind][min(len(looser), len(TOLERANCES) - 1)]
 
 
-def read_rates(path: Path = TABLE) -> dict[tuple[str, str], Rate]:
+def read_rates() -> dict[tuple[str, str], Rate]:
     """Rates by solver and form, or by solver and engine for the form "factor"."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with TABLE.open(encoding="utf-8", newline="") as file:
         return {
             (row["solver"], row["form"]): Rate(
                 **{name: float(row[name]) for name in _NUMBERS},
@@ -91,9 +91,9 @@ def read_rates(path: Path = TABLE) -> dict[tuple[str, str], Rate]:
         }
 
 
-def write_rates(rates: Mapping[tuple[str, str], Rate], path: Path = TABLE) -> None:
+def write_rates(rates: Mapping[tuple[str, str], Rate]) -> None:
     """Write what `read_rates` reads."""
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("solver", "form", *_NUMBERS, *KINDS))
         for pair, rate in sorted(rates.items()):

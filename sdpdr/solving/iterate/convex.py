@@ -14,30 +14,25 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.linalg import LinearMap
 from sdpdr.model import Model
-from sdpdr.program import SDP, Solution, Status
+from sdpdr.program import SDP, Solution
+from sdpdr.program.point import Value
 from sdpdr.solvers.base import Solver
 from sdpdr.solving.grade import attested
-from sdpdr.solving.iterate.directions import Direction, find_direction
-from sdpdr.solving.iterate.programs import TOLERATED, Programs, Start, matrices_of
+from sdpdr.solving.iterate.directions import Direction
+from sdpdr.solving.iterate.programs import Programs, Start, directions_of, matrices_of
 from sdpdr.solving.iterate.purify import Purified, polish
 from sdpdr.solving.iterate.records import (
+    ENDS,
+    POINTLESS,
     RESUMABLE,
     IterationStatus,
     Record,
     State,
+    has_settled,
     has_stalled,
 )
 from sdpdr.solving.turns import of_proofs
 
-_ENDS = {
-    Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
-    Status.INTERRUPTED: IterationStatus.INTERRUPTED,
-}
-# How an iteration ends whose program has no point; as FAILED where another status says why.
-POINTLESS = _ENDS | {
-    Status.INFEASIBLE: IterationStatus.INFEASIBLE,
-    Status.UNBOUNDED: IterationStatus.UNBOUNDED,
-}
 # An objective that rises by more than this share is worth a note: the solver was inaccurate.
 _RISE = 1e-4
 
@@ -175,19 +170,7 @@ class ConvexIteration:
     @cached_property
     def ways(self) -> dict[str, Direction]:
         """The direction of each matrix."""
-        given, names = self.direction, self.programs.names
-        if isinstance(given, Mapping):
-            if odd := set(names) ^ set(given):
-                raise DataError(
-                    f"direction must have an entry for each matrix, {', '.join(names)}, and no "
-                    f"other; it differs in {', '.join(sorted(odd))}."
-                )
-            # A direction in a mapping has the rank of its own matrix; a name means the common one.
-            return {
-                name: find_direction(way, self.rank) if isinstance(way, str) else way
-                for name, way in given.items()
-            }
-        return dict.fromkeys(names, find_direction(given, self.rank))
+        return directions_of(self.programs.names, self.direction, self.rank)
 
     @cached_property
     def _unit(self) -> float:
@@ -243,7 +226,8 @@ class ConvexIteration:
                 try:
                     state = self._step(state, deadline)
                     if accept is not None and state.solved[-1:] and accept(state):
-                        state = _accepted(state)
+                        best = state.with_best(state.solved[-1].iteration)
+                        state = replace(best, status=IterationStatus.RANK_REACHED)
                 except KeyboardInterrupt:
                     return replace(state, status=IterationStatus.INTERRUPTED)
                 if report is not None:
@@ -286,12 +270,14 @@ class ConvexIteration:
             return self._without_point(replace(state, history=history), solution)
         state = replace(state, history=history, last=solution, last_directions=state.directions)
         state = self._kept(state)
-        if solution.status in _ENDS:
+        if solution.status in ENDS:
             # The same program again on resuming, from where it was left.
-            return replace(state, status=_ENDS[solution.status])
+            return replace(state, status=ENDS[solution.status])
         verdict = self._verdict(state.descent)
         if verdict is IterationStatus.RUNNING:
-            return replace(state, directions=self._next(state), start=self._start_after(state))
+            # A start of one's own, after the model alone, is another descent.
+            start = state.start + (state.directions is None and self.start is not None)
+            return replace(state, directions=self._next(state), start=start)
         if verdict is IterationStatus.RANK_REACHED:
             return replace(state, status=verdict)
         if verdict is IterationStatus.ITERATION_LIMIT:
@@ -337,16 +323,13 @@ class ConvexIteration:
             state = replace(state, bound=last.bound)
         best = state.history[state.best_iteration] if state.best else None
         if best is None or self._measure(record) < self._measure(best):
-            return _with_best(state, record.iteration)
+            return state.with_best(record.iteration)
         return state
 
     def _measure(self, record: Record) -> tuple[bool, float]:
         """What the best record has least of; points far from feasible come last."""
         measure = record.share if self.weight is None else record.objective
-        return not self._is_feasible(record), measure
-
-    def _is_feasible(self, record: Record) -> bool:
-        return record.infeasibility <= TOLERATED * self.accuracy
+        return not self.programs.tolerates(record.infeasibility), measure
 
     def _size(self, record: Record) -> float:
         return max(abs(record.objective), self._unit)
@@ -359,40 +342,21 @@ class ConvexIteration:
         if len(descent) >= self.max_iter:
             going = IterationStatus.ITERATION_LIMIT
         if self.weight is not None:
-            return IterationStatus.SETTLED if self._settled(descent) else going
-        if record.share <= self.tol and self._is_feasible(record):
+            least = self.tol * self._size(record)
+            settled = has_settled(descent, self.patience, least)
+            return IterationStatus.SETTLED if settled else going
+        if record.share <= self.tol and self.programs.tolerates(record.infeasibility):
             return IterationStatus.RANK_REACHED
         stalled = has_stalled(descent, self.patience, self.stall)
         return IterationStatus.STALLED if stalled else going
-
-    def _settled(self, descent: tuple[Record, ...]) -> bool:
-        """No longer falling; a rise, which only inexact solves cause, must last to count."""
-        if len(descent) < 2:
-            return False
-        fall = descent[-2].objective - descent[-1].objective
-        least = self.tol * self._size(descent[-1])
-        if fall >= -least:
-            return fall <= least
-        lowest = int(np.argmin([r.objective for r in descent]))
-        return len(descent) - 1 - lowest >= self.patience
 
     def _next(self, state: State) -> Mapping[str, LinearMap]:
         """The direction that the last answer suggests; the one asked for after the model alone."""
         if state.directions is None and self.start is not None:
             return self._given_directions(self.start)
         assert state.last is not None
-        step = len(state.descent) - 1
-        found = {}
-        for name in self.programs.names:
-            rng = np.random.default_rng([self.seed, state.start, len(state.history)])
-            found[name] = self.ways[name].cost(
-                state.last.values[name], self.programs.orders[name][1], step, rng
-            )
-        return found
-
-    def _start_after(self, state: State) -> int:
-        """A start of one's own, after the model alone, is another descent."""
-        return state.start + (state.directions is None and self.start is not None)
+        seed = [self.seed, state.start, len(state.history)]
+        return self._made(state.last.values, len(state.descent) - 1, seed)
 
     def _another_start(self, state: State, verdict: IterationStatus) -> State:
         first = 1 if self.weight is not None and self.start is not None else 0
@@ -402,8 +366,8 @@ class ConvexIteration:
         return replace(state, status=IterationStatus.RUNNING, directions=drawn, start=number)
 
     def _without_point(self, state: State, solution: Solution) -> State:
-        if solution.status in _ENDS:
-            return replace(state, status=_ENDS[solution.status])
+        if solution.status in ENDS:
+            return replace(state, status=ENDS[solution.status])
         if state.best is not None:
             return self._another_start(state, IterationStatus.FAILED)
         return replace(state, status=POINTLESS.get(solution.status, IterationStatus.FAILED))
@@ -423,21 +387,14 @@ class ConvexIteration:
                     f"is {start!r}."
                 )
             return self._drawn(0, "random")
-        found = {}
-        rng = np.random.default_rng([self.seed, 0])
-        for name in self.programs.names:
-            null = self.programs.orders[name][1]
-            found[name] = self.ways[name].cost(self.programs.matrix(start, name), null, 0, rng)
-        return found
+        matrices = {name: self.programs.matrix(start, name) for name in self.programs.names}
+        return self._made(matrices, 0, [self.seed, 0])
 
-
-def _accepted(state: State) -> State:
-    """Ended, with the latest answer as the best one."""
-    best = _with_best(state, state.solved[-1].iteration)
-    return replace(best, status=IterationStatus.RANK_REACHED)
-
-
-def _with_best(state: State, iteration: int) -> State:
-    """With the latest answer as the best one."""
-    directions = state.last_directions
-    return replace(state, best=state.last, best_iteration=iteration, best_directions=directions)
+    def _made(
+        self, values: Mapping[str, Value], step: int, seed: Sequence[int]
+    ) -> dict[str, LinearMap]:
+        """The direction of each matrix, made from its value."""
+        return {
+            name: self.ways[name].cost(values[name], null, step, np.random.default_rng(seed))
+            for name, (_, null) in self.programs.orders.items()
+        }

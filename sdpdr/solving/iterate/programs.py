@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import ModelError, NotAcceptedError, ShapeError
+from sdpdr.base.errors import DataError, ModelError, NotAcceptedError, ShapeError
 from sdpdr.linalg import LinearMap
 from sdpdr.program import SDP, Factor, Solution, Status
 from sdpdr.program.face import null_vectors
@@ -22,8 +22,9 @@ from sdpdr.program.point import PsdVariable, Value
 from sdpdr.program.sizes import gap_scale
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solvers.registry import find
+from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
-from sdpdr.solving.iterate.directions import Direction
+from sdpdr.solving.iterate.directions import Direction, find_direction
 from sdpdr.solving.solve import solve_step
 
 Start: TypeAlias = "Solution | Factor | ArrayLike"
@@ -81,11 +82,8 @@ class Programs:
         """Order of each matrix, and orthonormal vectors u with X u = 0."""
         found = {}
         for name in self.names:
-            variable = self.given.variable(name)
-            if not isinstance(variable, PsdVariable):
-                raise ModelError(f"{name!r} is a vector; only a matrix has a rank.")
             null = null_vectors(self.given, name).toarray()
-            found[name] = (variable.n, np.linalg.qr(null)[0])
+            found[name] = (len(null), np.linalg.qr(null)[0])
         return found
 
     def unit(self, ways: Mapping[str, Direction]) -> float:
@@ -164,14 +162,18 @@ class Programs:
 
     def _auto(self, program: SDP, deadline: Deadline, skip: tuple[str, ...] = ()) -> Solution:
         """Solve with what is predicted to be best."""
-        options = {"tol": self.accuracy}
-        chosen = choose(program, "auto", self.form, options, skip=(*_TOO_COARSE, *skip))
+        left_out, options = (*_TOO_COARSE, *skip), {"tol": self.accuracy}
+        chosen = choose(program, Asked("auto", self.form, skip=left_out, options=options))
         return self._ask(program, chosen.solver, chosen.form, deadline, None)
 
     def _is_poor(self, solution: Solution) -> bool:
         """Whether an answer is so far from what was asked that another solver is worth its time."""
         error = max(solution.apparent_gap, solution.residuals.primal())
-        return solution.status in _SHORT and not error <= TOLERATED * self.accuracy
+        return solution.status in _SHORT and not self.tolerates(error)
+
+    def tolerates(self, error: float) -> bool:
+        """Whether an answer will do, beside the accuracy asked for."""
+        return error <= TOLERATED * self.accuracy
 
     def _ask(
         self,
@@ -220,15 +222,37 @@ class Programs:
 
 def matrices_of(sdp: SDP, variable: str | Sequence[str] | None) -> tuple[str, ...]:
     """Names of the matrices of low rank; the only one, where none is named."""
-    if isinstance(variable, str):
-        return (variable,)
-    if variable is not None:
-        return tuple(variable)
-    found = tuple(v.name for v in sdp.psd_variables)
-    if len(found) != 1:
-        words = f"variables {', '.join(found)}" if found else "no matrix variable"
+    matrices = tuple(v.name for v in sdp.psd_variables)
+    if variable is None and len(matrices) != 1:
+        words = f"variables {', '.join(matrices)}" if matrices else "no matrix variable"
         raise ModelError(f"the model has {words}; name the one of low rank (variable=...).")
+    found = (
+        (variable,)
+        if isinstance(variable, str)
+        else tuple(matrices if variable is None else variable)
+    )
+    for name in found:
+        if not isinstance(sdp.variable(name), PsdVariable):
+            raise ModelError(f"{name!r} is a vector; only a matrix has a rank.")
     return found
+
+
+def directions_of(
+    names: Sequence[str], given: str | Direction | Mapping[str, str | Direction], rank: int
+) -> dict[str, Direction]:
+    """The direction of each matrix, where all have one, or each its own."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, find_direction(given, rank))
+    if odd := set(names) ^ set(given):
+        raise DataError(
+            f"direction must have an entry for each matrix, {', '.join(names)}, and no "
+            f"other; it differs in {', '.join(sorted(odd))}."
+        )
+    # A direction in a mapping has the rank of its own matrix; a name means the common one.
+    return {
+        name: find_direction(way, rank) if isinstance(way, str) else way
+        for name, way in given.items()
+    }
 
 
 def _patience(program: SDP, last: Solution) -> float:

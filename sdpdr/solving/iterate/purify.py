@@ -16,15 +16,16 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ModelError, NotAcceptedError
+from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.linalg import LinearMap
 from sdpdr.linalg.spectral import factor_spectrum
 from sdpdr.linalg.svec import SQRT2, slopes, svec_pairs
 from sdpdr.program import SDP, Factor
 from sdpdr.program.face import exposing_rows, null_vectors
-from sdpdr.program.point import PsdVariable, Value, leading_factor, spectrum_of
+from sdpdr.program.point import Value, leading_factor, spectrum_of
 from sdpdr.program.rows import Rows
 from sdpdr.program.sizes import row_norms
+from sdpdr.solving.iterate.programs import matrices_of
 
 # Of mending: most steps, a sum of squares that rounding leaves, and the least damping and the least
 # progress, relatively, that are worth a step.
@@ -108,7 +109,7 @@ def polish(program: SDP, value: Value, rank: int, variable: str | None = None) -
     >>> polish(program, Factor(bent), rank=1).held()
     True
     """
-    name = _only(program, variable)
+    (name,) = matrices_of(program, variable)
     start = _truncated(value, validate.positive_integer("rank", rank))
     if program.lmis:
         raise NotAcceptedError("polishing knows rows only; the program has matrix inequalities.")
@@ -154,7 +155,7 @@ def reduce_rank(program: SDP, value: Value, variable: str | None = None) -> Fact
     >>> reduce_rank(program, X).factor.shape
     (4, 2)
     """
-    name = _only(program, variable)
+    (name,) = matrices_of(program, variable)
     maps = [
         r.lhs[name] for r in program.rows if name in r.lhs and r not in exposing_rows(program, name)
     ]
@@ -275,14 +276,3 @@ def _truncated(value: Value, rank: int) -> Array:
     if rank > value.shape[0]:
         raise DataError(f"rank must lie in 1..{value.shape[0]}; it is {rank}.")
     return leading_factor(*spectrum_of(value), rank)
-
-
-def _only(program: SDP, variable: str | None) -> str:
-    if variable is not None:
-        if not isinstance(program.variable(variable), PsdVariable):
-            raise ModelError(f"{variable!r} is a vector; only a matrix has a rank.")
-        return variable
-    names = [v.name for v in program.psd_variables]
-    if len(names) != 1:
-        raise ModelError(f"name the matrix (variable=...): the program has {', '.join(names)}.")
-    return names[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import SolveFailedError
 from sdpdr.base.progress import Advised
 from sdpdr.linalg import LinearMap
-from sdpdr.program import Solution
+from sdpdr.program import Solution, Status
 from sdpdr.program.point import Value
 
 
@@ -52,6 +52,18 @@ RESUMABLE = (
     IterationStatus.TIME_LIMIT,
     IterationStatus.INTERRUPTED,
 )
+
+
+# How an iteration ends whose last program ended so, and one whose program has no point; as FAILED
+# where another status says why.
+ENDS = {
+    Status.TIME_LIMIT: IterationStatus.TIME_LIMIT,
+    Status.INTERRUPTED: IterationStatus.INTERRUPTED,
+}
+POINTLESS = ENDS | {
+    Status.INFEASIBLE: IterationStatus.INFEASIBLE,
+    Status.UNBOUNDED: IterationStatus.UNBOUNDED,
+}
 
 
 @dataclass(frozen=True)
@@ -141,6 +153,11 @@ class State:
     last_directions: Mapping[str, LinearMap] | None = None
     best_directions: Mapping[str, LinearMap] | None = None
 
+    def with_best(self, iteration: int) -> State:
+        """The state with the latest answer as the best one."""
+        directions = self.last_directions
+        return replace(self, best=self.last, best_iteration=iteration, best_directions=directions)
+
     @property
     def solution(self) -> Solution:
         """The best answer.
@@ -222,3 +239,14 @@ def has_stalled(descent: Sequence[Record], patience: int, stall: float) -> bool:
         return False
     before = min(r.share for r in descent[:-patience])
     return before - min(r.share for r in descent[-patience:]) <= stall * before
+
+
+def has_settled(descent: Sequence[Record], patience: int, least: float) -> bool:
+    """Whether the objective no longer falls by much; a rise, of inexact solves, must last."""
+    if len(descent) < 2:
+        return False
+    fall = descent[-2].objective - descent[-1].objective
+    if fall >= -least:
+        return fall <= least
+    lowest = int(np.argmin([r.objective for r in descent]))
+    return len(descent) - 1 - lowest >= patience

@@ -50,7 +50,7 @@ def short_edges(form: EdgeForm) -> dict[str, np.ndarray]:
     return {label: short[edge] for label, edge in form.edge_of.items()}
 
 
-def settle(form: EdgeForm, factor: Array, sweeps: int = _SWEEPS) -> Array:
+def settle(form: EdgeForm, factor: Array) -> Array:
     r"""Move points until every edge keeps its upper limit, or nearly.
 
     Where few edges are too long, shrinking the whole for the worst of them wastes what all
@@ -61,7 +61,6 @@ def settle(form: EdgeForm, factor: Array, sweeps: int = _SWEEPS) -> Array:
     ----------
     form : EdgeForm
     factor : array of shape (n, r)
-    sweeps : int, default 300
 
     Returns
     -------
@@ -86,7 +85,7 @@ def settle(form: EdgeForm, factor: Array, sweeps: int = _SWEEPS) -> Array:
     to_nodes = incidence.T.tocsr()
     touching = abs(to_nodes)
     moved = factor.copy()
-    for _ in range(sweeps):
+    for _ in range(_SWEEPS):
         steps = incidence @ moved
         lengths = np.einsum("ek,ek->e", steps, steps)
         long = lengths > program.upper
@@ -104,6 +103,8 @@ def settle(form: EdgeForm, factor: Array, sweeps: int = _SWEEPS) -> Array:
 
 # Of a group this small all rows are in force from the start.
 _FEW = 200
+# Rounds at most.
+_ROUNDS = 60
 # Rows of each cell that join in a round.
 _JOINING = 2
 # Relative change from one round to the next from which a feasible point deserves an effort.
@@ -152,7 +153,6 @@ def solve_lazily(
     spared: Mapping[str, np.ndarray],
     make_feasible: Callable[[Values, bool], Values],
     proceed: Callable[[Mapping[str, float]], bool],
-    max_rounds: int = 60,
 ) -> Lazy:
     """Optimise over K = Q L Q^T with rows added as they are broken.
 
@@ -176,7 +176,6 @@ def solve_lazily(
         whether the rounds have settled enough for an effort.
     proceed : callable
         Told of every round; rounds end when it says no.
-    max_rounds : int, default 60
     """
     lazy = [r for r in sdp.rows if _is_lazy(sdp, r)]
     force = {
@@ -184,7 +183,7 @@ def solve_lazily(
     }
     rounds: list[Mapping[str, float]] = []
     best, best_value, relaxed, complete = Point(), np.inf, -np.inf, False
-    while len(rounds) < max_rounds:
+    while len(rounds) < _ROUNDS:
         chosen = {label: np.flatnonzero(mask) for label, mask in force.items()}
         reduced = Landmark(basis, chosen).apply(sdp)
         small = solve(reduced.sdp)

@@ -30,8 +30,8 @@ from sdpdr.program.solution import Solution
 from sdpdr.reduce.landmark import Elastic, Landmark, on_face, rigid_rows
 from sdpdr.solvers.base import Outcome, Progress, Solver, configured, unless_configured
 from sdpdr.solvers.running import point_found
+from sdpdr.solving.asked import Asked, Clock
 from sdpdr.solving.choice import choose
-from sdpdr.solving.forms import standard_form
 from sdpdr.solving.landmark.geometry import Geometry, geometry, routed_multipliers
 from sdpdr.solving.landmark.lazy import (
     Lazy,
@@ -41,7 +41,7 @@ from sdpdr.solving.landmark.lazy import (
     short_edges,
     solve_lazily,
 )
-from sdpdr.solving.way import Way
+from sdpdr.solving.way import Way, standard_form
 
 BASES = ("reconstruction", "laplacian")
 # Number of points up to which the basis is made from the weights of all of them.
@@ -93,13 +93,28 @@ class LandmarkSolver(Solver):
 
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Build the basis, run the rounds, and add multipliers of the whole program."""
-        clock = _Stages(Deadline(self.time_limit))
+        clock, deadline, graph = Clock(), Deadline(self.time_limit), self.geometry.graph
+        with clock("basis"):
+            basis = on_face(sdp, self._basis())
+        with clock("route"):
+            sources = graphs.landmarks(graph, min(self.sources, graph.n), self.seed)
+            duals = routed_multipliers(sdp, self.geometry, sources)
+        with clock("solve"):
+            lazy, point = self._rounds(sdp, basis, duals, deadline, progress)
+        late = deadline.is_over()
+        verdict = Verdict.TIME_LIMIT if late and not lazy.complete else _verdict(lazy)
+        return Outcome(point, verdict, _claim(lazy), clock.seconds, lazy.rounds)
+
+    def _rounds(
+        self,
+        sdp: SDP,
+        basis: Array,
+        duals: Mapping[str, Array],
+        deadline: Deadline,
+        progress: Progress | None,
+    ) -> tuple[Lazy, Point]:
+        """What the rounds come to, and a point of the whole program."""
         graph = self.geometry.graph
-        basis = on_face(sdp, self._basis())
-        clock.done("basis")
-        sources = graphs.landmarks(graph, min(self.sources, graph.n), self.seed)
-        duals = routed_multipliers(sdp, self.geometry, sources)
-        clock.done("route")
         elastic = self._elastic(sdp, duals)
         centres = np.random.default_rng(self.seed).permutation(graph.n)[: 4 * basis.shape[1]]
         target, form = elastic.sdp if elastic else sdp, self.geometry.form
@@ -107,19 +122,14 @@ class LandmarkSolver(Solver):
             target,
             basis,
             self.geometry.cells(sdp, centres),
-            lambda small: self._solve_small(small, self._left(clock)),
+            lambda small: self._solve_small(small, self._left(deadline)),
             tol=self.tol,
             spared=short_edges(form) if form and is_settleable(form) else {},
             make_feasible=lambda values, close: self._feasible(target, values, close),
-            proceed=lambda entry: self._proceed(entry, clock, progress),
+            proceed=lambda entry: self._proceed(entry, deadline, progress),
         )
-        clock.done("solve")
         point = elastic.lift(lazy.point) if elastic else lazy.point
-        point = Point(point.values, duals or point.duals)
-        claim = _claim(lazy)
-        late = clock.deadline.is_over()
-        verdict = Verdict.TIME_LIMIT if late and not lazy.complete else _verdict(lazy)
-        return Outcome(point, verdict, claim, clock.seconds, lazy.rounds)
+        return lazy, Point(point.values, duals or point.duals)
 
     def _basis(self) -> Array:
         graph = self.geometry.graph
@@ -155,9 +165,9 @@ class LandmarkSolver(Solver):
         settled = repair(sdp, {**values, name: Factor(settle(form, value.factor))})
         return min(shrunk, settled, key=sdp.primal_value)
 
-    def _left(self, clock: _Stages) -> float | None:
+    def _left(self, deadline: Deadline) -> float | None:
         """Seconds that a small program may take; never none, so that there is a point."""
-        left = clock.deadline.left()
+        left = deadline.left()
         return None if left is None else max(1.0, left)
 
     def _solve_small(self, small: SDP, time_limit: float | None) -> Point:
@@ -173,7 +183,7 @@ class LandmarkSolver(Solver):
                     "verbose": self.verbose,
                     "time_limit": deadline.left(),
                 }
-                chosen = choose(small, self.inner, form, options)
+                chosen = choose(small, Asked(self.inner, form, options=options))
             except NotAcceptedError as error:
                 refusals.append(error)
                 continue
@@ -185,11 +195,11 @@ class LandmarkSolver(Solver):
         return Point()
 
     def _proceed(
-        self, entry: Mapping[str, float], clock: _Stages, progress: Progress | None
+        self, entry: Mapping[str, float], deadline: Deadline, progress: Progress | None
     ) -> bool:
         if progress is not None:
-            progress({**entry, "seconds": clock.deadline.spent})
-        return not clock.deadline.is_over()
+            progress({**entry, "seconds": deadline.spent})
+        return not deadline.is_over()
 
 
 def landmark_way(
@@ -259,15 +269,3 @@ def _claim(lazy: Lazy) -> Claim:
         return Claim("failed", message="The small program was not solved.")
     words = "all rows hold" if lazy.complete else "rounds ended before all rows held"
     return Claim("landmark optimum", lazy.value, len(lazy.rounds), f"{words}.")
-
-
-class _Stages:
-    """Seconds by stage."""
-
-    def __init__(self, deadline: Deadline) -> None:
-        self.seconds: dict[str, float] = {}
-        self.deadline, self._last = deadline, Deadline()
-
-    def done(self, stage: str) -> None:
-        self.seconds[stage] = self._last.spent
-        self._last = Deadline()

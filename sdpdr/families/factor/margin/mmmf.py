@@ -33,8 +33,8 @@ from sdpdr.model.blocks import Gram, LeastTrace, Margins
 from sdpdr.program.point import Factor
 from sdpdr.solvers.base import Solver, tolerance, unless_configured
 from sdpdr.solving.asked import require_solver
-from sdpdr.solving.forms import configure
 from sdpdr.solving.solve import solve
+from sdpdr.solving.way import configure
 
 # Rounds of descent on factors, of hundreds of steps each.
 _ROUNDS = 50

@@ -12,9 +12,9 @@ from sdpdr.families.factor.nmf.search import Factorization, Search
 from sdpdr.families.factor.nonnegative.polish import random_factors
 from sdpdr.program import SDP, Solution
 from sdpdr.solvers.base import Solver, unless_configured
+from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
-from sdpdr.solving.iterate.convex import POINTLESS
-from sdpdr.solving.iterate.records import IterationStatus, Record, has_stalled
+from sdpdr.solving.iterate.records import POINTLESS, IterationStatus, Record, has_stalled
 from sdpdr.solving.solve import solve_step
 
 
@@ -76,7 +76,7 @@ def _solved(
 ) -> Solution:
     program = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
     if solver == "auto":
-        chosen = choose(program, solver, form, {"tol": accuracy})
+        chosen = choose(program, Asked(solver, form, options={"tol": accuracy}))
         solver, form = chosen.solver.name, chosen.form
     tol = unless_configured(solver, accuracy)
     return solve_step(program, solver, form, tol=tol, time_limit=left)

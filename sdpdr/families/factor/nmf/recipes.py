@@ -15,8 +15,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
 from sdpdr.model import Block, Model
 from sdpdr.model.blocks.entries import Close, LeastTrace, NonNegative
 from sdpdr.model.blocks.lift import FactorLift, Known
-from sdpdr.model.blocks.nonnegative import HoyerSparsity
-from sdpdr.model.blocks.products import ProductSums, Scalarised, SmallProducts
+from sdpdr.model.blocks.nonnegative import HoyerSparsity, ProductSums, Scalarised, SmallProducts
 
 
 def nmf_lift(

@@ -1,0 +1,85 @@
+"""Answers before anything is proved of them, and what is kept of each run."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from sdpdr.model import Model
+from sdpdr.program.point import Point
+from sdpdr.program.run import Claim, Run, Status
+from sdpdr.program.solution import Solution
+from sdpdr.solvers.base import Solver
+from sdpdr.solving.asked import Request
+from sdpdr.solving.way import Way
+
+
+def claimed(words: str, claim: Claim, **known: Any) -> Solution:
+    """An answer of which nothing is proved, and why; the value is as claimed.
+
+    Parameters
+    ----------
+    words : str
+        Why.
+    claim : Claim
+    **known
+        Other fields of `Solution`: solver, form and tol at least.
+    """
+    nothing = {"status": Status.UNVERIFIED, "attained_by": words, "values": {}, "duals": {}}
+    value = float("nan") if claim.value is None else claim.value
+    given: dict[str, Any] = nothing | {"timings": {}} | known
+    return Solution(value=value, bound=None, argument=words, claimed=claim, **given)
+
+
+def unproved(
+    words: str,
+    claim: Claim,
+    chosen: Way,
+    request: Request,
+    status: Status = Status.FAILED,
+    point: Point | None = None,
+) -> Solution:
+    """An answer by some way of which nothing is proved, and why; the value is as claimed."""
+    solver, model, found = chosen.solver, request.model, point or Point()
+    return claimed(
+        words,
+        claim,
+        status=status,
+        values=found.values,
+        duals=found.duals,
+        timings=dict(request.clock.seconds),
+        solver=solver.name,
+        form=chosen.form,
+        tol=solver.tol,
+        seed=solver.seed,
+        versions=versions(solver),
+        maximize=model.is_maximization if isinstance(model, Model) else model.maximize,
+    )
+
+
+def versions(solver: Solver) -> dict[str, str]:
+    """Of everything that has a part in an answer."""
+    return {**_versions(), solver.package: solver.availability().version}
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {name: version(name) for name in ("sdpdr", "numpy", "scipy", "cvxpy")}
+    return {**found, "python": platform.python_version()}
+
+
+def run_of(solution: Solution, seconds: float, words: str = "") -> Run:
+    """What is kept of a run when its answer is joined with others; by default as it claimed."""
+    said = f"{solution.claimed.status}. {solution.claimed.message}".strip()
+    return Run(
+        solution.solver,
+        solution.form,
+        solution.status.name,
+        solution.value if solution.values else None,
+        solution.bound,
+        solution.attained,
+        seconds,
+        words or said,
+    )
