@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError, PackageMissingError
 from sdpdr.base.progress import Count
-from sdpdr.graphs.search import BLOCK, Coordinates, Neighbors, blocks, closest
+from sdpdr.graphs.search import BLOCK, Located, Neighbors, blocks, closest
 from sdpdr.graphs.space import Euclidean, Space
 
 # Share of the true neighbours at which the search stops looking into more cells.
@@ -99,7 +99,7 @@ def shared(found: Index, truth: Index) -> float:
 class _Cells:
     """The library's inverted file, and exact lengths for what it finds."""
 
-    def __init__(self, coordinates: Coordinates, seed: int) -> None:
+    def __init__(self, coordinates: Located, seed: int) -> None:
         faiss = _library()
         self._coordinates = coordinates
         points = coordinates.centered

@@ -35,7 +35,7 @@ class Precomputed:
 
     @cached_property
     def tolerance(self) -> float:
-        """See `Coordinates`."""
+        """See `Located`."""
         longest = self.matrix[np.isfinite(self.matrix)].max()
         return float(UNITS * np.finfo(float).eps * np.sqrt(longest))
 

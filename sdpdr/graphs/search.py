@@ -46,7 +46,7 @@ CACHED = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinates:
+class Located:
     """Points, and lengths that do not depend on who asks.
 
     Parameters
@@ -130,7 +130,7 @@ class Neighbors:
 
     Parameters
     ----------
-    coordinates : Coordinates
+    coordinates : Located
     targets : ndarray of shape (t,)
         Indices of the points searched, ascending.
     tree : bool
@@ -143,7 +143,7 @@ class Neighbors:
     Communications of the ACM 18 (1975).
     """
 
-    coordinates: Coordinates
+    coordinates: Located
     targets: Index
     tree: bool
 
@@ -235,7 +235,7 @@ class Neighbors:
 
 
 def closest(
-    coordinates: Coordinates, here: Index, candidates: Index, k: int, others: bool
+    coordinates: Located, here: Index, candidates: Index, k: int, others: bool
 ) -> tuple[Index, Array]:
     """Of a table of candidates in ascending order the k closest.
 
@@ -250,7 +250,7 @@ def closest(
     return np.take_along_axis(candidates, order[:, :k], axis=1), longest
 
 
-def search_among(coordinates: Coordinates, targets: Index, algorithm: str = "auto") -> Neighbors:
+def search_among(coordinates: Located, targets: Index, algorithm: str = "auto") -> Neighbors:
     """Search over some of the points.
 
     Up to eight features take a tree. With more it depends on how many dimensions the points
@@ -277,7 +277,7 @@ def seconds_of_search(n: int, features: int) -> float:
     return n**2 * (_PAIR + features * _FEATURE) if features > TREE_FEATURES else 0.0
 
 
-def pairs_within(coordinates: Coordinates, radius: float) -> Index:
+def pairs_within(coordinates: Located, radius: float) -> Index:
     """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
     everyone = np.arange(coordinates.n)
     search = search_among(coordinates, everyone)
@@ -290,7 +290,7 @@ def pairs_within(coordinates: Coordinates, radius: float) -> Index:
     return _short(coordinates, np.column_stack(near.nonzero()), radius)
 
 
-def _short(coordinates: Coordinates, pairs: Index, radius: float) -> Index:
+def _short(coordinates: Located, pairs: Index, radius: float) -> Index:
     # The root, not the square: a radius that is itself the length of a pair must hold it.
     length = np.sqrt(coordinates.sqdist(pairs[:, 0], pairs[:, 1]))
     return np.asarray(pairs[length <= radius + coordinates.tolerance], dtype=np.int64)
@@ -374,7 +374,7 @@ def blocks(rows: Index, step: int) -> Iterator[Index]:
         yield rows[at : at + step]
 
 
-def _faster(coordinates: Coordinates, targets: Index) -> Neighbors:
+def _faster(coordinates: Located, targets: Index) -> Neighbors:
     brute, tree = (Neighbors(coordinates, targets, way) for way in (False, True))
     if len(targets) <= BRUTE_POINTS:
         return brute

@@ -29,7 +29,7 @@ from sdpdr.graphs.precomputed import Precomputed, shared
 from sdpdr.graphs.search import (
     BLOCK,
     UNITS,
-    Coordinates,
+    Located,
     blocks,
     pairs_within,
     search_among,
@@ -51,7 +51,7 @@ P = TypeVar("P", bound="Points")
 
 
 @dataclass(frozen=True, eq=False)
-class Points(Coordinates):
+class Points(Located):
     """Points with coordinates, an ndarray or csr_array of shape (n, D)."""
 
     def nearest(
@@ -150,16 +150,16 @@ class Sparse(Points):
 
     @property
     def terms(self) -> int:
-        """See `Coordinates.terms`."""
+        """See `Located.terms`."""
         return 2 * max(1, int(np.diff(self.X.indptr).max()))
 
     @cached_property
     def norms(self) -> Array:
-        """See `Coordinates.norms`."""
+        """See `Located.norms`."""
         return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel())
 
     def products(self, rows: Index) -> Array:
-        """See `Coordinates.products`."""
+        """See `Located.products`."""
         return np.asarray((self.X[rows] @ self.X.T).toarray())
 
     def furthest(self, count: Count | None = None) -> Index:
@@ -179,7 +179,7 @@ class Sparse(Points):
         return furthest
 
     def sqdist(self, first: Index, second: Index) -> Array:
-        """See `Coordinates.sqdist`."""
+        """See `Located.sqdist`."""
         shape = np.broadcast_shapes(np.shape(first), np.shape(second))
         i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
         sqdist = np.empty(i.size)

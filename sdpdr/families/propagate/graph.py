@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array, Index, Matrix, own_rows
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed
-from sdpdr.families.propagate.pencil import Pencil
+from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.linalg.walks import connected_components
 
 # Relative to the largest entry: what rounding may leave between S and its transpose.
@@ -76,9 +76,9 @@ class LabelledGraph:
         return y
 
     @cached_property
-    def pencil(self) -> Pencil:
+    def pencil(self) -> EnergyPencil:
         r"""The forms :math:`A = P^T L_+ P` and :math:`B = P^T L_- P` of :math:`(\beta, y_u)`."""
-        return Pencil(*self._form(self.positive), *self._form(self.negative), self._terms())
+        return EnergyPencil(*self._form(self.positive), *self._form(self.negative), self._terms())
 
     def _terms(self) -> int:
         """How many numbers are added up, at most, in an entry of the forms."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
-from sdpdr.families.propagate.pencil import Pencil
+from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
 from sdpdr.model.blocks.propagation import FixedScaleDual, LargestMultiple, LeastEnergy, UnitEnergy
@@ -203,7 +203,7 @@ def _checked(X: Any, y: ArrayLike, dissimilarity: Any) -> LabelledGraph:
     return graph
 
 
-def _fixed_scale(pencil: Pencil, basis: Array) -> FixedScaleDual:
+def _fixed_scale(pencil: EnergyPencil, basis: Array) -> FixedScaleDual:
     """The dual on the span of some columns, the first of which has weight one."""
     above, below = (basis.T @ (form @ basis) for form in (pencil.above, pencil.below))
     return FixedScaleDual(above, below)

@@ -13,7 +13,7 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.ridge import Centered, row_parts
+from sdpdr.families.regress.ridge import CenteredData, row_parts
 
 # The ridge where none is given or chosen.
 ALPHA = 0.1
@@ -118,7 +118,7 @@ def choose_ridge(
     if len(Y) != n:
         raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
     X = X if alphas is not None else validate.varying(X)
-    data = Centered.of(X, Y, None, True, sample_weight)
+    data = CenteredData.of(X, Y, None, True, sample_weight)
     basis = _LeftVectors.of(data)
     grid = _grid(basis.squares) if alphas is None else np.asarray(alphas, dtype=float)
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
@@ -173,17 +173,17 @@ class _LeftVectors:
         The basis transposed times the responses.
     vectors : array of shape (n, r), or (m, r) for data
         Left singular vectors; or right ones, of which the data make left ones times s.
-    data : Centered or None
+    data : CenteredData or None
         With right singular vectors.
     """
 
     squares: Array
     projected: Array
     vectors: Array
-    data: Centered | None = None
+    data: CenteredData | None = None
 
     @classmethod
-    def of(cls, data: Centered) -> _LeftVectors:
+    def of(cls, data: CenteredData) -> _LeftVectors:
         if not sp.issparse(data.X):
             U, s, _ = np.linalg.svd(data.dense(), full_matrices=False)
             return cls(s**2, U.T @ data.Y, U)
@@ -295,7 +295,7 @@ def _products(
     X: Any, y: Array, intercept: bool, sample_weight: Array | None
 ) -> tuple[Array, Array]:
     """Inner products of the columns with each other and with y, means taken off if asked."""
-    data = Centered.of(X, y[:, None], None, intercept, sample_weight)
+    data = CenteredData.of(X, y[:, None], None, intercept, sample_weight)
     if not sp.issparse(X):
         centred = data.dense()
         return centred.T @ centred, np.asarray(centred.T @ data.Y[:, 0])

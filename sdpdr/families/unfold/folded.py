@@ -72,7 +72,7 @@ def lifted(
 
 
 @dataclass(eq=False)
-class Folded:
+class RankSearch:
     """Places of least misfit among those of a convex iteration towards r dimensions.
 
     Lengths are rows that hold, and the first program has the least trace: where that of the largest

@@ -169,7 +169,7 @@ def search(
     ends: list[_End] = []
     for floors, memory in zip(ways, _MEMORIES, strict=False):
         if not (ends and deadline.is_over()):
-            descent = _Descent(objective, bounds, memory, tol, deadline)
+            descent = _Downhill(objective, bounds, memory, tol, deadline)
             ends.append(descent.down(start, floors, max_iter))
     best = min(ends, key=lambda end: end.value)
     signal, noise = np.exp(best.point[:2]).tolist()
@@ -193,7 +193,7 @@ class _End:
 
 
 @dataclass(frozen=True, eq=False)
-class _Descent:
+class _Downhill:
     """L-BFGS of an objective of logarithms of the signal and of the noise, and of others."""
 
     objective: Callable[[Array], tuple[float, Array]]

@@ -37,7 +37,7 @@ from sdpdr.families.unfold.estimators.gram import (
     is_ours,
     warn_of_missing_proof,
 )
-from sdpdr.families.unfold.folded import Folded, lifted, misfit_of
+from sdpdr.families.unfold.folded import RankSearch, lifted, misfit_of
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution, Status
@@ -307,7 +307,7 @@ class DistanceCompletion(Embedding):
         seed: int, deadline: Deadline,
     ) -> Array:  # fmt: skip
         """Places of a convex iteration, if it finds better ones."""
-        search = Folded(graph, nodes, coordinates, places.shape[1], _EXACT)
+        search = RankSearch(graph, nodes, coordinates, places.shape[1], _EXACT)
         found = search.search(seed, deadline)
         misfit = (1.0 - _BETTER) * misfit_of(self.graph_, places)
         if found is None or misfit_of(graph, found) >= misfit:

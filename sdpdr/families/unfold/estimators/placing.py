@@ -26,7 +26,7 @@ def _require_extension(estimator: Placing) -> None:
         )
 
 
-class _Places(Named):
+class _Framed(Named):
     """What returns places, as frames where `set_output` asks for them.
 
     scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
@@ -60,7 +60,7 @@ class _Places(Named):
         return as_precise(self.extension_(self._new(X)), X)
 
 
-class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
+class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
     """Base of embeddings that learn a map of all points beside them, if they are asked for one."""
 
     extension: str | None
@@ -72,8 +72,8 @@ class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
     graph_: NeighborGraph
     _placed: Index
 
-    fit_transform = _Places.fit_transform
-    transform = Provided(_require_extension)(_Places.transform)
+    fit_transform = _Framed.fit_transform
+    transform = Provided(_require_extension)(_Framed.transform)
 
     def _extend(self, X: Any) -> None:
         """The last step of a fit."""
