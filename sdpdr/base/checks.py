@@ -25,6 +25,7 @@ from sdpdr.base.errors import (
     UnknownNameError,
     warn,
 )
+from sdpdr.base.rows import listed
 
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
@@ -247,6 +248,33 @@ def numbers(name: str, value: ArrayLike, n: int, what: str) -> Index:
     whole = array.size and array.ndim == 1 and array.dtype.kind in "iu"
     if not whole or (array < 0).any() or (array >= n).any():
         raise DataError(f"{name} must be {what}, 0..{n - 1}; got {value!r}.")
+    return array.astype(np.int64)
+
+
+def distinct_numbers(name: str, value: ArrayLike, n: int, what: str) -> Index:
+    """Value of the argument called ``name`` as numbers of things, 0 to n - 1, none of them twice.
+
+    Parameters
+    ----------
+    name : str
+    value : array_like of int
+        At least one; of any shape, which is lost.
+    n : int
+    what : str
+        What they are numbers of, in words.
+
+    Raises
+    ------
+    DataError
+        They are no such numbers.
+    """
+    array = np.asarray(value).ravel()
+    inside = array.dtype.kind in "iu" and np.all((array >= 0) & (array < n))
+    if not array.size or not inside or len(np.unique(array)) < len(array):
+        raise DataError(
+            f"{name} must be distinct {what} from 0 to {n - 1}, at least one of them; "
+            f"got {listed(array)}."
+        )
     return array.astype(np.int64)
 
 

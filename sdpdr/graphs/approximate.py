@@ -78,10 +78,8 @@ def approximate_nearest(
     ):
         cells.probes = min(2 * cells.probes, cells.number)
     table = np.empty((space.n, k), dtype=np.int64)
-    for part in blocks(everyone, max(1, BLOCK // (8 * (k + SPARE)))):
+    for part in blocks(everyone, max(1, BLOCK // (8 * (k + SPARE))), count):
         table[part] = cells.table(part, k, exact)
-        if count is not None:
-            count(len(part))
     return table, shared(table[drawn[reporting]], truth[reporting])
 
 

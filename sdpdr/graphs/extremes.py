@@ -113,7 +113,7 @@ def _by_products(coordinates: Located, count: Count | None) -> Index:
     n = coordinates.n
     size = np.square(coordinates.norms)
     furthest = np.empty(n, dtype=np.int64)
-    for part in blocks(np.arange(n), max(1, BLOCK // n)):
+    for part in blocks(np.arange(n), max(1, BLOCK // n), count):
         length = coordinates.products(part)
         length *= -2.0
         length += size
@@ -128,6 +128,4 @@ def _by_products(coordinates: Located, count: Count | None) -> Index:
         equal = at_most(longest[row], exact, coordinates.tolerance)
         row, column = row[equal], column[equal]
         furthest[part] = column[np.searchsorted(row, np.arange(len(part)))]
-        if count is not None:
-            count(len(part))
     return furthest

@@ -41,8 +41,6 @@ TRIAL_POINTS = 64
 UNITS = 4.0
 # Numbers held at once in a block of pairwise work: 32 MB.
 BLOCK = 1 << 22
-# Numbers gathered at once to be subtracted: 1 MB, so that they stay near the processor.
-CACHED = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +59,8 @@ class Located:
     tolerance: float = 0.0
 
     takes_trees: ClassVar[bool] = True
+    # Numbers gathered at once to be subtracted: 1 MB, so that they stay near the processor.
+    gathered: ClassVar[int] = 1 << 17
 
     @property
     def n(self) -> int:
@@ -93,11 +93,15 @@ class Located:
         shape = np.broadcast_shapes(np.shape(first), np.shape(second))
         i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
         sqdist = np.empty(i.size)
-        step = max(1, CACHED // self.X.shape[1])
+        step = max(1, self.gathered // self.terms)
         for at in range(0, i.size, step):
             difference = self.X[i[at : at + step]] - self.X[j[at : at + step]]
-            np.einsum("ij,ij->i", difference, difference, out=sqdist[at : at + step])
+            sqdist[at : at + step] = self._squares(difference)
         return sqdist.reshape(shape)
+
+    def _squares(self, difference: Any) -> Array:
+        """Sums of squares along rows."""
+        return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
     def doubt(self, rows: Index, sqdist: Array) -> Array:
         """Bound on the error of squared lengths found in the points moved or turned."""
@@ -218,7 +222,7 @@ class Neighbors:
         count: Count | None = None,
     ) -> None:
         width = min(width, len(self.targets))
-        for part in blocks(rows, max(1, BLOCK // (8 * width))):
+        for part in blocks(rows, max(1, BLOCK // (8 * width)), count):
             here = sources[part]
             reach, found = self.query(here, width)
             candidates = self.targets[np.sort(found, axis=1)]
@@ -230,8 +234,6 @@ class Neighbors:
                 least = np.maximum(outside - self.doubt(here, outside), 0.0)
                 hidden = part[at_most(least, longest, self.coordinates.tolerance)]
                 self._fill(table, sources, hidden, 2 * width, others)
-            if count is not None:
-                count(len(part))
 
 
 def closest(
@@ -368,10 +370,13 @@ def first_of(sqdist: Array, k: int, tolerance: float) -> Index:
     return np.asarray(column[start[:, None] + ranked(candidates, tolerance)[0][:, :k]])
 
 
-def blocks(rows: Index, step: int) -> Iterator[Index]:
-    """Pieces of at most ``step`` rows."""
+def blocks(rows: Index, step: int, count: Count | None = None) -> Iterator[Index]:
+    """Pieces of at most ``step`` rows; ``count`` is told how many are done."""
     for at in range(0, len(rows), step):
-        yield rows[at : at + step]
+        part = rows[at : at + step]
+        yield part
+        if count is not None:
+            count(len(part))
 
 
 def _faster(coordinates: Located, targets: Index) -> Neighbors:

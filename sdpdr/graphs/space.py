@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array, issparse
+from scipy.spatial.distance import cdist
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
@@ -135,6 +136,10 @@ class Points(Located):
 class Euclidean(Points):
     """Points whose coordinates are a dense array."""
 
+    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+        """Squared distances of some points, by default of all, to all; shape (r, n)."""
+        return np.asarray(cdist(self.X if rows is None else self.X[rows], self.X, "sqeuclidean"))
+
 
 class Sparse(Points):
     """Points whose coordinates are the rows of a csr_array: never dense, and so never centred."""
@@ -142,6 +147,7 @@ class Sparse(Points):
     X: Any
 
     takes_trees: ClassVar[bool] = False
+    gathered: ClassVar[int] = BLOCK
 
     @property
     def centered(self) -> Any:
@@ -169,40 +175,26 @@ class Sparse(Points):
         """
         furthest = np.empty(self.n, dtype=np.int64)
         size = np.square(self.norms)
-        for part in blocks(np.arange(self.n), max(1, BLOCK // self.n)):
+        for part in blocks(np.arange(self.n), max(1, BLOCK // self.n), count):
             length = size - 2.0 * self.products(part)
             top = length.max(axis=1)
             doubt = self.doubt(part, np.maximum(top + size[part], 0.0))
             furthest[part] = np.argmax(length >= (top - 2.0 * doubt)[:, None], axis=1)
-            if count is not None:
-                count(len(part))
         return furthest
 
-    def sqdist(self, first: Index, second: Index) -> Array:
-        """See `Located.sqdist`."""
-        shape = np.broadcast_shapes(np.shape(first), np.shape(second))
-        i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
-        sqdist = np.empty(i.size)
-        step = max(1, BLOCK // self.terms)
-        for at in range(0, i.size, step):
-            difference = self.X[i[at : at + step]] - self.X[j[at : at + step]]
-            sqdist[at : at + step] = difference.multiply(difference).sum(axis=1)
-        return sqdist.reshape(shape)
+    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+        """See `Euclidean.sqdist_to_all`."""
+        rows = np.arange(self.n) if rows is None else rows
+        size = np.square(self.norms)
+        sqdist = np.maximum(size[rows, None] + size - 2.0 * self.products(rows), 0.0)
+        sqdist[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(sqdist)
+
+    def _squares(self, difference: Any) -> Array:
+        return np.asarray(difference.multiply(difference).sum(axis=1))
 
 
 Space: TypeAlias = Euclidean | Sparse | Precomputed
-
-
-def sqdist_to_all(space: Space, rows: Index | None = None) -> Array:
-    """Squared distances of some points, by default of all, to all; shape (r, n)."""
-    everyone = np.arange(space.n)
-    if isinstance(space, Sparse):
-        rows = everyone if rows is None else rows
-        size = np.square(space.norms)
-        sqdist = np.maximum(size[rows, None] + size - 2.0 * space.products(rows), 0.0)
-        sqdist[np.arange(len(rows)), rows] = 0.0
-        return np.asarray(sqdist)
-    return space.sqdist((everyone if rows is None else rows)[:, None], everyone)
 
 
 def make_space(

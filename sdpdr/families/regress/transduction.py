@@ -17,7 +17,7 @@ from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_sq
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
 from sdpdr.graphs import NeighborGraph
-from sdpdr.graphs.reconstruction import best_weights
+from sdpdr.graphs.weighing import best_weights
 from sdpdr.linalg.inertia import Factorization, is_positive_on
 
 

@@ -269,10 +269,7 @@ def _among(space: Space, own: Index, n_neighbors: int) -> NeighborGraph:
     points, most = space.take(nodes), len(nodes) - 1
     table = points.nearest(min(n_neighbors, most)) if most else np.zeros((1, 1), dtype=np.int64)
     near = from_table(table)
-    edges = upper_pairs(near)
-    lengths = points.sqdist(*edges.T)
-    made = Provenance("knn", {}, points, near)
-    return NeighborGraph(len(nodes), edges, lengths, np.bincount(index), index, made)
+    return NeighborGraph.of_points(upper_pairs(near), index, Provenance("knn", {}, points, near))
 
 
 def _side_by_side(

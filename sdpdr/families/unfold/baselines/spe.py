@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import pdist, squareform
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
-from sdpdr.graphs.precomputed import Precomputed
-from sdpdr.graphs.space import Sparse, make_space, sqdist_to_all
+from sdpdr.graphs.space import make_space
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)
@@ -228,7 +227,4 @@ class SPE(Embedding):
 
 def plain_distances(X: ArrayLike, metric: str) -> Array:
     """Plain distances of all pairs, shape (n, n)."""
-    space = make_space(X, metric, at_least=2)
-    if isinstance(space, (Precomputed, Sparse)):
-        return np.asarray(np.sqrt(sqdist_to_all(space)))
-    return np.asarray(cdist(space.X, space.X))
+    return np.asarray(np.sqrt(make_space(X, metric, at_least=2).sqdist_to_all()))

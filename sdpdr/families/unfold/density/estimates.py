@@ -10,7 +10,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.density.ellipsoid import log_ball_volume, minimum_ellipsoid
 from sdpdr.graphs.search import blocks
-from sdpdr.graphs.space import Euclidean, sqdist_to_all
+from sdpdr.graphs.space import Euclidean
 
 # Rows whose distances to all points are held at once.
 _BLOCK = 500
@@ -59,9 +59,9 @@ def kernel(
         bandwidth = float(np.sqrt(spread)) * n ** (-1.0 / (m + 4))
     if not 0.0 < bandwidth < np.inf:
         raise ModelError(f"bandwidth must be positive and finite; it is {bandwidth}.")
-    sums = np.zeros(n)
+    sums, space = np.zeros(n), Euclidean(points)
     for rows in blocks(np.arange(n), _BLOCK):
-        sqdist = sqdist_to_all(Euclidean(points), rows)
+        sqdist = space.sqdist_to_all(rows)
         sums[rows] = np.exp(-sqdist / (2.0 * bandwidth**2)).sum(axis=1)
     if leave_one_out:
         sums, n = sums - 1.0, n - 1
