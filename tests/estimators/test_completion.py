@@ -19,7 +19,7 @@ from sdpdr.errors import (
 )
 from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.distances import known_distances
-from sdpdr.families.unfold.folded import RankSearch
+from sdpdr.families.unfold.folded import PartlyKnown
 
 # Of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
@@ -567,7 +567,7 @@ def test_exact_lengths_in_a_local_minimum_of_stress_are_found(seed, scale, recwa
 
 
 def test_exact_lengths_that_are_missed_are_told(monkeypatch):
-    monkeypatch.setattr(RankSearch, "search", lambda *_: None)
+    monkeypatch.setattr(PartlyKnown, "unfolded", lambda *_: None)
     with pytest.warns(MissedLengthsWarning, match=r"local minimum.*misfit='equality'") as caught:
         found = sdpdr.DistanceCompletion(3).fit(rigid(51))
     assert found.rmse_ > 1e-3

@@ -26,7 +26,7 @@ Penalty: TypeAlias = Literal["square", "absolute"]
 Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Of a change, in units of the price at which points fly apart.
-_PRICES = {"square": 1000.0, "absolute": 100.0}
+PRICES = {"square": 1000.0, "absolute": 100.0}
 
 # Nodes up to which all eigenvalues of the Laplacian are computed.
 _DENSE = 500
@@ -120,11 +120,11 @@ def relation_of(
     """
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
-    validate.choice("misfit", misfit, ("auto", *_PRICES, "equality", "inequality"))
+    validate.choice("misfit", misfit, ("auto", *PRICES, "equality", "inequality"))
     known: ArrayLike = [] if anchors is None else anchors
     is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(known) > 0)
     penalty: Penalty = "absolute" if is_absolute else "square"
-    price = _PRICES[penalty] if price is None else price
+    price = PRICES[penalty] if price is None else price
     if validate.positive_number("price", price) <= 1.0:
         raise DataError(
             f"price={price} is too low: at 1 and below, points gain more by flying apart than "

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,8 +47,31 @@ MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its 
 _KEPT = 0.5
 
 
+class Patient:
+    """What gives programs seconds of its own where no limit, solver or form is asked for."""
+
+    patience: ClassVar[float] = PATIENCE
+
+    solver: Any
+    form: str = "auto"
+    time_limit: float | str | None
+
+    def _is_left_to_us(self) -> bool:
+        """Whether neither a solver nor a form is named."""
+        return isinstance(self.solver, str) and self.solver == self.form == "auto"
+
+    def _is_limit_ours(self) -> bool:
+        """Whether nobody asked for the time limit."""
+        return self.time_limit == "auto" and self._is_left_to_us()
+
+    def _limit(self) -> float | None:
+        """Seconds for programs, if they are limited."""
+        return limit_of(self.time_limit, self.patience if self._is_left_to_us() else None)
+
+
 @dataclass(eq=False, repr=False)
 class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
+    Patient,
     Placing,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
     auto_wrap_output_keys=None,
@@ -166,16 +189,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             seed=validate.seed_or_none(self.random_state),
         )
 
-    def _is_limit_ours(self) -> bool:
-        """Whether nobody asked for the time limit."""
-        return is_ours(self.time_limit, self.solver, self.form)
-
-    def _limit(self) -> float | None:
-        """Seconds for programs, if they are limited."""
-        return limit_of(
-            self.time_limit, PATIENCE if is_left_to_us(self.solver, self.form) else None
-        )
-
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
         warn_of_missing_proof(solution, way_out, ours=self._is_limit_ours())
@@ -214,16 +227,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         if self.extension is None:
             tags.transformer_tags = None
         return tags
-
-
-def is_ours(time_limit: float | str | None, solver: Any, form: str) -> bool:
-    """Whether the time limit is the one of this file, which nobody asked for."""
-    return time_limit == "auto" and is_left_to_us(solver, form)
-
-
-def is_left_to_us(solver: Any, form: str) -> bool:
-    """Whether neither a solver nor a form is named."""
-    return isinstance(solver, str) and solver == form == "auto"
 
 
 def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
