@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
@@ -21,8 +19,8 @@ from sdpdr.graphs import (
     geodesics,
     reconstruction_weights,
 )
-from sdpdr.graphs.pairs import from_table, upper_pairs
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs.pairs import upper_pairs
+from sdpdr.graphs.space import make_space
 
 # Between rows; a matrix of distances has none to search classes in.
 METRICS = ("euclidean", "cosine")
@@ -246,51 +244,27 @@ def knn_within_classes(
     labels, member, _ = classes_of(y)
     if member.size != space.n:
         raise ShapeError(f"X has {space.n} samples, y has {member.size} labels.")
-    distinct = space.representatives()
-    parts = [_among(space, distinct[member == k], n_neighbors) for k in range(len(labels))]
-    few = [
-        f"{label!r} ({part.n})"
-        for label, part in zip(labels.tolist(), parts, strict=True)
-        if part.n <= n_neighbors
-    ]
+    # Nodes by their class, and in it by the first sample of each place.
+    places = np.column_stack([member, space.representatives()])
+    nodes, index = np.unique(places, axis=0, return_inverse=True)
+    points, few, pairs = space.take(nodes[:, 1]), [], []
+    for k, label in enumerate(labels.tolist()):
+        own = np.flatnonzero(nodes[:, 0] == k)
+        most = min(n_neighbors, own.size - 1)
+        ends = own[points.take(own).nearest(most)] if most else own[:, None]
+        pairs.append(np.column_stack([np.repeat(own, ends.shape[1]), ends.ravel()]))
+        if most < n_neighbors:
+            few.append(f"{label!r} ({own.size})")
     if few:
         warn(
             f"n_neighbors={n_neighbors}, but classes have fewer distinct samples: {listed(few)}. "
             "Each of those was joined to all others of its class.",
             FewPointsWarning,
         )
-    made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors})
-    return _side_by_side(parts, np.argsort(member, kind="stable"), space, made)
-
-
-def _among(space: Space, own: Index, n_neighbors: int) -> NeighborGraph:
-    """Graph of some of the points, of equal ones the first; a single one is its own neighbour."""
-    nodes, index = np.unique(own, return_inverse=True)
-    points, most = space.take(nodes), len(nodes) - 1
-    table = points.nearest(min(n_neighbors, most)) if most else np.zeros((1, 1), dtype=np.int64)
-    near = from_table(table)
-    return NeighborGraph.of_points(upper_pairs(near), index, Provenance("knn", {}, points, near))
-
-
-def _side_by_side(
-    parts: list[NeighborGraph], order: Index, space: Space, made: Provenance
-) -> NeighborGraph:
-    """One graph of several; ``order`` holds the samples of the first, then of the second, ..."""
-    starts = np.cumsum([0] + [part.n for part in parts[:-1]])
-    index = np.empty(order.size, dtype=np.int64)
-    index[order] = np.concatenate(
-        [part.index + start for part, start in zip(parts, starts, strict=True)]
-    )
-    near = sp.csr_array(sp.block_diag([part.provenance.neighborhoods for part in parts]))
-    first = np.unique(index, return_index=True)[1]
-    return NeighborGraph(
-        sum(part.n for part in parts),
-        np.vstack([part.edges + start for part, start in zip(parts, starts, strict=True)]),
-        np.concatenate([part.sqdist for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        index,
-        replace(made, space=space.take(first), neighborhoods=near),
-    )
+    ends = tuple(np.concatenate(pairs).T)
+    near = sp.csr_array((np.ones(ends[0].size, dtype=bool), ends), shape=(points.n, points.n))
+    made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors}, points, near)
+    return NeighborGraph.of_points(upper_pairs(near), np.ravel(index), made)
 
 
 def classes_of(

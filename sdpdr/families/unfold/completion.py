@@ -18,6 +18,8 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.distances import about_centre
+from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
 from sdpdr.model.blocks import Band, Relation, Slack
@@ -261,7 +263,7 @@ def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array
     i, j = np.vstack([graph.edges[kept], np.column_stack([anchors[first], anchors[second]])]).T
     lengths = np.append(np.sqrt(graph.sqdist[kept]), pdist(coordinates) if first.size else [])
     paths = dijkstra(sp.csr_array((lengths, (i, j)), shape=(graph.n, graph.n)), np.arange(graph.n))
-    Y = _scaled_classically(paths, r)
+    Y = classically_scaled(paths, r)
     if anchors.size:
         own, said = Y[anchors].mean(axis=0), coordinates.mean(axis=0)
         turn, _ = orthogonal_procrustes(Y[anchors] - own, coordinates - said)
@@ -270,17 +272,17 @@ def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array
     return Y
 
 
-def _scaled_classically(D: Array, r: int) -> Array:
-    squares = np.square(D)
-    means = squares.mean(axis=0)
-    products = -0.5 * (squares - means - means[:, None] + means.mean())
+def classically_scaled(D: Array, r: int) -> Array:
+    """Classical scaling of plain distances; no column where an eigenvalue is negative counts."""
     n = len(D)
+    products = about_centre(np.square(D), np.ones(n))
     if n <= _DENSE or r >= n - 1:
         values, vectors = np.linalg.eigh(products)
         values, vectors = values[-r:], vectors[:, -r:]
     else:
         values, vectors = eigsh(products, r, which="LA", v0=np.cos(np.arange(n)))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    order = np.argsort(-values)
+    return fix_signs(vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0)))
 
 
 def _columns(n: int, free: Index, r: int) -> Index:

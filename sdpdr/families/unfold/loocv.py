@@ -10,6 +10,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
+from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
@@ -226,8 +227,7 @@ def _enough_trace(graph: NeighborGraph, minimum: float) -> float:
     if space is None:
         return float("inf")
     c = np.asarray(graph.counts, dtype=float)
-    centring = np.eye(graph.n) - c / c.sum()
-    gram = -0.5 * centring @ space.sqdist_to_all() @ centring.T
+    gram = about_centre(space.sqdist_to_all(), c)
     if np.linalg.eigvalsh(gram)[0] < -_EUCLIDEAN * np.max(np.diag(gram)):
         return float("inf")
     # f_j grows by (N - 1) t, every entry by t, and the trace by N t; centred sums are -K_jj.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -167,8 +168,36 @@ def matchings(n: int, pairs: int, rng: np.random.Generator) -> Iterator[tuple[In
         pairs -= m
 
 
+def plain_distances(X: ArrayLike, metric: str) -> Array:
+    """Plain distances of all pairs, shape (n, n)."""
+    return np.asarray(np.sqrt(make_space(X, metric, at_least=2).sqdist_to_all()))
+
+
+class OfDistances(Embedding):
+    """Base of embeddings made of all distances, between points or as they are passed."""
+
+    metric: str
+
+    @abstractmethod
+    def _embedded(self, D: Array) -> Array:
+        """Places of points at these distances."""
+
+    def fit(self, X: Any, y: Any = None) -> OfDistances:
+        """Learn the embedding of the rows of X; y is not used."""
+        D = plain_distances(X, self.metric)
+        note_columns(self, X)
+        self.embedding_ = as_precise(self._embedded(D), X)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
+        return tags
+
+
 @dataclass(eq=False, repr=False)
-class SPE(Embedding):
+class SPE(OfDistances):
     """Stochastic proximity embedding with scikit-learn's face; see `spe`. A baseline.
 
     Parameters
@@ -201,10 +230,7 @@ class SPE(Embedding):
     steps: int | None = None
     random_state: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> SPE:
-        """Learn the embedding of the rows of X; y is not used."""
-        D = plain_distances(X, self.metric)
-        note_columns(self, X)
+    def _embedded(self, D: Array) -> Array:
         places = spe(
             D,
             self.n_components,
@@ -214,17 +240,5 @@ class SPE(Embedding):
             steps=self.steps,
             seed=validate.seed(self.random_state),
         )
-        self.embedding_ = as_precise(places, X)
         self.stress_ = spe_stress(D, places, self.cutoff)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
-        return tags
-
-
-def plain_distances(X: ArrayLike, metric: str) -> Array:
-    """Plain distances of all pairs, shape (n, n)."""
-    return np.asarray(np.sqrt(make_space(X, metric, at_least=2).sqdist_to_all()))
+        return places
