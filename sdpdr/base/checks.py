@@ -195,6 +195,14 @@ def non_negative(name: str, value: object) -> float:
     return number
 
 
+def share(name: str, value: object) -> float:
+    """Value of the argument called ``name`` as a float from zero to one."""
+    number = real(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise DataError(f"{name}={number} is out of range: it must lie in [0, 1].")
+    return number
+
+
 def seed(value: object, name: str = "random_state") -> int:
     """What scikit-learn calls a random state as a seed; of None one that is drawn anew.
 

@@ -27,14 +27,7 @@ from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.precomputed import Precomputed, shared
-from sdpdr.graphs.search import (
-    BLOCK,
-    UNITS,
-    Located,
-    blocks,
-    pairs_within,
-    search_among,
-)
+from sdpdr.graphs.search import BLOCK, UNITS, Located, blocks, pairs_within, search_among
 
 METRICS = ("euclidean", "cosine", "precomputed")
 # Directions of parallel rows differ by rounding; so near to each other they are one.

@@ -11,6 +11,7 @@ import scipy.linalg as sl
 import scipy.optimize as so
 import scipy.sparse as sp
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, warn
 from sdpdr.families.propagate.graph import LabelledGraph
@@ -237,14 +238,14 @@ def alternating(
     ----------
     Tong thesis, section 3.2.2, (3.5)-(3.10).
     """
-    if beta_0 is not None and not 0.0 < beta_0 < np.inf:
-        raise DataError(f"beta_0 must be positive and finite; it is {beta_0!r}.")
+    if beta_0 is not None:
+        beta_0 = validate.positive_number("beta_0", beta_0)
     graph.require_two_values()
     graph.require_reached()
     if graph.is_separated or not graph.pencil.has_below:
         return eigen(graph)
     step = LabelStep(graph.pencil)
-    beta = _LARGE / sqrt(step.dissimilar(0.0)) if beta_0 is None else float(beta_0)
+    beta = _LARGE / sqrt(step.dissimilar(0.0)) if beta_0 is None else beta_0
     history: list[tuple[float, float, float]] = []
     for _ in range(max_iter):
         lam, spread = step(beta)

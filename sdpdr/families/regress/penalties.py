@@ -13,7 +13,7 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.ridge import CenteredData, row_parts
+from sdpdr.families.regress.ridge import CenteredData, as_columns, row_parts
 
 # The ridge where none is given or chosen.
 ALPHA = 0.1
@@ -112,11 +112,8 @@ def choose_ridge(
     >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
     1e-06
     """
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
     n = X.shape[0]
-    if len(Y) != n:
-        raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
+    Y = as_columns(Y, n)
     X = X if alphas is not None else validate.varying(X)
     data = CenteredData.of(X, Y, None, True, sample_weight)
     basis = _LeftVectors.of(data)
@@ -220,10 +217,9 @@ class SparsePath:
 
     def at(self, beta: float) -> Array:
         """The solution of a price, shape (m,)."""
-        if not beta >= 0.0:
-            raise DataError(f"beta must be 0 or more; it is {beta}.")
+        price = validate.non_negative("beta", beta)
         rising = self.betas[::-1]
-        return np.array([np.interp(beta, rising, row[::-1]) for row in self.coefs])
+        return np.array([np.interp(price, rising, row[::-1]) for row in self.coefs])
 
     def of_cardinality(self, count: int) -> Array:
         """The last solution with at most ``count`` coefficients that are not zero."""

@@ -25,11 +25,7 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Transformer
 from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.base.rows import listed, numbered
-from sdpdr.families.regress.classes import (
-    by_separation,
-    class_responses,
-    semisupervised_responses,
-)
+from sdpdr.families.regress.classes import by_separation, class_responses, semisupervised_responses
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
     METRICS,

@@ -125,11 +125,8 @@ def ridge(
     >>> fitted.coef.round(6), fitted.intercept.round(6)
     (array([[2.]]), array([1.]))
     """
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
     n, m = X.shape
-    if Y.ndim != 2 or len(Y) != n:
-        raise ShapeError(f"Y must have {n} rows, as X has; its shape is {Y.shape}.")
+    Y = as_columns(Y, n)
     alpha = validate.non_negative("alpha", alpha)
     if penalty is not None and np.shape(penalty)[1:] != (m,):
         said = f"its shape is {np.shape(penalty)}"
@@ -145,6 +142,15 @@ def ridge(
     else:
         coef = _iterated(data, alpha, penalty, tol, max_iter)
     return LinearMapping(coef, data.y_mean - data.x_mean @ coef, chosen)
+
+
+def as_columns(Y: Array, n: int) -> Array:
+    """Responses of n samples as columns; a vector is one."""
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or len(Y) != n:
+        raise ShapeError(f"responses must have {n} rows, one a sample; their shape is {Y.shape}.")
+    return Y
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,7 @@ from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
 from sdpdr.base.labels import distinct, require_classes
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.graphs import (
-    NeighborGraph,
-    Provenance,
-    edge_weights,
-    geodesics,
-    reconstruction_weights,
-)
+from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics, reconstruction_weights
 from sdpdr.graphs.pairs import upper_pairs
 from sdpdr.graphs.space import make_space
 
@@ -196,8 +190,7 @@ def contrast_pencil(
     Cai thesis, (2.26)-(2.33).
     """
     _, member, counts = classes_of(y)
-    if not 0.0 <= share <= 1.0:
-        raise DataError(f"share must lie in [0, 1]; it is {share}.")
+    share = validate.share("share", share)
     joined = sp.coo_array(_weighed(graph, weights, bandwidth))
     if joined.shape[0] != member.size:
         raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")

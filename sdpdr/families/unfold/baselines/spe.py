@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import ShapeError
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.graphs.space import make_space
 
@@ -132,8 +132,7 @@ def spe(
     """
     D = plain_distances(X, metric)
     n = len(D)
-    if not cutoff > 0.0:
-        raise DataError(f"cutoff must be positive; it is {cutoff}.")
+    cutoff = validate.price("cutoff", cutoff)
     width = validate.positive_integer("n_components", n_components)
     steps = 50 * n if steps is None else validate.positive_integer("steps", steps)
     cycles = validate.positive_integer("cycles", cycles)

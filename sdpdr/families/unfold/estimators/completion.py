@@ -12,11 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import (
-    FewAnchorsWarning,
-    MissedLengthsWarning,
-    warn,
-)
+from sdpdr.base.errors import FewAnchorsWarning, MissedLengthsWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import Progress
@@ -24,11 +20,7 @@ from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
-from sdpdr.families.unfold.estimators.gram import (
-    EXACT_LENGTHS,
-    Patient,
-    warn_of_missing_proof,
-)
+from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, Patient, warn_of_missing_proof
 from sdpdr.families.unfold.folded import MISSED, PartlyKnown
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.graphs import NeighborGraph

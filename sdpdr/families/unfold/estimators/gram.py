@@ -16,13 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import limit_of
-from sdpdr.base.errors import (
-    DataError,
-    DataTypeError,
-    LostLengthsWarning,
-    UncertifiedWarning,
-    warn,
-)
+from sdpdr.base.errors import DataError, DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.weights import weighing

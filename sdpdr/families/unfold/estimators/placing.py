@@ -111,10 +111,6 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         """What ``fit_transform`` gives."""
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
     @Provided(_require_extension)
     def trust(self, X: Any) -> Array:
         """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
