@@ -11,9 +11,10 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Index, Matrix, own_rows
 from sdpdr.base.columns import warn_of_columns
 from sdpdr.base.deadline import as_float
 from sdpdr.base.errors import (
@@ -87,18 +88,44 @@ def varying(X: Matrix) -> Matrix:
     return X
 
 
-def symmetric(name: str, value: ArrayLike) -> Array:
-    """Value of the argument called ``name`` as a matrix that is symmetric and finite."""
-    matrix = np.asarray(value, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ShapeError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
-    wrong = np.argwhere(~np.isfinite(matrix))
-    if wrong.size:
-        i, j = wrong[0]
-        raise DataError(f"{name}[{i}, {j}] is {matrix[i, j]}; NaN and infinity will not do.")
-    if np.abs(matrix - matrix.T).max() > _SYMMETRIC * np.abs(matrix).max():
-        raise DataError(f"{name} is not symmetric. If that is meant, pass ({name} + {name}.T) / 2.")
-    return np.asarray((matrix + matrix.T) / 2.0)
+def symmetric(
+    name: str,
+    value: Any,
+    *,
+    sparse: bool = False,
+    within: float = _SYMMETRIC,
+    instead: str = "NaN and infinity will not do.",
+) -> Matrix:
+    """Value of the argument called ``name`` as a matrix that is symmetric and finite.
+
+    Parameters
+    ----------
+    name : str
+    value : array_like or sparse matrix
+    sparse : bool, default False
+        Whether a sparse one stays sparse.
+    within : float, default 1e-8
+        Up to which difference two halves are the same, relative to the largest entry.
+    instead : str
+        What is said of NaN and infinity.
+    """
+    stays = sparse and sp.issparse(value)
+    matrix = own_rows(value) if stays else np.asarray(value, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
+        raise ShapeError(f"{name} must be a square matrix; it has shape {matrix.shape}.")
+    with np.errstate(invalid="ignore"):  # times zero all but numbers are NaN
+        rows, columns = (0.0 * matrix).nonzero()
+    if rows.size:
+        i, j = rows[0], columns[0]
+        raise DataError(f"{name}[{i}, {j}] is {matrix[i, j]}: {instead}")
+    uneven = abs(matrix - matrix.T)
+    if uneven.max() > within * abs(matrix).max():
+        i, j = np.unravel_index(int(uneven.argmax()), matrix.shape)
+        raise DataError(
+            f"{name} is not symmetric: {name}[{i}, {j}] = {matrix[i, j]:g}, {name}[{j}, {i}] = "
+            f"{matrix[j, i]:g}. If that is meant, pass ({name} + {name}.T) / 2."
+        )
+    return (matrix + matrix.T) * 0.5
 
 
 def n_dimensions(X: Any) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.density.ellipsoid import log_ball_volume, minimum_ellipsoid
 from sdpdr.graphs.search import blocks
@@ -102,8 +102,8 @@ def ball(X: ArrayLike, n_neighbors: int = 15, *, dimension: int | None = None) -
     """
     points = validate.points(X)
     n, m = len(points), _dimension(points, dimension)
-    table = _neighbors(points, n_neighbors)
     space = Euclidean(points)
+    table = space.nearest(validate.n_neighbors(n_neighbors, n))
     radius = np.sqrt(space.sqdist(np.arange(n), table[:, -1]))
     stuck = np.flatnonzero(radius == 0.0)
     if stuck.size:
@@ -156,7 +156,7 @@ def ellipsoid(
     """
     points = validate.points(X)
     n, m = len(points), _dimension(points, dimension)
-    table = _neighbors(points, n_neighbors)
+    table = Euclidean(points).nearest(validate.n_neighbors(n_neighbors, n))
     if n_neighbors < m:
         raise DataError(
             f"{n_neighbors} neighbours and the point itself span {n_neighbors} dimensions at "
@@ -170,14 +170,6 @@ def ellipsoid(
             raise DataError(f"around point {j}, {error}") from error
         volumes[j] = found.log_volume
     return np.asarray((n_neighbors + 1) / n * np.exp(-volumes))
-
-
-def _neighbors(points: Array, n_neighbors: int) -> Index:
-    others = len(points) - 1
-    k = validate.positive_integer(
-        "n_neighbors", n_neighbors, at_most=others, why=f"as a point has only {others} others"
-    )
-    return Euclidean(points).nearest(k)
 
 
 def _dimension(points: Array, dimension: int | None) -> int:
