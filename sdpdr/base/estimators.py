@@ -217,11 +217,12 @@ def _of_text(X: Any) -> str:
     if table.ndim != 2:
         return ""
     frame = pd.DataFrame(table)
-    wrong = [k for k in range(frame.shape[1]) if not _is_numeric(frame.iloc[:, k])]
+    wrong = [k for k in range(frame.shape[1]) if not is_numeric(frame.iloc[:, k])]
     return named(np.array(wrong, dtype=np.int64), X)
 
 
-def _is_numeric(column: Any) -> bool:
+def is_numeric(column: Any) -> bool:
+    """Whether a column holds numbers, or what can be read as such."""
     try:
         return bool(np.asarray(column, dtype=np.float64).size)
     except (TypeError, ValueError):

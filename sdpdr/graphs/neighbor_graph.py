@@ -242,6 +242,11 @@ class NeighborGraph:
             parts,
         )
 
+    def lengths(self, places: Array) -> Array:
+        """What places of the nodes, shape (n, r), are apart along the edges: PLAIN, shape (m,)."""
+        i, j = self.edges.T
+        return np.linalg.norm(places[i] - places[j], axis=1)
+
     def of_samples(self, values: Array) -> Array:
         """Values of the nodes, or rows of them, as values of the samples; nan where dropped."""
         found = np.full((self.index.size, *values.shape[1:]), np.nan)

@@ -250,7 +250,7 @@ def missed_lengths(graph: NeighborGraph, places: Array) -> MissedLengths:
     >>> missed.share, missed.samples.tolist(), missed.given, missed.found
     (1.0, [1, 2], 4.0, 9.0)
     """
-    given, found = np.sqrt(graph.sqdist), _lengths_between(graph, places)
+    given, found = np.sqrt(graph.sqdist), graph.lengths(places)
     differences = np.abs(found - given)
     worst = int(np.argmax(differences))
     return MissedLengths(
@@ -271,14 +271,8 @@ def misfit_of(graph: NeighborGraph, places: Array) -> float:
     >>> misfit_of(graphs.path([3.0, 4.0]), np.array([[0.0], [3.0], [12.0]]))
     1.0
     """
-    changes = np.square(_lengths_between(graph, places) - np.sqrt(graph.sqdist))
+    changes = np.square(graph.lengths(places) - np.sqrt(graph.sqdist))
     return float(np.sqrt(np.mean(changes) / np.mean(graph.sqdist)))
-
-
-def _lengths_between(graph: NeighborGraph, places: Array) -> Array:
-    """What places are apart along the edges of a graph."""
-    i, j = graph.edges.T
-    return np.asarray(np.linalg.norm(places[i] - places[j], axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,11 @@ from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.placing import Placing
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import as_asked
-from sdpdr.model import Model
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model import Model, Var
+from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Factor, Solution, Status
+from sdpdr.program import Solution, Status
 from sdpdr.program.point import Value, principal_places
 from sdpdr.solving.solve import solve
 
@@ -253,6 +255,11 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool =
     )
 
 
+def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:
+    """Of the edges of a graph, between points of a Gram matrix."""
+    return evaluate(SquaredEdgeLengths(graph.n, graph.edges) @ Var("K"), {"K": gram})
+
+
 @dataclass(eq=False, repr=False)
 class LengthEmbedding(GramEmbedding):
     """Base of embeddings that say what becomes of the lengths of edges, at any size."""
@@ -262,22 +269,15 @@ class LengthEmbedding(GramEmbedding):
     landmarks: int | None = None
 
     def _compare(self, places: Array) -> None:
-        graph = self.graph_
-        i, j = graph.edges.T
-        left = float(np.sum(np.square(places[i] - places[j])))
-        self.length_kept_ = left / float(graph.sqdist.sum())
+        left = float(np.sum(np.square(self.graph_.lengths(places))))
+        self.length_kept_ = left / float(self.graph_.sqdist.sum())
 
     def _warn_of_lost_lengths(self) -> None:
         """Of an embedding that is to keep lengths, and has less than half of them."""
         if self.length_kept_ >= _KEPT:
             return
-        graph, gram = self.graph_, self.gram_
-        i, j = graph.edges.T
-        if isinstance(gram, Factor):
-            unfolded = np.sum(np.square(gram.factor[i] - gram.factor[j]))
-        else:
-            unfolded = np.sum(gram[i, i] + gram[j, j] - 2.0 * gram[i, j])
-        kept = float(unfolded / graph.sqdist.sum())
+        unfolded = squared_lengths(self.graph_, self.gram_)
+        kept = float(unfolded.sum() / self.graph_.sqdist.sum())
         if kept - self.length_kept_ <= 1.0 - kept:
             way_out = "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
         elif self.solution_.status is Status.SOLVED:
