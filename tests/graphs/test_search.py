@@ -60,7 +60,7 @@ def test_work_in_small_blocks_changes_nothing(monkeypatch):
     X = np.round(curved(200, 12), 1)
     whole = Euclidean(X).nearest(5, "kd_tree")
     monkeypatch.setattr(search, "BLOCK", 64)
-    monkeypatch.setattr(search, "CACHED", 64)
+    monkeypatch.setattr(Located, "gathered", 64)
     for algorithm in EXACT:
         assert np.array_equal(Euclidean(X).nearest(5, algorithm), whole)
 

@@ -254,8 +254,8 @@ def knn_within_classes(
             "Each of those was joined to all others of its class.",
             FewPointsWarning,
         )
-    ends = tuple(np.concatenate(pairs).T)
-    near = sp.csr_array((np.ones(ends[0].size, dtype=bool), ends), shape=(points.n, points.n))
+    i, j = np.concatenate(pairs).T
+    near = sp.csr_array((np.ones(i.size, dtype=bool), (i, j)), shape=(points.n, points.n))
     made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors}, points, near)
     return NeighborGraph.of_points(upper_pairs(near), np.ravel(index), made)
 
