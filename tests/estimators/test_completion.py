@@ -20,6 +20,7 @@ from sdpdr.errors import (
 from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.distances import known_distances
 from sdpdr.families.unfold.folded import PartlyKnown
+from sdpdr.linalg import smallest
 
 # Of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
@@ -285,7 +286,7 @@ def test_below_a_price_of_one_points_fly_apart():
 def test_stiffness_is_the_same_by_either_way(monkeypatch, anchors):
     graph = known_distances(partial(n=60, share=0.2)[1])
     dense = completion.stiffness(graph, anchors)
-    monkeypatch.setattr(completion, "_DENSE", 5)
+    monkeypatch.setattr(smallest, "DENSE_ORDER", 5)
     assert completion.stiffness(graph, anchors) == pytest.approx(dense, rel=1e-6)
 
 

@@ -19,6 +19,7 @@ from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg.distances import about_centre
+from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
@@ -30,10 +31,8 @@ Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 # Of a change, in units of the price at which points fly apart.
 PRICES = {"square": 1000.0, "absolute": 100.0}
 
-# Nodes up to which all eigenvalues of the Laplacian are computed.
+# Nodes up to which all eigenvalues are computed.
 _DENSE = 500
-# Of the mean diagonal: what makes a Laplacian invertible.
-_SHIFT = 1e-9
 
 
 def distance_completion(
@@ -143,16 +142,8 @@ def stiffness(graph: NeighborGraph, anchors: ArrayLike) -> float:
     """
     laplacian = graph.laplacian(1.0 / graph.sqdist)
     free = np.setdiff1d(np.arange(graph.n), anchors)
-    which = 1 if free.size == graph.n else 0
-    matrix = laplacian[free][:, free]
-    if free.size <= _DENSE:
-        return float(np.linalg.eigvalsh(matrix.toarray())[which])
-    shift = _SHIFT * float(matrix.diagonal().mean())
-    start = np.cos(np.arange(free.size))
-    found = eigsh(
-        sp.csc_array(matrix), which + 1, sigma=-shift, v0=start, return_eigenvectors=False
-    )
-    return float(np.sort(found)[which])
+    constant = np.ones((graph.n, 1)) if free.size == graph.n else None
+    return smallest_eigenvalue(laplacian[free][:, free], constant)[0]
 
 
 def refine(
