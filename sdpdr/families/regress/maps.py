@@ -64,19 +64,18 @@ class Extension(ABC):
         this one does. Of points drawn like those of the fit, one in twenty has a trust below 0.05;
         a point far from all has 0, and no map of these points knows where it belongs.
         """
-        if self.precomputed:
-            away = X.min(axis=1)
-        else:
-            away = NearestNeighbors(n_neighbors=1).fit(self.points).kneighbors(X)[0][:, 0]
-        closer = np.searchsorted(self.nearest, away, side="left")
+        away, _ = self.search(1).kneighbors(X)
+        closer = np.searchsorted(self.nearest, away[:, 0], side="left")
         return np.asarray(1.0 - closer / self.nearest.size)
+
+    def search(self, k: int) -> NearestNeighbors:
+        """A search for the k points of the fit that are nearest to others, or to each other."""
+        metric = "precomputed" if self.precomputed else "minkowski"
+        return NearestNeighbors(n_neighbors=k, metric=metric).fit(self.points)
 
     def _others(self) -> tuple[Array, Index]:
         """Distance of every point to its nearest other one, and which that is."""
-        if self.precomputed:
-            apart = self.points + np.diag(np.full(len(self.points), np.inf))
-            return apart.min(axis=1), np.argmin(apart, axis=1)
-        distance, near = NearestNeighbors(n_neighbors=1).fit(self.points).kneighbors()
+        distance, near = self.search(1).kneighbors()
         return distance[:, 0], near[:, 0]
 
     def _relative(self, residuals: Array) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -137,12 +136,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         points = self._new(X)
         places, embedded = self.extension_(points), self.extension_.embedding
         k = min(self.n_neighbors_, len(embedded))
-        if self.extension_.precomputed:
-            near = np.argsort(points, axis=1, kind="stable")[:, :k]
-            length = np.take_along_axis(points, near, axis=1)
-        else:
-            search = NearestNeighbors(n_neighbors=k).fit(self.extension_.points)
-            length, near = search.kneighbors(points)
+        length, near = self.extension_.search(k).kneighbors(points)
         became = np.linalg.norm(places[:, None, :] - embedded[near], axis=2)
         apart = length > 0.0
         return 1.0 - float(np.mean(np.abs(became[apart] / length[apart] - 1.0)))
