@@ -212,7 +212,7 @@ def test_exact_distances_need_no_other_start(monkeypatch):
     def refused(*arguments):
         raise AssertionError
 
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.completion.along_paths", refused)
+    monkeypatch.setattr("sdpdr.families.unfold.folded.along_paths", refused)
     assert sdpdr.DistanceCompletion().fit(partial()[1]).start_ == "program"
 
 
@@ -220,7 +220,7 @@ def test_exact_distances_need_no_other_start(monkeypatch):
 def test_many_points_begin_from_the_program_alone(monkeypatch):
     """All paths between them are a matrix without gaps."""
     _, D = near(noise=0.3, seed=1)
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.completion._ALL_PATHS", len(D) - 1)
+    monkeypatch.setattr("sdpdr.families.unfold.folded._ALL_PATHS", len(D) - 1)
     found = sdpdr.DistanceCompletion().fit(D)
     assert found.start_ == "program"
     np.testing.assert_array_equal(found.embedding_, methods.refine(found.graph_, found.relaxed_))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.density.ellipsoid import log_ball_volume, minimum_ellipsoid
 from sdpdr.graphs.search import blocks
@@ -103,7 +103,7 @@ def ball(X: ArrayLike, n_neighbors: int = 15, *, dimension: int | None = None) -
     points = validate.points(X)
     n, m = len(points), _dimension(points, dimension)
     space = Euclidean(points)
-    table = space.nearest(validate.n_neighbors(n_neighbors, n))
+    table = _neighbors(space, n_neighbors)
     radius = np.sqrt(space.sqdist(np.arange(n), table[:, -1]))
     stuck = np.flatnonzero(radius == 0.0)
     if stuck.size:
@@ -156,7 +156,7 @@ def ellipsoid(
     """
     points = validate.points(X)
     n, m = len(points), _dimension(points, dimension)
-    table = Euclidean(points).nearest(validate.n_neighbors(n_neighbors, n))
+    table = _neighbors(Euclidean(points), n_neighbors)
     if n_neighbors < m:
         raise DataError(
             f"{n_neighbors} neighbours and the point itself span {n_neighbors} dimensions at "
@@ -170,6 +170,13 @@ def ellipsoid(
             raise DataError(f"around point {j}, {error}") from error
         volumes[j] = found.log_volume
     return np.asarray((n_neighbors + 1) / n * np.exp(-volumes))
+
+
+def _neighbors(space: Euclidean, n_neighbors: int) -> Index:
+    others = space.n - 1
+    why = f"as a point has only {others} others"
+    k = validate.positive_integer("n_neighbors", n_neighbors, at_most=others, why=why)
+    return space.nearest(k)
 
 
 def _dimension(points: Array, dimension: int | None) -> int:
