@@ -127,17 +127,8 @@ def _sparse_span(data: CenteredData, pencil: Pencil) -> _Span:
         weights, masses = Q.T @ (pencil.weights @ Q), Q.T @ pencil.mass(Q)
         return _Span(s, weights, masses, lambda b: data.transposed_times(Q @ (b / s[:, None])))
     D = sp.diags_array(pencil.masses) if pencil.is_diagonal else pencil.masses
-    weights, masses = ((Q.T @ _form(data, M) @ Q) / np.outer(s, s) for M in (pencil.weights, D))
+    weights, masses = ((Q.T @ data.form(M) @ Q) / np.outer(s, s) for M in (pencil.weights, D))
     return _Span(s, weights, masses, lambda b: Q @ b)
-
-
-def _form(data: CenteredData, M: Matrix) -> Array:
-    """X^T M X of centred data, for a symmetric matrix M."""
-    inner = data.X.T @ (M @ data.X)
-    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-    sums = np.asarray(M.sum(axis=1)).ravel()
-    side = np.outer(data.X.T @ sums, data.x_mean)
-    return np.asarray(inner - side - side.T + sums.sum() * np.outer(data.x_mean, data.x_mean))
 
 
 @dataclass(frozen=True, eq=False)

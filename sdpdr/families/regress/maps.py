@@ -16,6 +16,7 @@ from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.penalties import RIDGES, choose_ridge, sparse_path
 from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
+from sdpdr.graphs.search import blocks
 
 # Beyond this many points, width and ridge are chosen on a sample, and as many centres serve.
 _CHOSEN_ON, _CENTERS, _BLOCK = 1000, 3000, 10_000
@@ -117,8 +118,7 @@ class KernelExtension(Extension):
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
         places = np.empty((len(X), self.coef.shape[1]))
-        for start in range(0, len(X), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in blocks(np.arange(len(X)), _BLOCK):
             away = self._squares(X[rows], self.centers)
             places[rows] = np.exp(-self.choice.gamma * away) @ self.coef
         return np.asarray(places + self.intercept)
@@ -151,8 +151,7 @@ class KernelExtension(Extension):
         centers, gamma = self.centers, self.choice.gamma
         gram = self.choice.delta * np.exp(-gamma * self._squares(self.points[centers], centers))
         right = np.zeros((centers.size, Y.shape[1]))
-        for start in range(0, len(self.points), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in blocks(np.arange(len(self.points)), _BLOCK):
             kernel = np.exp(-gamma * self._squares(self.points[rows], centers))
             gram += kernel.T @ kernel
             right += kernel.T @ Y[rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.ridge import CenteredData, as_columns, row_parts
+from sdpdr.graphs import path
 
 # The ridge where none is given or chosen.
 ALPHA = 0.1
@@ -269,7 +269,8 @@ def sparse_path(
     """
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ShapeError(f"X and y must have shapes (n, m) and (n,): {X.shape} and {y.shape}.")
-    gram, cross = _products(X, y, intercept, sample_weight)
+    data = CenteredData.of(X, y[:, None], None, intercept, sample_weight).moved()
+    gram, cross = data.form(sp.eye_array(len(y))), data.transposed_times(data.Y)[:, 0]
     gram[np.diag_indices_from(gram)] += validate.non_negative("ridge", ridge)
     most = X.shape[1]
     if max_features is not None:
@@ -285,20 +286,6 @@ def sparse_path(
         last = over[0] if over.size else alphas.size
         alphas, coefs = alphas[:last], coefs[:, :last]
     return SparsePath(2.0 * alphas, coefs)
-
-
-def _products(
-    X: Any, y: Array, intercept: bool, sample_weight: Array | None
-) -> tuple[Array, Array]:
-    """Inner products of the columns with each other and with y, means taken off if asked."""
-    data = CenteredData.of(X, y[:, None], None, intercept, sample_weight)
-    if not sp.issparse(X):
-        centred = data.dense()
-        return centred.T @ centred, np.asarray(centred.T @ data.Y[:, 0])
-    scaled = data.X
-    total = float(np.sum(np.square(data.roots)))
-    gram = (scaled.T @ scaled).toarray() - total * np.outer(data.x_mean, data.x_mean)
-    return gram, data.transposed_times(data.Y)[:, 0]
 
 
 def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0) -> sp.csr_array:
@@ -337,16 +324,9 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
     steps = np.broadcast_to(np.asarray(spacing, dtype=float), (2,))
     for h in steps:
         validate.positive_number("spacing", float(h))
-    first = _second_differences(rows) / steps[0] ** 2
-    second = _second_differences(columns) / steps[1] ** 2
-    whole = sp.kron(first, sp.eye_array(columns)) + sp.kron(sp.eye_array(rows), second)
-    return sp.csr_array(whole)
-
-
-def _second_differences(m: int) -> sp.csr_array:
-    if m == 1:
-        return sp.csr_array((1, 1))
-    middle = np.full(m, -2.0)
-    middle[[0, -1]] = -1.0
-    ones = np.ones(m - 1)
-    return sp.csr_array(sp.diags_array([ones, middle, ones], offsets=[-1, 0, 1]))
+    # Second differences along a line are those of a path with its neighbours.
+    down, along = (
+        -path(np.ones(m - 1)).laplacian() / h**2
+        for m, h in zip((rows, columns), steps, strict=True)
+    )
+    return sp.csr_array(sp.kron(down, sp.eye_array(columns)) + sp.kron(sp.eye_array(rows), along))

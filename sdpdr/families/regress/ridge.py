@@ -227,6 +227,15 @@ class CenteredData:
         """X^T B of the centred data."""
         return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, self.roots @ B)
 
+    def form(self, M: Matrix) -> Array:
+        """X^T M X of the centred data, for a symmetric matrix M; of those far from zero `moved`."""
+        inner = self.X.T @ (M @ self.X)
+        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+        sums = M @ self.roots
+        side = np.outer(self.X.T @ sums, self.x_mean)
+        total = float(self.roots @ sums)
+        return np.asarray(inner - side - side.T + total * np.outer(self.x_mean, self.x_mean))
+
     def outer(self) -> Array:
         """X X^T of the centred data; of columns far from zero without what would cancel."""
         far = self._far
