@@ -11,9 +11,10 @@ from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Index, Matrix, own_rows
 from sdpdr.base.columns import warn_of_columns
 from sdpdr.base.deadline import as_float
 from sdpdr.base.errors import (
@@ -25,6 +26,7 @@ from sdpdr.base.errors import (
     UnknownNameError,
     warn,
 )
+from sdpdr.base.rows import listed
 
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
@@ -86,18 +88,44 @@ def varying(X: Matrix) -> Matrix:
     return X
 
 
-def symmetric(name: str, value: ArrayLike) -> Array:
-    """Value of the argument called ``name`` as a matrix that is symmetric and finite."""
-    matrix = np.asarray(value, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ShapeError(f"{name} must be a square matrix; its shape is {matrix.shape}.")
-    wrong = np.argwhere(~np.isfinite(matrix))
-    if wrong.size:
-        i, j = wrong[0]
-        raise DataError(f"{name}[{i}, {j}] is {matrix[i, j]}; NaN and infinity will not do.")
-    if np.abs(matrix - matrix.T).max() > _SYMMETRIC * np.abs(matrix).max():
-        raise DataError(f"{name} is not symmetric. If that is meant, pass ({name} + {name}.T) / 2.")
-    return np.asarray((matrix + matrix.T) / 2.0)
+def symmetric(
+    name: str,
+    value: Any,
+    *,
+    sparse: bool = False,
+    within: float = _SYMMETRIC,
+    instead: str = "NaN and infinity will not do.",
+) -> Matrix:
+    """Value of the argument called ``name`` as a matrix that is symmetric and finite.
+
+    Parameters
+    ----------
+    name : str
+    value : array_like or sparse matrix
+    sparse : bool, default False
+        Whether a sparse one stays sparse.
+    within : float, default 1e-8
+        Up to which difference two halves are the same, relative to the largest entry.
+    instead : str
+        What is said of NaN and infinity.
+    """
+    stays = sparse and sp.issparse(value)
+    matrix = own_rows(value) if stays else np.asarray(value, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
+        raise ShapeError(f"{name} must be a square matrix; it has shape {matrix.shape}.")
+    with np.errstate(invalid="ignore"):  # times zero all but numbers are NaN
+        rows, columns = (0.0 * matrix).nonzero()
+    if rows.size:
+        i, j = rows[0], columns[0]
+        raise DataError(f"{name}[{i}, {j}] is {matrix[i, j]}: {instead}")
+    uneven = abs(matrix - matrix.T)
+    if uneven.max() > within * abs(matrix).max():
+        i, j = np.unravel_index(int(uneven.argmax()), matrix.shape)
+        raise DataError(
+            f"{name} is not symmetric: {name}[{i}, {j}] = {matrix[i, j]:g}, {name}[{j}, {i}] = "
+            f"{matrix[j, i]:g}. If that is meant, pass ({name} + {name}.T) / 2."
+        )
+    return (matrix + matrix.T) * 0.5
 
 
 def n_dimensions(X: Any) -> int:
@@ -194,6 +222,14 @@ def non_negative(name: str, value: object) -> float:
     return number
 
 
+def share(name: str, value: object) -> float:
+    """Value of the argument called ``name`` as a float from zero to one."""
+    number = real(name, value)
+    if not 0.0 <= number <= 1.0:
+        raise DataError(f"{name}={number} is out of range: it must lie in [0, 1].")
+    return number
+
+
 def seed(value: object, name: str = "random_state") -> int:
     """What scikit-learn calls a random state as a seed; of None one that is drawn anew.
 
@@ -247,6 +283,33 @@ def numbers(name: str, value: ArrayLike, n: int, what: str) -> Index:
     whole = array.size and array.ndim == 1 and array.dtype.kind in "iu"
     if not whole or (array < 0).any() or (array >= n).any():
         raise DataError(f"{name} must be {what}, 0..{n - 1}; got {value!r}.")
+    return array.astype(np.int64)
+
+
+def distinct_numbers(name: str, value: ArrayLike, n: int, what: str) -> Index:
+    """Value of the argument called ``name`` as numbers of things, 0 to n - 1, none of them twice.
+
+    Parameters
+    ----------
+    name : str
+    value : array_like of int
+        At least one; of any shape, which is lost.
+    n : int
+    what : str
+        What they are numbers of, in words.
+
+    Raises
+    ------
+    DataError
+        They are no such numbers.
+    """
+    array = np.asarray(value).ravel()
+    inside = array.dtype.kind in "iu" and np.all((array >= 0) & (array < n))
+    if not array.size or not inside or len(np.unique(array)) < len(array):
+        raise DataError(
+            f"{name} must be distinct {what} from 0 to {n - 1}, at least one of them; "
+            f"got {listed(array)}."
+        )
     return array.astype(np.int64)
 
 

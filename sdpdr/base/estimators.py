@@ -217,11 +217,12 @@ def _of_text(X: Any) -> str:
     if table.ndim != 2:
         return ""
     frame = pd.DataFrame(table)
-    wrong = [k for k in range(frame.shape[1]) if not _is_numeric(frame.iloc[:, k])]
+    wrong = [k for k in range(frame.shape[1]) if not is_numeric(frame.iloc[:, k])]
     return named(np.array(wrong, dtype=np.int64), X)
 
 
-def _is_numeric(column: Any) -> bool:
+def is_numeric(column: Any) -> bool:
+    """Whether a column holds numbers, or what can be read as such."""
     try:
         return bool(np.asarray(column, dtype=np.float64).size)
     except (TypeError, ValueError):
@@ -253,6 +254,12 @@ class Named(
 ):
     """What returns places: names for their columns, frames on demand, the precision of the data."""
 
+    embedding_: Array
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -266,15 +273,9 @@ class Transformer(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn h
 class Embedding(Named, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Base of estimators that place the points of their fit, and no others."""
 
-    embedding_: Array
-
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Learn the embedding and return it, shape (n, n_components)."""
         return np.asarray(self.fit(X, y).embedding_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

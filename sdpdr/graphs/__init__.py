@@ -1,7 +1,7 @@
 """From data to geometry: neighbour graphs, furthest pairs, landmarks, geodesics. No models."""
 
 from sdpdr.graphs.bases import coarse_basis, laplacian_basis, reconstruction_basis
-from sdpdr.graphs.constructors import complete, cycle, from_edges, grid, path
+from sdpdr.graphs.build import complete, cycle, from_edges, grid, path
 from sdpdr.graphs.motions import Motion, action_error, motions, position_fit, step_variation
 from sdpdr.graphs.nearest import (
     FurthestPairs,
@@ -12,12 +12,11 @@ from sdpdr.graphs.nearest import (
     smallest_connecting_radius,
 )
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
-from sdpdr.graphs.reconstruction import reconstruction_weights
 from sdpdr.graphs.rigidity import Rigidity, rigidity
 from sdpdr.graphs.selection import ChoiceOfK, choose_k
 from sdpdr.graphs.shortest_paths import geodesics, landmarks, routing_weights
 from sdpdr.graphs.transitions import Transitions, sequences, transitions
-from sdpdr.graphs.weighing import edge_weights
+from sdpdr.graphs.weighing import edge_weights, reconstruction_weights
 
 __all__ = [
     "ChoiceOfK",

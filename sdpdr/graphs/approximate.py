@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError, PackageMissingError
 from sdpdr.base.progress import Count
-from sdpdr.graphs.search import BLOCK, Coordinates, Neighbors, blocks, closest
+from sdpdr.graphs.search import BLOCK, Located, Neighbors, blocks, closest
 from sdpdr.graphs.space import Euclidean, Space
 
 # Share of the true neighbours at which the search stops looking into more cells.
@@ -78,10 +78,8 @@ def approximate_nearest(
     ):
         cells.probes = min(2 * cells.probes, cells.number)
     table = np.empty((space.n, k), dtype=np.int64)
-    for part in blocks(everyone, max(1, BLOCK // (8 * (k + SPARE)))):
+    for part in blocks(everyone, max(1, BLOCK // (8 * (k + SPARE))), count):
         table[part] = cells.table(part, k, exact)
-        if count is not None:
-            count(len(part))
     return table, shared(table[drawn[reporting]], truth[reporting])
 
 
@@ -99,7 +97,7 @@ def shared(found: Index, truth: Index) -> float:
 class _Cells:
     """The library's inverted file, and exact lengths for what it finds."""
 
-    def __init__(self, coordinates: Coordinates, seed: int) -> None:
+    def __init__(self, coordinates: Located, seed: int) -> None:
         faiss = _library()
         self._coordinates = coordinates
         points = coordinates.centered

@@ -10,13 +10,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.graphs.reconstruction import best_weights, reconstruction_weights
 from sdpdr.graphs.search import blocks
 from sdpdr.graphs.shortest_paths import landmarks
 from sdpdr.graphs.space import Euclidean
+from sdpdr.graphs.weighing import best_weights, reconstruction_weights
 from sdpdr.linalg.inertia import Factorization
 from sdpdr.linalg.spectral import fix_signs
 
@@ -111,13 +110,7 @@ def _tamed(graph: NeighborGraph, basis: Array) -> Array:
 
 
 def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
-    chosen = np.asarray(landmarks).ravel()
-    inside = chosen.dtype.kind in "iu" and np.all((chosen >= 0) & (chosen < graph.n))
-    if not chosen.size or not inside or len(np.unique(chosen)) < len(chosen):
-        raise DataError(
-            f"landmarks must be distinct nodes from 0 to {graph.n - 1}, at least one of them; "
-            f"got {listed(chosen)}."
-        )
+    chosen = validate.distinct_numbers("landmarks", landmarks, graph.n, "nodes")
     empty = np.setdiff1d(graph.components, graph.components[chosen])
     if empty.size:
         node = int(np.flatnonzero(graph.components == empty[0])[0])
@@ -125,7 +118,7 @@ def _checked_landmarks(graph: NeighborGraph, landmarks: ArrayLike) -> Index:
             f"{empty.size} of {graph.n_components} components of the graph have no landmark, the "
             f"one of node {node} for instance; choose at least one in each."
         )
-    return chosen.astype(np.int64)
+    return chosen
 
 
 # Points that take part in the coarse graph, neighbours in and of it, and points placed at once.

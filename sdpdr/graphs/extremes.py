@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import Count
-from sdpdr.graphs.search import BLOCK, Coordinates, at_most, blocks
+from sdpdr.graphs.search import BLOCK, Located, at_most, blocks
 
 # Convex hulls in more dimensions have too many facets to pay off.
 HULL_FEATURES = 5
@@ -24,14 +24,14 @@ LEAF_CANDIDATES = 8
 ROUNDING = 1e-11
 
 
-def furthest_points(coordinates: Coordinates, count: Count | None = None) -> Index:
+def furthest_points(coordinates: Located, count: Count | None = None) -> Index:
     """Index of the point furthest from each point, the first of equals; shape (n,).
 
     Equal to the longest length are those less by the tolerance at most.
 
     Parameters
     ----------
-    coordinates : Coordinates
+    coordinates : Located
     count : callable, optional
         Told how many points are done.
     """
@@ -40,7 +40,7 @@ def furthest_points(coordinates: Coordinates, count: Count | None = None) -> Ind
     return _by_boxes(coordinates, _extreme_points(coordinates.X), count)
 
 
-def _by_boxes(coordinates: Coordinates, candidates: Index, count: Count | None) -> Index:
+def _by_boxes(coordinates: Located, candidates: Index, count: Count | None) -> Index:
     """Divide the points into ever smaller boxes, each with ever fewer candidates."""
     X = coordinates.X
     furthest = np.empty(len(X), dtype=np.int64)
@@ -108,12 +108,12 @@ def _within_span(X: Array) -> Array:
     return np.asarray(U[:, :rank] * s[:rank])
 
 
-def _by_products(coordinates: Coordinates, count: Count | None) -> Index:
+def _by_products(coordinates: Located, count: Count | None) -> Index:
     """All distances, block by block, as one product of matrices; exact among those near the top."""
     n = coordinates.n
     size = np.square(coordinates.norms)
     furthest = np.empty(n, dtype=np.int64)
-    for part in blocks(np.arange(n), max(1, BLOCK // n)):
+    for part in blocks(np.arange(n), max(1, BLOCK // n), count):
         length = coordinates.products(part)
         length *= -2.0
         length += size
@@ -128,6 +128,4 @@ def _by_products(coordinates: Coordinates, count: Count | None) -> Index:
         equal = at_most(longest[row], exact, coordinates.tolerance)
         row, column = row[equal], column[equal]
         furthest[part] = column[np.searchsorted(row, np.arange(len(part)))]
-        if count is not None:
-            count(len(part))
     return furthest

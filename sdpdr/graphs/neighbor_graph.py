@@ -11,12 +11,19 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
+from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed, numbered
+from sdpdr.graphs.admitted import (
+    checked_counts,
+    checked_edges,
+    checked_index,
+    checked_sqdist,
+    fixed,
+)
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import linked_parts, members
 
 
 def _unset() -> Index:
@@ -111,18 +118,35 @@ class NeighborGraph:
 
     def __post_init__(self) -> None:
         n = validate.positive_integer("n", self.n)
-        edges = _checked_edges(n, self.edges)
+        edges = checked_edges(n, self.edges)
         counts = np.asarray(self.counts)
         index = np.asarray(self.index)
         checked = {
             "n": n,
-            "edges": _fixed(edges),
-            "sqdist": _fixed(_checked_sqdist(self.sqdist, len(edges))),
-            "counts": _fixed(_checked_counts(n, counts if counts.size else np.ones(n, int))),
-            "index": _fixed(_checked_index(n, index if index.size else np.arange(n))),
+            "edges": fixed(edges),
+            "sqdist": fixed(checked_sqdist(self.sqdist, len(edges))),
+            "counts": fixed(checked_counts(n, counts if counts.size else np.ones(n, int))),
+            "index": fixed(checked_index(n, index if index.size else np.arange(n))),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def of_points(cls, edges: Index, index: Index, provenance: Provenance) -> NeighborGraph:
+        """Edges between points, as long as these are apart.
+
+        Parameters
+        ----------
+        edges : ndarray of shape (m, 2)
+        index : ndarray of shape (n_original,)
+            Node of each original point.
+        provenance : Provenance
+            With the space of the nodes.
+        """
+        space = provenance.space
+        assert space is not None
+        sqdist = space.sqdist(*edges.T)
+        return cls(space.n, edges, sqdist, np.bincount(index), index, provenance)
 
     def __repr__(self) -> str:
         return f"NeighborGraph(n={self.n}, m={self.m}, made by {self.provenance})"
@@ -145,9 +169,7 @@ class NeighborGraph:
     @cached_property
     def components(self) -> Index:
         """Label of the connected component of each node, shape (n,)."""
-        half = csr_array((np.ones(self.m), tuple(self.edges.T)), shape=(self.n, self.n))
-        _, labels = connected_components(half)
-        return _fixed(np.asarray(labels, dtype=np.int64))
+        return fixed(linked_parts(self.n, self.edges))
 
     @property
     def n_components(self) -> int:
@@ -220,6 +242,11 @@ class NeighborGraph:
             parts,
         )
 
+    def lengths(self, places: Array) -> Array:
+        """What places of the nodes, shape (n, r), are apart along the edges: PLAIN, shape (m,)."""
+        i, j = self.edges.T
+        return np.linalg.norm(places[i] - places[j], axis=1)
+
     def of_samples(self, values: Array) -> Array:
         """Values of the nodes, or rows of them, as values of the samples; nan where dropped."""
         found = np.full((self.index.size, *values.shape[1:]), np.nan)
@@ -279,13 +306,7 @@ class NeighborGraph:
         DataError
             A node is repeated or out of range, or there is none.
         """
-        nodes = np.asarray(nodes).ravel()
-        inside = nodes.dtype.kind in "iu" and np.all((nodes >= 0) & (nodes < self.n))
-        if not nodes.size or not inside or len(np.unique(nodes)) < len(nodes):
-            raise DataError(
-                f"nodes must be distinct numbers from 0 to {self.n - 1}, at least one of them, "
-                f"got {listed(nodes)}."
-            )
+        nodes = validate.distinct_numbers("nodes", nodes, self.n, "numbers")
         # One place more than there are nodes, so that the mark -1 finds itself at the end.
         place = np.full(self.n + 1, -1)
         place[nodes] = np.arange(len(nodes))
@@ -325,7 +346,7 @@ class NeighborGraph:
             )
         added = validate.pairs("pairs", pairs)
         edges, position = sorted_pairs(np.vstack([self.edges, added]))
-        sqdist = space.sqdist(*_checked_edges(self.n, edges).T)
+        sqdist = space.sqdist(*checked_edges(self.n, edges).T)
         sqdist[position[: self.m]] = self.sqdist
         return replace(self, edges=edges, sqdist=sqdist)
 
@@ -354,65 +375,4 @@ class NeighborGraph:
         return self.with_edges(pairs[space.known(*pairs.T)] if space is not None else pairs)
 
     def _parts(self) -> list[Index]:
-        by_label = np.argsort(self.components, kind="stable")
-        parts = np.split(by_label, np.cumsum(np.bincount(self.components))[:-1])
-        return sorted(parts, key=len, reverse=True)
-
-
-def _fixed(array: np.ndarray) -> np.ndarray:
-    array = array.copy()
-    array.flags.writeable = False
-    return array
-
-
-def _checked_edges(n: int, edges: ArrayLike) -> Index:
-    array = validate.pairs("edges", edges)
-    i, j = array.T
-    _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
-    _refuse(i == j, array, "is a loop: an edge joins two different nodes")
-    ahead = (i[1:] > i[:-1]) | ((i[1:] == i[:-1]) & (j[1:] > j[:-1]))
-    _refuse(
-        (i > j) | ~np.append(True, ahead),
-        array,
-        "is not in its place: edges must be (i, j) with i < j, sorted and distinct. "
-        "graphs.from_edges does that for you",
-    )
-    return array
-
-
-def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:
-    if np.any(wrong):
-        row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"edge {row}, ({edges[row, 0]}, {edges[row, 1]}), {fault}.")
-
-
-def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
-    array = np.asarray(sqdist, dtype=float)
-    if array.shape != (m,):
-        raise ShapeError(f"sqdist has shape {array.shape} but there are {m} edges: pass one each.")
-    wrong = np.flatnonzero(~((array > 0) & is_admissible(array)))
-    if wrong.size:
-        raise DataError(
-            f"edge {wrong[0]} has squared length {array[wrong[0]]}; it must be positive and "
-            f"finite, from {SMALLEST:g} to {LARGEST:g}. Merge points that coincide, and rescale "
-            "data whose squares are beyond."
-        )
-    return array
-
-
-def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
-    if counts.shape != (n,):
-        raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
-    if counts.dtype.kind not in "iuf" or not (np.isfinite(counts) & (counts > 0)).all():
-        raise DataError("counts must be positive numbers: each node is some point.")
-    return counts.astype(float if counts.dtype.kind == "f" else np.int64)
-
-
-def _checked_index(n: int, index: np.ndarray) -> Index:
-    whole = index.ndim == 1 and index.dtype.kind in "iu"
-    if not whole or index.min() < -1 or index.max() >= n:
-        raise DataError(
-            f"index must hold, for each original point, its node from 0 to {n - 1}, or -1 where "
-            "the point was dropped."
-        )
-    return index.astype(np.int64)
+        return sorted(members(self.components), key=len, reverse=True)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, triu
 from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs.search import at_most, ranked
 from sdpdr.graphs.space import Space
-from sdpdr.linalg.walks import connected_components, spanning_forest
+from sdpdr.linalg.walks import linked_parts, members, spanning_forest
 
 # Parts of which each is joined to all others.
 PARTS = 30
@@ -110,10 +110,8 @@ def shortest_links(space: Space, labels: Index) -> Index:
     while parts > 1:
         chosen = _without_cycles(space, labels, _chosen(space, labels, ends, sqdist))
         links.append(chosen)
-        i, j = labels[chosen].T
-        joined = csr_array((np.ones(len(i)), (i, j)), shape=(parts, parts))
-        parts, merged = connected_components(joined)
-        labels = merged.astype(np.int64)[labels]
+        labels = linked_parts(parts, labels[chosen])[labels]
+        parts = int(labels.max()) + 1
     return sorted_pairs(np.concatenate(links))[0]
 
 
@@ -151,10 +149,9 @@ def bridges(space: Space, labels: Index, each: int) -> Index:
         pairs = np.column_stack(np.triu_indices(parts, 1))
     else:
         pairs = sorted_pairs(labels[shortest_links(space, labels)])[0]
-    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-    found = []
+    own, found = members(labels), []
     for pair in pairs:
-        near, far = sorted((members[p] for p in pair), key=len)
+        near, far = sorted((own[p] for p in pair), key=len)
         ends = space.nearest_between(near, far)
         found.append(_shortest(space, np.column_stack([near, ends]), each))
     return sorted_pairs(np.concatenate(found))[0]

@@ -13,7 +13,7 @@ from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs.search import BLOCK, UNITS, at_most, blocks, first_of
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import connected_components, members
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Precomputed:
 
     @cached_property
     def tolerance(self) -> float:
-        """See `Coordinates`."""
+        """See `Located`."""
         longest = self.matrix[np.isfinite(self.matrix)].max()
         return float(UNITS * np.finfo(float).eps * np.sqrt(longest))
 
@@ -59,6 +59,11 @@ class Precomputed:
             )
         return found
 
+    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+        """See `Euclidean.sqdist_to_all`; entries must be known."""
+        everyone = np.arange(self.n)
+        return self.sqdist((everyone if rows is None else rows)[:, None], everyone)
+
     def known(self, i: Index, j: Index) -> np.ndarray:
         """See `Euclidean.known`."""
         return np.isfinite(self.matrix[i, j])
@@ -79,9 +84,7 @@ class Precomputed:
         _, labels = connected_components(csr_array(np.isfinite(self.matrix)))
         if labels.max() == 0:
             return
-        order = np.argsort(labels, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(labels))[:-1])
-        parts.sort(key=len, reverse=True)
+        parts = sorted(members(labels), key=len, reverse=True)
         sizes = listed([len(part) for part in parts])
         raise DisconnectedGraphError(
             f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
@@ -104,10 +107,7 @@ class Precomputed:
         """
         rows = np.arange(self.n) if rows is None else rows
         found = [np.empty((0, k), dtype=np.int64)]
-        for part in blocks(rows, max(1, BLOCK // self.n)):
-            found.append(self._closest(part, k))
-            if count is not None:
-                count(len(part))
+        found += [self._closest(part, k) for part in blocks(rows, max(1, BLOCK // self.n), count)]
         return np.concatenate(found)
 
     def nearest_between(self, sources: Index, targets: Index) -> Index:

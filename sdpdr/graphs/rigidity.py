@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs.neighbor_graph import NeighborGraph
+from sdpdr.linalg.distances import about_centre
 from sdpdr.linalg.spectral import complement
 
 # Eigenvalues below these shares of the largest are rounding: of one clique, of all together.
@@ -99,11 +100,9 @@ def _cliques(graph: NeighborGraph) -> list[Index]:
 
 def _flat_directions(sqdist: Array) -> Array:
     """Null vectors of the centred Gram matrix of some distances, but for the constant one."""
-    size = len(sqdist)
-    centre = np.eye(size) - 1.0 / size
-    values, vectors = np.linalg.eigh(-0.5 * centre @ sqdist @ centre)
-    flat = np.abs(values) <= _FLAT * np.abs(values).max()
-    q = np.linalg.svd(centre @ vectors[:, flat], full_matrices=False)
+    values, vectors = np.linalg.eigh(about_centre(sqdist, np.ones(len(sqdist))))
+    flat = vectors[:, np.abs(values) <= _FLAT * np.abs(values).max()]
+    q = np.linalg.svd(flat - flat.mean(axis=0), full_matrices=False)
     return np.asarray(q[0][:, q[1] > 0.5])
 
 

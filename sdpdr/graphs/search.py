@@ -41,12 +41,10 @@ TRIAL_POINTS = 64
 UNITS = 4.0
 # Numbers held at once in a block of pairwise work: 32 MB.
 BLOCK = 1 << 22
-# Numbers gathered at once to be subtracted: 1 MB, so that they stay near the processor.
-CACHED = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class Coordinates:
+class Located:
     """Points, and lengths that do not depend on who asks.
 
     Parameters
@@ -61,6 +59,8 @@ class Coordinates:
     tolerance: float = 0.0
 
     takes_trees: ClassVar[bool] = True
+    # Numbers gathered at once to be subtracted: 1 MB, so that they stay near the processor.
+    gathered: ClassVar[int] = 1 << 17
 
     @property
     def n(self) -> int:
@@ -93,11 +93,15 @@ class Coordinates:
         shape = np.broadcast_shapes(np.shape(first), np.shape(second))
         i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
         sqdist = np.empty(i.size)
-        step = max(1, CACHED // self.X.shape[1])
+        step = max(1, self.gathered // self.terms)
         for at in range(0, i.size, step):
             difference = self.X[i[at : at + step]] - self.X[j[at : at + step]]
-            np.einsum("ij,ij->i", difference, difference, out=sqdist[at : at + step])
+            sqdist[at : at + step] = self._squares(difference)
         return sqdist.reshape(shape)
+
+    def _squares(self, difference: Any) -> Array:
+        """Sums of squares along rows."""
+        return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
     def doubt(self, rows: Index, sqdist: Array) -> Array:
         """Bound on the error of squared lengths found in the points moved or turned."""
@@ -130,7 +134,7 @@ class Neighbors:
 
     Parameters
     ----------
-    coordinates : Coordinates
+    coordinates : Located
     targets : ndarray of shape (t,)
         Indices of the points searched, ascending.
     tree : bool
@@ -143,7 +147,7 @@ class Neighbors:
     Communications of the ACM 18 (1975).
     """
 
-    coordinates: Coordinates
+    coordinates: Located
     targets: Index
     tree: bool
 
@@ -218,7 +222,7 @@ class Neighbors:
         count: Count | None = None,
     ) -> None:
         width = min(width, len(self.targets))
-        for part in blocks(rows, max(1, BLOCK // (8 * width))):
+        for part in blocks(rows, max(1, BLOCK // (8 * width)), count):
             here = sources[part]
             reach, found = self.query(here, width)
             candidates = self.targets[np.sort(found, axis=1)]
@@ -230,12 +234,10 @@ class Neighbors:
                 least = np.maximum(outside - self.doubt(here, outside), 0.0)
                 hidden = part[at_most(least, longest, self.coordinates.tolerance)]
                 self._fill(table, sources, hidden, 2 * width, others)
-            if count is not None:
-                count(len(part))
 
 
 def closest(
-    coordinates: Coordinates, here: Index, candidates: Index, k: int, others: bool
+    coordinates: Located, here: Index, candidates: Index, k: int, others: bool
 ) -> tuple[Index, Array]:
     """Of a table of candidates in ascending order the k closest.
 
@@ -250,7 +252,7 @@ def closest(
     return np.take_along_axis(candidates, order[:, :k], axis=1), longest
 
 
-def search_among(coordinates: Coordinates, targets: Index, algorithm: str = "auto") -> Neighbors:
+def search_among(coordinates: Located, targets: Index, algorithm: str = "auto") -> Neighbors:
     """Search over some of the points.
 
     Up to eight features take a tree. With more it depends on how many dimensions the points
@@ -277,7 +279,7 @@ def seconds_of_search(n: int, features: int) -> float:
     return n**2 * (_PAIR + features * _FEATURE) if features > TREE_FEATURES else 0.0
 
 
-def pairs_within(coordinates: Coordinates, radius: float) -> Index:
+def pairs_within(coordinates: Located, radius: float) -> Index:
     """Pairs (i, j), i < j, at PLAIN distance at most ``radius``; shape (p, 2)."""
     everyone = np.arange(coordinates.n)
     search = search_among(coordinates, everyone)
@@ -290,7 +292,7 @@ def pairs_within(coordinates: Coordinates, radius: float) -> Index:
     return _short(coordinates, np.column_stack(near.nonzero()), radius)
 
 
-def _short(coordinates: Coordinates, pairs: Index, radius: float) -> Index:
+def _short(coordinates: Located, pairs: Index, radius: float) -> Index:
     # The root, not the square: a radius that is itself the length of a pair must hold it.
     length = np.sqrt(coordinates.sqdist(pairs[:, 0], pairs[:, 1]))
     return np.asarray(pairs[length <= radius + coordinates.tolerance], dtype=np.int64)
@@ -368,13 +370,16 @@ def first_of(sqdist: Array, k: int, tolerance: float) -> Index:
     return np.asarray(column[start[:, None] + ranked(candidates, tolerance)[0][:, :k]])
 
 
-def blocks(rows: Index, step: int) -> Iterator[Index]:
-    """Pieces of at most ``step`` rows."""
+def blocks(rows: Index, step: int, count: Count | None = None) -> Iterator[Index]:
+    """Pieces of at most ``step`` rows; ``count`` is told how many are done."""
     for at in range(0, len(rows), step):
-        yield rows[at : at + step]
+        part = rows[at : at + step]
+        yield part
+        if count is not None:
+            count(len(part))
 
 
-def _faster(coordinates: Coordinates, targets: Index) -> Neighbors:
+def _faster(coordinates: Located, targets: Index) -> Neighbors:
     brute, tree = (Neighbors(coordinates, targets, way) for way in (False, True))
     if len(targets) <= BRUTE_POINTS:
         return brute

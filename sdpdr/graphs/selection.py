@@ -17,7 +17,7 @@ from sdpdr.base.rows import listed
 from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Space, make_space, sqdist_to_all
+from sdpdr.graphs.space import Space, make_space
 from sdpdr.linalg.walks import spanning_forest
 
 RULES = ("connected", "rate", "reconstruct", "label", "density")
@@ -307,7 +307,7 @@ def _log_likelihoods(space: Space, table: Index, dimension: int) -> Array:
     widths = space.sqdist(here[:, None], table)
     total = np.zeros(limit)
     for rows in blocks(here, max(1, BLOCK // n)):
-        sqdist = sqdist_to_all(space, rows)
+        sqdist = space.sqdist_to_all(rows)
         for k in range(limit):
             width = widths[:, k]
             log_terms = -sqdist / (2.0 * width) - 0.5 * dimension * np.log(2.0 * np.pi * width)

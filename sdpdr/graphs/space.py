@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array, issparse
+from scipy.spatial.distance import cdist
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
@@ -26,14 +27,7 @@ from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
 from sdpdr.graphs.extremes import furthest_points
 from sdpdr.graphs.precomputed import Precomputed, shared
-from sdpdr.graphs.search import (
-    BLOCK,
-    UNITS,
-    Coordinates,
-    blocks,
-    pairs_within,
-    search_among,
-)
+from sdpdr.graphs.search import BLOCK, UNITS, Located, blocks, pairs_within, search_among
 
 METRICS = ("euclidean", "cosine", "precomputed")
 # Directions of parallel rows differ by rounding; so near to each other they are one.
@@ -51,7 +45,7 @@ P = TypeVar("P", bound="Points")
 
 
 @dataclass(frozen=True, eq=False)
-class Points(Coordinates):
+class Points(Located):
     """Points with coordinates, an ndarray or csr_array of shape (n, D)."""
 
     def nearest(
@@ -135,6 +129,10 @@ class Points(Coordinates):
 class Euclidean(Points):
     """Points whose coordinates are a dense array."""
 
+    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+        """Squared distances of some points, by default of all, to all; shape (r, n)."""
+        return np.asarray(cdist(self.X if rows is None else self.X[rows], self.X, "sqeuclidean"))
+
 
 class Sparse(Points):
     """Points whose coordinates are the rows of a csr_array: never dense, and so never centred."""
@@ -142,6 +140,7 @@ class Sparse(Points):
     X: Any
 
     takes_trees: ClassVar[bool] = False
+    gathered: ClassVar[int] = BLOCK
 
     @property
     def centered(self) -> Any:
@@ -150,16 +149,16 @@ class Sparse(Points):
 
     @property
     def terms(self) -> int:
-        """See `Coordinates.terms`."""
+        """See `Located.terms`."""
         return 2 * max(1, int(np.diff(self.X.indptr).max()))
 
     @cached_property
     def norms(self) -> Array:
-        """See `Coordinates.norms`."""
+        """See `Located.norms`."""
         return np.sqrt(np.asarray(self.X.multiply(self.X).sum(axis=1)).ravel())
 
     def products(self, rows: Index) -> Array:
-        """See `Coordinates.products`."""
+        """See `Located.products`."""
         return np.asarray((self.X[rows] @ self.X.T).toarray())
 
     def furthest(self, count: Count | None = None) -> Index:
@@ -169,40 +168,26 @@ class Sparse(Points):
         """
         furthest = np.empty(self.n, dtype=np.int64)
         size = np.square(self.norms)
-        for part in blocks(np.arange(self.n), max(1, BLOCK // self.n)):
+        for part in blocks(np.arange(self.n), max(1, BLOCK // self.n), count):
             length = size - 2.0 * self.products(part)
             top = length.max(axis=1)
             doubt = self.doubt(part, np.maximum(top + size[part], 0.0))
             furthest[part] = np.argmax(length >= (top - 2.0 * doubt)[:, None], axis=1)
-            if count is not None:
-                count(len(part))
         return furthest
 
-    def sqdist(self, first: Index, second: Index) -> Array:
-        """See `Coordinates.sqdist`."""
-        shape = np.broadcast_shapes(np.shape(first), np.shape(second))
-        i, j = (np.broadcast_to(index, shape).ravel() for index in (first, second))
-        sqdist = np.empty(i.size)
-        step = max(1, BLOCK // self.terms)
-        for at in range(0, i.size, step):
-            difference = self.X[i[at : at + step]] - self.X[j[at : at + step]]
-            sqdist[at : at + step] = difference.multiply(difference).sum(axis=1)
-        return sqdist.reshape(shape)
+    def sqdist_to_all(self, rows: Index | None = None) -> Array:
+        """See `Euclidean.sqdist_to_all`."""
+        rows = np.arange(self.n) if rows is None else rows
+        size = np.square(self.norms)
+        sqdist = np.maximum(size[rows, None] + size - 2.0 * self.products(rows), 0.0)
+        sqdist[np.arange(len(rows)), rows] = 0.0
+        return np.asarray(sqdist)
+
+    def _squares(self, difference: Any) -> Array:
+        return np.asarray(difference.multiply(difference).sum(axis=1))
 
 
 Space: TypeAlias = Euclidean | Sparse | Precomputed
-
-
-def sqdist_to_all(space: Space, rows: Index | None = None) -> Array:
-    """Squared distances of some points, by default of all, to all; shape (r, n)."""
-    everyone = np.arange(space.n)
-    if isinstance(space, Sparse):
-        rows = everyone if rows is None else rows
-        size = np.square(space.norms)
-        sqdist = np.maximum(size[rows, None] + size - 2.0 * space.products(rows), 0.0)
-        sqdist[np.arange(len(rows)), rows] = 0.0
-        return np.asarray(sqdist)
-    return space.sqdist((everyone if rows is None else rows)[:, None], everyone)
 
 
 def make_space(

@@ -17,7 +17,7 @@ from sdpdr.graphs.build import connected
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
 from sdpdr.graphs.pairs import sorted_pairs
-from sdpdr.linalg.walks import connected_components, spanning_forest
+from sdpdr.linalg.walks import linked_parts, spanning_forest
 
 Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
 
@@ -119,7 +119,7 @@ class Transitions:
             seen |= found
             fresh = np.array(sorted(found), dtype=np.int64)
         known = np.array(sorted(seen), dtype=np.int64)
-        chain = _components(known.size, np.searchsorted(known, self._links(known)))
+        chain = linked_parts(known.size, np.searchsorted(known, self._links(known)))
         others = np.setdiff1d(known, own)
         keys = np.concatenate([own, others])
         pairs = np.concatenate([self.place[np.asarray(edges, dtype=np.int64)], self._pairs(others)])
@@ -290,18 +290,12 @@ def _places(n: int, source: Index, target: Index, action: Index) -> Index:
             a, b = order[:-1], order[1:]
             same = (action[a] == action[b]) & (place[here[a]] == place[here[b]])
             links.append(np.column_stack([there[a[same]], there[b[same]]]))
-        label = _components(n, np.concatenate(links))
+        label = linked_parts(n, np.concatenate(links))
         _, first, back = np.unique(label, return_index=True, return_inverse=True)
         found = first[back]
         if np.array_equal(found, place):
             return place
         place = found
-
-
-def _components(n: int, links: Index) -> Index:
-    """Number of the connected part of each of n things."""
-    joined = csr_array((np.ones(len(links)), tuple(links.T)), shape=(n, n))
-    return np.asarray(connected_components(joined)[1], dtype=np.int64)
 
 
 def _forest(before: Index, after: Index) -> Index:

@@ -40,6 +40,42 @@ def connected_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
     return int(count), part
 
 
+def linked_parts(n: int, pairs: ArrayLike) -> NDArray[np.int64]:
+    """The part of each of n things that belong together where pairs of them do, from 0 on.
+
+    Parameters
+    ----------
+    n : int
+    pairs : array_like of int, shape (p, 2)
+
+    Examples
+    --------
+    >>> linked_parts(4, [[0, 2], [3, 2]]).tolist()
+    [0, 1, 0, 0]
+    """
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    linked = sp.csr_array((np.ones(len(ends)), tuple(ends.T)), shape=(n, n))
+    return connected_components(linked)[1].astype(np.int64)
+
+
+def members(part: ArrayLike) -> list[NDArray[np.int64]]:
+    """What belongs to each part, ascending.
+
+    Parameters
+    ----------
+    part : array_like of int, shape (n,)
+        The part of each thing, from 0 on.
+
+    Examples
+    --------
+    >>> [own.tolist() for own in members([0, 1, 0, 0])]
+    [[0, 2, 3], [1]]
+    """
+    numbers = np.asarray(part)
+    ends = np.cumsum(np.bincount(numbers))
+    return np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
+
+
 def dijkstra(lengths: Any, indices: ArrayLike, *, directed: bool = False, **options: Any) -> Any:
     """Lengths of shortest paths from some nodes; see `scipy.sparse.csgraph.dijkstra`.
 

@@ -19,7 +19,8 @@ from sdpdr.errors import (
 )
 from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.distances import known_distances
-from sdpdr.families.unfold.folded import Folded
+from sdpdr.families.unfold.folded import PartlyKnown
+from sdpdr.linalg import smallest
 
 # Of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
@@ -211,7 +212,7 @@ def test_exact_distances_need_no_other_start(monkeypatch):
     def refused(*arguments):
         raise AssertionError
 
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.completion.along_paths", refused)
+    monkeypatch.setattr("sdpdr.families.unfold.folded.along_paths", refused)
     assert sdpdr.DistanceCompletion().fit(partial()[1]).start_ == "program"
 
 
@@ -219,7 +220,7 @@ def test_exact_distances_need_no_other_start(monkeypatch):
 def test_many_points_begin_from_the_program_alone(monkeypatch):
     """All paths between them are a matrix without gaps."""
     _, D = near(noise=0.3, seed=1)
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.completion._ALL_PATHS", len(D) - 1)
+    monkeypatch.setattr("sdpdr.families.unfold.folded._ALL_PATHS", len(D) - 1)
     found = sdpdr.DistanceCompletion().fit(D)
     assert found.start_ == "program"
     np.testing.assert_array_equal(found.embedding_, methods.refine(found.graph_, found.relaxed_))
@@ -285,7 +286,7 @@ def test_below_a_price_of_one_points_fly_apart():
 def test_stiffness_is_the_same_by_either_way(monkeypatch, anchors):
     graph = known_distances(partial(n=60, share=0.2)[1])
     dense = completion.stiffness(graph, anchors)
-    monkeypatch.setattr(completion, "_DENSE", 5)
+    monkeypatch.setattr(smallest, "DENSE_ORDER", 5)
     assert completion.stiffness(graph, anchors) == pytest.approx(dense, rel=1e-6)
 
 
@@ -567,7 +568,7 @@ def test_exact_lengths_in_a_local_minimum_of_stress_are_found(seed, scale, recwa
 
 
 def test_exact_lengths_that_are_missed_are_told(monkeypatch):
-    monkeypatch.setattr(Folded, "search", lambda *_: None)
+    monkeypatch.setattr(PartlyKnown, "unfolded", lambda *_: None)
     with pytest.warns(MissedLengthsWarning, match=r"local minimum.*misfit='equality'") as caught:
         found = sdpdr.DistanceCompletion(3).fit(rigid(51))
     assert found.rmse_ > 1e-3

@@ -8,8 +8,8 @@ import pytest
 from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, DisconnectedGraphError
 from sdpdr.graphs.bases import laplacian_basis, reconstruction_basis
-from sdpdr.graphs.reconstruction import reconstruction_weights
 from sdpdr.graphs.shortest_paths import routing_weights
+from sdpdr.graphs.weighing import reconstruction_weights
 
 ROLL = graphs.knn(datasets.swiss_roll(120, 0)[0], n_neighbors=6)
 PLANE = np.random.default_rng(0).random((150, 2))

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, UnknownNameError
 from sdpdr.graphs import search
-from sdpdr.graphs.search import Coordinates, pairs_within, search_among
+from sdpdr.graphs.search import Located, pairs_within, search_among
 from sdpdr.graphs.space import Euclidean, make_space
 
 EXACT = ("kd_tree", "brute")
@@ -60,7 +60,7 @@ def test_work_in_small_blocks_changes_nothing(monkeypatch):
     X = np.round(curved(200, 12), 1)
     whole = Euclidean(X).nearest(5, "kd_tree")
     monkeypatch.setattr(search, "BLOCK", 64)
-    monkeypatch.setattr(search, "CACHED", 64)
+    monkeypatch.setattr(Located, "gathered", 64)
     for algorithm in EXACT:
         assert np.array_equal(Euclidean(X).nearest(5, algorithm), whole)
 
@@ -70,7 +70,7 @@ def test_the_trial_decides_speed_and_not_the_answer(winner, monkeypatch):
     monkeypatch.setattr(search, "BRUTE_POINTS", 100)
     fast = winner == "kd_tree"
     monkeypatch.setattr(search, "_seconds", lambda way, sample: float(way.tree is not fast))
-    points = Coordinates(curved(150, 12))
+    points = Located(curved(150, 12))
     chosen = search_among(points, np.arange(150))
     assert chosen.tree is fast
     table = chosen.table(np.arange(150), 3, others=True)
@@ -88,7 +88,7 @@ def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
 
 @pytest.mark.parametrize("features", [3, 40])
 def test_lengths_do_not_depend_on_who_asks(features):
-    points = Coordinates(np.random.default_rng(0).standard_normal((50, features)) + 100.0)
+    points = Located(np.random.default_rng(0).standard_normal((50, features)) + 100.0)
     i, j = np.triu_indices(50, 1)
     together = points.sqdist(i, j)
     alone = [points.sqdist(np.array([b]), np.array([a]))[0] for a, b in zip(i, j, strict=True)]
@@ -106,15 +106,15 @@ def test_lengths_keep_their_digits():
 @settings(max_examples=25, deadline=None)
 def test_pairs_within_a_radius_equal_brute_force(X, radius):
     expected = np.argwhere(np.triu(squareform(pdist(X)) <= radius, 1))
-    found = pairs_within(Coordinates(X), radius)
+    found = pairs_within(Located(X), radius)
     assert np.array_equal(found[np.lexsort(found.T[::-1])], expected)
 
 
 def test_pairs_within_by_a_tree_of_many_features(monkeypatch):
     X = curved(200, 12)
-    by_products = pairs_within(Coordinates(X), 0.5)
+    by_products = pairs_within(Located(X), 0.5)
     monkeypatch.setattr(search, "_faster", partial(search.Neighbors, tree=True))
-    by_tree = pairs_within(Coordinates(X), 0.5)
+    by_tree = pairs_within(Located(X), 0.5)
     assert len(by_tree) > 0
     assert set(map(tuple, by_tree)) == set(map(tuple, by_products))
 

@@ -294,7 +294,7 @@ def test_values_that_no_scale_makes_differ_are_refused():
 
 def test_bad_first_scales_are_refused():
     for beta_0 in (0.0, -1.0, float("inf"), NAN):
-        with pytest.raises(DataError, match="beta_0 must be positive"):
+        with pytest.raises(DataError, match="beta_0=.*must be positive and finite"):
             alternating(path_graph(), beta_0=beta_0)
 
 

@@ -9,7 +9,8 @@ from sdpdr.families.propagate.least_ratio import (
     ratio_bound,
     scale_step,
 )
-from sdpdr.families.propagate.pencil import Pencil, Propagation, PropagationStatus
+from sdpdr.families.propagate.pencil import EnergyPencil as Pencil
+from sdpdr.families.propagate.pencil import Propagation, PropagationStatus
 from sdpdr.families.propagate.ratings import (
     SpreadRatings,
     near_and_far,

@@ -11,10 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base.arrays import Array, Index, Matrix, own_rows
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed
-from sdpdr.families.propagate.pencil import Pencil
+from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.linalg.walks import connected_components
 
 # Relative to the largest entry: what rounding may leave between S and its transpose.
@@ -76,9 +77,9 @@ class LabelledGraph:
         return y
 
     @cached_property
-    def pencil(self) -> Pencil:
+    def pencil(self) -> EnergyPencil:
         r"""The forms :math:`A = P^T L_+ P` and :math:`B = P^T L_- P` of :math:`(\beta, y_u)`."""
-        return Pencil(*self._form(self.positive), *self._form(self.negative), self._terms())
+        return EnergyPencil(*self._form(self.positive), *self._form(self.negative), self._terms())
 
     def _terms(self) -> int:
         """How many numbers are added up, at most, in an entry of the forms."""
@@ -215,28 +216,9 @@ def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledG
 
 def _checked_matrix(S: Any, name: str) -> Matrix:
     """Symmetric and finite, csr or dense, without its diagonal."""
-    sparse = sp.issparse(S)
-    matrix = own_rows(S) if sparse else np.array(S, dtype=float)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ShapeError(f"{name} must be a square matrix; it has shape {matrix.shape}.")
-    entries = sp.coo_array(matrix) if sparse else None
-    finite = np.isfinite(matrix if entries is None else entries.data)
-    if not finite.all():
-        k = np.argwhere(~finite)[0]
-        i, j = k if entries is None else (entries.row[k[0]], entries.col[k[0]])
-        raise DataError(
-            f"{name}[{i}, {j}] is {matrix[i, j]}: NaN and infinity are no similarities. Write 0 "
-            "where nothing is known."
-        )
-    uneven = abs(matrix - matrix.T)
-    if uneven.size and uneven.max() > _ROUNDING * abs(matrix).max():
-        i, j = np.unravel_index(int(uneven.argmax()), matrix.shape)
-        raise DataError(
-            f"{name} is not symmetric: {name}[{i}, {j}] = {matrix[i, j]:g}, {name}[{j}, {i}] = "
-            f"{matrix[j, i]:g}. If that is meant, pass (S + S.T) / 2."
-        )
-    even = (matrix + matrix.T) * 0.5
-    if not sparse:
+    instead = "NaN and infinity are no similarities. Write 0 where nothing is known."
+    even = validate.symmetric(name, S, sparse=True, within=_ROUNDING, instead=instead)
+    if not sp.issparse(even):
         np.fill_diagonal(even, 0.0)
         return even
     even = sp.csr_array(even - sp.diags_array(even.diagonal()))

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import cg
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph
@@ -102,12 +103,8 @@ def fixed_lam(
         raise DataError("pass lam or share, not both.")
     graph.require_reached()
     if lam is not None:
-        if not lam >= 0.0:
-            raise DataError(f"lam must be a number >= 0; it is {lam!r}.")
-        return given_weight(graph, float(lam), "fixed_lam")
-    part = 0.5 if share is None else share
-    if not 0.0 <= part <= 1.0:
-        raise DataError(f"share must lie in [0, 1]; it is {share!r}.")
+        return given_weight(graph, validate.non_negative("lam", lam), "fixed_lam")
+    part = 0.5 if share is None else validate.share("share", share)
     # Where similar pairs never join different labels, the harmonic labelling has ratio zero.
     least = 0.0
     if part > 0.0 and graph.pencil.has_below and not graph.is_separated:
@@ -152,8 +149,8 @@ def mixed_graph(
     Goldberg, Zhu and Wright, "Dissimilarity in graph-based semi-supervised classification",
     AISTATS, 2007; Tong thesis, (3.13).
     """
-    if not (ridge > 0.0 and smoothness >= 0.0):
-        raise DataError(f"ridge must be > 0 and smoothness >= 0; they are {ridge}, {smoothness}.")
+    ridge = validate.positive_number("ridge", ridge)
+    smoothness = validate.non_negative("smoothness", smoothness)
     known = (~np.isnan(graph.labels)).astype(float)
     target = np.where(known > 0.0, graph.labels, 0.0)
     degrees = np.asarray((graph.positive + graph.negative).sum(axis=1)).ravel()

@@ -11,11 +11,12 @@ import scipy.linalg as sl
 import scipy.optimize as so
 import scipy.sparse as sp
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, IgnoredLabelsWarning, warn
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.harmonic import given_weight, recorded
-from sdpdr.families.propagate.pencil import Pencil, Propagation, PropagationStatus
+from sdpdr.families.propagate.pencil import EnergyPencil, Propagation, PropagationStatus
 from sdpdr.linalg.inertia import Factorization
 
 # Relative gap up to which a ratio counts as proved.
@@ -237,14 +238,14 @@ def alternating(
     ----------
     Tong thesis, section 3.2.2, (3.5)-(3.10).
     """
-    if beta_0 is not None and not 0.0 < beta_0 < np.inf:
-        raise DataError(f"beta_0 must be positive and finite; it is {beta_0!r}.")
+    if beta_0 is not None:
+        beta_0 = validate.positive_number("beta_0", beta_0)
     graph.require_two_values()
     graph.require_reached()
     if graph.is_separated or not graph.pencil.has_below:
         return eigen(graph)
     step = LabelStep(graph.pencil)
-    beta = _LARGE / sqrt(step.dissimilar(0.0)) if beta_0 is None else float(beta_0)
+    beta = _LARGE / sqrt(step.dissimilar(0.0)) if beta_0 is None else beta_0
     history: list[tuple[float, float, float]] = []
     for _ in range(max_iter):
         lam, spread = step(beta)
@@ -269,10 +270,10 @@ class LabelStep:
 
     Parameters
     ----------
-    pencil : Pencil
+    pencil : EnergyPencil
     """
 
-    def __init__(self, pencil: Pencil) -> None:
+    def __init__(self, pencil: EnergyPencil) -> None:
         self._pencil = pencil
         self._values = _values_at(pencil)
         inner = pencil.unlabelled()
@@ -314,12 +315,12 @@ class LabelStep:
         return np.asarray(values + (-s + sqrt(s * s - r * (t - beta**-2))) / r * self._loose)
 
 
-def scale_step(pencil: Pencil, spread: Array) -> float:
+def scale_step(pencil: EnergyPencil, spread: Array) -> float:
     r"""The exact step in :math:`\beta` at fixed values: least :math:`E_+` with :math:`E_- \ge 1`.
 
     Parameters
     ----------
-    pencil : Pencil
+    pencil : EnergyPencil
     spread : array of shape (n_u,)
 
     Raises
@@ -351,7 +352,7 @@ def _along(form: Matrix, start: Array, step: Array) -> tuple[float, float, float
     return float(step @ (form @ step)), float(step @ of_start), float(start @ of_start)
 
 
-def _values_at(pencil: Pencil) -> Callable[[float], Array]:
+def _values_at(pencil: EnergyPencil) -> Callable[[float], Array]:
     """The minimiser of E_+ - lam E_- at scale one, as a function of lam."""
     if sp.issparse(pencil.above):
 

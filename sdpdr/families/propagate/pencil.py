@@ -93,7 +93,7 @@ _ROUGH = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Pencil:
+class EnergyPencil:
     r"""Two quadratic forms :math:`v^T A v` and :math:`v^T B v`, both non-negative.
 
     Attributes
@@ -131,11 +131,11 @@ class Pencil:
         right = -shifted[1:][:, [0]]
         return shifted[1:][:, 1:], np.ravel(right.toarray() if sp.issparse(right) else right)
 
-    def unlabelled(self) -> Pencil:
+    def unlabelled(self) -> EnergyPencil:
         """The same forms where the labels have no weight, without the first row and column."""
         parts = (self.above, self.above_size, self.below, self.below_size)
         above, above_size, below, below_size = (part[1:][:, 1:] for part in parts)
-        return Pencil(above, above_size, below, below_size, self.terms)
+        return EnergyPencil(above, above_size, below, below_size, self.terms)
 
     def proves(self, ratio: float) -> bool:
         r"""Whether :math:`A - \lambda B \succeq 0` holds for the true forms, rounding included.

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
-from sdpdr.families.propagate.pencil import Pencil
+from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.model import Model
 from sdpdr.model.blocks import Gram
 from sdpdr.model.blocks.propagation import FixedScaleDual, LargestMultiple, LeastEnergy, UnitEnergy
@@ -123,11 +124,9 @@ def mixed_label_step(X: Any, y: ArrayLike, *, beta: float, dissimilarity: Any = 
     ----------
     Tong thesis, (3.8), whose value lacks the constant :math:`\beta^2 y_l^T L_+^{ll} y_l`.
     """
-    if not 0.0 < beta < np.inf:
-        raise DataError(f"beta must be positive and finite; it is {beta!r}.")
     pencil = _checked(X, y, dissimilarity).pencil
     scale = np.ones(pencil.order)
-    scale[0] = beta
+    scale[0] = validate.positive_number("beta", beta)
     block = _fixed_scale(pencil, np.diag(scale))
     return Model((block,), name="mixed_label_step", maximize=True)
 
@@ -203,7 +202,7 @@ def _checked(X: Any, y: ArrayLike, dissimilarity: Any) -> LabelledGraph:
     return graph
 
 
-def _fixed_scale(pencil: Pencil, basis: Array) -> FixedScaleDual:
+def _fixed_scale(pencil: EnergyPencil, basis: Array) -> FixedScaleDual:
     """The dual on the span of some columns, the first of which has weight one."""
     above, below = (basis.T @ (form @ basis) for form in (pencil.above, pencil.below))
     return FixedScaleDual(above, below)

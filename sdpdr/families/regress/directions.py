@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.families.regress.ridge import Centered
+from sdpdr.families.regress.ridge import CenteredData
 
 # Directions among which is chosen, at most, and their numbers; beyond them it is all or none. At
 # 200 000 columns 64 directions took half of the memory that the data would take if dense.
@@ -71,7 +71,7 @@ def completed(basis: Array, X: Matrix) -> Array:
     their span, which is the same for all of them.
     """
     mean = np.asarray(X.mean(axis=0)).ravel()
-    data = Centered.about(X, mean).moved()
+    data = CenteredData.about(X, mean).moved()
     squares, vectors = data.eigenvectors()
     # Rows with the inner products of the columns of the data.
     columns = data.transposed_times(vectors) if data.is_wide else vectors * np.sqrt(squares)

@@ -190,10 +190,6 @@ class KernelEigenmaps(Transformer):
                 nodes,
             )
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"

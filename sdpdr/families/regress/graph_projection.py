@@ -26,12 +26,7 @@ from sdpdr.families.regress.directions import (
     spans_quickly,
 )
 from sdpdr.families.regress.linear import linear_embedding
-from sdpdr.families.regress.penalties import (
-    ALPHA,
-    choose_ridge,
-    is_quickly_left_out,
-    require_ridge,
-)
+from sdpdr.families.regress.penalties import ALPHA, choose_ridge, is_quickly_left_out, require_ridge
 from sdpdr.families.regress.respond import (
     LABELLED,
     OF_CLASSES,

@@ -12,7 +12,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.penalties import RIDGES, share_left_out
-from sdpdr.families.regress.ridge import upper_factor
+from sdpdr.families.regress.ridge import as_columns, upper_factor
 
 # Widths of Gaussians to choose from, relative to one over a typical squared distance.
 WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
@@ -119,7 +119,7 @@ def fit_kernel(
     array([[ 1.],
            [-1.]])
     """
-    Y = _columns(Y, len(kernel))
+    Y = as_columns(Y, len(kernel))
     if kernel.shape != (len(kernel),) * 2:
         raise ShapeError(f"kernel must be square; it has shape {kernel.shape}.")
     if sample_weight is None:
@@ -153,7 +153,7 @@ def extended(
     Cai thesis, section 4.5, where the new diagonal lacks :math:`\delta`.
     """
     n, p = between.shape
-    Y = _columns(responses, n + p)
+    Y = as_columns(responses, n + p)
     corner = sl.solve_triangular(fitted.factor, between, trans="T", check_finite=False)
     below = factor_of(kernel - corner.T @ corner, fitted.delta)
     factor = np.block([[fitted.factor, corner], [np.zeros((p, n)), below]])
@@ -210,7 +210,7 @@ def choose_kernel(
     for name, values in (("gammas", gammas), ("deltas", RIDGES if deltas is None else deltas)):
         if not len(values) or not all(np.isfinite(v) and v > 0.0 for v in values):
             raise DataError(f"{name} must be positive numbers, at least one; they are {values}.")
-    Y = _columns(np.asarray(Y, dtype=float), len(Y))
+    Y = as_columns(np.asarray(Y, dtype=float), len(Y))
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight
     roots, mean, share = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
     centred = roots[:, None] * (Y - mean @ Y)
@@ -268,11 +268,3 @@ def _mapped(
     b = np.average(Y, axis=0, weights=sample_weight) if centred else np.zeros(Y.shape[1])
     coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
     return KernelMapping(np.asarray(coef), b, factor, Y - b, delta, centred)
-
-
-def _columns(Y: Array, n: int) -> Array:
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    if Y.ndim != 2 or len(Y) != n:
-        raise ShapeError(f"responses must have {n} rows, one a sample; their shape is {Y.shape}.")
-    return Y

@@ -14,7 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.ridge import Centered
+from sdpdr.families.regress.ridge import CenteredData
 from sdpdr.linalg.spectral import fix_signs
 
 # Singular values below this share of the largest span no direction of the data.
@@ -84,7 +84,7 @@ def linear_embedding(
         raise ShapeError(f"X has {X.shape[0]} samples, the pencil {pencil.n}.")
     gamma = validate.non_negative("gamma", gamma)
     mean = np.asarray(X.T @ pencil.totals).ravel() / pencil.totals.sum()
-    data = Centered.about(X, mean)
+    data = CenteredData.about(X, mean)
     span = (_sparse_span if sp.issparse(X) else _dense_span)(data, pencil)
     s = span.singular
     d = min(s.size, most or s.size) if n_components is None else n_components
@@ -111,14 +111,14 @@ class _Span(NamedTuple):
     functions: Callable[[Array], Array]
 
 
-def _dense_span(data: Centered, pencil: Pencil) -> _Span:
+def _dense_span(data: CenteredData, pencil: Pencil) -> _Span:
     U, s, Vt = np.linalg.svd(data.dense(), full_matrices=False)
     kept = s > _RANK * s[0]
     U, s, Vt = U[:, kept], s[kept], Vt[kept]
     return _Span(s, U.T @ (pencil.weights @ U), U.T @ pencil.mass(U), lambda b: Vt.T @ b)
 
 
-def _sparse_span(data: Centered, pencil: Pencil) -> _Span:
+def _sparse_span(data: CenteredData, pencil: Pencil) -> _Span:
     """From the smaller matrix of inner products: U or V, never both."""
     squares, vectors = data.eigenvectors()
     kept = squares > _SQUARED_RANK * squares[-1]
@@ -127,17 +127,8 @@ def _sparse_span(data: Centered, pencil: Pencil) -> _Span:
         weights, masses = Q.T @ (pencil.weights @ Q), Q.T @ pencil.mass(Q)
         return _Span(s, weights, masses, lambda b: data.transposed_times(Q @ (b / s[:, None])))
     D = sp.diags_array(pencil.masses) if pencil.is_diagonal else pencil.masses
-    weights, masses = ((Q.T @ _form(data, M) @ Q) / np.outer(s, s) for M in (pencil.weights, D))
+    weights, masses = ((Q.T @ data.form(M) @ Q) / np.outer(s, s) for M in (pencil.weights, D))
     return _Span(s, weights, masses, lambda b: Q @ b)
-
-
-def _form(data: Centered, M: Matrix) -> Array:
-    """X^T M X of centred data, for a symmetric matrix M."""
-    inner = data.X.T @ (M @ data.X)
-    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-    sums = np.asarray(M.sum(axis=1)).ravel()
-    side = np.outer(data.X.T @ sums, data.x_mean)
-    return np.asarray(inner - side - side.T + sums.sum() * np.outer(data.x_mean, data.x_mean))
 
 
 @dataclass(frozen=True, eq=False)

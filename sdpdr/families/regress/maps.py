@@ -16,6 +16,7 @@ from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.penalties import RIDGES, choose_ridge, sparse_path
 from sdpdr.families.regress.ridge import LinearMapping, ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
+from sdpdr.graphs.search import blocks
 
 # Beyond this many points, width and ridge are chosen on a sample, and as many centres serve.
 _CHOSEN_ON, _CENTERS, _BLOCK = 1000, 3000, 10_000
@@ -64,19 +65,18 @@ class Extension(ABC):
         this one does. Of points drawn like those of the fit, one in twenty has a trust below 0.05;
         a point far from all has 0, and no map of these points knows where it belongs.
         """
-        if self.precomputed:
-            away = X.min(axis=1)
-        else:
-            away = NearestNeighbors(n_neighbors=1).fit(self.points).kneighbors(X)[0][:, 0]
-        closer = np.searchsorted(self.nearest, away, side="left")
+        away, _ = self.search(1).kneighbors(X)
+        closer = np.searchsorted(self.nearest, away[:, 0], side="left")
         return np.asarray(1.0 - closer / self.nearest.size)
+
+    def search(self, k: int) -> NearestNeighbors:
+        """A search for the k points of the fit that are nearest to others, or to each other."""
+        metric = "precomputed" if self.precomputed else "minkowski"
+        return NearestNeighbors(n_neighbors=k, metric=metric).fit(self.points)
 
     def _others(self) -> tuple[Array, Index]:
         """Distance of every point to its nearest other one, and which that is."""
-        if self.precomputed:
-            apart = self.points + np.diag(np.full(len(self.points), np.inf))
-            return apart.min(axis=1), np.argmin(apart, axis=1)
-        distance, near = NearestNeighbors(n_neighbors=1).fit(self.points).kneighbors()
+        distance, near = self.search(1).kneighbors()
         return distance[:, 0], near[:, 0]
 
     def _relative(self, residuals: Array) -> float:
@@ -118,8 +118,7 @@ class KernelExtension(Extension):
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
         places = np.empty((len(X), self.coef.shape[1]))
-        for start in range(0, len(X), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in blocks(np.arange(len(X)), _BLOCK):
             away = self._squares(X[rows], self.centers)
             places[rows] = np.exp(-self.choice.gamma * away) @ self.coef
         return np.asarray(places + self.intercept)
@@ -152,8 +151,7 @@ class KernelExtension(Extension):
         centers, gamma = self.centers, self.choice.gamma
         gram = self.choice.delta * np.exp(-gamma * self._squares(self.points[centers], centers))
         right = np.zeros((centers.size, Y.shape[1]))
-        for start in range(0, len(self.points), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for rows in blocks(np.arange(len(self.points)), _BLOCK):
             kernel = np.exp(-gamma * self._squares(self.points[rows], centers))
             gram += kernel.T @ kernel
             right += kernel.T @ Y[rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +12,8 @@ from sklearn.linear_model import lars_path_gram
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.ridge import Centered, row_parts
+from sdpdr.families.regress.ridge import CenteredData, as_columns, row_parts
+from sdpdr.graphs import path
 
 # The ridge where none is given or chosen.
 ALPHA = 0.1
@@ -112,13 +112,10 @@ def choose_ridge(
     >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
     1e-06
     """
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
     n = X.shape[0]
-    if len(Y) != n:
-        raise ShapeError(f"X has {n} samples, Y {len(Y)}.")
+    Y = as_columns(Y, n)
     X = X if alphas is not None else validate.varying(X)
-    data = Centered.of(X, Y, None, True, sample_weight)
+    data = CenteredData.of(X, Y, None, True, sample_weight)
     basis = _LeftVectors.of(data)
     grid = _grid(basis.squares) if alphas is None else np.asarray(alphas, dtype=float)
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
@@ -173,17 +170,17 @@ class _LeftVectors:
         The basis transposed times the responses.
     vectors : array of shape (n, r), or (m, r) for data
         Left singular vectors; or right ones, of which the data make left ones times s.
-    data : Centered or None
+    data : CenteredData or None
         With right singular vectors.
     """
 
     squares: Array
     projected: Array
     vectors: Array
-    data: Centered | None = None
+    data: CenteredData | None = None
 
     @classmethod
-    def of(cls, data: Centered) -> _LeftVectors:
+    def of(cls, data: CenteredData) -> _LeftVectors:
         if not sp.issparse(data.X):
             U, s, _ = np.linalg.svd(data.dense(), full_matrices=False)
             return cls(s**2, U.T @ data.Y, U)
@@ -220,10 +217,9 @@ class SparsePath:
 
     def at(self, beta: float) -> Array:
         """The solution of a price, shape (m,)."""
-        if not beta >= 0.0:
-            raise DataError(f"beta must be 0 or more; it is {beta}.")
+        price = validate.non_negative("beta", beta)
         rising = self.betas[::-1]
-        return np.array([np.interp(beta, rising, row[::-1]) for row in self.coefs])
+        return np.array([np.interp(price, rising, row[::-1]) for row in self.coefs])
 
     def of_cardinality(self, count: int) -> Array:
         """The last solution with at most ``count`` coefficients that are not zero."""
@@ -273,7 +269,8 @@ def sparse_path(
     """
     if X.ndim != 2 or y.shape != (X.shape[0],):
         raise ShapeError(f"X and y must have shapes (n, m) and (n,): {X.shape} and {y.shape}.")
-    gram, cross = _products(X, y, intercept, sample_weight)
+    data = CenteredData.of(X, y[:, None], None, intercept, sample_weight).moved()
+    gram, cross = data.form(sp.eye_array(len(y))), data.transposed_times(data.Y)[:, 0]
     gram[np.diag_indices_from(gram)] += validate.non_negative("ridge", ridge)
     most = X.shape[1]
     if max_features is not None:
@@ -289,20 +286,6 @@ def sparse_path(
         last = over[0] if over.size else alphas.size
         alphas, coefs = alphas[:last], coefs[:, :last]
     return SparsePath(2.0 * alphas, coefs)
-
-
-def _products(
-    X: Any, y: Array, intercept: bool, sample_weight: Array | None
-) -> tuple[Array, Array]:
-    """Inner products of the columns with each other and with y, means taken off if asked."""
-    data = Centered.of(X, y[:, None], None, intercept, sample_weight)
-    if not sp.issparse(X):
-        centred = data.dense()
-        return centred.T @ centred, np.asarray(centred.T @ data.Y[:, 0])
-    scaled = data.X
-    total = float(np.sum(np.square(data.roots)))
-    gram = (scaled.T @ scaled).toarray() - total * np.outer(data.x_mean, data.x_mean)
-    return gram, data.transposed_times(data.Y)[:, 0]
 
 
 def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0) -> sp.csr_array:
@@ -341,16 +324,9 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
     steps = np.broadcast_to(np.asarray(spacing, dtype=float), (2,))
     for h in steps:
         validate.positive_number("spacing", float(h))
-    first = _second_differences(rows) / steps[0] ** 2
-    second = _second_differences(columns) / steps[1] ** 2
-    whole = sp.kron(first, sp.eye_array(columns)) + sp.kron(sp.eye_array(rows), second)
-    return sp.csr_array(whole)
-
-
-def _second_differences(m: int) -> sp.csr_array:
-    if m == 1:
-        return sp.csr_array((1, 1))
-    middle = np.full(m, -2.0)
-    middle[[0, -1]] = -1.0
-    ones = np.ones(m - 1)
-    return sp.csr_array(sp.diags_array([ones, middle, ones], offsets=[-1, 0, 1]))
+    # Second differences along a line are those of a path with its neighbours.
+    down, along = (
+        -path(np.ones(m - 1)).laplacian() / h**2
+        for m, h in zip((rows, columns), steps, strict=True)
+    )
+    return sp.csr_array(sp.kron(down, sp.eye_array(columns)) + sp.kron(sp.eye_array(rows), along))

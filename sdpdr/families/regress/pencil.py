@@ -69,12 +69,7 @@ class Pencil:
     name: str = "pencil"
 
     def __post_init__(self) -> None:
-        W = self.weights
-        if W.ndim != 2 or W.shape[0] != W.shape[1]:
-            raise ShapeError(f"weights must be square; they have shape {W.shape}.")
-        away = abs(W - W.T).max()
-        if not away <= _TRIVIAL * max(abs(W).max(), np.finfo(float).tiny):
-            raise DataError(f"weights must be symmetric; W and its transpose differ by {away:.3g}.")
+        validate.symmetric("weights", self.weights, sparse=True)
         masses = np.ones(self.n) if self.masses is None else self.masses
         if masses.shape not in ((self.n,), (self.n, self.n)):
             raise ShapeError(

@@ -25,11 +25,7 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Transformer
 from sdpdr.base.labels import UNKNOWN, require_known, unknown
 from sdpdr.base.rows import listed, numbered
-from sdpdr.families.regress.classes import (
-    by_separation,
-    class_responses,
-    semisupervised_responses,
-)
+from sdpdr.families.regress.classes import by_separation, class_responses, semisupervised_responses
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
 from sdpdr.families.regress.weights import (
     METRICS,
@@ -175,11 +171,8 @@ class Responding(Transformer):
             return Responses(places, sample_weight=sample_weight)
         if kind == "classes":
             labels = _target(y)
-            found, ones = (
-                class_responses(labels, sample_weight),
-                np.ones(np.unique(labels).size - 1),
-            )
-            return Responses(found, ones, None, np.unique(labels), labels, sample_weight)
+            found, names = class_responses(labels, sample_weight), np.unique(labels)
+            return Responses(found, np.ones(names.size - 1), None, names, labels, sample_weight)
         if kind == "semisupervised":
             return self._carried(X, _target(y), sample_weight)
         return self._of_pencil(self._pencil(X, y, kind), X, y, default_dimension(y))

@@ -125,16 +125,13 @@ def ridge(
     >>> fitted.coef.round(6), fitted.intercept.round(6)
     (array([[2.]]), array([1.]))
     """
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
     n, m = X.shape
-    if Y.ndim != 2 or len(Y) != n:
-        raise ShapeError(f"Y must have {n} rows, as X has; its shape is {Y.shape}.")
+    Y = as_columns(Y, n)
     alpha = validate.non_negative("alpha", alpha)
     if penalty is not None and np.shape(penalty)[1:] != (m,):
         said = f"its shape is {np.shape(penalty)}"
         raise ShapeError(f"penalty must be a matrix of {m} columns, one a feature; {said}.")
-    data = Centered.of(X, Y, weights, intercept, sample_weight)
+    data = CenteredData.of(X, Y, weights, intercept, sample_weight)
     chosen = _choose(solver, data, alpha, penalty)
     if chosen == "cholesky":
         coef = _cholesky(data, alpha, penalty)
@@ -147,8 +144,17 @@ def ridge(
     return LinearMapping(coef, data.y_mean - data.x_mean @ coef, chosen)
 
 
+def as_columns(Y: Array, n: int) -> Array:
+    """Responses of n samples as columns; a vector is one."""
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or len(Y) != n:
+        raise ShapeError(f"responses must have {n} rows, one a sample; their shape is {Y.shape}.")
+    return Y
+
+
 @dataclass(frozen=True, eq=False)
-class Centered:
+class CenteredData:
     """Data less a mean, which is only taken off in products; rows times the roots of weights.
 
     Attributes
@@ -177,7 +183,7 @@ class Centered:
         weights: Array | None,
         intercept: bool,
         sample_weight: Array | None = None,
-    ) -> Centered:
+    ) -> CenteredData:
         """With the weighted mean if there is an intercept, as for `ridge`."""
         n, m = X.shape
         x_mean, y_mean = np.zeros(m), np.zeros(Y.shape[1])
@@ -195,12 +201,12 @@ class Centered:
         return cls(scaled, roots[:, None] * (Y - y_mean), x_mean, y_mean, roots)
 
     @classmethod
-    def about(cls, X: Any, x_mean: Array) -> Centered:
+    def about(cls, X: Any, x_mean: Array) -> CenteredData:
         """Data without responses, less a mean that is given."""
         n = X.shape[0]
         return cls(X, np.zeros((n, 0)), x_mean, np.zeros(0), np.ones(n))
 
-    def moved(self) -> Centered:
+    def moved(self) -> CenteredData:
         """The same; of dense data the mean is taken off at once, which loses fewer digits."""
         if sp.issparse(self.X):
             return self
@@ -220,6 +226,15 @@ class Centered:
     def transposed_times(self, B: Array) -> Array:
         """X^T B of the centred data."""
         return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, self.roots @ B)
+
+    def form(self, M: Matrix) -> Array:
+        """X^T M X of the centred data, for a symmetric matrix M; of those far from zero `moved`."""
+        inner = self.X.T @ (M @ self.X)
+        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
+        sums = M @ self.roots
+        side = np.outer(self.X.T @ sums, self.x_mean)
+        total = float(self.roots @ sums)
+        return np.asarray(inner - side - side.T + total * np.outer(self.x_mean, self.x_mean))
 
     def outer(self) -> Array:
         """X X^T of the centred data; of columns far from zero without what would cancel."""
@@ -278,7 +293,7 @@ class Centered:
         return np.where(values > rounding, values, 0.0), vectors
 
 
-def _choose(solver: str, data: Centered, alpha: float, penalty: Matrix | None) -> str:
+def _choose(solver: str, data: CenteredData, alpha: float, penalty: Matrix | None) -> str:
     validate.choice("solver", solver, SOLVERS)
     n, m = data.X.shape
     if solver == "dual" and (penalty is not None or alpha == 0.0):
@@ -295,7 +310,7 @@ def _choose(solver: str, data: Centered, alpha: float, penalty: Matrix | None) -
     return "cholesky" if m <= _LARGE else "lsqr"
 
 
-def _cholesky(data: Centered, alpha: float, penalty: Matrix | None) -> Array:
+def _cholesky(data: CenteredData, alpha: float, penalty: Matrix | None) -> Array:
     gram = data.gram()
     if penalty is None:
         gram[np.diag_indices_from(gram)] += alpha
@@ -305,7 +320,7 @@ def _cholesky(data: Centered, alpha: float, penalty: Matrix | None) -> Array:
     return np.asarray(_solve_definite(gram, data.transposed_times(data.Y)))
 
 
-def _dual(data: Centered, alpha: float) -> Array:
+def _dual(data: CenteredData, alpha: float) -> Array:
     data = data.moved()
     gram = data.outer()
     gram[np.diag_indices_from(gram)] += alpha
@@ -336,7 +351,7 @@ def upper_factor(matrix: Array, least: float, words: str) -> Array:
 
 
 def _iterated(
-    data: Centered, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
+    data: CenteredData, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
 ) -> Array:
     X, Y, roots, damp = data.X, data.Y, data.roots, float(np.sqrt(alpha))
     if penalty is not None:

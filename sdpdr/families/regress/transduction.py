@@ -15,9 +15,10 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.ridge import as_columns
 from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
 from sdpdr.graphs import NeighborGraph
-from sdpdr.graphs.reconstruction import best_weights
+from sdpdr.graphs.weighing import best_weights
 from sdpdr.linalg.inertia import Factorization, is_positive_on
 
 
@@ -110,7 +111,7 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     array([0., 1., 2., 3.])
     """
     Y = np.array(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
+    Y = as_columns(Y, len(Y))
     if form.shape != (len(Y), len(Y)):
         raise ShapeError(f"the form has shape {form.shape}; there are {len(Y)} rows.")
     unknown = np.flatnonzero(np.isnan(Y).any(axis=1))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
@@ -14,15 +12,9 @@ from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
 from sdpdr.base.labels import distinct, require_classes
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.graphs import (
-    NeighborGraph,
-    Provenance,
-    edge_weights,
-    geodesics,
-    reconstruction_weights,
-)
-from sdpdr.graphs.pairs import from_table, upper_pairs
-from sdpdr.graphs.space import Space, make_space
+from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics, reconstruction_weights
+from sdpdr.graphs.pairs import upper_pairs
+from sdpdr.graphs.space import make_space
 
 # Between rows; a matrix of distances has none to search classes in.
 METRICS = ("euclidean", "cosine")
@@ -198,8 +190,7 @@ def contrast_pencil(
     Cai thesis, (2.26)-(2.33).
     """
     _, member, counts = classes_of(y)
-    if not 0.0 <= share <= 1.0:
-        raise DataError(f"share must lie in [0, 1]; it is {share}.")
+    share = validate.share("share", share)
     joined = sp.coo_array(_weighed(graph, weights, bandwidth))
     if joined.shape[0] != member.size:
         raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
@@ -246,54 +237,27 @@ def knn_within_classes(
     labels, member, _ = classes_of(y)
     if member.size != space.n:
         raise ShapeError(f"X has {space.n} samples, y has {member.size} labels.")
-    distinct = space.representatives()
-    parts = [_among(space, distinct[member == k], n_neighbors) for k in range(len(labels))]
-    few = [
-        f"{label!r} ({part.n})"
-        for label, part in zip(labels.tolist(), parts, strict=True)
-        if part.n <= n_neighbors
-    ]
+    # Nodes by their class, and in it by the first sample of each place.
+    places = np.column_stack([member, space.representatives()])
+    nodes, index = np.unique(places, axis=0, return_inverse=True)
+    points, few, pairs = space.take(nodes[:, 1]), [], []
+    for k, label in enumerate(labels.tolist()):
+        own = np.flatnonzero(nodes[:, 0] == k)
+        most = min(n_neighbors, own.size - 1)
+        ends = own[points.take(own).nearest(most)] if most else own[:, None]
+        pairs.append(np.column_stack([np.repeat(own, ends.shape[1]), ends.ravel()]))
+        if most < n_neighbors:
+            few.append(f"{label!r} ({own.size})")
     if few:
         warn(
             f"n_neighbors={n_neighbors}, but classes have fewer distinct samples: {listed(few)}. "
             "Each of those was joined to all others of its class.",
             FewPointsWarning,
         )
-    made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors})
-    return _side_by_side(parts, np.argsort(member, kind="stable"), space, made)
-
-
-def _among(space: Space, own: Index, n_neighbors: int) -> NeighborGraph:
-    """Graph of some of the points, of equal ones the first; a single one is its own neighbour."""
-    nodes, index = np.unique(own, return_inverse=True)
-    points, most = space.take(nodes), len(nodes) - 1
-    table = points.nearest(min(n_neighbors, most)) if most else np.zeros((1, 1), dtype=np.int64)
-    near = from_table(table)
-    edges = upper_pairs(near)
-    lengths = points.sqdist(*edges.T)
-    made = Provenance("knn", {}, points, near)
-    return NeighborGraph(len(nodes), edges, lengths, np.bincount(index), index, made)
-
-
-def _side_by_side(
-    parts: list[NeighborGraph], order: Index, space: Space, made: Provenance
-) -> NeighborGraph:
-    """One graph of several; ``order`` holds the samples of the first, then of the second, ..."""
-    starts = np.cumsum([0] + [part.n for part in parts[:-1]])
-    index = np.empty(order.size, dtype=np.int64)
-    index[order] = np.concatenate(
-        [part.index + start for part, start in zip(parts, starts, strict=True)]
-    )
-    near = sp.csr_array(sp.block_diag([part.provenance.neighborhoods for part in parts]))
-    first = np.unique(index, return_index=True)[1]
-    return NeighborGraph(
-        sum(part.n for part in parts),
-        np.vstack([part.edges + start for part, start in zip(parts, starts, strict=True)]),
-        np.concatenate([part.sqdist for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        index,
-        replace(made, space=space.take(first), neighborhoods=near),
-    )
+    i, j = np.concatenate(pairs).T
+    near = sp.csr_array((np.ones(i.size, dtype=bool), (i, j)), shape=(points.n, points.n))
+    made = Provenance("knn_within_classes", {"n_neighbors": n_neighbors}, points, near)
+    return NeighborGraph.of_points(upper_pairs(near), np.ravel(index), made)
 
 
 def classes_of(

@@ -26,6 +26,7 @@ from sdpdr.model.blocks import Band, Relation, Slack, Variance
 from sdpdr.model.blocks.anchors import AnchoredIsometry, Coordinates, VarianceAboutMean, positions
 from sdpdr.model.blocks.separation import Reach
 from sdpdr.program import Solution
+from sdpdr.program.point import as_dense
 
 # By how much, relatively, anchors may break a length and count as rounded.
 _ROUNDING = 1e-9
@@ -189,6 +190,25 @@ def place(
     return Placed(placed, trust)
 
 
+def beside_anchors(solution: Solution, r: int, most: int) -> Array:
+    """All points but the anchors in the widest dimensions beside those of their coordinates.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of `anchored_mvu` with coordinates in r dimensions.
+    r, most : int
+
+    Returns
+    -------
+    array of shape (u, most), the widest last; fewer columns if there are no more
+    """
+    bordered = as_dense(solution.gram("Z"))
+    shadows = bordered[r:, :r]
+    values, vectors = np.linalg.eigh(bordered[r:, r:] - shadows @ shadows.T)
+    return np.asarray(vectors[:, -most:] * np.sqrt(np.maximum(values[-most:], 0.0)))
+
+
 @dataclass(frozen=True, eq=False)
 class MissedLengths:
     """How far places are from having the lengths of a graph's edges.
@@ -230,22 +250,29 @@ def missed_lengths(graph: NeighborGraph, places: Array) -> MissedLengths:
     >>> missed.share, missed.samples.tolist(), missed.given, missed.found
     (1.0, [1, 2], 4.0, 9.0)
     """
-    given, found = np.sqrt(graph.sqdist), lengths_between(graph, places)
-    differences, size = np.abs(found - given), np.sqrt(np.mean(graph.sqdist))
+    given, found = np.sqrt(graph.sqdist), graph.lengths(places)
+    differences = np.abs(found - given)
     worst = int(np.argmax(differences))
     return MissedLengths(
-        float(np.sqrt(np.mean(np.square(differences))) / size),
-        float(differences[worst] / size),
+        misfit_of(graph, places),
+        float(differences[worst] / np.sqrt(np.mean(graph.sqdist))),
         graph.first_samples[graph.edges[worst]],
         float(given[worst]),
         float(found[worst]),
     )
 
 
-def lengths_between(graph: NeighborGraph, places: Array) -> Array:
-    """What places are apart along the edges of a graph."""
-    i, j = graph.edges.T
-    return np.asarray(np.linalg.norm(places[i] - places[j], axis=1))
+def misfit_of(graph: NeighborGraph, places: Array) -> float:
+    """Root mean square difference of lengths, beside the root mean square of those given.
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> misfit_of(graphs.path([3.0, 4.0]), np.array([[0.0], [3.0], [12.0]]))
+    1.0
+    """
+    changes = np.square(graph.lengths(places) - np.sqrt(graph.sqdist))
+    return float(np.sqrt(np.mean(changes) / np.mean(graph.sqdist)))
 
 
 @dataclass(frozen=True, eq=False)

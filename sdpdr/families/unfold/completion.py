@@ -18,6 +18,9 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.unfold.anchored import anchored_mvu
 from sdpdr.families.unfold.mvu import mvu
 from sdpdr.graphs import NeighborGraph
+from sdpdr.linalg.distances import about_centre
+from sdpdr.linalg.smallest import smallest_eigenvalue
+from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
 from sdpdr.model.blocks import Band, Relation, Slack
@@ -26,12 +29,10 @@ Penalty: TypeAlias = Literal["square", "absolute"]
 Misfit: TypeAlias = "Literal['auto'] | Penalty | Relation"
 
 # Of a change, in units of the price at which points fly apart.
-_PRICES = {"square": 1000.0, "absolute": 100.0}
+PRICES = {"square": 1000.0, "absolute": 100.0}
 
-# Nodes up to which all eigenvalues of the Laplacian are computed.
+# Nodes up to which all eigenvalues are computed.
 _DENSE = 500
-# Of the mean diagonal: what makes a Laplacian invertible.
-_SHIFT = 1e-9
 
 
 def distance_completion(
@@ -120,11 +121,11 @@ def relation_of(
     """
     if isinstance(misfit, (Band, Slack)) or misfit in ("equality", "inequality"):
         return misfit
-    validate.choice("misfit", misfit, ("auto", *_PRICES, "equality", "inequality"))
+    validate.choice("misfit", misfit, ("auto", *PRICES, "equality", "inequality"))
     known: ArrayLike = [] if anchors is None else anchors
     is_absolute = misfit == "absolute" or (misfit == "auto" and np.size(known) > 0)
     penalty: Penalty = "absolute" if is_absolute else "square"
-    price = _PRICES[penalty] if price is None else price
+    price = PRICES[penalty] if price is None else price
     if validate.positive_number("price", price) <= 1.0:
         raise DataError(
             f"price={price} is too low: at 1 and below, points gain more by flying apart than "
@@ -141,16 +142,8 @@ def stiffness(graph: NeighborGraph, anchors: ArrayLike) -> float:
     """
     laplacian = graph.laplacian(1.0 / graph.sqdist)
     free = np.setdiff1d(np.arange(graph.n), anchors)
-    which = 1 if free.size == graph.n else 0
-    matrix = laplacian[free][:, free]
-    if free.size <= _DENSE:
-        return float(np.linalg.eigvalsh(matrix.toarray())[which])
-    shift = _SHIFT * float(matrix.diagonal().mean())
-    start = np.cos(np.arange(free.size))
-    found = eigsh(
-        sp.csc_array(matrix), which + 1, sigma=-shift, v0=start, return_eigenvectors=False
-    )
-    return float(np.sort(found)[which])
+    constant = np.ones((graph.n, 1)) if free.size == graph.n else None
+    return smallest_eigenvalue(laplacian[free][:, free], constant)[0]
 
 
 def refine(
@@ -261,7 +254,7 @@ def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array
     i, j = np.vstack([graph.edges[kept], np.column_stack([anchors[first], anchors[second]])]).T
     lengths = np.append(np.sqrt(graph.sqdist[kept]), pdist(coordinates) if first.size else [])
     paths = dijkstra(sp.csr_array((lengths, (i, j)), shape=(graph.n, graph.n)), np.arange(graph.n))
-    Y = _scaled_classically(paths, r)
+    Y = classically_scaled(paths, r)
     if anchors.size:
         own, said = Y[anchors].mean(axis=0), coordinates.mean(axis=0)
         turn, _ = orthogonal_procrustes(Y[anchors] - own, coordinates - said)
@@ -270,17 +263,17 @@ def along_paths(graph: NeighborGraph, r: int, anchors: Index, coordinates: Array
     return Y
 
 
-def _scaled_classically(D: Array, r: int) -> Array:
-    squares = np.square(D)
-    means = squares.mean(axis=0)
-    products = -0.5 * (squares - means - means[:, None] + means.mean())
+def classically_scaled(D: Array, r: int) -> Array:
+    """Classical scaling of plain distances; no column where an eigenvalue is negative counts."""
     n = len(D)
+    products = about_centre(np.square(D), np.ones(n))
     if n <= _DENSE or r >= n - 1:
         values, vectors = np.linalg.eigh(products)
         values, vectors = values[-r:], vectors[:, -r:]
     else:
         values, vectors = eigsh(products, r, which="LA", v0=np.cos(np.arange(n)))
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    order = np.argsort(-values)
+    return fix_signs(vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0)))
 
 
 def _columns(n: int, free: Index, r: int) -> Index:

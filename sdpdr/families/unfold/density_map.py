@@ -246,10 +246,8 @@ def ellipsoid_of(solution: Solution, X: ArrayLike) -> Ellipsoid:
 
 def _full(X: ArrayLike) -> Whitening:
     white = whiten(X)
-    if white.rank < white.mean.size:
-        raise DataError(
-            f"the {len(white.points)} points lie in a flat of {white.rank} of {white.mean.size} "
-            "dimensions, and their ellipsoid has no volume. Give more points, or project them "
-            "onto that flat (sdpdr.density.minimum_ellipsoid(X, flat='project') does)."
-        )
+    white.require_volume(
+        "Give more points, or project them onto that flat "
+        "(sdpdr.density.minimum_ellipsoid(X, flat='project') does)."
+    )
     return white

@@ -10,7 +10,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.mvu import stretch_of
 from sdpdr.graphs import NeighborGraph, geodesics
-from sdpdr.graphs.space import sqdist_to_all
+from sdpdr.linalg.distances import about_centre
 from sdpdr.model import Affine, Block, Model, Var
 from sdpdr.model.blocks import Centered, Gram, Isometry, Relation, Slack
 from sdpdr.model.blocks.entries import (
@@ -208,7 +208,7 @@ def _variance(graph: NeighborGraph) -> float:
             "do)."
         )
     c = np.asarray(graph.counts, dtype=float)
-    return float(c @ sqdist_to_all(space) @ c / (2.0 * c.sum()))
+    return float(c @ space.sqdist_to_all() @ c / (2.0 * c.sum()))
 
 
 def roomy_trace(graph: NeighborGraph) -> float:
@@ -227,8 +227,7 @@ def _enough_trace(graph: NeighborGraph, minimum: float) -> float:
     if space is None:
         return float("inf")
     c = np.asarray(graph.counts, dtype=float)
-    centring = np.eye(graph.n) - c / c.sum()
-    gram = -0.5 * centring @ sqdist_to_all(space) @ centring.T
+    gram = about_centre(space.sqdist_to_all(), c)
     if np.linalg.eigvalsh(gram)[0] < -_EUCLIDEAN * np.max(np.diag(gram)):
         return float("inf")
     # f_j grows by (N - 1) t, every entry by t, and the trace by N t; centred sums are -K_jj.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.graphs import NeighborGraph
-from sdpdr.linalg.walks import connected_components
+from sdpdr.linalg.walks import linked_parts, members
 
 # Of the extent of anchors: what lies in a flat.
 _FLAT = 1e-9
@@ -87,10 +87,8 @@ def _parts(near: list[Index], fixed: np.ndarray, Y: Array) -> Iterator[Index]:
     left = np.flatnonzero(~reached)
     pairs = [(v, w) for v in left for w in near[v] if not reached[w]]
     i, j = np.searchsorted(left, np.array(pairs, dtype=np.int64).reshape(-1, 2)).T
-    graph = sp.csr_array((np.ones(i.size), (i, j)), shape=(left.size, left.size))
-    count, label = connected_components(graph)
-    for part in range(count):
-        yield left[label == part]
+    for part in members(linked_parts(left.size, np.column_stack([i, j]))):
+        yield left[part]
 
 
 def _spans(places: Array) -> bool:

@@ -12,11 +12,12 @@ from sdpdr.families.unfold.baselines.face import embed, names
 from sdpdr.families.unfold.baselines.latent import GPLVM, gplvm
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU, NonConvexUnfolding, ncmvu
 from sdpdr.families.unfold.baselines.process import gplvm_objective
-from sdpdr.families.unfold.baselines.sammon import Sammon, sammon
 from sdpdr.families.unfold.baselines.scaling import (
+    Sammon,
     kruskal_stress,
     metric_mds,
     nonmetric_mds,
+    sammon,
     stress,
 )
 from sdpdr.families.unfold.baselines.spe import SPE, spe, spe_stress

@@ -79,8 +79,7 @@ def of_differences(
 
 def changes(graph: NeighborGraph, factor: Array) -> Array:
     """Relative changes of the squared lengths."""
-    steps = factor[graph.edges[:, 0]] - factor[graph.edges[:, 1]]
-    return np.asarray(np.einsum("ek,ek->e", steps, steps) / graph.sqdist - 1.0)
+    return np.asarray(np.square(graph.lengths(factor)) / graph.sqdist - 1.0)
 
 
 def first_coordinates(

@@ -13,7 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DataTypeError
 from sdpdr.graphs import NeighborGraph, edge_weights, knn
-from sdpdr.graphs.space import Euclidean, Space, Sparse, make_space, sqdist_to_all
+from sdpdr.graphs.space import Euclidean, Space, Sparse, make_space
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
@@ -62,7 +62,7 @@ def classical_mds(
     space = make_space(X, metric)
     _check_components(n_components, space.n)
     scaling = KernelPCA(n_components, kernel="precomputed", random_state=seed)
-    return _fitted("classical MDS", scaling, -0.5 * sqdist_to_all(space))
+    return _fitted("classical MDS", scaling, -0.5 * space.sqdist_to_all())
 
 
 def isomap(
@@ -114,7 +114,7 @@ def isomap(
     if isinstance(space, Euclidean):
         data, kind = space.X, "minkowski"
     else:
-        data, kind = np.sqrt(sqdist_to_all(space)), "precomputed"
+        data, kind = np.sqrt(space.sqdist_to_all()), "precomputed"
     mapping = Isomap(n_neighbors=n_neighbors, n_components=n_components, metric=kind)
     return graph.of_samples(_fitted("Isomap", mapping, data))
 
@@ -297,7 +297,7 @@ def kernel_pca(
             raise DataError(f"kernel={kernel!r} needs points, not distances; 'rbf' takes both.")
         analysis = KernelPCA(n_components, kernel=kernel, gamma=gamma, random_state=seed)
         return _fitted("kernel PCA", analysis, _points(space))
-    sqdist = sqdist_to_all(space)
+    sqdist = space.sqdist_to_all()
     if gamma is None:
         gamma = 0.5 / float(np.median(sqdist[np.triu_indices(space.n, 1)]))
     analysis = KernelPCA(n_components, kernel="precomputed", random_state=seed)

@@ -22,8 +22,7 @@ from sdpdr.families.unfold.baselines.classical import (
 )
 from sdpdr.families.unfold.baselines.latent import gplvm
 from sdpdr.families.unfold.baselines.ncmvu import NCMVU
-from sdpdr.families.unfold.baselines.sammon import sammon
-from sdpdr.families.unfold.baselines.scaling import metric_mds, nonmetric_mds
+from sdpdr.families.unfold.baselines.scaling import metric_mds, nonmetric_mds, sammon
 from sdpdr.families.unfold.baselines.spe import spe
 
 

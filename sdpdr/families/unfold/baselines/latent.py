@@ -347,10 +347,6 @@ class GPLVM(Transformer):
             raise ShapeError(f"places must have shape (m, {q}); they have {shape}.")
         return self._process
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.back_constraint is None

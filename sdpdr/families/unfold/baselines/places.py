@@ -90,11 +90,26 @@ def _kernel(data: Array, samples: Array, width: float) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class _End:
+    """Where a search ended; fields as of `Found`."""
+
+    point: Array
+    value: float
+    steps: int
+    gradient: float
+    gain: float
+    converged: bool
+    stopped: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Found(_End):
     """Places of samples, and how they were found.
 
     Attributes
     ----------
+    point : array
+        What was sought: logarithms of the signal and of the noise, and the coefficients.
     places : array of shape (n, q)
     coefficients : array of shape (n or r, q)
         The places themselves, or what features are multiplied by.
@@ -111,12 +126,6 @@ class Found:
     coefficients: Array
     signal: float
     noise: float
-    value: float
-    steps: int
-    gradient: float
-    gain: float
-    converged: bool
-    stopped: bool
 
 
 def search(
@@ -169,31 +178,16 @@ def search(
     ends: list[_End] = []
     for floors, memory in zip(ways, _MEMORIES, strict=False):
         if not (ends and deadline.is_over()):
-            descent = _Descent(objective, bounds, memory, tol, deadline)
+            descent = _Downhill(objective, bounds, memory, tol, deadline)
             ends.append(descent.down(start, floors, max_iter))
     best = min(ends, key=lambda end: end.value)
     signal, noise = np.exp(best.point[:2]).tolist()
-    return Found(
-        places_of(best.point), best.point[2:].reshape(-1, q), signal, noise, best.value,
-        best.steps, best.gradient, best.gain, best.converged, best.stopped,
-    )  # fmt: skip
+    places, free = places_of(best.point), best.point[2:].reshape(-1, q)
+    return Found(**vars(best), places=places, coefficients=free, signal=signal, noise=noise)
 
 
 @dataclass(frozen=True, eq=False)
-class _End:
-    """Where a search ended; fields as of `Found`."""
-
-    point: Array
-    value: float
-    steps: int
-    gradient: float
-    gain: float
-    converged: bool
-    stopped: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _Descent:
+class _Downhill:
     """L-BFGS of an objective of logarithms of the signal and of the noise, and of others."""
 
     objective: Callable[[Array], tuple[float, Array]]

@@ -42,7 +42,7 @@ KERNELS: dict[str, tuple[_Kernel, Callable[[Array, Array, Array], Array]]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class AlikeColumns:
     """Columns that are known of the same samples.
 
     Attributes
@@ -63,7 +63,7 @@ class Group:
         return np.asarray(data[np.ix_(self.rows, self.columns)])
 
 
-def groups_of(data: Array) -> list[Group]:
+def groups_of(data: Array) -> list[AlikeColumns]:
     """Columns by what is known of them; all in one where nothing is missing.
 
     Examples
@@ -74,7 +74,7 @@ def groups_of(data: Array) -> list[Group]:
     kinds, which = np.unique(~np.isnan(data), axis=1, return_inverse=True)
     which = np.ravel(which)
     return [
-        Group(np.flatnonzero(kind), np.flatnonzero(which == k))
+        AlikeColumns(np.flatnonzero(kind), np.flatnonzero(which == k))
         for k, kind in enumerate(kinds.T)
         if kind.any()
     ]
@@ -86,7 +86,7 @@ def gplvm_objective(
     noise: float,
     data: Array,
     kernel: str = "rbf",
-    groups: list[Group] | None = None,
+    groups: list[AlikeColumns] | None = None,
 ) -> tuple[float, Array, Array]:
     r"""Negative log-likelihood of centred data at given places, and its gradients.
 
@@ -108,7 +108,7 @@ def gplvm_objective(
     data : ndarray of shape (n, D)
         Y, centred, with NaN for what is missing.
     kernel : {"rbf", "linear"}, default "rbf"
-    groups : list of Group, optional
+    groups : list of AlikeColumns, optional
         What `groups_of` finds in the data, for whoever asks many times.
 
     Returns
@@ -165,7 +165,7 @@ class Process:
         self.places, self.kernel, self.signal, self.noise = places, kernel, signal, noise
         covariance = self._covariance(places) + noise * np.eye(len(places))
         self._weights: Array = np.zeros(data.shape)
-        self._parts: list[tuple[Group, Any]] = []
+        self._parts: list[tuple[AlikeColumns, Any]] = []
         for group in groups_of(data):
             factor = sl.cho_factor(covariance[group.block], lower=True)
             weights = sl.cho_solve(factor, group.of(data))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import pdist, squareform
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import ShapeError
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
-from sdpdr.graphs.precomputed import Precomputed
-from sdpdr.graphs.space import Sparse, make_space, sqdist_to_all
+from sdpdr.graphs.space import make_space
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)
@@ -132,8 +132,7 @@ def spe(
     """
     D = plain_distances(X, metric)
     n = len(D)
-    if not cutoff > 0.0:
-        raise DataError(f"cutoff must be positive; it is {cutoff}.")
+    cutoff = validate.price("cutoff", cutoff)
     width = validate.positive_integer("n_components", n_components)
     steps = 50 * n if steps is None else validate.positive_integer("steps", steps)
     cycles = validate.positive_integer("cycles", cycles)
@@ -168,8 +167,36 @@ def matchings(n: int, pairs: int, rng: np.random.Generator) -> Iterator[tuple[In
         pairs -= m
 
 
+def plain_distances(X: ArrayLike, metric: str) -> Array:
+    """Plain distances of all pairs, shape (n, n)."""
+    return np.asarray(np.sqrt(make_space(X, metric, at_least=2).sqdist_to_all()))
+
+
+class OfDistances(Embedding):
+    """Base of embeddings made of all distances, between points or as they are passed."""
+
+    metric: str
+
+    @abstractmethod
+    def _embedded(self, D: Array) -> Array:
+        """Places of points at these distances."""
+
+    def fit(self, X: Any, y: Any = None) -> OfDistances:
+        """Learn the embedding of the rows of X; y is not used."""
+        D = plain_distances(X, self.metric)
+        note_columns(self, X)
+        self.embedding_ = as_precise(self._embedded(D), X)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
+        return tags
+
+
 @dataclass(eq=False, repr=False)
-class SPE(Embedding):
+class SPE(OfDistances):
     """Stochastic proximity embedding with scikit-learn's face; see `spe`. A baseline.
 
     Parameters
@@ -202,10 +229,7 @@ class SPE(Embedding):
     steps: int | None = None
     random_state: int = 0
 
-    def fit(self, X: Any, y: Any = None) -> SPE:
-        """Learn the embedding of the rows of X; y is not used."""
-        D = plain_distances(X, self.metric)
-        note_columns(self, X)
+    def _embedded(self, D: Array) -> Array:
         places = spe(
             D,
             self.n_components,
@@ -215,20 +239,5 @@ class SPE(Embedding):
             steps=self.steps,
             seed=validate.seed(self.random_state),
         )
-        self.embedding_ = as_precise(places, X)
         self.stress_ = spe_stress(D, places, self.cutoff)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
-        return tags
-
-
-def plain_distances(X: ArrayLike, metric: str) -> Array:
-    """Plain distances of all pairs, shape (n, n)."""
-    space = make_space(X, metric, at_least=2)
-    if isinstance(space, (Precomputed, Sparse)):
-        return np.asarray(np.sqrt(sqdist_to_all(space)))
-    return np.asarray(cdist(space.X, space.X))
+        return places

@@ -75,6 +75,14 @@ class Whitening:
         """Dimension of the flat that the points span."""
         return int(self.scale.size)
 
+    def require_volume(self, advice: str) -> None:
+        """Refuse points in a flat, whose ellipsoid has no volume."""
+        if self.rank < self.mean.size:
+            raise DataError(
+                f"the {len(self.points)} points lie in a flat of {self.rank} of {self.mean.size} "
+                f"dimensions, and their ellipsoid has no volume. {advice}"
+            )
+
 
 def whiten(X: ArrayLike, dimension: int | None = None) -> Whitening:
     """White coordinates of points.
@@ -232,11 +240,9 @@ def minimum_ellipsoid(
         raise ModelError(f"tol must be positive; it is {tol}.")
     white = whiten(X, dimension)
     n_features = white.mean.size
-    if dimension is None and flat == "error" and white.rank < n_features:
-        raise DataError(
-            f"the {len(white.points)} points lie in a flat of {white.rank} of {n_features} "
-            "dimensions, and their ellipsoid has no volume. Use flat='project' for the ellipsoid "
-            "within the flat, or give more points."
+    if dimension is None and flat == "error":
+        white.require_volume(
+            "Use flat='project' for the ellipsoid within the flat, or give more points."
         )
     weights = _design(white.points, tol, max_iter)
     center = weights @ white.points

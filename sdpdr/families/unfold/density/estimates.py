@@ -10,7 +10,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.families.unfold.density.ellipsoid import log_ball_volume, minimum_ellipsoid
 from sdpdr.graphs.search import blocks
-from sdpdr.graphs.space import Euclidean, sqdist_to_all
+from sdpdr.graphs.space import Euclidean
 
 # Rows whose distances to all points are held at once.
 _BLOCK = 500
@@ -59,9 +59,9 @@ def kernel(
         bandwidth = float(np.sqrt(spread)) * n ** (-1.0 / (m + 4))
     if not 0.0 < bandwidth < np.inf:
         raise ModelError(f"bandwidth must be positive and finite; it is {bandwidth}.")
-    sums = np.zeros(n)
+    sums, space = np.zeros(n), Euclidean(points)
     for rows in blocks(np.arange(n), _BLOCK):
-        sqdist = sqdist_to_all(Euclidean(points), rows)
+        sqdist = space.sqdist_to_all(rows)
         sums[rows] = np.exp(-sqdist / (2.0 * bandwidth**2)).sum(axis=1)
     if leave_one_out:
         sums, n = sums - 1.0, n - 1
@@ -102,8 +102,8 @@ def ball(X: ArrayLike, n_neighbors: int = 15, *, dimension: int | None = None) -
     """
     points = validate.points(X)
     n, m = len(points), _dimension(points, dimension)
-    table = _neighbors(points, n_neighbors)
     space = Euclidean(points)
+    table = _neighbors(space, n_neighbors)
     radius = np.sqrt(space.sqdist(np.arange(n), table[:, -1]))
     stuck = np.flatnonzero(radius == 0.0)
     if stuck.size:
@@ -156,7 +156,7 @@ def ellipsoid(
     """
     points = validate.points(X)
     n, m = len(points), _dimension(points, dimension)
-    table = _neighbors(points, n_neighbors)
+    table = _neighbors(Euclidean(points), n_neighbors)
     if n_neighbors < m:
         raise DataError(
             f"{n_neighbors} neighbours and the point itself span {n_neighbors} dimensions at "
@@ -172,12 +172,11 @@ def ellipsoid(
     return np.asarray((n_neighbors + 1) / n * np.exp(-volumes))
 
 
-def _neighbors(points: Array, n_neighbors: int) -> Index:
-    others = len(points) - 1
-    k = validate.positive_integer(
-        "n_neighbors", n_neighbors, at_most=others, why=f"as a point has only {others} others"
-    )
-    return Euclidean(points).nearest(k)
+def _neighbors(space: Euclidean, n_neighbors: int) -> Index:
+    others = space.n - 1
+    why = f"as a point has only {others} others"
+    k = validate.positive_integer("n_neighbors", n_neighbors, at_most=others, why=why)
+    return space.nearest(k)
 
 
 def _dimension(points: Array, dimension: int | None) -> int:

@@ -11,65 +11,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline, limit_of
-from sdpdr.base.errors import (
-    FewAnchorsWarning,
-    MissedLengthsWarning,
-    warn,
-)
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import FewAnchorsWarning, MissedLengthsWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import Progress
-from sdpdr.families.unfold.anchored import (
-    KnownPoints,
-    known_points,
-    lengths_between,
-    missed_lengths,
-    place,
-)
-from sdpdr.families.unfold.completion import Misfit, along_paths, distance_completion, refine
+from sdpdr.families.unfold.anchored import missed_lengths, place
+from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
-from sdpdr.families.unfold.estimators.gram import (
-    EXACT_LENGTHS,
-    PATIENCE,
-    is_left_to_us,
-    is_ours,
-    warn_of_missing_proof,
-)
-from sdpdr.families.unfold.folded import Folded, lifted, misfit_of
+from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, Patient, warn_of_missing_proof
+from sdpdr.families.unfold.folded import MISSED, PartlyKnown
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.graphs import NeighborGraph
 from sdpdr.program import Solution, Status
-from sdpdr.program.point import as_dense
 from sdpdr.solving.solve import solve
 
-# Extents of anchors beside the largest that are none.
-_FLAT = 1e-9
 # Beside the root mean square of the lengths given: errors that are more than noise. Gaussian noise
 # of 10 % leaves 0.06 to 0.1 in the root mean square, and up to 0.54 in the worst of 1770 pairs.
 # Points of a cube in the plane have 0.07 to 0.19, one length of 66 to 538 that is ten times as long
 # leaves 0.1 to 0.7, and 1.3 to 12 in that pair.
 _NOISE, _WORST = 0.125, 1.0
-# Of the same: what rounding leaves. And of the misfit: what another start has to gain.
-_EXACT, _BETTER = 1e-6, 1e-3
-# Of the root mean square length: a misfit that may be a local minimum; and of that, what this step
-# leaves in more dimensions where the lengths are exact (0.06 at most in 13 minima of stress; noise
-# of 5 % leaves 0.28 and more).
-_MISSED, _LIFTED = 1e-5, 0.1
-# What lengths of a program change by beside that misfit, where noise changes them as much, and at a
-# price of one for that price alone: of exact ones 0.003 at most at 1000.
-_AS_NOISE, _STRETCH = 0.75, 5.0
 # Of a minute, where no limit is given, the part for the program: of 1000 points its proofs and the
 # last step take up to 14 seconds more.
 _FOR_PROGRAM = 0.75
-# Points at most whose shortest paths are all found, a matrix of them: of 3000 in 2 seconds and
-# 274 MB, of 4000 in 4 seconds and 488 MB.
-_ALL_PATHS = 3000
 
 
 @dataclass(eq=False, repr=False)
-class DistanceCompletion(Embedding):
+class DistanceCompletion(Patient, Embedding):
     r"""Points, and all their distances, from some distances that may be noisy.
 
     Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
@@ -223,9 +192,10 @@ class DistanceCompletion(Embedding):
         self.unit_ = _unit(graph, nodes, self.misfit)
         deadline, seed = Deadline(self._limit()), validate.seed_or_none(self.random_state)
         scaled = replace(graph, sqdist=graph.sqdist / self.unit_**2)
-        coordinates = coordinates / self.unit_
+        r = coordinates.shape[1] if nodes.size else self.n_components
+        known = PartlyKnown(scaled, nodes, coordinates / self.unit_, r)
         solution = solve(
-            distance_completion(scaled, nodes, coordinates, self.misfit, self.price),
+            distance_completion(scaled, nodes, known.coordinates, self.misfit, self.price),
             self.solver,
             tol=self.tol,
             time_limit=self._seconds(),
@@ -235,85 +205,38 @@ class DistanceCompletion(Embedding):
         warn_of_missing_proof(solution, self._way_out(solution))
         self.graph_, self.solution_, self.anchors_ = graph, solution, anchors
         self.gram_, self.eigenvalues_ = solution.gram(), solution.spectrum()
-        relaxed = self.unit_ * self._relaxed(scaled, nodes, coordinates)
-        places = self._refined(relaxed, nodes, self.unit_ * coordinates)
-        is_folded = self.refined and self._is_folded(scaled, nodes, coordinates, places)
-        if is_folded:
-            places = self._unfolded(scaled, nodes, coordinates, places, seed or 0, deadline)
+        relaxed = known.relaxed(solution)
+        places, self.start_, is_folded = relaxed, "program", False
+        if self.refined:
+            places, self.start_ = known.refined(relaxed)
+            is_folded = known.is_folded(solution, places, self.price)
+        better = known.unfolded(places, seed or 0, deadline) if is_folded else None
+        if better is not None:
+            places, self.start_ = better, "rank"
+        size = float(np.sqrt(np.mean(graph.sqdist)))
+        self.relaxed_rmse_, self.rmse_ = (size * known.misfit(Y) for Y in (relaxed, places))
+        relaxed, places = self.unit_ * relaxed, self.unit_ * places
         self.relaxed_ = graph.of_samples(relaxed)
         self.embedding_ = as_precise(graph.of_samples(places), X)
-        self.relaxed_rmse_, self.rmse_ = _rmse(graph, relaxed), _rmse(graph, places)
         if nodes.size:
+            trust = place(solution, scaled, nodes, known.coordinates).trust
+            self.trust_ = self.unit_**2 * graph.of_samples(trust)
             self.mirrored_ = np.flatnonzero(np.isin(graph.index, mirrored(graph, nodes, places)))
             self._warn_of_mirrored()
         if self.refined:  # projected places alone miss noisy lengths by more than the noise
             self._warn_of_missed_lengths(places, is_folded)
         return self
 
-    def _limit(self) -> float | None:
-        """Seconds of all programs."""
-        patience = PATIENCE if is_left_to_us(self.solver, "auto") else None
-        return limit_of(self.time_limit, patience)
-
     def _seconds(self) -> float | None:
         """What the program may take."""
-        seconds = self._limit()
-        if seconds is None or not is_ours(self.time_limit, self.solver, "auto"):
-            return seconds
-        return _FOR_PROGRAM * seconds
+        return _FOR_PROGRAM * self.patience if self._is_limit_ours() else self._limit()
 
     def _way_out(self, solution: Solution) -> str:
         """What to do besides what the status advises, where nothing is proved."""
         words = [EXACT_LENGTHS.format("misfit")] if self.misfit == "equality" else []
-        is_over = solution.status is Status.TIME_LIMIT
-        if is_over and is_ours(self.time_limit, self.solver, "auto"):
+        if solution.status is Status.TIME_LIMIT and self._is_limit_ours():
             words.insert(0, f"It had {self._seconds():g} seconds; time_limit=None lets it end.")
         return " ".join(words)
-
-    def _refined(self, relaxed: Array, nodes: Index, coordinates: Array) -> Array:
-        """Places of smaller stress, from those of the program or from shortest paths."""
-        graph, self.start_ = self.graph_, "program"
-        if not self.refined:
-            return relaxed
-        places = refine(graph, relaxed, nodes)
-        misfit = _rmse(graph, places)
-        if graph.n > _ALL_PATHS or misfit <= _EXACT * np.sqrt(np.mean(graph.sqdist)):
-            return places
-        start = along_paths(graph, relaxed.shape[1], nodes, coordinates)
-        other = refine(graph, start, nodes)
-        if not _rmse(graph, other) < (1.0 - _BETTER) * misfit:
-            return places
-        self.start_ = "paths"
-        return other
-
-    def _is_folded(
-        self, graph: NeighborGraph, nodes: Index, coordinates: Array, places: Array
-    ) -> bool:
-        """Whether more dimensions have the lengths that places miss: a local minimum, or too few.
-
-        Of all distances there is but one matrix, so that no other can be of lower rank.
-        """
-        misfit, r = misfit_of(self.graph_, places), places.shape[1]
-        if misfit <= _MISSED or graph.m == graph.n * (graph.n - 1) // 2:
-            return False
-        start = lifted(self.solution_, graph, nodes, coordinates, r)
-        changed = misfit_of(graph, start)
-        if changed > max(_AS_NOISE * misfit, _STRETCH / (self.price or 1000.0)):
-            return False
-        return misfit_of(graph, refine(graph, start, nodes)) <= _LIFTED * misfit
-
-    def _unfolded(
-        self, graph: NeighborGraph, nodes: Index, coordinates: Array, places: Array,
-        seed: int, deadline: Deadline,
-    ) -> Array:  # fmt: skip
-        """Places of a convex iteration, if it finds better ones."""
-        search = Folded(graph, nodes, coordinates, places.shape[1], _EXACT)
-        found = search.search(seed, deadline)
-        misfit = (1.0 - _BETTER) * misfit_of(self.graph_, places)
-        if found is None or misfit_of(graph, found) >= misfit:
-            return places
-        self.start_ = "rank"
-        return self.unit_ * found
 
     def _warn_of_mirrored(self) -> None:
         if self.mirrored_.size:
@@ -334,22 +257,11 @@ class DistanceCompletion(Embedding):
         found[i, j] = found[j, i] = np.sqrt(graph.sqdist)
         return np.asarray(found[np.ix_(graph.index, graph.index)])
 
-    def _relaxed(self, graph: NeighborGraph, nodes: Index, coordinates: Array) -> Array:
-        """Places of the nodes as the program has them, in as many dimensions as are asked for."""
-        solution = self.solution_
-        if not nodes.size:
-            return solution.embedding(self.n_components)
-        placed = place(solution, graph, nodes, coordinates)
-        self.trust_ = self.unit_**2 * graph.of_samples(placed.trust)
-        return placed.coordinates + _beside_anchors(
-            solution, known_points(graph, nodes, coordinates)
-        )
-
     def _warn_of_missed_lengths(self, places: Array, is_folded: bool) -> None:
         """Of places that miss lengths by more than noise does, or that more dimensions have."""
         missed = missed_lengths(self.graph_, places)
         if missed.share <= _NOISE and missed.most <= _WORST:
-            if is_folded and missed.share > _MISSED:
+            if is_folded and missed.share > MISSED:
                 self._warn_of_folded(places.shape[1], missed.share)
             return
         warn(
@@ -385,29 +297,3 @@ def _unit(graph: NeighborGraph, nodes: Index, misfit: Misfit) -> float:
     if not nodes.size or misfit not in ("auto", "square", "absolute"):
         return 1.0
     return float(np.sqrt(np.mean(graph.sqdist)))
-
-
-def _beside_anchors(solution: Solution, known: KnownPoints) -> Array:
-    """What the program says of the directions that anchors in special position do not span.
-
-    Along these all points stand still in its coordinates, and are apart in the rest of its matrix.
-    """
-    r = known.centred.shape[1]
-    moved = np.zeros((known.nodes.size + known.unknown.size, r))
-    _, sizes, directions = np.linalg.svd(known.centred)
-    rank = int(np.sum(sizes > _FLAT * np.max(sizes, initial=0.0)))
-    if rank == r:
-        return moved
-    bordered = as_dense(solution.gram("Z"))
-    shadows = bordered[r:, :r]
-    values, vectors = np.linalg.eigh(bordered[r:, r:] - shadows @ shadows.T)
-    free = min(r - rank, values.size)
-    beside = vectors[:, -free:] * np.sqrt(np.maximum(values[-free:], 0.0))
-    moved[known.unknown] = beside @ directions[r - free :]
-    return moved
-
-
-def _rmse(graph: NeighborGraph, places: Array) -> float:
-    return float(
-        np.sqrt(np.mean(np.square(lengths_between(graph, places) - np.sqrt(graph.sqdist))))
-    )

@@ -13,7 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import ROUNDING, Array, Index, own_rows
 from sdpdr.base.distances import require_one_order
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
-from sdpdr.base.estimators import as_numbers
+from sdpdr.base.estimators import as_numbers, is_numeric
 from sdpdr.base.rows import listed, numbered
 from sdpdr.graphs import NeighborGraph, complete, from_edges
 
@@ -83,15 +83,7 @@ def _worded_triples(D: Any) -> pd.DataFrame | None:
 
 
 def _is_text(column: Any) -> bool:
-    return any(isinstance(entry, str) for entry in column) and not _is_numeric(column)
-
-
-def _is_numeric(column: Any) -> bool:
-    try:
-        column.to_numpy(dtype=float)
-    except (TypeError, ValueError):
-        return False
-    return True
+    return any(isinstance(entry, str) for entry in column) and not is_numeric(column)
 
 
 def _as_numbers(values: Any) -> Array:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import limit_of
-from sdpdr.base.errors import (
-    DataError,
-    DataTypeError,
-    LostLengthsWarning,
-    UncertifiedWarning,
-    warn,
-)
+from sdpdr.base.errors import DataError, DataTypeError, LostLengthsWarning, UncertifiedWarning, warn
 from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import require_kinds
 from sdpdr.base.weights import weighing
@@ -30,9 +24,11 @@ from sdpdr.families.regress.maps import KINDS
 from sdpdr.families.unfold.estimators.placing import Placing
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.graphs.selection import as_asked
-from sdpdr.model import Model
+from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.model import Model, Var
+from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
-from sdpdr.program import Factor, Solution, Status
+from sdpdr.program import Solution, Status
 from sdpdr.program.point import Value, principal_places
 from sdpdr.solving.solve import solve
 
@@ -47,8 +43,31 @@ MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its 
 _KEPT = 0.5
 
 
+class Patient:
+    """What gives programs seconds of its own where no limit, solver or form is asked for."""
+
+    patience: ClassVar[float] = PATIENCE
+
+    solver: Any
+    form: str = "auto"
+    time_limit: float | str | None
+
+    def _is_left_to_us(self) -> bool:
+        """Whether neither a solver nor a form is named."""
+        return isinstance(self.solver, str) and self.solver == self.form == "auto"
+
+    def _is_limit_ours(self) -> bool:
+        """Whether nobody asked for the time limit."""
+        return self.time_limit == "auto" and self._is_left_to_us()
+
+    def _limit(self) -> float | None:
+        """Seconds for programs, if they are limited."""
+        return limit_of(self.time_limit, self.patience if self._is_left_to_us() else None)
+
+
 @dataclass(eq=False, repr=False)
 class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
+    Patient,
     Placing,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
     auto_wrap_output_keys=None,
@@ -166,16 +185,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
             seed=validate.seed_or_none(self.random_state),
         )
 
-    def _is_limit_ours(self) -> bool:
-        """Whether nobody asked for the time limit."""
-        return is_ours(self.time_limit, self.solver, self.form)
-
-    def _limit(self) -> float | None:
-        """Seconds for programs, if they are limited."""
-        return limit_of(
-            self.time_limit, PATIENCE if is_left_to_us(self.solver, self.form) else None
-        )
-
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         way_out = EXACT_LENGTHS.format("isometry") if self._has_exact_lengths() else ""
         warn_of_missing_proof(solution, way_out, ours=self._is_limit_ours())
@@ -216,16 +225,6 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         return tags
 
 
-def is_ours(time_limit: float | str | None, solver: Any, form: str) -> bool:
-    """Whether the time limit is the one of this file, which nobody asked for."""
-    return time_limit == "auto" and is_left_to_us(solver, form)
-
-
-def is_left_to_us(solver: Any, form: str) -> bool:
-    """Whether neither a solver nor a form is named."""
-    return isinstance(solver, str) and solver == form == "auto"
-
-
 def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool = False) -> None:
     """Raise if there is no point; warn unless one is proved best to the tolerance.
 
@@ -256,6 +255,11 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool =
     )
 
 
+def squared_lengths(graph: NeighborGraph, gram: Value) -> Array:
+    """Of the edges of a graph, between points of a Gram matrix."""
+    return evaluate(SquaredEdgeLengths(graph.n, graph.edges) @ Var("K"), {"K": gram})
+
+
 @dataclass(eq=False, repr=False)
 class LengthEmbedding(GramEmbedding):
     """Base of embeddings that say what becomes of the lengths of edges, at any size."""
@@ -265,22 +269,15 @@ class LengthEmbedding(GramEmbedding):
     landmarks: int | None = None
 
     def _compare(self, places: Array) -> None:
-        graph = self.graph_
-        i, j = graph.edges.T
-        left = float(np.sum(np.square(places[i] - places[j])))
-        self.length_kept_ = left / float(graph.sqdist.sum())
+        left = float(np.sum(np.square(self.graph_.lengths(places))))
+        self.length_kept_ = left / float(self.graph_.sqdist.sum())
 
     def _warn_of_lost_lengths(self) -> None:
         """Of an embedding that is to keep lengths, and has less than half of them."""
         if self.length_kept_ >= _KEPT:
             return
-        graph, gram = self.graph_, self.gram_
-        i, j = graph.edges.T
-        if isinstance(gram, Factor):
-            unfolded = np.sum(np.square(gram.factor[i] - gram.factor[j]))
-        else:
-            unfolded = np.sum(gram[i, i] + gram[j, j] - 2.0 * gram[i, j])
-        kept = float(unfolded / graph.sqdist.sum())
+        unfolded = squared_lengths(self.graph_, self.gram_)
+        kept = float(unfolded.sum() / self.graph_.sqdist.sum())
         if kept - self.length_kept_ <= 1.0 - kept:
             way_out = "Lengths shrank in the unfolding itself: isometry=Band(0.05) keeps them."
         elif self.solution_.status is Status.SOLVED:

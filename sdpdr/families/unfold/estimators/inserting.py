@@ -9,10 +9,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import (
-    DataError,
-    ShapeError,
-)
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.unfold.anchored import Placed, anchored_mvu, place
 from sdpdr.graphs import NeighborGraph, from_edges
 from sdpdr.graphs.pairs import sorted_pairs

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.sampled import Sampling
 from sdpdr.families.unfold.estimators.units import InEdgeUnits, out_of_unit
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
@@ -220,6 +219,7 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
     """
 
     _: KW_ONLY
+    patience: ClassVar[float] = FEW_SECONDS
     trace: float | None = None
     unit: bool = False
     minimum: float | None = None
@@ -248,7 +248,7 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
 
     def _folds(self) -> bool:
         """Whether the points may be folded first: a trace alone limits K, and lengths are held."""
-        if self.unit or self.minimum is not None or not is_left_to_us(self.solver, self.form):
+        if self.unit or self.minimum is not None or not self._is_left_to_us():
             return False
         return not isinstance(self._relation(), Slack)
 
@@ -256,10 +256,6 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
         if self.isometry != "auto":
             return self.isometry
         return Band(_WIDTH_ON_SPHERES) if self.unit else "equality"
-
-    def _limit(self) -> float | None:
-        left_to_us = is_left_to_us(self.solver, self.form)
-        return limit_of(self.time_limit, FEW_SECONDS if left_to_us else None)
 
     def _is_limit_ours(self) -> bool:
         # More time seldom leads to a proof, so that none is advised.

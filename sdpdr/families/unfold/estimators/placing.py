@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -26,7 +25,7 @@ def _require_extension(estimator: Placing) -> None:
         )
 
 
-class _Places(Named):
+class _Framed(Named):
     """What returns places, as frames where `set_output` asks for them.
 
     scikit-learn wraps these here, where they are unconditional: what it wraps is available always,
@@ -60,7 +59,7 @@ class _Places(Named):
         return as_precise(self.extension_(self._new(X)), X)
 
 
-class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
+class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # of scikit-learn
     """Base of embeddings that learn a map of all points beside them, if they are asked for one."""
 
     extension: str | None
@@ -72,8 +71,8 @@ class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
     graph_: NeighborGraph
     _placed: Index
 
-    fit_transform = _Places.fit_transform
-    transform = Provided(_require_extension)(_Places.transform)
+    fit_transform = _Framed.fit_transform
+    transform = Provided(_require_extension)(_Framed.transform)
 
     def _extend(self, X: Any) -> None:
         """The last step of a fit."""
@@ -111,10 +110,6 @@ class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         """What ``fit_transform`` gives."""
         return np.asarray(self.embedding_ if self.extension is None else self.transform(X))
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
     @Provided(_require_extension)
     def trust(self, X: Any) -> Array:
         """How ordinary points are among those of the fit, from 0 to 1; shape (m,).
@@ -141,12 +136,7 @@ class Placing(_Places, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
         points = self._new(X)
         places, embedded = self.extension_(points), self.extension_.embedding
         k = min(self.n_neighbors_, len(embedded))
-        if self.extension_.precomputed:
-            near = np.argsort(points, axis=1, kind="stable")[:, :k]
-            length = np.take_along_axis(points, near, axis=1)
-        else:
-            search = NearestNeighbors(n_neighbors=k).fit(self.extension_.points)
-            length, near = search.kneighbors(points)
+        length, near = self.extension_.search(k).kneighbors(points)
         became = np.linalg.norm(places[:, None, :] - embedded[near], axis=2)
         apart = length > 0.0
         return 1.0 - float(np.mean(np.abs(became[apart] / length[apart] - 1.0)))

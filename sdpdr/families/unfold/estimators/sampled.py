@@ -24,7 +24,7 @@ from sdpdr.base.parameters import require_kinds
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_of
 from sdpdr.base.weights import checked_weights, weighing
-from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding, is_left_to_us
+from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.units import (
     in_counts,
     out_of_counts,
@@ -180,7 +180,7 @@ class Sampling(GramEmbedding):
             return None
         if isinstance(self.sample, str):
             validate.choice("sample", self.sample, ("auto",))
-            by_name = not is_left_to_us(self.solver, self.form)
+            by_name = not self._is_left_to_us()
             known_by_points = self.metric != "precomputed" and not sp.issparse(X)
             if by_name or not known_by_points:
                 return None

@@ -15,15 +15,13 @@ from sdpdr.base.errors import DataError, InfeasibleError, WeakSeparationWarning,
 from sdpdr.base.estimators import checked
 from sdpdr.base.labels import as_vector, require_classes
 from sdpdr.families.regress.transduction import reconstructing
-from sdpdr.families.unfold.estimators.gram import LengthEmbedding
+from sdpdr.families.unfold.estimators.gram import LengthEmbedding, squared_lengths
 from sdpdr.families.unfold.estimators.units import InEdgeUnits
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
 from sdpdr.families.unfold.labelled import Labelled, decided, labelled, labels_of_samples
 from sdpdr.graphs import NeighborGraph
-from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.linalg.walks import dijkstra
-from sdpdr.model import Model, Var
-from sdpdr.model.affine import evaluate
+from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
 from sdpdr.program import Solution, Status
 from sdpdr.program.point import leading_factor, spectrum_of
@@ -309,7 +307,7 @@ def ways_to_classes(gram: Any, labels: Labelled) -> Array:
            [3., 0.]])
     """
     graph = labels.graph
-    squares = evaluate(SquaredEdgeLengths(graph.n, graph.edges) @ Var("K"), {"K": gram})
+    squares = squared_lengths(graph, gram)
     # An edge that vanished, or fell below zero by rounding, is still a way.
     least = np.finfo(float).eps * float(np.max(graph.sqdist))
     lengths = graph.adjacency(np.sqrt(np.maximum(squares, least)))

@@ -165,9 +165,7 @@ def edge_changes(graph: NeighborGraph, Y: ArrayLike) -> Array:
             f"the embedding has {len(points)} rows but the graph has {graph.n} nodes: pass one "
             "each."
         )
-    i, j = graph.edges.T
-    lengths = np.linalg.norm(points[i] - points[j], axis=1)
-    return np.asarray(lengths / np.sqrt(graph.sqdist) - 1.0)
+    return np.asarray(graph.lengths(points) / np.sqrt(graph.sqdist) - 1.0)
 
 
 def edge_errors(graph: NeighborGraph, Y: ArrayLike) -> EdgeErrors:

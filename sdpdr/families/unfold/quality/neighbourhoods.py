@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 from sklearn import manifold
 
 from sdpdr.base import checks as validate
@@ -12,7 +11,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.graphs.search import BLOCK, blocks
-from sdpdr.graphs.space import Euclidean, Space, make_space, sqdist_to_all
+from sdpdr.graphs.space import Euclidean, Space, make_space
 
 # Up to this many points every one is looked at; of more, so many drawn at random.
 SAMPLE = 2000
@@ -129,7 +128,7 @@ def kept_neighbours(space: Space, guess: Space, k: int, rows: Index) -> float:
         return float(manifold.trustworthiness(space.X, guess.X, n_neighbors=k))
     excess = 0.0
     for part in blocks(rows, max(1, BLOCK // n)):
-        ranks = _ranks(_sqdist(space, part), part, guess.nearest(k, rows=part))
+        ranks = _ranks(space.sqdist_to_all(part), part, guess.nearest(k, rows=part))
         excess += float(np.maximum(ranks - k, 0).sum())
     return 1.0 - 2.0 * excess / (len(rows) * k * (2.0 * n - 3.0 * k - 1.0))
 
@@ -164,13 +163,6 @@ def points_of(name: str, Y: ArrayLike) -> Array:
     if missing.size:
         raise DataError(f"{name} has NaN or infinity in rows {listed(missing)}.")
     return array
-
-
-def _sqdist(space: Space, rows: Index) -> Array:
-    """Squared distances of some points (rows) to all."""
-    if isinstance(space, Euclidean):
-        return np.asarray(cdist(space.X[rows], space.X, "sqeuclidean"))
-    return sqdist_to_all(space, rows)
 
 
 def _ranks(sqdist: Array, rows: Index, near: Index) -> Index:
