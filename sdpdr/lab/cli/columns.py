@@ -24,7 +24,7 @@ from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
 from sdpdr.lab.tables.cells import SEPARATORS, is_missing
 from sdpdr.lab.tables.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.tables.files import HEADER, names_beside, read_table
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 from sdpdr.lab.tables.text_files import at_hand, called
 
 SCALES = ("none", "standard", "robust")
@@ -79,7 +79,7 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--color COLUMN", "colours the figure; not used as a coordinate")
 
 
-def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
+def read(args: Namespace, also_written: Sequence[str] = ()) -> FileTable:
     """The table that a command line names; what is kept beside points stays as it is written."""
     kept = [*args.id, *args.label, *([] if args.color is None else [args.color]), *also_written]
     with at_hand(args.file) as file:
@@ -108,18 +108,18 @@ def listed(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DividedTable:
     """A table in two parts.
 
     Attributes
     ----------
-    points : Frame
+    points : FileTable
         The coordinates.
     kept : mapping from name to array of shape (n,)
         What is written beside the embedding, in the order of the file.
     colour : str or None
         The column that colours a figure.
-    frame : Frame
+    frame : FileTable
         All columns of these rows.
     rows : array of int
         Which rows of the file these are, from zero on.
@@ -129,10 +129,10 @@ class Table:
         Why there may be too few coordinates; empty where nothing speaks for it.
     """
 
-    points: Frame
+    points: FileTable
     kept: Mapping[str, np.ndarray]
     colour: str | None
-    frame: Frame
+    frame: FileTable
     rows: Index
     set_aside: Mapping[str, str]
     doubt: str
@@ -156,13 +156,13 @@ class Table:
 
 
 def divided(
-    frame: Frame, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
-) -> Table:
+    frame: FileTable, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
+) -> DividedTable:
     """The coordinates of a table, and what is kept beside them.
 
     Parameters
     ----------
-    frame : Frame
+    frame : FileTable
     args : Namespace
         Who names columns decides; of the others, the numbers of rows, ids and words are no
         coordinates, and a line says so.
@@ -192,7 +192,7 @@ def divided(
         tell_totals(frame, kept)
     colour, rows = _colour(args, found, kept), np.arange(frame.n)
     set_aside = {} if args.columns else found
-    table = Table(points, kept, colour, frame, rows, set_aside, doubt)
+    table = DividedTable(points, kept, colour, frame, rows, set_aside, doubt)
     if not distances:
         return complete(
             table,
@@ -204,7 +204,7 @@ def divided(
     return table
 
 
-def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str]:
+def _recognised(frame: FileTable, known: set[str], distances: bool) -> dict[str, str]:
     """Columns that are no coordinates though nobody has said so, and what they are.
 
     Numbers of a table of distances are distances.
@@ -217,7 +217,7 @@ def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str
     return found if len(found) < len(left) else {}
 
 
-def _with_truths(points: Frame, distances: bool) -> Frame:
+def _with_truths(points: FileTable, distances: bool) -> FileTable:
     """Coordinates with ones and zeros for true and false."""
     read = {} if distances else {name: truths_of(points.columns[name]) for name in points.columns}
     truths = {name: column for name, column in read.items() if column is not None}
@@ -227,7 +227,7 @@ def _with_truths(points: Frame, distances: bool) -> Frame:
     return replace(points, columns=MappingProxyType({**points.columns, **truths}))
 
 
-def _doubt(points: Frame, found: Mapping[str, str]) -> str:
+def _doubt(points: FileTable, found: Mapping[str, str]) -> str:
     """What there is to say of a picture of few columns, since the others hold words."""
     words = [repr(name) for name, kind in found.items() if kind == "words"]
     left = [repr(name) for name in points.columns]
@@ -250,7 +250,7 @@ def _as_kept(column: np.ndarray) -> np.ndarray:
     return np.array(["" if entry != entry else str(int(entry)) for entry in column], dtype=object)
 
 
-def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
+def _tell(frame: FileTable, found: Mapping[str, str], known: set[str]) -> None:
     """Say which columns are no coordinates though nobody has asked for it."""
     if not set(frame.index) <= known:
         them = "it" if len(frame.index) == 1 else "them"
@@ -272,7 +272,7 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
         )
 
 
-def _tell_colour(frame: Frame, args: Namespace, distances: bool) -> None:
+def _tell_colour(frame: FileTable, args: Namespace, distances: bool) -> None:
     """Say of numbers that colour a figure that they are no coordinates therefore."""
     name = args.color
     other = (*args.id, *args.label, *args.drop)
@@ -303,7 +303,7 @@ def _classes_of(column: np.ndarray) -> set[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class ColumnUnits:
     """x -> (x - centre) / spread, column by column."""
 
     centre: Array
@@ -314,7 +314,7 @@ class Scaling:
         return np.asarray((X - self.centre) / self.spread)
 
 
-def scaling(how: str | None, X: Array, names: Sequence[str]) -> Scaling:
+def scaling(how: str | None, X: Array, names: Sequence[str]) -> ColumnUnits:
     """Units of the columns of X, by ``--scale``; nothing said leaves them as they are.
 
     Columns that are constant keep their unit. Where nothing was said and spreads differ a
@@ -323,15 +323,15 @@ def scaling(how: str | None, X: Array, names: Sequence[str]) -> Scaling:
     if how in (None, "none"):
         if how is None:
             _tell_spreads(X, names)
-        return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        return ColumnUnits(np.zeros(X.shape[1]), np.ones(X.shape[1]))
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
     known = points(X)
     if how == "standard":
         fitted = StandardScaler().fit(known)
-        return Scaling(fitted.mean_, fitted.scale_)
+        return ColumnUnits(fitted.mean_, fitted.scale_)
     fitted = RobustScaler().fit(known)
-    return Scaling(fitted.center_, fitted.scale_)
+    return ColumnUnits(fitted.center_, fitted.scale_)
 
 
 def refuse_coordinates(args: Namespace) -> None:
@@ -346,7 +346,7 @@ def refuse_coordinates(args: Namespace) -> None:
         raise DataError(f"--scale {how} is about coordinates; these are distances: leave it out.")
 
 
-def _tell_doubts(points: Frame) -> None:
+def _tell_doubts(points: FileTable) -> None:
     """Say which of the coordinates may be none."""
     for name in points.columns:
         column = points.values(name)

@@ -35,7 +35,7 @@ from sdpdr.lab.cli.console import (
 )
 from sdpdr.lab.cli.gaps import COMPLETED
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
-from sdpdr.lab.cli.learned import Fit, fitted
+from sdpdr.lab.cli.learned import FittedRows, fitted
 from sdpdr.lab.cli.methods import (
     METHODS,
     described,
@@ -232,7 +232,7 @@ def _given(args: Namespace) -> dict[str, Any]:
     return {name: told[name] for name in FLAGS if told[name] is not None}
 
 
-def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.Scaling:
+def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.ColumnUnits:
     how = "none" if args.metric == "precomputed" else args.scale
     return columns.scaling(how, X, names)
 
@@ -260,7 +260,7 @@ def _distances(X: Array, file: str, args: Namespace) -> Array:
 
 
 def _files(
-    found: Fit, args: Namespace, table: columns.Table, record: Mapping[str, Any]
+    found: FittedRows, args: Namespace, table: columns.DividedTable, record: Mapping[str, Any]
 ) -> dict[Path, Writer]:
     files: dict[Path, Writer] = {}
     Y, kept = found.Y, dict(table.kept)
@@ -277,14 +277,14 @@ def _files(
     return files
 
 
-def _names(found: Fit, args: Namespace) -> list[str]:
+def _names(found: FittedRows, args: Namespace) -> list[str]:
     """What the coordinates of the embedding are called."""
     labels = find_method(args.method).labels
     known = args.labels if labels is not None and labels.sets_dimension else ()
     return columns.place_names(found.Y.shape[1], known)
 
 
-def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
+def _record(found: FittedRows, args: Namespace, file: str, X: Array) -> dict[str, Any]:
     sample = {"sample": len(found.rows)} if found.is_sample else {}
     return {
         **answers.record(found.learned, find_method(args.method)),
@@ -299,7 +299,7 @@ def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
     }
 
 
-def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
+def _tell(found: FittedRows, args: Namespace, record: Mapping[str, Any]) -> None:
     if not (args.out or args.figure or args.record or args.save):
         note("nothing is written: --out, --figure, --record and --save say where to.")
     _tell_flat(found.Y, _names(found, args))

@@ -15,8 +15,8 @@ from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.tables.cells import is_missing
 
 if TYPE_CHECKING:
-    from sdpdr.lab.cli.columns import Table
-    from sdpdr.lab.tables.frame import Frame
+    from sdpdr.lab.cli.columns import DividedTable
+    from sdpdr.lab.tables.frame import FileTable
 
 # How spreadsheets and statistical offices call rows of totals and means, in some languages.
 _TOTAL = re.compile(
@@ -30,13 +30,13 @@ COMPLETED = "--method distance_completion"
 
 
 def complete(
-    table: Table,
+    table: DividedTable,
     missing: str,
     *,
     in_time: bool,
     may_be_distances: bool,
     needed: Sequence[str] = (),
-) -> Table:
+) -> DividedTable:
     """The rows whose coordinates are all known and finite, by ``--missing``.
 
     If rows are dropped, so are those without an entry in the columns that are needed.
@@ -47,7 +47,7 @@ def complete(
     return table if whole.all() else _some_rows(table, whole)
 
 
-def _with_entries(frame: Frame, needed: Sequence[str], whole: np.ndarray) -> np.ndarray:
+def _with_entries(frame: FileTable, needed: Sequence[str], whole: np.ndarray) -> np.ndarray:
     """Rows that have an entry in all of some columns; a line tells which lack one."""
     lacking = whole & without_entry(frame, needed)
     if not lacking.any():
@@ -62,7 +62,7 @@ def _with_entries(frame: Frame, needed: Sequence[str], whole: np.ndarray) -> np.
     return whole & ~lacking
 
 
-def without_entry(frame: Frame, names: Sequence[str]) -> np.ndarray:
+def without_entry(frame: FileTable, names: Sequence[str]) -> np.ndarray:
     """For every row whether it has no entry in one of some columns."""
     gone = np.zeros(frame.n, dtype=bool)
     for name in names:
@@ -72,7 +72,7 @@ def without_entry(frame: Frame, names: Sequence[str]) -> np.ndarray:
 
 
 def _with_coordinates(
-    table: Table, missing: str, in_time: bool, may_be_distances: bool
+    table: DividedTable, missing: str, in_time: bool, may_be_distances: bool
 ) -> np.ndarray:
     """Rows whose coordinates are all known and finite; a line tells which are not, or an error."""
     X = table.points.numbers()
@@ -108,7 +108,7 @@ def _with_coordinates(
     raise DataError(f"{said} --missing drop leaves those rows out, {others}")
 
 
-def _some_rows(table: Table, chosen: np.ndarray) -> Table:
+def _some_rows(table: DividedTable, chosen: np.ndarray) -> DividedTable:
     """Rows of a table, by a mask, and beside them where each stands in the file."""
     lines = table.frame.lines
     name = "row" if lines is None else "line"
@@ -125,7 +125,7 @@ def _some_rows(table: Table, chosen: np.ndarray) -> Table:
     )
 
 
-def tell_totals(frame: Frame, kept: Mapping[str, np.ndarray]) -> None:
+def tell_totals(frame: FileTable, kept: Mapping[str, np.ndarray]) -> None:
     """Say of a first or last row that it is called a total, as no other row is."""
     for name, column in kept.items():
         called = [_TOTAL.fullmatch(str(entry).strip(" :")) is not None for entry in column]

@@ -40,20 +40,20 @@ from sdpdr.families.regress.maps import (
     LinearExtension,
 )
 from sdpdr.families.regress.ridge import LinearMapping
-from sdpdr.lab.cli.columns import Scaling, place_names
+from sdpdr.lab.cli.columns import ColumnUnits, place_names
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class SavedMap:
     """A map of new points, and what it is to be given.
 
     Attributes
     ----------
     extension : Extension
-    scaling : Scaling
+    scaling : ColumnUnits
     columns : sequence of str
         Of the table that it was learned from, in order.
     method : str
@@ -62,7 +62,7 @@ class Model:
     """
 
     extension: Extension
-    scaling: Scaling
+    scaling: ColumnUnits
     columns: Sequence[str]
     method: str
     places: Sequence[str]
@@ -106,11 +106,11 @@ class Model:
 def model_of(
     learned: Any,
     X: Array,
-    scaling: Scaling,
+    scaling: ColumnUnits,
     columns: Sequence[str],
     method: str,
     places: Sequence[str],
-) -> Model:
+) -> SavedMap:
     """What a fitted estimator knows of new points.
 
     Raises
@@ -135,10 +135,10 @@ def model_of(
         extension = _restored("linear", X, mapping(X), 0.0, 1)
         extension.nearest = np.sort(extension._others()[0])
         extension.mapping = mapping
-    return Model(extension, scaling, columns, method, places)
+    return SavedMap(extension, scaling, columns, method, places)
 
 
-def read_model(path: Path) -> Model:
+def read_model(path: Path) -> SavedMap:
     """Read a file that ``--save`` wrote.
 
     Raises
@@ -160,7 +160,7 @@ def read_model(path: Path) -> Model:
         extension = _restored(kind, arrays["points"], arrays["embedding"], missed, k)
         extension.nearest = arrays["nearest"]
         _ADOPT[kind](extension, arrays)
-        scaling = Scaling(arrays["centre"], arrays["spread"])
+        scaling = ColumnUnits(arrays["centre"], arrays["spread"])
         if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
             raise ValueError("its units are of other columns")
         # Files of 0.1 before it was released have no names of places.
@@ -169,7 +169,7 @@ def read_model(path: Path) -> Model:
         raise FileFormatError(
             f"{path} is no model of `sdpdr embed --save` that this version reads: {error}."
         ) from None
-    return Model(extension, scaling, about["columns"], about["method"], places)
+    return SavedMap(extension, scaling, about["columns"], about["method"], places)
 
 
 def _parts(extension: Extension) -> dict[str, np.ndarray]:

@@ -32,9 +32,9 @@ from sdpdr.lab.cli.console import (
 )
 from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import Exit, add_argument, add_command
-from sdpdr.lab.cli.saved import SUFFIX, Model, read_model
+from sdpdr.lab.cli.saved import SUFFIX, SavedMap, read_model
 from sdpdr.lab.tables.files import WRITABLE, require_writer, write_table
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 
 # One point in twenty of those that the model was learned from has less.
 _STRANGE = 0.05
@@ -86,7 +86,7 @@ def run(args: Namespace) -> Exit:
     return Exit.OK
 
 
-def _model(args: Namespace) -> Model:
+def _model(args: Namespace) -> SavedMap:
     """The model; an error says so if it and the table were named in the other order."""
     try:
         return read_model(args.model)
@@ -106,7 +106,7 @@ def _is_model(path: Path) -> bool:
     return True
 
 
-def _columns(model: Model, frame: Frame, args: Namespace) -> list[str]:
+def _columns(model: SavedMap, frame: FileTable, args: Namespace) -> list[str]:
     """The columns of the model, by name; or those named, in its order."""
     if args.columns and len(args.columns) != len(model.columns):
         raise DataError(
@@ -123,7 +123,7 @@ def _columns(model: Model, frame: Frame, args: Namespace) -> list[str]:
     return wanted
 
 
-def _way(frame: Frame, wanted: Sequence[str]) -> str:
+def _way(frame: FileTable, wanted: Sequence[str]) -> str:
     """What to do if columns are missing: to name those that are called nearly so, if all are."""
     free = [name for name in frame.columns if name not in wanted]
     meant = [name if name in frame.columns else nearest_name(name, free) for name in wanted]
@@ -133,7 +133,7 @@ def _way(frame: Frame, wanted: Sequence[str]) -> str:
     return "Rename the columns, or name with --columns as many in this order."
 
 
-def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
+def _tell_others(frame: FileTable, table: columns.DividedTable, args: Namespace) -> None:
     """Say which columns the model does not know."""
     known = {*args.columns, *table.kept, *args.drop}
     others = [name for name in frame.columns if name not in known]
@@ -142,7 +142,7 @@ def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
 
 
 def _files(
-    Y: Array, trust: Array, table: columns.Table, model: Model, args: Namespace
+    Y: Array, trust: Array, table: columns.DividedTable, model: SavedMap, args: Namespace
 ) -> dict[Path, Writer]:
     files: dict[Path, Writer] = {}
     if args.out is not None:
@@ -156,7 +156,7 @@ def _files(
     return files
 
 
-def _tell(model: Model, trust: Array, rows: Index, file: str, args: Namespace) -> None:
+def _tell(model: SavedMap, trust: Array, rows: Index, file: str, args: Namespace) -> None:
     if not (args.out or args.figure):
         note("nothing is written: --out and --figure say where to.")
     strange = rows[trust < _STRANGE]

@@ -8,7 +8,7 @@ import numpy as np
 
 from sdpdr.base import errors
 from sdpdr.base.errors import SdpdrError
-from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.fields import TomlTable
 from sdpdr.program import Solution, Status
 
 PROVENANCES = ("analytic", "certified", "paper")
@@ -48,7 +48,7 @@ class Size:
     edges: int | None = 0
 
     @classmethod
-    def read(cls, table: Table, *, with_edges: bool = True) -> Size:
+    def read(cls, table: TomlTable, *, with_edges: bool = True) -> Size:
         """From the table ``[size]``."""
         if not with_edges:
             table.allow("n")
@@ -105,7 +105,7 @@ class Expectation:
     error: str | None = None
 
     @classmethod
-    def read(cls, table: Table) -> Expectation:
+    def read(cls, table: TomlTable) -> Expectation:
         """From the table ``[expect]``.
 
         Raises
@@ -177,7 +177,7 @@ class Expectation:
         return Finding("value", wanted, words, bool(off <= self.rtol))
 
 
-def _bounds(table: Table) -> tuple[float | None, float | None]:
+def _bounds(table: TomlTable) -> tuple[float | None, float | None]:
     """Both bounds on the value, or none."""
     if "lower" not in table and "upper" not in table:
         return None, None

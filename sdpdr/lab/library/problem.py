@@ -16,7 +16,7 @@ from sdpdr.base.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.expectation import Expectation
 from sdpdr.lab.library.families import find_family, shelf
-from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.fields import TomlTable
 from sdpdr.lab.library.vocabulary import METHODS, relation
 from sdpdr.model import Model
 from sdpdr.program import SDP, Status, read_sdpa
@@ -80,7 +80,7 @@ _WITHOUT_ANSWER = {"dual infeasible": Status.INFEASIBLE, "primal infeasible": St
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownAnswer:
     """What is known of an answer beforehand.
 
     Attributes
@@ -108,7 +108,7 @@ class Known:
 
         Examples
         --------
-        >>> Known(lower=2.0, upper=4.0).off(5.0), Known(lower=2.0, upper=4.0).off(3.0)
+        >>> KnownAnswer(lower=2.0, upper=4.0).off(5.0), KnownAnswer(lower=2.0, upper=4.0).off(3.0)
         (0.25, 0.0)
         """
         if self.lower is None and self.upper is None:
@@ -199,7 +199,7 @@ class Problem:
         if self.card is None:
             raise CardError(f"{self.name} is a file: it has no recipe that could be varied.")
         method = {**self.card.method, **changes}
-        table = Table(f"{self.name} as {variant!r}", "method", method)
+        table = TomlTable(f"{self.name} as {variant!r}", "method", method)
         table.call("name", METHODS)
         if "isometry" in table:
             table.attempt("isometry", relation)
@@ -230,7 +230,7 @@ class Problem:
         assert self.path is not None
         return read_sdpa(self.path)
 
-    def known(self, sdp: SDP | None = None) -> Known:
+    def known(self, sdp: SDP | None = None) -> KnownAnswer:
         """What is known of the answer.
 
         Parameters
@@ -241,12 +241,12 @@ class Problem:
         if self.card is not None:
             return _known(self.card.expect)
         if not self.optimal or sdp is None:
-            return Known()
+            return KnownAnswer()
         if self.optimal in _WITHOUT_ANSWER:
-            return Known(_WITHOUT_ANSWER[self.optimal])
+            return KnownAnswer(_WITHOUT_ANSWER[self.optimal])
         shown = float(self.optimal)
         value = (1.0 if sdp.maximize else -1.0) * (shown - sdp.constant)
-        return Known(Status.SOLVED, value, value, _last_digit(self.optimal))
+        return KnownAnswer(Status.SOLVED, value, value, _last_digit(self.optimal))
 
     @cached_property
     def digest(self) -> str:
@@ -295,11 +295,11 @@ def read_optimal_values(path: str | Path) -> dict[str, str]:
     return values
 
 
-def _known(expect: Expectation) -> Known:
+def _known(expect: Expectation) -> KnownAnswer:
     status = None if expect.error else Status[expect.status]
     lower = expect.lower if expect.value is None else expect.value
     upper = expect.upper if expect.value is None else expect.value
-    return Known(status, lower, upper, expect.rtol)
+    return KnownAnswer(status, lower, upper, expect.rtol)
 
 
 def _as_written(method: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ LIMITATIONS = (
 
 
 @dataclass(frozen=True)
-class Sizes:
+class DemoSizes:
     """How much is done.
 
     Attributes
@@ -66,7 +66,7 @@ class Sizes:
     solvers: tuple[str, ...] = tuple(SOLVERS)
 
 
-QUICK = Sizes(
+QUICK = DemoSizes(
     roll=120, digits=200, compared=12, jobs=None, solvers=("lowrank", "mosek", "clarabel", "scs")
 )
 
@@ -87,7 +87,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
         Whether both unfoldings are certified.
     """
     out.mkdir(parents=True, exist_ok=True)
-    sizes = QUICK if quick else Sizes()
+    sizes = QUICK if quick else DemoSizes()
     watch = Deadline()
     said = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -183,7 +183,7 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
     return section, solution
 
 
-def compare_all(sizes: Sizes) -> tuple[Section, Comparison]:
+def compare_all(sizes: DemoSizes) -> tuple[Section, Comparison]:
     """One small instance through every solver, in each form that it takes."""
     X, _ = datasets.swiss_roll(sizes.compared, seed=0)
     graph = graphs.knn(X, n_neighbors=4)

@@ -44,7 +44,7 @@ HONESTY: Mapping[str, str] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """A column.
 
     Attributes
@@ -61,22 +61,22 @@ class Column:
     holds: str
 
 
-def _part(name: str) -> tuple[Column, ...]:
+def _part(name: str) -> tuple[ResultColumn, ...]:
     with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["part"] == name]
-    return tuple(Column(row["name"], row["kind"], row["holds"]) for row in rows)
+    return tuple(ResultColumn(row["name"], row["kind"], row["holds"]) for row in rows)
 
 
-IDENTITY: tuple[Column, ...] = _part("identity")
+IDENTITY: tuple[ResultColumn, ...] = _part("identity")
 """What a run is; all of it is known beforehand."""
 
-FINDINGS: tuple[Column, ...] = _part("findings")
+FINDINGS: tuple[ResultColumn, ...] = _part("findings")
 """What a run found; the same each time, for solvers that repeat themselves."""
 
-MEASUREMENTS: tuple[Column, ...] = _part("measurements")
+MEASUREMENTS: tuple[ResultColumn, ...] = _part("measurements")
 """What differs each time."""
 
-COLUMNS: tuple[Column, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
+COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
 """All columns, in order."""
 
 

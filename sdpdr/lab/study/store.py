@@ -24,7 +24,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.files import write_file
 from sdpdr.lab.study import journal
-from sdpdr.lab.study.journal import Journal
+from sdpdr.lab.study.journal import ResultsJournal
 from sdpdr.lab.study.rows import frame_of
 from sdpdr.lab.study.schema import COLUMNS, fitted
 
@@ -78,7 +78,7 @@ class Results:
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.path = Path(path)
-        self.journal = Journal(self.path.with_suffix(journal.SUFFIX))
+        self.journal = ResultsJournal(self.path.with_suffix(journal.SUFFIX))
         if self.path.suffix != SUFFIX:
             raise FileFormatError(f"results {self.path}: expected a file called *{SUFFIX}.")
         is_there = self.path.is_file()

@@ -32,7 +32,7 @@ from sdpdr.lab.tables.first_lines import (
     question_header,
     require_no_title,
 )
-from sdpdr.lab.tables.form import Columns, Form, without_percent
+from sdpdr.lab.tables.form import Form, GrowingColumns, without_percent
 from sdpdr.lab.tables.lines import are_even, cells_of, torn, without_notes
 from sdpdr.lab.tables.text_files import encoding_of, opened
 
@@ -246,7 +246,7 @@ def _read(
         if is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
         named, names = _named(path.name, first, form, header)
-        columns = Columns(names, form, texts, as_written)
+        columns = GrowingColumns(names, form, texts, as_written)
         body = chain(first[1 if named else 0 :], rows)
         with show_count(None, f"reading {path.name}", path.stat().st_size) as count:
             before = 0

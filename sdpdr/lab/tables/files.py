@@ -19,7 +19,7 @@ from sdpdr.base.columns import UNNAMED, is_named_as_id, told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.lab.tables.delimited import read_text
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 from sdpdr.lab.tables.text_files import COMPRESSED
 
 HEADER = ("auto", "yes", "no")
@@ -42,7 +42,7 @@ def read_table(
     without: Collection[int] = (),
     transpose: bool = False,
     as_written: Collection[str] = (),
-) -> Frame:
+) -> FileTable:
     r"""Read a table.
 
     Parameters
@@ -119,7 +119,7 @@ def read_table(
             as_written=lambda name: name in as_written or is_named_as_id(name),
         )
         columns = text.columns
-        found = Frame(
+        found = FileTable(
             path.name,
             columns,
             text.lines,
@@ -144,7 +144,7 @@ def read_table(
         columns = _READERS[suffix](path, key)
         if transpose:
             columns = _transposed(path, columns)
-        found = Frame(path.name, columns, named=suffix == ".parquet")
+        found = FileTable(path.name, columns, named=suffix == ".parquet")
     if any(len(column) == 0 for column in columns.values()):
         raise FileFormatError(
             f"{path.name} names columns ({', '.join(columns)}) and has no row below them. Give it "

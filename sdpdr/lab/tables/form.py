@@ -56,7 +56,7 @@ class Form:
         return [ungrouped(cell, self.thousands, self.decimal) for cell in cells]
 
 
-class Columns:
+class GrowingColumns:
     """Columns that are read some rows at a time: floats, or the cells of those that are kept.
 
     Attributes

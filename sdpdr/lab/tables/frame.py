@@ -27,7 +27,7 @@ _FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class FileTable:
     """Named columns as a file has them.
 
     Parameters
@@ -80,7 +80,7 @@ class Frame:
         """How a text file was read, in words; empty if as everybody expects."""
         return words_of(self.separator, self.decimal)
 
-    def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> Frame:
+    def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> FileTable:
         """Keep the columns named (all but the index if none is), less those dropped.
 
         Raises
@@ -175,7 +175,7 @@ class Frame:
         few = len(outside) <= _FEW and all(numeric[first:last])
         return [self.lines[row] for row in outside] if few else []
 
-    def rows(self, kept: np.ndarray) -> Frame:
+    def rows(self, kept: np.ndarray) -> FileTable:
         """The table of some rows, by a mask."""
         rows = np.flatnonzero(kept)
         lines = self.lines and [self.lines[int(row)] for row in rows]

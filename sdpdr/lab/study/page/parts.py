@@ -58,7 +58,7 @@ def toned(values: Iterable[Any], tone: str, chosen: Iterable[Any] | None = None)
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """How a column of a table is shown.
 
     Attributes
@@ -84,9 +84,9 @@ class Column:
 
         Examples
         --------
-        >>> Column("gap", ".1e").show(2.3e-8), Column("memory", "bytes").show(3.5e6)
+        >>> Heading("gap", ".1e").show(2.3e-8), Heading("memory", "bytes").show(3.5e6)
         ('2.3e-08', '3.5 MB')
-        >>> Column("gap", ".1e").show(float("nan")), Column("why").show("")
+        >>> Heading("gap", ".1e").show(float("nan")), Heading("why").show("")
         ('–', '–')
         """
         value = value_of(cell)
@@ -99,18 +99,18 @@ class Column:
         return format(int(value) if self.style == "d" else value, self.style)
 
 
-def _known() -> Iterator[tuple[str, Column]]:
+def _known() -> Iterator[tuple[str, Heading]]:
     """What is known of columns, by their names in frames."""
     with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             title = row["title"] or row["name"]
-            yield row["name"], Column(title, row["style"], row["hint"])
+            yield row["name"], Heading(title, row["style"], row["hint"])
     for word, words in HONESTY.items():
-        yield word or "none", Column(word or "no claim", "d", words)
+        yield word or "none", Heading(word or "no claim", "d", words)
 
 
-_KNOWN: Mapping[str, Column] = dict(_known())
-_BY_TITLE: Mapping[str, Column] = {known.title: known for known in _KNOWN.values()}
+_KNOWN: Mapping[str, Heading] = dict(_known())
+_BY_TITLE: Mapping[str, Heading] = {known.title: known for known in _KNOWN.values()}
 
 
 def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -125,7 +125,7 @@ def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     return frame[[*names]].rename(columns={name: known.title for name, known in _KNOWN.items()})
 
 
-def column(title: str) -> Column:
+def column(title: str) -> Heading:
     """How a column of this title is shown; what has no style is text.
 
     Examples
@@ -133,7 +133,7 @@ def column(title: str) -> Column:
     >>> column("gap").style, column("instance").is_number
     ('.1e', False)
     """
-    return _BY_TITLE.get(title, Column(title))
+    return _BY_TITLE.get(title, Heading(title))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class Table:
     is_long: bool = False
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Heading]:
         """How each of its columns is shown."""
         return [column(title) for title in self.frame.columns]
 
