@@ -24,6 +24,7 @@ from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
 from sdpdr.lab.tables.cells import SEPARATORS, is_missing
 from sdpdr.lab.tables.delimited import DECIMALS, THOUSANDS
 from sdpdr.lab.tables.files import HEADER, names_beside, read_table
+from sdpdr.lab.tables.form import Form
 from sdpdr.lab.tables.frame import FileTable
 from sdpdr.lab.tables.text_files import at_hand, called
 
@@ -82,22 +83,21 @@ def add_reading(add: Callable[..., None]) -> None:
 def read(args: Namespace, also_written: Sequence[str] = ()) -> FileTable:
     """The table that a command line names; what is kept beside points stays as it is written."""
     kept = [*args.id, *args.label, *([] if args.color is None else [args.color]), *also_written]
+    form = Form(
+        header=args.header,
+        separator=args.sep or "",
+        decimal=args.decimal or "",
+        skip=args.skip,
+        thousands=args.thousands or "",
+        percent=args.percent,
+        unknown=args.na_values,
+        without=args.drop_lines,
+        transpose=args.transpose,
+        as_written=kept,
+    )
     with at_hand(args.file) as file:
-        frame = read_table(
-            file,
-            key=args.key,
-            header=args.header,
-            separator=args.sep,
-            decimal=args.decimal,
-            skip=args.skip,
-            thousands=args.thousands,
-            percent=args.percent,
-            unknown=args.na_values,
-            without=args.drop_lines,
-            transpose=args.transpose,
-            as_written=kept,
-        )
-    if frame.manner and args.sep is None:
+        frame = read_table(file, form, key=args.key)
+    if frame.manner and not args.sep:
         note(f"{frame.file}: {frame.manner}")
     return frame
 
@@ -209,7 +209,7 @@ def _recognised(frame: FileTable, known: set[str], distances: bool) -> dict[str,
 
     Numbers of a table of distances are distances.
     """
-    if frame.separator is None and not frame.named:
+    if not frame.separator and not frame.named:
         return {}  # arrays
     left = [name for name in frame.columns if name not in known and name not in frame.index]
     found = {name: kind for name in left if (kind := kind_of(frame, name, distances))}
