@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -21,12 +21,13 @@ from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
+from sdpdr.lab.cli.options import whole
 from sdpdr.lab.tables.cells import SEPARATORS, is_missing
 from sdpdr.lab.tables.delimited import DECIMALS, THOUSANDS
-from sdpdr.lab.tables.files import HEADER, names_beside, read_table
+from sdpdr.lab.tables.files import HEADER, read_table
 from sdpdr.lab.tables.form import Form
 from sdpdr.lab.tables.frame import FileTable
-from sdpdr.lab.tables.text_files import at_hand, called
+from sdpdr.lab.tables.text_files import at_hand
 
 SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
@@ -39,9 +40,10 @@ _NAMELESS = {
     "it": ("column has no name, so it is", "it a name if it is a coordinate"),
     "them": ("columns have no name, so they are", "them names if they are coordinates"),
 }
-# Stands for a file beside the table, whose name is not known before.
-BESIDE = Path()
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+_count = partial(whole, least=0, what="a number of lines")
 
 
 def add_reading(add: Callable[..., None]) -> None:
@@ -194,13 +196,7 @@ def divided(
     set_aside = {} if args.columns else found
     table = DividedTable(points, kept, colour, frame, rows, set_aside, doubt)
     if not distances:
-        return complete(
-            table,
-            args.missing,
-            in_time=bool(getattr(args, "actions", None)),
-            may_be_distances=hasattr(args, "metric"),
-            needed=needed,
-        )
+        return complete(table, args, needed)
     return table
 
 
@@ -375,12 +371,6 @@ def _tell_spreads(X: Array, names: Sequence[str]) -> None:
         )
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"expected a number of lines, got {text!r}")
-    return int(text)
-
-
 def _lines(text: str) -> list[int]:
     return [_count(part) for part in listed(text)]
 
@@ -392,13 +382,6 @@ def _separator(text: str) -> str:
     return found
 
 
-def tell_names(path: Path, beside: Iterable[str], names: Sequence[str]) -> None:
-    """Say which columns beside an embedding are written by another name than they have."""
-    for name, written in names_beside(beside, names).items():
-        if written != name and path.suffix != ".npy":
-            note(f"{path.name}: {name!r} is a name of the embedding; that column is {written!r}.")
-
-
 def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
     """What coordinates that were found are called: by the columns of those known, if there are any.
 
@@ -408,11 +391,3 @@ def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
     (['y1', 'y2'], ['lon_found', 'lat_found'])
     """
     return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]
-
-
-def figure_path(args: Namespace) -> Path | None:
-    """Where a picture is drawn: as said, beside the table, or nowhere."""
-    if args.figure is not BESIDE:
-        return None if args.figure is None else Path(args.figure)
-    name = called(args.file)
-    return Path(f"{name.partition('.')[0] or name}-embedding.png")

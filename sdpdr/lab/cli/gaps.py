@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,20 +30,13 @@ COMPLETED = "--method distance_completion"
 """What serves distances with gaps."""
 
 
-def complete(
-    table: DividedTable,
-    missing: str,
-    *,
-    in_time: bool,
-    may_be_distances: bool,
-    needed: Sequence[str] = (),
-) -> DividedTable:
+def complete(table: DividedTable, args: Namespace, needed: Sequence[str] = ()) -> DividedTable:
     """The rows whose coordinates are all known and finite, by ``--missing``.
 
     If rows are dropped, so are those without an entry in the columns that are needed.
     """
-    whole = _with_coordinates(table, missing, in_time, may_be_distances)
-    if missing == "drop":
+    whole = _with_coordinates(table, args)
+    if args.missing == "drop":
         whole = _with_entries(table.frame, needed, whole)
     return table if whole.all() else _some_rows(table, whole)
 
@@ -71,9 +65,7 @@ def without_entry(frame: FileTable, names: Sequence[str]) -> np.ndarray:
     return gone
 
 
-def _with_coordinates(
-    table: DividedTable, missing: str, in_time: bool, may_be_distances: bool
-) -> np.ndarray:
+def _with_coordinates(table: DividedTable, args: Namespace) -> np.ndarray:
     """Rows whose coordinates are all known and finite; a line tells which are not, or an error."""
     X = table.points.numbers()
     gone = ~np.isfinite(X)
@@ -89,20 +81,20 @@ def _with_coordinates(
     said = f"{file}: rows with coordinates that are {what}: {rows}. Their columns: {listed(names)}."
     if lines is not None:
         said += f" Lines of the file: {listed([lines[row] for row in left.tolist()])}."
-    if missing == "drop" and in_time:
+    if args.missing == "drop" and getattr(args, "actions", None):
         raise DataError(
             f"{said} --actions says what was done from each row to the next, so that none can be "
             "left out: fill them in."
         )
     others = "--drop those columns; or fill them in."
-    if X.shape[0] == X.shape[1] and may_be_distances:
+    if X.shape[0] == X.shape[1] and hasattr(args, "metric"):
         others += (
             " If it holds distances, --metric precomputed says so, and what is missing is not "
             f"known; {COMPLETED} finds places that have all that are known."
         )
     if not whole.any():
         raise DataError(f"{said} No row is without one: {others}")
-    if missing == "drop":
+    if args.missing == "drop":
         note(f"{file}: coordinates of these rows are {what}, and they are left out: {rows}.")
         return whole
     raise DataError(f"{said} --missing drop leaves those rows out, {others}")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ from sdpdr.base.files import Writer
 from sdpdr.families.regress.kernel import KernelChoice
 from sdpdr.families.regress.maps import (
     KINDS,
-    BarycentricExtension,
     Extension,
     KernelExtension,
     LinearExtension,
@@ -159,7 +158,7 @@ def read_model(path: Path) -> SavedMap:
         kind, missed, k = about["map"], about["error"], about["n_neighbors"]
         extension = _restored(kind, arrays["points"], arrays["embedding"], missed, k)
         extension.nearest = arrays["nearest"]
-        _ADOPT[kind](extension, arrays)
+        _adopt(extension, arrays)
         scaling = ColumnUnits(arrays["centre"], arrays["spread"])
         if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
             raise ValueError("its units are of other columns")
@@ -174,17 +173,11 @@ def read_model(path: Path) -> SavedMap:
 
 def _parts(extension: Extension) -> dict[str, np.ndarray]:
     """The arrays of a map."""
+    held = extension.mapping if isinstance(extension, LinearExtension) else extension
+    parts = {name: getattr(held, name) for name in _PARTS[extension.name]}
     if isinstance(extension, KernelExtension):
-        return {
-            "centers": extension.centers,
-            "coef": extension.coef,
-            "intercept": extension.intercept,
-            "gamma": np.array(extension.choice.gamma),
-        }
-    if isinstance(extension, LinearExtension):
-        return {"coef": extension.mapping.coef, "intercept": extension.mapping.intercept}
-    assert isinstance(extension, BarycentricExtension)
-    return {"chosen": extension.chosen}
+        parts["gamma"] = np.array(extension.choice.gamma)
+    return parts
 
 
 def _restored(kind: str, points: Array, Y: Array, error: float, n_neighbors: int) -> Any:
@@ -195,24 +188,20 @@ def _restored(kind: str, points: Array, Y: Array, error: float, n_neighbors: int
     return extension
 
 
-def _adopt_kernel(extension: Any, arrays: Mapping[str, Array]) -> None:
-    extension.centers, extension.coef = arrays["centers"], arrays["coef"]
-    extension.intercept = arrays["intercept"]
-    extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, extension.error, ())
+def _adopt(extension: Any, arrays: Mapping[str, Array]) -> None:
+    """Give a map the arrays that it was written as."""
+    parts = {name: arrays[name] for name in _PARTS[extension.name]}
+    if isinstance(extension, LinearExtension):
+        extension.mapping = LinearMapping(**parts, solver="")
+        return
+    vars(extension).update(parts)
+    if isinstance(extension, KernelExtension):
+        extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, extension.error, ())
 
 
-def _adopt_linear(extension: Any, arrays: Mapping[str, Array]) -> None:
-    extension.mapping = LinearMapping(arrays["coef"], arrays["intercept"], "")
-
-
-def _adopt_chosen(extension: Any, arrays: Mapping[str, Array]) -> None:
-    extension.chosen = arrays["chosen"]
-
-
-_ADOPT: Mapping[str, Callable[[Any, Mapping[str, Array]], None]] = {
-    "kernel": _adopt_kernel,
-    "linear": _adopt_linear,
-    "sparse": _adopt_linear,
-    "barycentric": _adopt_chosen,
-    "landmark": _adopt_chosen,
+# What maps are made of, by their kinds.
+_PARTS: Mapping[str, Sequence[str]] = {
+    "kernel": ("centers", "coef", "intercept"),
+    **dict.fromkeys(("linear", "sparse"), ("coef", "intercept")),
+    **dict.fromkeys(("barycentric", "landmark"), ("chosen",)),
 }
