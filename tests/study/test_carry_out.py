@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sdpdr.lab.library.problem import KnownAnswer, Problem
+from sdpdr.lab.library.expectation import KnownAnswer
+from sdpdr.lab.library.problem import Problem
 from sdpdr.lab.study.carry_out import carry_out
 from sdpdr.lab.study.rows import digest, environment
 from sdpdr.lab.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("psutil", reason="the extra 'study' is not installed")
 
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
-from sdpdr.lab.library.problem import KnownAnswer, Problem, read_optimal_values
+from sdpdr.lab.library.expectation import KnownAnswer
+from sdpdr.lab.library.problem import Problem, read_optimal_values
 from sdpdr.lab.study.run import shuffled
 from sdpdr.lab.study.studyfile import Study, find_study, shipped
 from sdpdr.lab.study.task import Contestant, RunLimits, Task

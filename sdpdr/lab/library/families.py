@@ -332,16 +332,10 @@ def _keys(growth: TomlTable) -> list[str]:
 
 
 def _sizes(growth: TomlTable) -> list[int]:
-    sizes = growth.content.get("sizes")
-    if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
-        raise growth.error("sizes", f"expected a list of whole numbers above 0, got {sizes!r}")
-    if any(first >= second for first, second in pairwise(sizes)):
-        raise growth.error("sizes", f"expected rising numbers, got {sizes!r}")
+    sizes = growth.list_of("sizes", "whole numbers above 0", int)
+    if sizes[0] < 1 or any(first >= second for first, second in pairwise(sizes)):
+        raise growth.error("sizes", f"expected rising numbers above 0, got {sizes!r}")
     return sizes
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def _with_size(file: TomlTable, growth: TomlTable, varies: tuple[str, ...], size: int) -> TomlTable:

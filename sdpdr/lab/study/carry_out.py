@@ -18,7 +18,7 @@ from sdpdr.base.errors import (
     StudyError,
 )
 from sdpdr.families import methods
-from sdpdr.lab.library.problem import KnownAnswer
+from sdpdr.lab.library.expectation import KnownAnswer
 from sdpdr.lab.study.task import AUTO, Task
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
