@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from sdpdr.lab.library.fields import read_toml
 from sdpdr.lab.study.schema import HONESTY
 
 if TYPE_CHECKING:
@@ -111,6 +113,20 @@ def _known() -> Iterator[tuple[str, Heading]]:
 
 _KNOWN: Mapping[str, Heading] = dict(_known())
 _BY_TITLE: Mapping[str, Heading] = {known.title: known for known in _KNOWN.values()}
+
+
+_WORDS: Mapping[str, str] = read_toml(Path(__file__).with_name("words.toml"), "page").content
+
+
+def told(name: str, **known: object) -> str:
+    """What ``words.toml`` says under a name, in one line; nothing if it does not know the name.
+
+    Examples
+    --------
+    >>> told("accuracy"), told("claims-table")
+    ('Accuracy reached', 'Instances, by what the claim was worth.')
+    """
+    return " ".join(Template(_WORDS.get(name, "")).substitute(known).split())
 
 
 def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -227,6 +243,12 @@ class Section:
     facts: Mapping[str, str] = field(default_factory=dict)
     points: Sequence[str] = ()
     code: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def told(cls, name: str, words: Sequence[str] = (), **parts: Any) -> Section:
+        """With the title, and above the words the paragraph, that ``words.toml`` has for it."""
+        first = told(f"{name}-words")
+        return cls(name, told(name), [first, *words] if first else words, **parts)
 
     @property
     def has_content(self) -> bool:
