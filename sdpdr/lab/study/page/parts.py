@@ -115,7 +115,7 @@ _KNOWN: Mapping[str, Heading] = dict(_known())
 _BY_TITLE: Mapping[str, Heading] = {known.title: known for known in _KNOWN.values()}
 
 
-_WORDS: Mapping[str, str] = read_toml(Path(__file__).with_name("words.toml"), "page").content
+_WORDS: Mapping[str, Any] = read_toml(Path(__file__).with_name("words.toml"), "page").content
 
 
 def told(name: str, **known: object) -> str:
@@ -127,6 +127,11 @@ def told(name: str, **known: object) -> str:
     ('Accuracy reached', 'Instances, by what the claim was worth.')
     """
     return " ".join(Template(_WORDS.get(name, "")).substitute(known).split())
+
+
+def listed(name: str) -> list[str]:
+    """The points that ``words.toml`` lists under a name, a line each."""
+    return [" ".join(point.split()) for point in _WORDS["points"][name]]
 
 
 def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 from sdpdr.base.rows import counted
 from sdpdr.lab.study.page.material import Material
 from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Section, Table, headed, show_bytes, told
+from sdpdr.lab.study.page.parts import Cell, Section, Table, headed, listed, show_bytes, told
 
 _SHOWN = (
     "instance", "contestant", "method", "n", "tol", "repeat", "outcome", "claimed", "honesty",
@@ -139,21 +139,7 @@ def limitations(material: Material) -> Section:
         else f"Each run was made up to {repeats} times and the median is used; differences within "
         "the spread of the repeats are noise."
     )
-    points = [
-        "Times are of this machine, this load and these versions. Ratios carry over better than "
-        "seconds; neither carries over to other problems.",
-        "The problems were chosen by us. They are semidefinite programs of dimensionality "
-        "reduction and factorization unless files of yours were named; a solver that is slow on "
-        "them may be fast on others.",
-        "A solver is run with one tolerance translated into its options and its other settings as "
-        "they are; its author would tune it better.",
-        noise,
-        "What is not solved counts in the mean as its time limit, so means of contestants that "
-        "solve little say more about the limit than about them.",
-        "Gaps are verified up to rounding in double precision. Where no bound can be proved, the "
-        "grade rests on residuals.",
-    ]
-    return Section.told("limitations", points=[*points, *_found_limits(material)])
+    return Section.told("limitations", points=[*listed("study"), noise, *_found_limits(material)])
 
 
 def _found_limits(material: Material) -> Iterator[str]:

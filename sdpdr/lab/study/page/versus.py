@@ -13,7 +13,17 @@ from sdpdr.lab.study.measures import Versus, versus
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import enumerated, named
 from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table, headed, told, toned
+from sdpdr.lab.study.page.parts import (
+    Cell,
+    Chart,
+    Page,
+    Section,
+    Table,
+    headed,
+    listed,
+    told,
+    toned,
+)
 from sdpdr.lab.study.page.record import environments_table, flattened, moment
 from sdpdr.lab.study.reading import Read
 
@@ -43,7 +53,7 @@ def comparison_page(before: Read, after: Read) -> Page:
         _values(found),
         _unmatched(found),
         _environments(before, after),
-        _limitations(),
+        Section.told("limitations", points=listed("comparison")),
     ]
     name = str(before.meta.get("title") or before.meta.get("name") or "a study")
     return Page(
@@ -209,16 +219,3 @@ def _joined(environments: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
             if value not in found.setdefault(key, []):
                 found[key].append(value)
     return {key: " / ".join(values) for key, values in found.items()}
-
-
-def _limitations() -> Section:
-    return Section.told(
-        "limitations",
-        points=[
-            "Two results of one machine on two days differ by more than repeats within one show: "
-            "changes below ten percent are never called a change.",
-            "On different machines a change of seconds says nothing about the code.",
-            "Contestants are compared on what both results solve; look at the changes of outcome "
-            "beside it.",
-        ],
-    )
