@@ -233,12 +233,12 @@ def draw_points(
     size: float,
     edges: ArrayLike | None = None,
     width: float = 0.5,
-    **options: object,
+    **options: Any,
 ) -> None:
     """Draw points as dots of an area, above the edges of a graph if there are any, of a width."""
     if edges is not None:
         draw_edges(axes, plane, edges, colors=FAINT, linewidths=width, alpha=0.45)
-    look: dict[str, object] = {"rasterized": len(plane) > MANY, "zorder": 2}
+    look: dict[str, Any] = {"rasterized": len(plane) > MANY, "zorder": 2}
     axes.scatter(*plane.T, s=size, c=colouring.colours, linewidths=0, **(look | options))
 
 
