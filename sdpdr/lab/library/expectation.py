@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
@@ -102,8 +102,8 @@ class KnownAnswer:
             return None
         low = -inf if self.lower is None else self.lower
         high = inf if self.upper is None else self.upper
-        size = max(abs(end) for end in (low, high, 1e-12) if isfinite(end))
-        return abs(value - min(max(value, low), high)) / size
+        nearest = min(max(value, low), high)
+        return abs(value - nearest) / max(abs(nearest), 1e-12)
 
 
 @dataclass(frozen=True)

@@ -105,10 +105,7 @@ class TomlTable:
 
     def texts(self, key: str, default: Any = _REQUIRED) -> list[str]:
         """A list of texts."""
-        value = self._value(key, "a list of texts", list, default)
-        if not all(isinstance(item, str) for item in value):
-            raise self.error(key, f"expected a list of texts, got {value!r}")
-        return list(value)
+        return self.list_of(key, "texts", str, default, least=0)
 
     def choice(self, key: str, known: tuple[str, ...]) -> str:
         """One of a few words."""
@@ -139,11 +136,13 @@ class TomlTable:
             raise self.error(key, f"expected a whole number of at least {least}, got {value}")
         return int(value)
 
-    def list_of(self, key: str, what: str, kinds: Any, default: Any = _REQUIRED) -> list[Any]:
-        """A list of numbers or the like, which is not empty."""
+    def list_of(
+        self, key: str, what: str, kinds: Any, default: Any = _REQUIRED, *, least: int = 1
+    ) -> list[Any]:
+        """A list of numbers or the like, of at least so many."""
         value = self._value(key, f"a list of {what}", list, default)
         wrong = [x for x in value if not isinstance(x, kinds) or isinstance(x, bool)]
-        if wrong or not value:
+        if wrong or len(value) < least:
             raise self.error(key, f"expected a list of {what}, got {value!r}")
         return list(value)
 

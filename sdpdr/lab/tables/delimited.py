@@ -142,14 +142,13 @@ def _separator(split: Mapping[str, Sequence[Sequence[str]]], usual: str, quoted:
         # Notes hold blanks of their own.
         short = {other: without_notes(rows) for other, rows in split.items() if other != " "}
         even = {other: rows for other, rows in short.items() if are_even(rows)}
-    best, most = usual, -1.0
-    for other, rows in even.items():
-        cells = [cell for row in rows[1:] or rows for cell in row]
+
+    def share(other: str) -> float:
+        cells = [cell for row in even[other][1:] or even[other] for cell in row]
         numbers = (is_number(c) or (other != "," and has_comma(c)) for c in cells)
-        share = sum(numbers) / len(cells)
-        if share > most:
-            best, most = other, share
-    return best
+        return sum(numbers) / len(cells)
+
+    return max(even, key=share, default=usual)
 
 
 def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
