@@ -238,8 +238,9 @@ def draw_points(
     """Draw points as dots of an area, above the edges of a graph if there are any, of a width."""
     if edges is not None:
         draw_edges(axes, plane, edges, colors=FAINT, linewidths=width, alpha=0.45)
-    look: dict[str, Any] = {"rasterized": len(plane) > MANY, "zorder": 2}
-    axes.scatter(*plane.T, s=size, c=colouring.colours, linewidths=0, **(look | options))
+    look: dict[str, Any] = {"rasterized": len(plane) > MANY, "zorder": 2, "linewidths": 0}
+    x, y = plane.T
+    axes.scatter(x, y, s=size, c=colouring.colours, **(look | options))
 
 
 def draw_edges(axes: Axes, plane: Array, edges: ArrayLike, **options: object) -> LineCollection:
