@@ -14,6 +14,7 @@ from sdpdr.lab.cli.kinds import truths_of
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.tables.cells import hint
 from sdpdr.lab.tables.files import read_table
+from sdpdr.lab.tables.form import Form
 
 HEAD = "a,b,c"
 
@@ -41,7 +42,7 @@ def test_the_separator_is_found_above_notes_of_other_width(sdpdr, tmp_path, poin
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["a;b;c;d", *(f"{row};1" for row in rows), note]))
     assert "--drop-lines 14 leaves it out" in refused(sdpdr("embed t.csv"), tmp_path)
-    frame = read_table(path, without=[14])
+    frame = read_table(path, Form(without=[14]))
     assert (frame.separator, frame.decimal) == (";", ",")
     np.testing.assert_array_equal(frame.numbers()[:, :3], points)
 
@@ -158,7 +159,7 @@ def test_numbers_with_blanks_are_no_words(sdpdr, tmp_path, lines, blank):
     rows = [f"1{blank}{k}34,{row}" for k, row in enumerate(lines[:10])]
     (tmp_path / "t.csv").write_text("\n".join([f"n,{HEAD}", *rows]), encoding="utf-8")
     assert refused(sdpdr("embed t.csv"), tmp_path).endswith("Say so with --thousands space")
-    read = read_table(tmp_path / "t.csv", thousands="space").numbers()
+    read = read_table(tmp_path / "t.csv", Form(thousands="space")).numbers()
     np.testing.assert_array_equal(read[:, 0], np.arange(1034, 2000, 100))
 
 
@@ -258,7 +259,9 @@ def test_quoted_decimal_commas_between_commas_are_read_or_told(sdpdr, tmp_path):
     assert read_table(path).decimal == ","
     said = refused(sdpdr("embed t.csv"), tmp_path)
     assert said.endswith("points between thousands. Say so with --thousands .")
-    np.testing.assert_array_equal(read_table(path, thousands=".").numbers()[2], [1250.5, 3, 2.75])
+    np.testing.assert_array_equal(
+        read_table(path, Form(thousands=".")).numbers()[2], [1250.5, 3, 2.75]
+    )
     path.write_text('x,y,z\n"1,5",2.5,3\n"4,5",3,2\n"2,5",3,1\n')
     assert "--decimal , reads decimal commas" in refused(sdpdr("embed t.csv"), tmp_path)
 
@@ -296,7 +299,7 @@ def test_points_that_may_stand_between_thousands_are_asked_about(sdpdr, tmp_path
     column = "2020" if "2020" in text else "a" if "a" in text else "1"
     header = "no" if column == "1" else "yes"
     options = {"thousands": ".", "header": header}, {"decimal": ".", "header": header}
-    read = [float(read_table(tmp_path / name, **o).columns[column][0]) for o in options]
+    read = [float(read_table(tmp_path / name, Form(**o)).columns[column][0]) for o in options]
     assert read[0] == 1000.0 * read[1]
 
 
@@ -306,7 +309,7 @@ def test_points_below_many_numbers_without_are_asked_about(sdpdr, tmp_path):
     said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
     assert said.endswith("Say which it is with --decimal . or --thousands .")
     for options, found in (({"decimal": "."}, 1.233), ({"thousands": "."}, 1233.0)):
-        assert read_table(tmp_path / "t.csv", **options).columns["a.x"][-1] == found
+        assert read_table(tmp_path / "t.csv", Form(**options)).columns["a.x"][-1] == found
     (tmp_path / "t.csv").write_text(f"a.x;b\n{rows}1.233;4.02\n")
     assert read_table(tmp_path / "t.csv").columns["a.x"][-1] == 1.233
     (tmp_path / "t.csv").write_text(f"a.x,b\n{rows.replace(';', ',')}1.230,4\n")
@@ -325,7 +328,7 @@ def test_lines_that_all_begin_with_a_mark_are_rows(tmp_path):
 
 def test_what_stands_for_unknown_entries_does_so_in_columns_that_are_kept(tmp_path):
     (tmp_path / "t.csv").write_text("x,k,id\n1,-,7\n2,a,-\n-,b,8\n")
-    read = read_table(tmp_path / "t.csv", unknown=["-"], as_written=["k"]).columns
+    read = read_table(tmp_path / "t.csv", Form(unknown=["-"], as_written=["k"])).columns
     assert read["k"].tolist() == ["", "a", "b"]
     assert read["id"].tolist() == ["7", "", "8"]
     assert np.isnan(read["x"][2])
@@ -355,7 +358,7 @@ def test_whole_numbers_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lin
     assert "t.csv, line 1 is taken for a row, though its numbers are whole and" in ran.err
     assert f"Choose {way} if it names the columns" in ran.err
     assert "is taken for a row" not in sdpdr("embed t.csv --header no --connect mst").err
-    assert len(read_table(tmp_path / "t.csv", header="no").columns["1"]) > 12
+    assert len(read_table(tmp_path / "t.csv", Form(header="no")).columns["1"]) > 12
     for first in ("0,0,0", "1,2,0.5", "a,b,c"):
         (tmp_path / "t.csv").write_text("\n".join([first, *lines]))
         assert "is taken for a row" not in sdpdr("embed t.csv --connect mst").err
@@ -370,9 +373,8 @@ def test_years_at_equal_distances_name_columns_and_are_told(sdpdr, tmp_path, poi
     ran = sdpdr("embed t.csv --connect mst --scale none --out y.csv")
     assert "t.csv, line 1 is taken for the names of the columns, though '1990' is a" in ran.err
     assert "t.csv: 12 points" in ran.out
-    np.testing.assert_array_equal(
-        read_table(tmp_path / "t.csv", header="yes").select(["1990", "2000", "2010"]).numbers(), X
-    )
+    read = read_table(tmp_path / "t.csv", Form(header="yes")).select(["1990", "2000", "2010"])
+    np.testing.assert_array_equal(read.numbers(), X)
 
 
 def test_whole_numbers_beside_a_word_above_fractions_are_told_to_be_a_row(sdpdr, tmp_path, lines):

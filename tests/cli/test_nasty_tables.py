@@ -12,6 +12,7 @@ from sdpdr.errors import DataTypeError, DoubtfulColumnWarning
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.tables.cells import hint
 from sdpdr.lab.tables.files import read_table
+from sdpdr.lab.tables.form import Form
 
 HEAD = "a,b,c\n"
 
@@ -129,7 +130,7 @@ def test_marks_of_what_is_not_known_are_asked_about(sdpdr, tmp_path, lines, mark
     said = refused(sdpdr("embed t.csv --out out.csv"), tmp_path)
     assert f"If {mark!r} stands for what is not known, --na-values=" in said
     option = said.partition("not known, ")[2].partition(" says")[0].replace("'", "")
-    read = read_table(tmp_path / "t.csv", unknown=[mark]).numbers()
+    read = read_table(tmp_path / "t.csv", Form(unknown=[mark])).numbers()
     assert np.argwhere(np.isnan(read)).tolist() == [[12, 1]]
     done = sdpdr(f"embed t.csv {option} --missing drop --out y.csv")
     assert (done.code, "left out: 13" in done.err) == (Exit.OK, True)
@@ -347,11 +348,13 @@ def test_marks_between_thousands_are_read_where_they_are_said(
     table = pd.DataFrame([[f"r {k}", *map(written, row)] for k, row in enumerate(X)])
     table.columns = ["name", "a", "b"]
     table.to_csv(tmp_path / "t.csv", index=False, sep=separator)
-    read = read_table(tmp_path / "t.csv", thousands=mark, decimal=point if mark > "." else None)
+    read = read_table(tmp_path / "t.csv", Form(thousands=mark, decimal=point if mark > "." else ""))
     np.testing.assert_array_equal(read.select(["a", "b"]).numbers(), X)
     assert read.columns["name"].tolist() == [f"r {k}" for k in range(12)]
     table.to_csv(tmp_path / "h.csv", index=False, sep=separator, header=False)
-    again = read_table(tmp_path / "h.csv", thousands=mark, decimal=point if mark > "." else None)
+    again = read_table(
+        tmp_path / "h.csv", Form(thousands=mark, decimal=point if mark > "." else "")
+    )
     assert (again.named, again.n) == (False, 12)
 
 
@@ -520,7 +523,7 @@ def test_percents_are_numbers_where_somebody_says_so(tmp_path, mark, separator, 
     lines = [separator.join(f"{a}{mark}5{blank}%" for a in row) for row in rows]
     path = tmp_path / "p.csv"
     path.write_text("\n".join([separator.join("abc"), *lines]), encoding="utf-8")
-    np.testing.assert_array_equal(read_table(path, percent=True).numbers(), rows + 0.5)
+    np.testing.assert_array_equal(read_table(path, Form(percent=True)).numbers(), rows + 0.5)
     with pytest.raises(DataTypeError, match="Say with --percent"):
         read_table(path).numbers()
 
@@ -533,6 +536,6 @@ def test_lines_of_units_and_totals_are_named_and_left_out(sdpdr, tmp_path, point
         last = refused(sdpdr(f"embed t.csv{left_out}"), tmp_path)
         said.append(last.partition("--drop-lines ")[2].split()[0])
     assert said == ["16", "2,15", "15"]
-    frame = read_table(path, without=[2, 15, 16])
+    frame = read_table(path, Form(without=[2, 15, 16]))
     np.testing.assert_array_equal(frame.numbers(), points)
     assert not sdpdr("embed t.csv --drop-lines 2,15,16 --connect mst --out y.csv").code

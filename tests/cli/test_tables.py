@@ -16,6 +16,7 @@ from sdpdr.lab.cli.columns import scaling
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.tables.delimited import read_text
 from sdpdr.lab.tables.files import read_table
+from sdpdr.lab.tables.form import Form
 
 
 @pytest.fixture
@@ -87,13 +88,13 @@ def test_a_decimal_mark_that_may_be_read_in_two_ways_can_be_said(tmp_path):
     (tmp_path / "t.tsv").write_text("x\ty\n1,500\t2\n3,250\t4\n")
     with pytest.raises(FileFormatError, match="--decimal"):
         read_table(tmp_path / "t.tsv")
-    read = read_table(tmp_path / "t.tsv", decimal=",")
+    read = read_table(tmp_path / "t.tsv", Form(decimal=","))
     np.testing.assert_array_equal(read.numbers(), [[1.5, 2], [3.25, 4]])
 
 
 def test_thousands_are_not_read_as_fractions(tmp_path):
     (tmp_path / "t.csv").write_text("x;y\n1.500;2,5\n3;4,5\n")
-    read = read_table(tmp_path / "t.csv", decimal=",")
+    read = read_table(tmp_path / "t.csv", Form(decimal=","))
     with pytest.raises(ValueError, match="column 'x' holds '1.500'"):
         read.numbers()
 
@@ -184,7 +185,7 @@ def test_the_index_that_pandas_writes_is_noticed_with_and_without_its_name(
     again = pd.read_csv(tmp_path / "bare.csv", dtype=str)
     again.to_csv(tmp_path / "again.csv", index=False)
     for name, kept in (("bare", ""), ("named", "row"), ("again", "Unnamed: 0")):
-        read = read_table(tmp_path / f"{name}.csv", header="yes")
+        read = read_table(tmp_path / f"{name}.csv", Form(header="yes"))
         left = list(read.columns)[1:]
         np.testing.assert_array_equal(read.select(left).numbers(), roll[:30])
         ran = sdpdr(f"embed {name}.csv --n-neighbors 5 --out y.csv")

@@ -141,7 +141,7 @@ def test_a_wrong_answer_is_found():
         (85.0, 86.0, True, "between"),
         (85.36, 85.36, True, ""),
         (80.0, 85.0, False, "beyond by 4.2e-03"),
-        (86.0, 90.0, False, "beyond by 7.1e-03"),
+        (86.0, 90.0, False, "beyond by 7.4e-03"),
         (80.0, 85.35996, True, "beyond by"),
     ],
 )

@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from sdpdr.lab.library.problem import Known, Problem
+from sdpdr.lab.library.expectation import KnownAnswer
+from sdpdr.lab.library.problem import Problem
 from sdpdr.lab.study.carry_out import carry_out
 from sdpdr.lab.study.rows import digest, environment
 from sdpdr.lab.study.schema import COLUMNS, FINDINGS, HONESTY, OUTCOMES, fitted
-from sdpdr.lab.study.task import Contestant, Limits, Task
+from sdpdr.lab.study.task import Contestant, RunLimits, Task
 from sdpdr.library import find_card
 from sdpdr.program import SDP, Status, write_sdpa
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome
 
-LIMITS = Limits(time_limit=100.0, warmup=False)
+LIMITS = RunLimits(time_limit=100.0, warmup=False)
 
 
 @dataclass(frozen=True)
@@ -153,12 +154,12 @@ def test_a_reference_can_contradict_an_answer(tmp_path, optimal, solved):
 
 
 def test_bounds_are_references_too():
-    known = Known(Status.SOLVED, lower=1.0, upper=2.0)
+    known = KnownAnswer(Status.SOLVED, lower=1.0, upper=2.0)
     assert known.value is None
     assert known.off(1.5) == 0.0
     assert known.off(2.2) == pytest.approx(0.1)
     assert known.off(0.5) == pytest.approx(0.5)
-    assert Known().off(3.0) is None
+    assert KnownAnswer().off(3.0) is None
 
 
 def test_words_are_those_of_the_schema():

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from sdpdr import datasets, graphs, methods, plot
-from sdpdr.lab.study.compare import Comparison, Run, compare
+from sdpdr.lab.study.compare import ComparedRun, Comparison, compare
 from sdpdr.lab.study.page import Section, to_html, write_page
 from sdpdr.lab.study.page.render import inline_svg
 from sdpdr.lab.study.report import comparing, picture, report, unfolding, versions
@@ -64,7 +64,7 @@ def html(parts):
         picture("roll-images", plot.embedding(X, images=X[:, :, None] + 99.0), "Raster < vector."),
     )
     comparison = compare(model, ["lowrank", "clarabel"], ["factor", "lmi"])
-    absent = Run("absent", "gram, lmi", reason="package 'absent' is missing: <install> it")
+    absent = ComparedRun("absent", "gram, lmi", reason="package 'absent' is missing: <install> it")
     comparison = Comparison((*comparison.runs, absent), 1e-6, 20.0)
     sections = (
         unfolding(

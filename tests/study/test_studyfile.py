@@ -9,10 +9,11 @@ import pytest
 pytest.importorskip("psutil", reason="the extra 'study' is not installed")
 
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
-from sdpdr.lab.library.problem import Known, Problem, read_optimal_values
+from sdpdr.lab.library.expectation import KnownAnswer
+from sdpdr.lab.library.problem import Problem, read_optimal_values
 from sdpdr.lab.study.run import shuffled
 from sdpdr.lab.study.studyfile import Study, find_study, shipped
-from sdpdr.lab.study.task import Contestant, Limits, Task
+from sdpdr.lab.study.task import Contestant, RunLimits, Task
 from sdpdr.library import find_card
 from sdpdr.program import Status, write_sdpa
 
@@ -73,7 +74,7 @@ def test_a_variant_is_the_same_data_under_another_formulation():
     study = Study.read(text, "t")
     by_variant = {p.variant: p for p in study.problems if p.name == "circle"}
     assert by_variant["="].card.method["isometry"] == "equality"
-    assert by_variant["="].known() == Known(Status.SOLVED)
+    assert by_variant["="].known() == KnownAnswer(Status.SOLVED)
     assert by_variant["<"].known().value == find_card("circle").expect.value
 
 
@@ -85,12 +86,12 @@ def test_a_variant_that_says_what_the_card_says_keeps_what_is_known():
 
 def test_the_key_says_all_that_matters_and_nothing_else():
     problem = Problem.of_card(find_card("path-graph"))
-    task = Task(problem, Contestant("clarabel", "lmi"), 1e-6, Limits())
+    task = Task(problem, Contestant("clarabel", "lmi"), 1e-6, RunLimits())
     others = [
         replace(task, tol=1e-5),
         replace(task, seed=1),
         replace(task, repeat=1),
-        replace(task, limits=Limits(time_limit=1.0)),
+        replace(task, limits=RunLimits(time_limit=1.0)),
         replace(task, contestant=Contestant("clarabel", "gram")),
         replace(task, contestant=Contestant("clarabel", "lmi", {"max_iter": 3})),
         replace(task, contestant=Contestant("clarabel", "lmi", defaults=True)),
@@ -99,7 +100,7 @@ def test_the_key_says_all_that_matters_and_nothing_else():
     ]
     assert len({task.key, *(other.key for other in others)}) == 1 + len(others)
     again = Task(
-        Problem.of_card(find_card("path-graph")), Contestant("clarabel", "lmi"), 1e-6, Limits()
+        Problem.of_card(find_card("path-graph")), Contestant("clarabel", "lmi"), 1e-6, RunLimits()
     )
     assert again.key == task.key
 

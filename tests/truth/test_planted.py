@@ -11,7 +11,7 @@ import sdpdr
 from sdpdr.errors import UnknownNameError
 from sdpdr.lab.library.planted import KINDS, planted
 from sdpdr.lab.library.planted.exact import TreeInequality
-from sdpdr.lab.library.planted.program import Cone
+from sdpdr.lab.library.planted.program import PlantedCone
 from sdpdr.program import VectorVariable
 
 from .exact import (
@@ -108,7 +108,7 @@ def test_rows_see_the_direction_inwards_as_they_should(seed, slope):
     """<A, W> = slope r (n - r) for W negative where x > 0, positive elsewhere, of trace zero."""
     rng = np.random.default_rng(seed)
     n, rank = 6, int(rng.integers(1, 6))
-    cone = Cone([Fraction(1)] * rank + [Fraction(0)] * (n - rank), [Fraction(0)] * n)
+    cone = PlantedCone([Fraction(1)] * rank + [Fraction(0)] * (n - rank), [Fraction(0)] * n)
     inwards = np.array([rank - n] * rank + [rank] * (n - rank))
     assert inwards.sum() == 0
     for _ in range(10):

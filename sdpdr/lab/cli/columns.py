@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -21,11 +21,13 @@ from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.cli.gaps import complete, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
+from sdpdr.lab.cli.options import whole
 from sdpdr.lab.tables.cells import SEPARATORS, is_missing
 from sdpdr.lab.tables.delimited import DECIMALS, THOUSANDS
-from sdpdr.lab.tables.files import HEADER, names_beside, read_table
-from sdpdr.lab.tables.frame import Frame
-from sdpdr.lab.tables.text_files import at_hand, called
+from sdpdr.lab.tables.files import HEADER, read_table
+from sdpdr.lab.tables.form import Form
+from sdpdr.lab.tables.frame import FileTable
+from sdpdr.lab.tables.text_files import at_hand
 
 SCALES = ("none", "standard", "robust")
 MISSING = ("refuse", "drop")
@@ -38,9 +40,10 @@ _NAMELESS = {
     "it": ("column has no name, so it is", "it a name if it is a coordinate"),
     "them": ("columns have no name, so they are", "them names if they are coordinates"),
 }
-# Stands for a file beside the table, whose name is not known before.
-BESIDE = Path()
 _CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+_count = partial(whole, least=0, what="a number of lines")
 
 
 def add_reading(add: Callable[..., None]) -> None:
@@ -79,25 +82,24 @@ def add_reading(add: Callable[..., None]) -> None:
     add("--color COLUMN", "colours the figure; not used as a coordinate")
 
 
-def read(args: Namespace, also_written: Sequence[str] = ()) -> Frame:
+def read(args: Namespace, also_written: Sequence[str] = ()) -> FileTable:
     """The table that a command line names; what is kept beside points stays as it is written."""
     kept = [*args.id, *args.label, *([] if args.color is None else [args.color]), *also_written]
+    form = Form(
+        header=args.header,
+        separator=args.sep or "",
+        decimal=args.decimal or "",
+        skip=args.skip,
+        thousands=args.thousands or "",
+        percent=args.percent,
+        unknown=args.na_values,
+        without=args.drop_lines,
+        transpose=args.transpose,
+        as_written=kept,
+    )
     with at_hand(args.file) as file:
-        frame = read_table(
-            file,
-            key=args.key,
-            header=args.header,
-            separator=args.sep,
-            decimal=args.decimal,
-            skip=args.skip,
-            thousands=args.thousands,
-            percent=args.percent,
-            unknown=args.na_values,
-            without=args.drop_lines,
-            transpose=args.transpose,
-            as_written=kept,
-        )
-    if frame.manner and args.sep is None:
+        frame = read_table(file, form, key=args.key)
+    if frame.manner and not args.sep:
         note(f"{frame.file}: {frame.manner}")
     return frame
 
@@ -108,18 +110,18 @@ def listed(text: str) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class DividedTable:
     """A table in two parts.
 
     Attributes
     ----------
-    points : Frame
+    points : FileTable
         The coordinates.
     kept : mapping from name to array of shape (n,)
         What is written beside the embedding, in the order of the file.
     colour : str or None
         The column that colours a figure.
-    frame : Frame
+    frame : FileTable
         All columns of these rows.
     rows : array of int
         Which rows of the file these are, from zero on.
@@ -129,10 +131,10 @@ class Table:
         Why there may be too few coordinates; empty where nothing speaks for it.
     """
 
-    points: Frame
+    points: FileTable
     kept: Mapping[str, np.ndarray]
     colour: str | None
-    frame: Frame
+    frame: FileTable
     rows: Index
     set_aside: Mapping[str, str]
     doubt: str
@@ -156,13 +158,13 @@ class Table:
 
 
 def divided(
-    frame: Frame, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
-) -> Table:
+    frame: FileTable, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
+) -> DividedTable:
     """The coordinates of a table, and what is kept beside them.
 
     Parameters
     ----------
-    frame : Frame
+    frame : FileTable
     args : Namespace
         Who names columns decides; of the others, the numbers of rows, ids and words are no
         coordinates, and a line says so.
@@ -192,24 +194,18 @@ def divided(
         tell_totals(frame, kept)
     colour, rows = _colour(args, found, kept), np.arange(frame.n)
     set_aside = {} if args.columns else found
-    table = Table(points, kept, colour, frame, rows, set_aside, doubt)
+    table = DividedTable(points, kept, colour, frame, rows, set_aside, doubt)
     if not distances:
-        return complete(
-            table,
-            args.missing,
-            in_time=bool(getattr(args, "actions", None)),
-            may_be_distances=hasattr(args, "metric"),
-            needed=needed,
-        )
+        return complete(table, args, needed)
     return table
 
 
-def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str]:
+def _recognised(frame: FileTable, known: set[str], distances: bool) -> dict[str, str]:
     """Columns that are no coordinates though nobody has said so, and what they are.
 
     Numbers of a table of distances are distances.
     """
-    if frame.separator is None and not frame.named:
+    if not frame.separator and not frame.named:
         return {}  # arrays
     left = [name for name in frame.columns if name not in known and name not in frame.index]
     found = {name: kind for name in left if (kind := kind_of(frame, name, distances))}
@@ -217,7 +213,7 @@ def _recognised(frame: Frame, known: set[str], distances: bool) -> dict[str, str
     return found if len(found) < len(left) else {}
 
 
-def _with_truths(points: Frame, distances: bool) -> Frame:
+def _with_truths(points: FileTable, distances: bool) -> FileTable:
     """Coordinates with ones and zeros for true and false."""
     read = {} if distances else {name: truths_of(points.columns[name]) for name in points.columns}
     truths = {name: column for name, column in read.items() if column is not None}
@@ -227,7 +223,7 @@ def _with_truths(points: Frame, distances: bool) -> Frame:
     return replace(points, columns=MappingProxyType({**points.columns, **truths}))
 
 
-def _doubt(points: Frame, found: Mapping[str, str]) -> str:
+def _doubt(points: FileTable, found: Mapping[str, str]) -> str:
     """What there is to say of a picture of few columns, since the others hold words."""
     words = [repr(name) for name, kind in found.items() if kind == "words"]
     left = [repr(name) for name in points.columns]
@@ -250,7 +246,7 @@ def _as_kept(column: np.ndarray) -> np.ndarray:
     return np.array(["" if entry != entry else str(int(entry)) for entry in column], dtype=object)
 
 
-def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
+def _tell(frame: FileTable, found: Mapping[str, str], known: set[str]) -> None:
     """Say which columns are no coordinates though nobody has asked for it."""
     if not set(frame.index) <= known:
         them = "it" if len(frame.index) == 1 else "them"
@@ -272,7 +268,7 @@ def _tell(frame: Frame, found: Mapping[str, str], known: set[str]) -> None:
         )
 
 
-def _tell_colour(frame: Frame, args: Namespace, distances: bool) -> None:
+def _tell_colour(frame: FileTable, args: Namespace, distances: bool) -> None:
     """Say of numbers that colour a figure that they are no coordinates therefore."""
     name = args.color
     other = (*args.id, *args.label, *args.drop)
@@ -303,7 +299,7 @@ def _classes_of(column: np.ndarray) -> set[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
+class ColumnUnits:
     """x -> (x - centre) / spread, column by column."""
 
     centre: Array
@@ -314,7 +310,7 @@ class Scaling:
         return np.asarray((X - self.centre) / self.spread)
 
 
-def scaling(how: str | None, X: Array, names: Sequence[str]) -> Scaling:
+def scaling(how: str | None, X: Array, names: Sequence[str]) -> ColumnUnits:
     """Units of the columns of X, by ``--scale``; nothing said leaves them as they are.
 
     Columns that are constant keep their unit. Where nothing was said and spreads differ a
@@ -323,15 +319,15 @@ def scaling(how: str | None, X: Array, names: Sequence[str]) -> Scaling:
     if how in (None, "none"):
         if how is None:
             _tell_spreads(X, names)
-        return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        return ColumnUnits(np.zeros(X.shape[1]), np.ones(X.shape[1]))
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
     known = points(X)
     if how == "standard":
         fitted = StandardScaler().fit(known)
-        return Scaling(fitted.mean_, fitted.scale_)
+        return ColumnUnits(fitted.mean_, fitted.scale_)
     fitted = RobustScaler().fit(known)
-    return Scaling(fitted.center_, fitted.scale_)
+    return ColumnUnits(fitted.center_, fitted.scale_)
 
 
 def refuse_coordinates(args: Namespace) -> None:
@@ -346,7 +342,7 @@ def refuse_coordinates(args: Namespace) -> None:
         raise DataError(f"--scale {how} is about coordinates; these are distances: leave it out.")
 
 
-def _tell_doubts(points: Frame) -> None:
+def _tell_doubts(points: FileTable) -> None:
     """Say which of the coordinates may be none."""
     for name in points.columns:
         column = points.values(name)
@@ -375,12 +371,6 @@ def _tell_spreads(X: Array, names: Sequence[str]) -> None:
         )
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"expected a number of lines, got {text!r}")
-    return int(text)
-
-
 def _lines(text: str) -> list[int]:
     return [_count(part) for part in listed(text)]
 
@@ -392,13 +382,6 @@ def _separator(text: str) -> str:
     return found
 
 
-def tell_names(path: Path, beside: Iterable[str], names: Sequence[str]) -> None:
-    """Say which columns beside an embedding are written by another name than they have."""
-    for name, written in names_beside(beside, names).items():
-        if written != name and path.suffix != ".npy":
-            note(f"{path.name}: {name!r} is a name of the embedding; that column is {written!r}.")
-
-
 def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
     """What coordinates that were found are called: by the columns of those known, if there are any.
 
@@ -408,11 +391,3 @@ def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
     (['y1', 'y2'], ['lon_found', 'lat_found'])
     """
     return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]
-
-
-def figure_path(args: Namespace) -> Path | None:
-    """Where a picture is drawn: as said, beside the table, or nowhere."""
-    if args.figure is not BESIDE:
-        return None if args.figure is None else Path(args.figure)
-    name = called(args.file)
-    return Path(f"{name.partition('.')[0] or name}-embedding.png")

@@ -21,11 +21,7 @@ from sdpdr.graphs.space import METRICS
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.console import (
-    FIGURES,
     about,
-    check_target,
-    check_targets,
-    figure_writer,
     note,
     record_writer,
     say,
@@ -35,7 +31,7 @@ from sdpdr.lab.cli.console import (
 )
 from sdpdr.lab.cli.gaps import COMPLETED
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
-from sdpdr.lab.cli.learned import Fit, fitted
+from sdpdr.lab.cli.learned import FittedRows, fitted
 from sdpdr.lab.cli.methods import (
     METHODS,
     described,
@@ -53,10 +49,10 @@ from sdpdr.lab.cli.options import (
     solver_options,
     whole,
 )
+from sdpdr.lab.cli.outputs import add_outputs, check_outputs, writers_of
 from sdpdr.lab.cli.pairs import squared_up
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
-from sdpdr.lab.tables.files import WRITABLE, require_writer, write_table
 from sdpdr.model.blocks import Relation
 
 # Of the largest coordinate. Up to 1000 points on a line leave up to 9e-9 of it in the second.
@@ -88,7 +84,12 @@ def add(commands: Any) -> None:
     _add_method(partial(add_argument, parser.add_argument_group("method")))
     parser.add_argument_group("methods", described())
     group = parser.add_argument_group("writing (all files or, after an error, none)")
-    _add_outputs(partial(add_argument, group))
+    add = partial(add_argument, group)
+    add_outputs(add, "the embedding")
+    words = "value, bound, gap, residuals, timings and versions: .json"
+    add("--record PATH", words, type=Path)
+    words = f"a map of new rows, for `sdpdr transform`: {saved.SUFFIX}"
+    add("--save PATH", words, type=Path)
     add_solver_options(
         parser, f"{PATIENCE:g}, of loocv {FEW_SECONDS:g}; none with --solver or --form"
     )
@@ -139,41 +140,17 @@ def _add_method(add: Callable[..., None]) -> None:
         choices=("bridges", "mst", "largest", "error"),
     )
     words = "embed so many rows, drawn by --seed, and place the others by a map"
-    add("--sample N", words, type=_rows)
+    add("--sample N", words, type=partial(whole, what="a number of rows"))
     words = "the map: kernel, linear, sparse, barycentric or landmark\n(default: kernel)"
     add("--extension KIND", words)
     words = "a hyperparameter of the method, see below; repeat it for several"
     add("--set KEY=VALUE", words, action="append", type=assignment, default=[])
 
 
-def _add_outputs(add: Callable[..., None]) -> None:
-    add("-o/--out PATH", f"the embedding: {' '.join(WRITABLE)}", type=Path)
-    words = (
-        f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
-        "HTML tell what they are under the pointer (default: FILE-embedding.png)"
-    )
-    add("--figure PATH", words, type=Path, nargs="?", const=columns.BESIDE)
-    words = "value, bound, gap, residuals, timings and versions: .json"
-    add("--record PATH", words, type=Path)
-    words = f"a map of new rows, for `sdpdr transform`: {saved.SUFFIX}"
-    add("--save PATH", words, type=Path)
-
-
 def run(args: Namespace) -> Exit:
     """Embed a table."""
-    args.figure = columns.figure_path(args)
-    for path, suffixes in (
-        (args.out, WRITABLE),
-        (args.figure, FIGURES),
-        (args.record, (".json",)),
-        (args.save, (saved.SUFFIX,)),
-    ):
-        if path is not None:
-            check_target(path, suffixes)
-    if args.out is not None:
-        require_writer(args.out)
+    check_outputs(args, [args.file], {"record": (".json",), "save": (saved.SUFFIX,)})
     _check_options(args)
-    check_targets((args.out, args.figure, args.record, args.save), [args.file])
     estimator = made(args, _given(args))
     frame = columns.read(args, side_columns(args))
     if args.metric == "precomputed":
@@ -232,7 +209,7 @@ def _given(args: Namespace) -> dict[str, Any]:
     return {name: told[name] for name in FLAGS if told[name] is not None}
 
 
-def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.Scaling:
+def _scaling(X: Array, args: Namespace, names: list[str]) -> columns.ColumnUnits:
     how = "none" if args.metric == "precomputed" else args.scale
     return columns.scaling(how, X, names)
 
@@ -260,31 +237,23 @@ def _distances(X: Array, file: str, args: Namespace) -> Array:
 
 
 def _files(
-    found: Fit, args: Namespace, table: columns.Table, record: Mapping[str, Any]
+    found: FittedRows, args: Namespace, table: columns.DividedTable, record: Mapping[str, Any]
 ) -> dict[Path, Writer]:
-    files: dict[Path, Writer] = {}
-    Y, kept = found.Y, dict(table.kept)
-    if found.is_sample:
-        kept["how"] = np.where(found.embedded, "embedded", "placed")
-    if args.out is not None:
-        names = _names(found, args)
-        columns.tell_names(args.out, kept, names)
-        files[args.out] = partial(write_table, Y=Y, names=names, beside=kept)
-    if args.figure is not None:
-        files[args.figure] = figure_writer(Y, table.colouring, table.frame.file, kept)
+    how = {"how": np.where(found.embedded, "embedded", "placed")} if found.is_sample else {}
+    files = writers_of(args, table, found.Y, _names(found, args), how)
     if args.record is not None:
         files[args.record] = record_writer(record)
     return files
 
 
-def _names(found: Fit, args: Namespace) -> list[str]:
+def _names(found: FittedRows, args: Namespace) -> list[str]:
     """What the coordinates of the embedding are called."""
     labels = find_method(args.method).labels
     known = args.labels if labels is not None and labels.sets_dimension else ()
     return columns.place_names(found.Y.shape[1], known)
 
 
-def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
+def _record(found: FittedRows, args: Namespace, file: str, X: Array) -> dict[str, Any]:
     sample = {"sample": len(found.rows)} if found.is_sample else {}
     return {
         **answers.record(found.learned, find_method(args.method)),
@@ -299,7 +268,7 @@ def _record(found: Fit, args: Namespace, file: str, X: Array) -> dict[str, Any]:
     }
 
 
-def _tell(found: Fit, args: Namespace, record: Mapping[str, Any]) -> None:
+def _tell(found: FittedRows, args: Namespace, record: Mapping[str, Any]) -> None:
     if not (args.out or args.figure or args.record or args.save):
         note("nothing is written: --out, --figure, --record and --save say where to.")
     _tell_flat(found.Y, _names(found, args))
@@ -339,18 +308,7 @@ def _listed() -> str:
 
 
 def _k(text: str) -> int | str:
-    if text == "auto":
-        return text
-    try:
-        return whole(text)
-    except ArgumentTypeError as error:
-        raise ArgumentTypeError(f"{str(error).partition(',')[0]}, or auto, got {text!r}") from None
-
-
-def _rows(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"expected a number of rows, got {text!r}")
-    return int(text)
+    return text if text == "auto" else whole(text, what="a whole number from 1 on, or auto")
 
 
 def _relation(text: str) -> Relation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,8 +16,8 @@ from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.tables.cells import is_missing
 
 if TYPE_CHECKING:
-    from sdpdr.lab.cli.columns import Table
-    from sdpdr.lab.tables.frame import Frame
+    from sdpdr.lab.cli.columns import DividedTable
+    from sdpdr.lab.tables.frame import FileTable
 
 # How spreadsheets and statistical offices call rows of totals and means, in some languages.
 _TOTAL = re.compile(
@@ -29,25 +30,18 @@ COMPLETED = "--method distance_completion"
 """What serves distances with gaps."""
 
 
-def complete(
-    table: Table,
-    missing: str,
-    *,
-    in_time: bool,
-    may_be_distances: bool,
-    needed: Sequence[str] = (),
-) -> Table:
+def complete(table: DividedTable, args: Namespace, needed: Sequence[str] = ()) -> DividedTable:
     """The rows whose coordinates are all known and finite, by ``--missing``.
 
     If rows are dropped, so are those without an entry in the columns that are needed.
     """
-    whole = _with_coordinates(table, missing, in_time, may_be_distances)
-    if missing == "drop":
+    whole = _with_coordinates(table, args)
+    if args.missing == "drop":
         whole = _with_entries(table.frame, needed, whole)
     return table if whole.all() else _some_rows(table, whole)
 
 
-def _with_entries(frame: Frame, needed: Sequence[str], whole: np.ndarray) -> np.ndarray:
+def _with_entries(frame: FileTable, needed: Sequence[str], whole: np.ndarray) -> np.ndarray:
     """Rows that have an entry in all of some columns; a line tells which lack one."""
     lacking = whole & without_entry(frame, needed)
     if not lacking.any():
@@ -62,7 +56,7 @@ def _with_entries(frame: Frame, needed: Sequence[str], whole: np.ndarray) -> np.
     return whole & ~lacking
 
 
-def without_entry(frame: Frame, names: Sequence[str]) -> np.ndarray:
+def without_entry(frame: FileTable, names: Sequence[str]) -> np.ndarray:
     """For every row whether it has no entry in one of some columns."""
     gone = np.zeros(frame.n, dtype=bool)
     for name in names:
@@ -71,9 +65,7 @@ def without_entry(frame: Frame, names: Sequence[str]) -> np.ndarray:
     return gone
 
 
-def _with_coordinates(
-    table: Table, missing: str, in_time: bool, may_be_distances: bool
-) -> np.ndarray:
+def _with_coordinates(table: DividedTable, args: Namespace) -> np.ndarray:
     """Rows whose coordinates are all known and finite; a line tells which are not, or an error."""
     X = table.points.numbers()
     gone = ~np.isfinite(X)
@@ -89,26 +81,26 @@ def _with_coordinates(
     said = f"{file}: rows with coordinates that are {what}: {rows}. Their columns: {listed(names)}."
     if lines is not None:
         said += f" Lines of the file: {listed([lines[row] for row in left.tolist()])}."
-    if missing == "drop" and in_time:
+    if args.missing == "drop" and getattr(args, "actions", None):
         raise DataError(
             f"{said} --actions says what was done from each row to the next, so that none can be "
             "left out: fill them in."
         )
     others = "--drop those columns; or fill them in."
-    if X.shape[0] == X.shape[1] and may_be_distances:
+    if X.shape[0] == X.shape[1] and hasattr(args, "metric"):
         others += (
             " If it holds distances, --metric precomputed says so, and what is missing is not "
             f"known; {COMPLETED} finds places that have all that are known."
         )
     if not whole.any():
         raise DataError(f"{said} No row is without one: {others}")
-    if missing == "drop":
+    if args.missing == "drop":
         note(f"{file}: coordinates of these rows are {what}, and they are left out: {rows}.")
         return whole
     raise DataError(f"{said} --missing drop leaves those rows out, {others}")
 
 
-def _some_rows(table: Table, chosen: np.ndarray) -> Table:
+def _some_rows(table: DividedTable, chosen: np.ndarray) -> DividedTable:
     """Rows of a table, by a mask, and beside them where each stands in the file."""
     lines = table.frame.lines
     name = "row" if lines is None else "line"
@@ -125,7 +117,7 @@ def _some_rows(table: Table, chosen: np.ndarray) -> Table:
     )
 
 
-def tell_totals(frame: Frame, kept: Mapping[str, np.ndarray]) -> None:
+def tell_totals(frame: FileTable, kept: Mapping[str, np.ndarray]) -> None:
     """Say of a first or last row that it is called a total, as no other row is."""
     for name, column in kept.items():
         called = [_TOTAL.fullmatch(str(entry).strip(" :")) is not None for entry in column]

@@ -9,7 +9,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import are_dates, counts_rows, is_named_as_id
 from sdpdr.lab.tables.cells import APOSTROPHES, BLANKS, TRUTHS, is_missing, is_number, numbers_of
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 
 EMPTY = "empty"
 """A column without an entry, as separators at the ends of lines make it; it is not kept."""
@@ -34,12 +34,12 @@ _DATE = re.compile(rf"(?:{_DAY})(?:[T ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
 _MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 
 
-def kind_of(frame: Frame, name: str, distances: bool) -> str:
+def kind_of(frame: FileTable, name: str, distances: bool) -> str:
     """What a column is that is no coordinate, in words; empty of coordinates.
 
     Parameters
     ----------
-    frame : Frame
+    frame : FileTable
     name : str
     distances : bool
         Whether the table is one of distances.
@@ -47,10 +47,10 @@ def kind_of(frame: Frame, name: str, distances: bool) -> str:
     Examples
     --------
     >>> columns = {"shape": np.array(["a", "b"]), "round": np.array(["True", ""])}
-    >>> [kind_of(Frame("t.csv", columns), name, False) for name in columns]
+    >>> [kind_of(FileTable("t.csv", columns), name, False) for name in columns]
     ['words', '']
     >>> when = {"when": np.array(["2024-01-31", "2024-02-01T12:00"])}
-    >>> kind_of(Frame("t.csv", when), "when", False)
+    >>> kind_of(FileTable("t.csv", when), "when", False)
     'dates or times'
     """
     column = frame.columns[name]

@@ -28,7 +28,7 @@ from sdpdr.solving.iterate.records import IterationStatus
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class FittedRows:
     """An estimator that was fitted to a table, or to some of its rows.
 
     Attributes
@@ -71,7 +71,7 @@ class Fit:
         return [*self.remarks, words]
 
 
-def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace) -> Fit:
+def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace) -> FittedRows:
     """Fit an estimator to all rows, or to ``--sample`` of them, and place the others.
 
     Raises
@@ -96,12 +96,12 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
     with rows_of(rows):
         learned = estimator.fit(X[rows], **beside)
     if not hasattr(learned, "embedding_"):
-        return Fit(learned, np.asarray(learned.transform(X)), rows, chosen)
+        return FittedRows(learned, np.asarray(learned.transform(X)), rows, chosen)
     Y = learned.embedding_
     if len(rows) < len(X):
         working(f"placing {counted(len(X) - len(rows), 'row')}")
         Y = completed(Y, rows, learned.transform(X))
-    return Fit(learned, Y, rows[getattr(learned, "sample_", slice(None))], chosen)
+    return FittedRows(learned, Y, rows[getattr(learned, "sample_", slice(None))], chosen)
 
 
 def _foretell_neighbours(n: int, D: int) -> None:

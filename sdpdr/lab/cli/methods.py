@@ -17,7 +17,7 @@ from sdpdr.base.rows import counted
 from sdpdr.lab.cli import side
 from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
 from sdpdr.lab.cli.side import Labels
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 
 # Of the list of methods in the help.
 _INDENT, _WIDTH = 14, 96
@@ -185,7 +185,7 @@ def made(args: Namespace, given: Mapping[str, Any]) -> Any:
     return estimator(**given, **others)
 
 
-def side_inputs(frame: Frame, args: Namespace) -> dict[str, Any]:
+def side_inputs(frame: FileTable, args: Namespace) -> dict[str, Any]:
     """What `fit` wants besides the points.
 
     Raises

@@ -205,7 +205,7 @@ def add_solver_options(parser: ArgumentParser, limit: str = "none") -> None:
         f"so far is graded (default: {limit})"
     )
     add("--time-limit S", words, type=positive)
-    add("--seed N", "for random choices (default: 0)", type=_seed)
+    add("--seed N", "for random choices (default: 0)", type=partial(whole, least=0))
 
 
 def solver_options(args: Namespace) -> dict[str, Any]:
@@ -235,14 +235,9 @@ def positive(text: str) -> float:
     return number
 
 
-def whole(text: str) -> int:
-    """A whole number from one on, for argparse."""
-    if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"expected a whole number from 1 on, got {text!r}")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not text.isdecimal():
-        raise ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
+def whole(text: str, least: int = 1, what: str = "") -> int:
+    """A whole number from the least on, for argparse; ``what`` is expected, in words."""
+    if not text.isdecimal() or int(text) < least:
+        expected = what or f"a whole number from {least} on"
+        raise ArgumentTypeError(f"expected {expected}, got {text!r}")
     return int(text)

@@ -11,12 +11,12 @@ from sdpdr.base.rows import counted
 from sdpdr.lab.cli.console import note
 from sdpdr.lab.cli.kinds import is_whole
 from sdpdr.lab.tables.cells import is_missing
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 
 _POINT = "point"
 
 
-def squared_up(frame: Frame, args: Namespace) -> Frame:
+def squared_up(frame: FileTable, args: Namespace) -> FileTable:
     """A table of distances as a square one, with a column of the names of its points.
 
     Triples are three columns, of two points and their distance; a square of three points has zeros
@@ -68,10 +68,10 @@ def squared_up(frame: Frame, args: Namespace) -> Frame:
         free += "_"
     args.id, args.columns, args.drop = [*args.id, free], [], []
     columns = {free: np.array(points, dtype=object)}
-    return Frame(frame.file, {**columns, **{name: D[:, k] for name, k in position.items()}})
+    return FileTable(frame.file, {**columns, **{name: D[:, k] for name, k in position.items()}})
 
 
-def _are_triples(frame: Frame) -> bool:
+def _are_triples(frame: FileTable) -> bool:
     """Whether two columns name points, in one way, and the third holds numbers."""
     if len(frame.columns) != 3:
         return False
@@ -90,5 +90,5 @@ def _called(entry: object) -> str:
     return str(int(entry)) if isinstance(entry, float) else str(entry)
 
 
-def _place(frame: Frame, row: int) -> str:
+def _place(frame: FileTable, row: int) -> str:
     return f"{frame.file}, {frame.place(row)}"

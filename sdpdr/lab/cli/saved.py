@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,26 +34,25 @@ from sdpdr.base.files import Writer
 from sdpdr.families.regress.kernel import KernelChoice
 from sdpdr.families.regress.maps import (
     KINDS,
-    BarycentricExtension,
     Extension,
     KernelExtension,
     LinearExtension,
 )
 from sdpdr.families.regress.ridge import LinearMapping
-from sdpdr.lab.cli.columns import Scaling, place_names
+from sdpdr.lab.cli.columns import ColumnUnits, place_names
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class SavedMap:
     """A map of new points, and what it is to be given.
 
     Attributes
     ----------
     extension : Extension
-    scaling : Scaling
+    scaling : ColumnUnits
     columns : sequence of str
         Of the table that it was learned from, in order.
     method : str
@@ -62,7 +61,7 @@ class Model:
     """
 
     extension: Extension
-    scaling: Scaling
+    scaling: ColumnUnits
     columns: Sequence[str]
     method: str
     places: Sequence[str]
@@ -106,11 +105,11 @@ class Model:
 def model_of(
     learned: Any,
     X: Array,
-    scaling: Scaling,
+    scaling: ColumnUnits,
     columns: Sequence[str],
     method: str,
     places: Sequence[str],
-) -> Model:
+) -> SavedMap:
     """What a fitted estimator knows of new points.
 
     Raises
@@ -135,10 +134,10 @@ def model_of(
         extension = _restored("linear", X, mapping(X), 0.0, 1)
         extension.nearest = np.sort(extension._others()[0])
         extension.mapping = mapping
-    return Model(extension, scaling, columns, method, places)
+    return SavedMap(extension, scaling, columns, method, places)
 
 
-def read_model(path: Path) -> Model:
+def read_model(path: Path) -> SavedMap:
     """Read a file that ``--save`` wrote.
 
     Raises
@@ -159,8 +158,8 @@ def read_model(path: Path) -> Model:
         kind, missed, k = about["map"], about["error"], about["n_neighbors"]
         extension = _restored(kind, arrays["points"], arrays["embedding"], missed, k)
         extension.nearest = arrays["nearest"]
-        _ADOPT[kind](extension, arrays)
-        scaling = Scaling(arrays["centre"], arrays["spread"])
+        _adopt(extension, arrays)
+        scaling = ColumnUnits(arrays["centre"], arrays["spread"])
         if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
             raise ValueError("its units are of other columns")
         # Files of 0.1 before it was released have no names of places.
@@ -169,22 +168,16 @@ def read_model(path: Path) -> Model:
         raise FileFormatError(
             f"{path} is no model of `sdpdr embed --save` that this version reads: {error}."
         ) from None
-    return Model(extension, scaling, about["columns"], about["method"], places)
+    return SavedMap(extension, scaling, about["columns"], about["method"], places)
 
 
 def _parts(extension: Extension) -> dict[str, np.ndarray]:
     """The arrays of a map."""
+    held = extension.mapping if isinstance(extension, LinearExtension) else extension
+    parts = {name: getattr(held, name) for name in _PARTS[extension.name]}
     if isinstance(extension, KernelExtension):
-        return {
-            "centers": extension.centers,
-            "coef": extension.coef,
-            "intercept": extension.intercept,
-            "gamma": np.array(extension.choice.gamma),
-        }
-    if isinstance(extension, LinearExtension):
-        return {"coef": extension.mapping.coef, "intercept": extension.mapping.intercept}
-    assert isinstance(extension, BarycentricExtension)
-    return {"chosen": extension.chosen}
+        parts["gamma"] = np.array(extension.choice.gamma)
+    return parts
 
 
 def _restored(kind: str, points: Array, Y: Array, error: float, n_neighbors: int) -> Any:
@@ -195,24 +188,20 @@ def _restored(kind: str, points: Array, Y: Array, error: float, n_neighbors: int
     return extension
 
 
-def _adopt_kernel(extension: Any, arrays: Mapping[str, Array]) -> None:
-    extension.centers, extension.coef = arrays["centers"], arrays["coef"]
-    extension.intercept = arrays["intercept"]
-    extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, extension.error, ())
+def _adopt(extension: Any, arrays: Mapping[str, Array]) -> None:
+    """Give a map the arrays that it was written as."""
+    parts = {name: arrays[name] for name in _PARTS[extension.name]}
+    if isinstance(extension, LinearExtension):
+        extension.mapping = LinearMapping(**parts, solver="")
+        return
+    vars(extension).update(parts)
+    if isinstance(extension, KernelExtension):
+        extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, extension.error, ())
 
 
-def _adopt_linear(extension: Any, arrays: Mapping[str, Array]) -> None:
-    extension.mapping = LinearMapping(arrays["coef"], arrays["intercept"], "")
-
-
-def _adopt_chosen(extension: Any, arrays: Mapping[str, Array]) -> None:
-    extension.chosen = arrays["chosen"]
-
-
-_ADOPT: Mapping[str, Callable[[Any, Mapping[str, Array]], None]] = {
-    "kernel": _adopt_kernel,
-    "linear": _adopt_linear,
-    "sparse": _adopt_linear,
-    "barycentric": _adopt_chosen,
-    "landmark": _adopt_chosen,
+# What maps are made of, by their kinds.
+_PARTS: Mapping[str, Sequence[str]] = {
+    "kernel": ("centers", "coef", "intercept"),
+    **dict.fromkeys(("linear", "sparse"), ("coef", "intercept")),
+    **dict.fromkeys(("barycentric", "landmark"), ("chosen",)),
 }

@@ -15,7 +15,7 @@ from sdpdr.base.rows import counted, listed
 from sdpdr.lab.cli.gaps import without_entry
 from sdpdr.lab.cli.kinds import is_whole
 from sdpdr.lab.tables.cells import is_missing
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.frame import FileTable
 
 LABELS_AS = ("auto", "classes", "numbers")
 
@@ -39,18 +39,18 @@ class Labels:
     """
 
     words: str
-    read: Callable[[Frame, Sequence[str], str], Any]
+    read: Callable[[FileTable, Sequence[str], str], Any]
     either: bool = False
     sets_dimension: bool = False
     all_known: bool = False
 
 
-def texts(frame: Frame, name: str) -> list[str | None]:
+def texts(frame: FileTable, name: str) -> list[str | None]:
     """Entries of a column as words, None where one is missing; 3.0 is ``"3"``."""
     return [_text(entry) for entry in frame.select([name]).columns[name].tolist()]
 
 
-def actions(frame: Frame, name: str, lengths: Sequence[int] | None) -> list[str | None]:
+def actions(frame: FileTable, name: str, lengths: Sequence[int] | None) -> list[str | None]:
     """Labels of the steps from each row to the next of its sequence.
 
     The last row of a sequence leads nowhere, so that its entry says nothing.
@@ -60,7 +60,7 @@ def actions(frame: Frame, name: str, lengths: Sequence[int] | None) -> list[str 
     return [label for i, label in enumerate(labels) if i + 1 not in ends]
 
 
-def lengths(frame: Frame, name: str) -> list[int]:
+def lengths(frame: FileTable, name: str) -> list[int]:
     """Numbers of rows that follow each other with the same entry of a column.
 
     Raises
@@ -101,7 +101,7 @@ def in_words(labels: np.ndarray) -> str:
     return f"{kind}, {counted(unknown, 'row')} not known" if unknown else kind
 
 
-def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
+def _some_classes(frame: FileTable, names: Sequence[str], how: str) -> np.ndarray:
     """One word for each row, None where there is none."""
     name = _single(names)
     values = frame.values(name)
@@ -118,13 +118,13 @@ def _some_classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
     return labels
 
 
-def _classes(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
+def _classes(frame: FileTable, names: Sequence[str], how: str) -> np.ndarray:
     labels = _some_classes(frame, names, how)
     _require_all(frame, names)
     return labels.astype(str)
 
 
-def _classes_or_numbers(frame: Frame, names: Sequence[str], how: str) -> np.ndarray:
+def _classes_or_numbers(frame: FileTable, names: Sequence[str], how: str) -> np.ndarray:
     if how == "auto" and len(names) == 1:
         values = frame.values(names[0])
         how = "numbers" if values.dtype.kind == "f" and not is_whole(values) else "classes"
@@ -135,7 +135,7 @@ def _classes_or_numbers(frame: Frame, names: Sequence[str], how: str) -> np.ndar
     return numbers[:, 0] if len(names) == 1 else numbers
 
 
-def _coordinates(frame: Frame, names: Sequence[str], how: str) -> Array:
+def _coordinates(frame: FileTable, names: Sequence[str], how: str) -> Array:
     known = frame.select(names).numbers()
     if np.isnan(known).all():
         raise DataError(
@@ -164,7 +164,7 @@ def _single(names: Sequence[str]) -> str:
 
 
 def _require_all(
-    frame: Frame,
+    frame: FileTable,
     names: Sequence[str],
     advice: str = "Fill it in, or leave such rows out with --missing drop.",
 ) -> None:

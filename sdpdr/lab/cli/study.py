@@ -174,17 +174,12 @@ def run_run(args: Namespace) -> Exit:
 
 def _ranking(ranking: Any) -> Any:
     """Contestants, best first, for a terminal."""
-    heads = ("solver", "form", "tol", "solved", "of", "mean seconds", "times the best")
-    rows = [
-        (r.solver, r.form, f"{r.tol:g}", r.solved, r.instances, _told(r.mean), _told(r.ratio))
-        for r in ranking.itertuples()
-    ]
-    return table(heads, rows, right=heads[2:])
+    from sdpdr.lab.study.page.parts import Table
+    from sdpdr.lab.study.page.render import to_terminal
 
-
-def _told(number: float) -> str:
-    """A dash for what was never measured, which is no number."""
-    return f"{number:.3g}" if number == number else "–"
+    titles = {"instances": "of", "mean": "mean seconds", "ratio": "times the best"}
+    columns = ["solver", "form", "tol", "solved", *titles.values()]
+    return to_terminal(Table("ranking", ranking.rename(columns=titles)[columns]))
 
 
 def run_report(args: Namespace) -> Exit:

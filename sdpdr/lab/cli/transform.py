@@ -14,17 +14,12 @@ import numpy as np
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, FileFormatError, nearest_name
 from sdpdr.base.estimators import numeric
-from sdpdr.base.files import Writer
 from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.console import (
-    FIGURES,
     about,
-    check_target,
-    check_targets,
     complain,
-    figure_writer,
     note,
     say,
     say_json,
@@ -32,9 +27,9 @@ from sdpdr.lab.cli.console import (
 )
 from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import Exit, add_argument, add_command
-from sdpdr.lab.cli.saved import SUFFIX, Model, read_model
-from sdpdr.lab.tables.files import WRITABLE, require_writer, write_table
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.cli.outputs import add_outputs, check_outputs, writers_of
+from sdpdr.lab.cli.saved import SUFFIX, SavedMap, read_model
+from sdpdr.lab.tables.frame import FileTable
 
 # One point in twenty of those that the model was learned from has less.
 _STRANGE = 0.05
@@ -58,21 +53,12 @@ def add(commands: Any) -> None:
         type=Path,
     )
     columns.add_reading(partial(add_argument, parser.add_argument_group("reading")))
-    add = partial(add_argument, parser.add_argument_group("writing"))
-    add("-o/--out PATH", f"places and trust: {' '.join(WRITABLE)}", type=Path)
-    words = f"a picture of the places: {' '.join(FIGURES)}\n(default: FILE-embedding.png)"
-    add("--figure PATH", words, type=Path, nargs="?", const=columns.BESIDE)
+    add_outputs(partial(add_argument, parser.add_argument_group("writing")), "places and trust")
 
 
 def run(args: Namespace) -> Exit:
     """Place the rows of a table."""
-    args.figure = columns.figure_path(args)
-    for path, suffixes in ((args.out, WRITABLE), (args.figure, FIGURES)):
-        if path is not None:
-            check_target(path, suffixes)
-    if args.out is not None:
-        require_writer(args.out)
-    check_targets((args.out, args.figure), [args.model, args.file])
+    check_outputs(args, [args.model, args.file])
     model = _model(args)
     frame = columns.read(args)
     args.columns = _columns(model, frame, args)
@@ -81,12 +67,12 @@ def run(args: Namespace) -> Exit:
     working(f"placing {counted(frame.n, 'row')}")
     with about(frame.file), rows_from(1, list(table.points.columns)), rows_of(table.rows):
         Y, trust = model.place(numeric(table.points.numbers(), at_least=1))
-    write_all(_files(Y, trust, table, model, args))
+    write_all(writers_of(args, table, Y, model.places, {}, trust))
     _tell(model, trust, table.rows, frame.file, args)
     return Exit.OK
 
 
-def _model(args: Namespace) -> Model:
+def _model(args: Namespace) -> SavedMap:
     """The model; an error says so if it and the table were named in the other order."""
     try:
         return read_model(args.model)
@@ -106,7 +92,7 @@ def _is_model(path: Path) -> bool:
     return True
 
 
-def _columns(model: Model, frame: Frame, args: Namespace) -> list[str]:
+def _columns(model: SavedMap, frame: FileTable, args: Namespace) -> list[str]:
     """The columns of the model, by name; or those named, in its order."""
     if args.columns and len(args.columns) != len(model.columns):
         raise DataError(
@@ -123,7 +109,7 @@ def _columns(model: Model, frame: Frame, args: Namespace) -> list[str]:
     return wanted
 
 
-def _way(frame: Frame, wanted: Sequence[str]) -> str:
+def _way(frame: FileTable, wanted: Sequence[str]) -> str:
     """What to do if columns are missing: to name those that are called nearly so, if all are."""
     free = [name for name in frame.columns if name not in wanted]
     meant = [name if name in frame.columns else nearest_name(name, free) for name in wanted]
@@ -133,7 +119,7 @@ def _way(frame: Frame, wanted: Sequence[str]) -> str:
     return "Rename the columns, or name with --columns as many in this order."
 
 
-def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
+def _tell_others(frame: FileTable, table: columns.DividedTable, args: Namespace) -> None:
     """Say which columns the model does not know."""
     known = {*args.columns, *table.kept, *args.drop}
     others = [name for name in frame.columns if name not in known]
@@ -141,22 +127,7 @@ def _tell_others(frame: Frame, table: columns.Table, args: Namespace) -> None:
         note(f"{frame.file}: the model does not know {', '.join(others)}; left out.")
 
 
-def _files(
-    Y: Array, trust: Array, table: columns.Table, model: Model, args: Namespace
-) -> dict[Path, Writer]:
-    files: dict[Path, Writer] = {}
-    if args.out is not None:
-        names = [*model.places, "trust"]
-        placed = np.column_stack([Y, trust])
-        columns.tell_names(args.out, table.kept, names)
-        files[args.out] = partial(write_table, Y=placed, names=names, beside=table.kept)
-    if args.figure is not None:
-        told = {**table.kept, "trust": np.char.mod("%.2f", trust)}
-        files[args.figure] = figure_writer(Y, table.colouring, table.frame.file, told)
-    return files
-
-
-def _tell(model: Model, trust: Array, rows: Index, file: str, args: Namespace) -> None:
+def _tell(model: SavedMap, trust: Array, rows: Index, file: str, args: Namespace) -> None:
     if not (args.out or args.figure):
         note("nothing is written: --out and --figure say where to.")
     strange = rows[trust < _STRANGE]

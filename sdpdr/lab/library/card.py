@@ -21,7 +21,7 @@ from sdpdr.base.errors import CardError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab.datasets import Sample, generate, generators
 from sdpdr.lab.library.expectation import Expectation, Finding, Size
-from sdpdr.lab.library.fields import Table, read_toml
+from sdpdr.lab.library.fields import TomlTable, read_toml
 from sdpdr.lab.library.vocabulary import GRAPHS, METHODS, relation, takes_data, takes_points
 from sdpdr.model import Model
 from sdpdr.program import Solution
@@ -29,7 +29,7 @@ from sdpdr.solving.solve import solve
 
 
 @dataclass(frozen=True)
-class Run:
+class CardRun:
     """How a card wants to be solved.
 
     Attributes
@@ -62,7 +62,7 @@ class Card:
     expect : Expectation
     size : Size
         Of the graph, or of the data.
-    run : Run
+    run : CardRun
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Card:
     method: Mapping[str, Any]
     expect: Expectation
     size: Size
-    run: Run
+    run: CardRun
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Card:
@@ -216,7 +216,7 @@ class Card:
         return self.expect.check(outcome)
 
 
-def described(card: Table) -> dict[str, Any]:
+def described(card: TomlTable) -> dict[str, Any]:
     """What a card says of its problem, validated: all fields but name, expectation and size.
 
     Raises
@@ -242,9 +242,9 @@ def described(card: Table) -> dict[str, Any]:
     }
 
 
-def _run(run: Table) -> Run:
+def _run(run: TomlTable) -> CardRun:
     run.allow("solver", "form", "tol", "slow")
-    return Run(
+    return CardRun(
         solver=run.text("solver", "auto"),
         form=run.text("form", "auto"),
         tol=run.positive("tol", 1e-6),
@@ -252,7 +252,7 @@ def _run(run: Table) -> Run:
     )
 
 
-def _needs_points(card: Table, method: Table, graph: Table) -> bool:
+def _needs_points(card: TomlTable, method: TomlTable, graph: TomlTable) -> bool:
     """Whether a card has to have data; refuses data or a graph that nothing asks for."""
     if takes_data(METHODS[method["name"]]):
         if "graph" in card:
@@ -268,7 +268,7 @@ def _needs_points(card: Table, method: Table, graph: Table) -> bool:
     return needs_points
 
 
-def _data(data: Table) -> Mapping[str, Any]:
+def _data(data: TomlTable) -> Mapping[str, Any]:
     if "noise" in data:
         data.positive("noise")
     data.call("generator", generators, extra={"noise": "float", "noise_seed": "int"})

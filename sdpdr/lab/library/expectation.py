@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import inf
 
 import numpy as np
 
 from sdpdr.base import errors
 from sdpdr.base.errors import SdpdrError
-from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.fields import TomlTable
 from sdpdr.program import Solution, Status
 
 PROVENANCES = ("analytic", "certified", "paper")
@@ -48,7 +49,7 @@ class Size:
     edges: int | None = 0
 
     @classmethod
-    def read(cls, table: Table, *, with_edges: bool = True) -> Size:
+    def read(cls, table: TomlTable, *, with_edges: bool = True) -> Size:
         """From the table ``[size]``."""
         if not with_edges:
             table.allow("n")
@@ -63,6 +64,46 @@ class Size:
     def __str__(self) -> str:
         stated = "" if self.edges is None else f", edges = {self.edges}"
         return f"n = {self.n}{stated}"
+
+
+@dataclass(frozen=True)
+class KnownAnswer:
+    """What is known of an answer beforehand.
+
+    Attributes
+    ----------
+    status : Status or None
+        The one expected; None where any proven one will do.
+    lower, upper : float or None
+        Between which the optimal value lies; the same where it is known.
+    rtol : float
+        Relative error of these numbers.
+    """
+
+    status: Status | None = None
+    lower: float | None = None
+    upper: float | None = None
+    rtol: float = 1e-6
+
+    @property
+    def value(self) -> float | None:
+        """The optimal value; None where it is not known."""
+        return self.upper if self.lower == self.upper else None
+
+    def off(self, value: float) -> float | None:
+        """Relative distance of a value from what is known; None where nothing is.
+
+        Examples
+        --------
+        >>> KnownAnswer(lower=2.0, upper=4.0).off(5.0), KnownAnswer(lower=2.0, upper=4.0).off(3.0)
+        (0.25, 0.0)
+        """
+        if self.lower is None and self.upper is None:
+            return None
+        low = -inf if self.lower is None else self.lower
+        high = inf if self.upper is None else self.upper
+        nearest = min(max(value, low), high)
+        return abs(value - nearest) / max(abs(nearest), 1e-12)
 
 
 @dataclass(frozen=True)
@@ -105,7 +146,7 @@ class Expectation:
     error: str | None = None
 
     @classmethod
-    def read(cls, table: Table) -> Expectation:
+    def read(cls, table: TomlTable) -> Expectation:
         """From the table ``[expect]``.
 
         Raises
@@ -132,6 +173,14 @@ class Expectation:
             provenance=table.choice("provenance", PROVENANCES),
         )
 
+    @property
+    def known(self) -> KnownAnswer:
+        """What it says of the answer itself."""
+        status = None if self.error else Status[self.status]
+        if self.value is not None:
+            return KnownAnswer(status, self.value, self.value, self.rtol)
+        return KnownAnswer(status, self.lower, self.upper, self.rtol)
+
     def describe(self) -> str:
         """The expectation in a few words."""
         if self.error is not None:
@@ -153,13 +202,12 @@ class Expectation:
         nearby = (Status.SOLVED.name, Status.OPTIMAL_NEARBY.name)
         holds = status == self.status or (self.status, status) == nearby
         findings = [Finding("status", self.status, status, holds)]
-        if self.value is not None:
-            off = abs(outcome.value - self.value) / max(abs(self.value), 1e-12)
-            wanted = f"{self.value:.10g} within {self.rtol:.0e}"
-            found = f"{outcome.value:.10g}, off by {off:.1e}"
-            findings.append(Finding("value", wanted, found, bool(off <= self.rtol)))
-        if self.lower is not None and self.upper is not None:
-            findings.append(self._between(outcome.value, self.lower, self.upper))
+        off = self.known.off(outcome.value)
+        if off is not None:
+            beyond = f"beyond by {off:.1e}" if off > 0.0 else "between"
+            words = beyond if self.value is None else f"off by {off:.1e}"
+            wanted, found = f"{self.describe()} within {self.rtol:.0e}", f"{outcome.value:.10g}"
+            findings.append(Finding("value", wanted, f"{found}, {words}", off <= self.rtol))
         if self.gap is not None:
             gap = outcome.gap if outcome.status is Status.SOLVED else outcome.apparent_gap
             holds = abs(gap) <= self.gap
@@ -169,15 +217,8 @@ class Expectation:
             findings.append(Finding("rank", str(self.rank), str(rank), rank == self.rank))
         return findings
 
-    def _between(self, value: float, lower: float, upper: float) -> Finding:
-        beyond = max(lower - value, value - upper, 0.0)
-        off = beyond / max(abs(lower), abs(upper), 1e-12)
-        words = f"{value:.10g}, " + (f"beyond by {off:.1e}" if beyond > 0.0 else "between")
-        wanted = f"{self.describe()} within {self.rtol:.0e}"
-        return Finding("value", wanted, words, bool(off <= self.rtol))
 
-
-def _bounds(table: Table) -> tuple[float | None, float | None]:
+def _bounds(table: TomlTable) -> tuple[float | None, float | None]:
     """Both bounds on the value, or none."""
     if "lower" not in table and "upper" not in table:
         return None, None

@@ -20,7 +20,7 @@ from sdpdr.base.checks import choice
 from sdpdr.base.errors import CardError
 from sdpdr.lab.library.card import Card, described
 from sdpdr.lab.library.expectation import PROVENANCES, Expectation, Size
-from sdpdr.lab.library.fields import Table, read_toml
+from sdpdr.lab.library.fields import TomlTable, read_toml
 
 
 def straight_path(n: int) -> float:
@@ -131,7 +131,7 @@ class References:
     source: str = UNREFERENCED
 
     @classmethod
-    def read(cls, table: Table) -> References:
+    def read(cls, table: TomlTable) -> References:
         """From the table ``[references]``, which may be empty.
 
         Raises
@@ -316,7 +316,7 @@ def find_family(name: str) -> Family:
     return Family.load(on_shelf("family", name, "families"))
 
 
-def _keys(growth: Table) -> list[str]:
+def _keys(growth: TomlTable) -> list[str]:
     """The keys that take the size, as table.key."""
     given = growth.content.get("varies")
     keys = [given] if isinstance(given, str) else growth.texts("varies")
@@ -331,20 +331,14 @@ def _keys(growth: Table) -> list[str]:
     return keys
 
 
-def _sizes(growth: Table) -> list[int]:
-    sizes = growth.content.get("sizes")
-    if not isinstance(sizes, list) or not sizes or not all(_is_size(size) for size in sizes):
-        raise growth.error("sizes", f"expected a list of whole numbers above 0, got {sizes!r}")
-    if any(first >= second for first, second in pairwise(sizes)):
-        raise growth.error("sizes", f"expected rising numbers, got {sizes!r}")
+def _sizes(growth: TomlTable) -> list[int]:
+    sizes = growth.list_of("sizes", "whole numbers above 0", int)
+    if sizes[0] < 1 or any(first >= second for first, second in pairwise(sizes)):
+        raise growth.error("sizes", f"expected rising numbers above 0, got {sizes!r}")
     return sizes
 
 
-def _is_size(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def _with_size(file: Table, growth: Table, varies: tuple[str, ...], size: int) -> Table:
+def _with_size(file: TomlTable, growth: TomlTable, varies: tuple[str, ...], size: int) -> TomlTable:
     """The file as that of a card, with the size where it varies."""
     content = {
         key: dict(value) if isinstance(value, dict) else value
@@ -361,7 +355,7 @@ def _with_size(file: Table, growth: Table, varies: tuple[str, ...], size: int) -
     return replace(file, content=content)
 
 
-def _values(table: Table) -> Mapping[int, float]:
+def _values(table: TomlTable) -> Mapping[int, float]:
     for key in table.content:
         if not (key.isascii() and key.isdecimal() and int(key) >= 1):
             raise table.error(key, "is no size: write a whole number above 0 as the key")

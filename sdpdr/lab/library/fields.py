@@ -36,7 +36,7 @@ _KINDS: Mapping[str, tuple[str, Any]] = MappingProxyType(
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TomlTable:
     """A table of a TOML file.
 
     Parameters
@@ -81,18 +81,18 @@ class Table:
             if key not in known:
                 raise self.error(key, f"unknown.{_hint(key, known)} Allowed: {', '.join(known)}")
 
-    def table(self, key: str, *, optional: bool = False) -> Table:
+    def table(self, key: str, *, optional: bool = False) -> TomlTable:
         """A table inside this one; empty if it is missing and optional."""
         value = self._value(key, "a table", dict, {} if optional else _REQUIRED)
-        return Table(self.file, self._full(key), value, self.kind)
+        return TomlTable(self.file, self._full(key), value, self.kind)
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[TomlTable]:
         """The tables of a list, ``[[key]]``; none if it is missing."""
         found = self._value(key, "a list of tables", list, [])
         if not all(isinstance(item, dict) for item in found):
             raise self.error(key, f"expected a list of tables, [[{key}]], got {found!r}")
         return [
-            Table(self.file, self._full(f"{key}[{place}]"), item, self.kind)
+            TomlTable(self.file, self._full(f"{key}[{place}]"), item, self.kind)
             for place, item in enumerate(found)
         ]
 
@@ -105,10 +105,7 @@ class Table:
 
     def texts(self, key: str, default: Any = _REQUIRED) -> list[str]:
         """A list of texts."""
-        value = self._value(key, "a list of texts", list, default)
-        if not all(isinstance(item, str) for item in value):
-            raise self.error(key, f"expected a list of texts, got {value!r}")
-        return list(value)
+        return self.list_of(key, "texts", str, default, least=0)
 
     def choice(self, key: str, known: tuple[str, ...]) -> str:
         """One of a few words."""
@@ -139,11 +136,13 @@ class Table:
             raise self.error(key, f"expected a whole number of at least {least}, got {value}")
         return int(value)
 
-    def list_of(self, key: str, what: str, kinds: Any, default: Any = _REQUIRED) -> list[Any]:
-        """A list of numbers or the like, which is not empty."""
+    def list_of(
+        self, key: str, what: str, kinds: Any, default: Any = _REQUIRED, *, least: int = 1
+    ) -> list[Any]:
+        """A list of numbers or the like, of at least so many."""
         value = self._value(key, f"a list of {what}", list, default)
         wrong = [x for x in value if not isinstance(x, kinds) or isinstance(x, bool)]
-        if wrong or not value:
+        if wrong or len(value) < least:
             raise self.error(key, f"expected a list of {what}, got {value!r}")
         return list(value)
 
@@ -218,7 +217,7 @@ class Table:
         return value
 
 
-def read_toml(path: str | os.PathLike[str], kind: str) -> Table:
+def read_toml(path: str | os.PathLike[str], kind: str) -> TomlTable:
     """The content of a file.
 
     Parameters
@@ -243,13 +242,13 @@ def read_toml(path: str | os.PathLike[str], kind: str) -> Table:
     return parsed_toml(text, path, kind)
 
 
-def parsed_toml(text: str, path: Path, kind: str) -> Table:
+def parsed_toml(text: str, path: Path, kind: str) -> TomlTable:
     """The content of a text, which lies in a file of that name; raises as `read_toml`."""
     try:
         content = tomllib.loads(text, parse_float=partial(_number, path.name, text, kind))
     except tomllib.TOMLDecodeError as error:
         raise FileFormatError(f"{kind} {path} is not TOML: {error}.") from None
-    return Table(path.name, "", content, kind)
+    return TomlTable(path.name, "", content, kind)
 
 
 def _number(name: str, text: str, kind: str, word: str) -> float:

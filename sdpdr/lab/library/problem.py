@@ -14,9 +14,9 @@ from typing import Any
 
 from sdpdr.base.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.lab.library.card import Card
-from sdpdr.lab.library.expectation import Expectation
+from sdpdr.lab.library.expectation import Expectation, KnownAnswer
 from sdpdr.lab.library.families import find_family, shelf
-from sdpdr.lab.library.fields import Table
+from sdpdr.lab.library.fields import TomlTable
 from sdpdr.lab.library.vocabulary import METHODS, relation
 from sdpdr.model import Model
 from sdpdr.program import SDP, Status, read_sdpa
@@ -77,46 +77,6 @@ def find_card(name: str) -> Card:
 SUFFIXES = (".dat-s", ".dat-s.gz")
 # What tables of optimal values write of the pair that SDPA's format means, and what it is of ours.
 _WITHOUT_ANSWER = {"dual infeasible": Status.INFEASIBLE, "primal infeasible": Status.UNBOUNDED}
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of an answer beforehand.
-
-    Attributes
-    ----------
-    status : Status or None
-        The one expected; None where any proven one will do.
-    lower, upper : float or None
-        Between which the optimal value lies; the same where it is known.
-    rtol : float
-        Relative error of these numbers.
-    """
-
-    status: Status | None = None
-    lower: float | None = None
-    upper: float | None = None
-    rtol: float = 1e-6
-
-    @property
-    def value(self) -> float | None:
-        """The optimal value; None where it is not known."""
-        return self.upper if self.lower == self.upper else None
-
-    def off(self, value: float) -> float | None:
-        """Relative distance of a value from what is known; None where nothing is.
-
-        Examples
-        --------
-        >>> Known(lower=2.0, upper=4.0).off(5.0), Known(lower=2.0, upper=4.0).off(3.0)
-        (0.25, 0.0)
-        """
-        if self.lower is None and self.upper is None:
-            return None
-        low = -float("inf") if self.lower is None else self.lower
-        high = float("inf") if self.upper is None else self.upper
-        nearest = min(max(value, low), high)
-        return abs(value - nearest) / max(abs(nearest), 1e-12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +159,7 @@ class Problem:
         if self.card is None:
             raise CardError(f"{self.name} is a file: it has no recipe that could be varied.")
         method = {**self.card.method, **changes}
-        table = Table(f"{self.name} as {variant!r}", "method", method)
+        table = TomlTable(f"{self.name} as {variant!r}", "method", method)
         table.call("name", METHODS)
         if "isometry" in table:
             table.attempt("isometry", relation)
@@ -230,7 +190,7 @@ class Problem:
         assert self.path is not None
         return read_sdpa(self.path)
 
-    def known(self, sdp: SDP | None = None) -> Known:
+    def known(self, sdp: SDP | None = None) -> KnownAnswer:
         """What is known of the answer.
 
         Parameters
@@ -239,14 +199,14 @@ class Problem:
             Of a file: its program, whose constant relates its value to the table's.
         """
         if self.card is not None:
-            return _known(self.card.expect)
+            return self.card.expect.known
         if not self.optimal or sdp is None:
-            return Known()
+            return KnownAnswer()
         if self.optimal in _WITHOUT_ANSWER:
-            return Known(_WITHOUT_ANSWER[self.optimal])
+            return KnownAnswer(_WITHOUT_ANSWER[self.optimal])
         shown = float(self.optimal)
         value = (1.0 if sdp.maximize else -1.0) * (shown - sdp.constant)
-        return Known(Status.SOLVED, value, value, _last_digit(self.optimal))
+        return KnownAnswer(Status.SOLVED, value, value, _last_digit(self.optimal))
 
     @cached_property
     def digest(self) -> str:
@@ -293,13 +253,6 @@ def read_optimal_values(path: str | Path) -> dict[str, str]:
             )
         values[name] = value
     return values
-
-
-def _known(expect: Expectation) -> Known:
-    status = None if expect.error else Status[expect.status]
-    lower = expect.lower if expect.value is None else expect.value
-    upper = expect.upper if expect.value is None else expect.value
-    return Known(status, lower, upper, expect.rtol)
 
 
 def _as_written(method: Mapping[str, Any]) -> str:

@@ -15,11 +15,9 @@ from sdpdr.base.errors import DataError, SolveFailedError
 from sdpdr.lab.plot.dimensions import draw_shares
 from sdpdr.lab.plot.edges import SPRINGS, SPRINGS_LABEL, draw_springs
 from sdpdr.lab.plot.history import draw_sides
-from sdpdr.lab.plot.points import draw_edges, frame, plane_of
+from sdpdr.lab.plot.points import draw_points, frame, plane_of
 from sdpdr.lab.plot.style import (
-    FAINT,
     INK,
-    MANY,
     colour_points,
     draw_colour_bar,
     draw_legend,
@@ -123,17 +121,7 @@ def weights_of(solution: Solution) -> tuple[Index, Array] | None:
 
 def _draw_points(axes: Axes, plane: Array, colour: ArrayLike | None, edges: Index | None) -> None:
     colouring = colour_points(colour, len(plane))
-    if edges is not None:
-        draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.5, alpha=0.45)
-    axes.scatter(
-        plane[:, 0],
-        plane[:, 1],
-        s=12.0,
-        c=colouring.colours,
-        linewidths=0,
-        rasterized=len(plane) > MANY,
-        zorder=2,
-    )
+    draw_points(axes, plane, colouring, 12.0, edges)
     frame(axes, plane)
     explain(colouring, "", [axes], axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
 

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.lab.plot.points import draw_edges, look_at, plane_of
+from sdpdr.lab.plot.points import draw_points, look_at, plane_of
 from sdpdr.lab.plot.style import (
-    FAINT,
     INK,
     MANY,
     colour_points,
@@ -94,13 +93,9 @@ def embeddings(
     panels = figure.subplots(rows, columns, squeeze=False)
     for axes in panels.flat[len(planes) :]:
         axes.set_axis_off()
+    size = float(np.clip(2500.0 / n, 2.5, 18.0))
     for axes, (name, plane) in zip(panels.flat, planes.items(), strict=False):
-        if edges is not None:
-            draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.35, alpha=0.45)
-        axes.scatter(
-            plane[:, 0], plane[:, 1], s=float(np.clip(2500.0 / n, 2.5, 18.0)),
-            c=colouring.colours, linewidths=0, rasterized=n * len(planes) > MANY, zorder=2,
-        )  # fmt: skip
+        draw_points(axes, plane, colouring, size, edges, 0.35, rasterized=n * len(planes) > MANY)
         _frame(axes, plane, ratio)
         _name(axes, name, (notes or {}).get(name, ""))
     explain(

@@ -22,6 +22,7 @@ from sdpdr.lab.plot.style import (
     INK,
     MANY,
     MOST_CLASSES,
+    Colouring,
     colour_points,
     draw_legend,
     entitle,
@@ -153,19 +154,10 @@ def embedding(
     colouring = colour_points(colour, len(plane))
     figure = new_figure(*size_of(plane, len(colouring.names), title))
     axes = figure.add_subplot()
-    if edges is not None:
-        draw_edges(axes, plane, edges, colors=FAINT, linewidths=0.5, alpha=0.45)
-    size = _dot(len(plane)) if images is None else 3.0
-    axes.scatter(
-        plane[:, 0],
-        plane[:, 1],
-        s=size,
-        c=colouring.colours,
-        linewidths=0,
-        alpha=0.9 if images is None else 0.45,
-        rasterized=len(plane) > MANY,
-        zorder=2,
-    )
+    if images is None:
+        draw_points(axes, plane, colouring, _dot(len(plane)), edges, alpha=0.9)
+    else:
+        draw_points(axes, plane, colouring, 3.0, edges, alpha=0.45)
     frame(axes, plane)
     if images is not None:
         draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours, photos)
@@ -232,6 +224,23 @@ def places_of(Y: Any) -> ArrayLike:
             "maps points, pass what its transform returns."
         )
     return Y.embedding_
+
+
+def draw_points(
+    axes: Axes,
+    plane: Array,
+    colouring: Colouring,
+    size: float,
+    edges: ArrayLike | None = None,
+    width: float = 0.5,
+    **options: Any,
+) -> None:
+    """Draw points as dots of an area, above the edges of a graph if there are any, of a width."""
+    if edges is not None:
+        draw_edges(axes, plane, edges, colors=FAINT, linewidths=width, alpha=0.45)
+    look: dict[str, Any] = {"rasterized": len(plane) > MANY, "zorder": 2, "linewidths": 0}
+    x, y = plane.T
+    axes.scatter(x, y, s=size, c=colouring.colours, **(look | options))
 
 
 def draw_edges(axes: Axes, plane: Array, edges: ArrayLike, **options: object) -> LineCollection:

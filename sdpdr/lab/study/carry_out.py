@@ -18,7 +18,7 @@ from sdpdr.base.errors import (
     StudyError,
 )
 from sdpdr.families import methods
-from sdpdr.lab.library.problem import Known
+from sdpdr.lab.library.expectation import KnownAnswer
 from sdpdr.lab.study.task import AUTO, Task
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
@@ -153,7 +153,7 @@ def _solve(task: Task, solver: Solver | str, program: Model | SDP) -> Solution:
     )
 
 
-def _told(task: Task, solution: Solution, known: Known) -> dict[str, Any]:
+def _told(task: Task, solution: Solution, known: KnownAnswer) -> dict[str, Any]:
     """Columns that an answer fills."""
     claim = solution.claimed
     seconds = {
@@ -195,7 +195,7 @@ def _outcome(solution: Solution, seconds: float, limit: float) -> str:
     return solution.status.name
 
 
-def _is_as_known(outcome: str, off: float | None, known: Known, tol: float) -> bool:
+def _is_as_known(outcome: str, off: float | None, known: KnownAnswer, tol: float) -> bool:
     # That there is no answer is a solver's word; it counts only where it is known beforehand.
     wanted = (known.status or Status.SOLVED).name
     # Without interior, an answer that is optimal for data nearby is the best there is.
@@ -205,7 +205,7 @@ def _is_as_known(outcome: str, off: float | None, known: Known, tol: float) -> b
     return off is None or off <= max(known.rtol, DOUBT * tol)
 
 
-def _honesty(verdict: str, solution: Solution, known: Known, tol: float) -> str:
+def _honesty(verdict: str, solution: Solution, known: KnownAnswer, tol: float) -> str:
     """What a claim was worth, in the words of `sdpdr.lab.study.schema.HONESTY`."""
     claimed = _CLAIMS.get(verdict)
     if claimed is Status.SOLVED:

@@ -46,7 +46,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class ComparedRun:
     """One solver in one form.
 
     Attributes
@@ -90,14 +90,14 @@ class Comparison:
 
     Attributes
     ----------
-    runs : tuple of Run
+    runs : tuple of ComparedRun
     tol : float
         Relative gap that every solver was asked for.
     time_limit : float or None
         Seconds that each was given.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[ComparedRun, ...]
     tol: float
     time_limit: float | None
 
@@ -236,10 +236,10 @@ def _run(
     tol: float,
     time_limit: float | None,
     isolate: bool,
-) -> Run:
+) -> ComparedRun:
     available = solver.availability()
     if not available.usable:
-        return Run(solver.name, form, reason=available.reason)
+        return ComparedRun(solver.name, form, reason=available.reason)
     with tell(f"{solver.name}, {form} form") as report:
         try:
             solution = solve(
@@ -252,8 +252,8 @@ def _run(
                 progress=report,
             )
         except (NotAcceptedError, SolverLicenceError) as error:
-            return Run(solver.name, form, reason=str(error))
-    return Run(solver.name, form, solution, solution.claimed.message)
+            return ComparedRun(solver.name, form, reason=str(error))
+    return ComparedRun(solver.name, form, solution, solution.claimed.message)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 from rich.console import Console
 
 from sdpdr import graphs
@@ -19,7 +20,8 @@ from sdpdr.families import methods
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import datasets, plot
 from sdpdr.lab.study.compare import Comparison, compare
-from sdpdr.lab.study.page import Page, Section, write_page
+from sdpdr.lab.study.page import Chart, Page, Section, write_page
+from sdpdr.lab.study.page.parts import listed, told
 from sdpdr.lab.study.report import comparing, picture, report, unfolding
 from sdpdr.program import Solution
 from sdpdr.solvers.registry import SOLVERS, find
@@ -27,21 +29,10 @@ from sdpdr.solving.solve import solve
 
 TITLE = "Maximum Variance Unfolding, solved and certified"
 STEPS = 5_000
-LIMITATIONS = (
-    "Certified means: the value and a bound proven by the multipliers agree to the relative "
-    "tolerance, at a point whose constraints hold to the same tolerance, all in floating-point "
-    "arithmetic. It says that the program was solved, not that the program suits the data.",
-    "The inequality form lets lengths shrink but not grow. An unfolding may therefore be shorter "
-    "than the manifold in places, and narrow regions of a sparse graph collapse to threads.",
-    "Two coordinates are drawn; the spectra tell how much of the variance they hold.",
-    "Seconds are of one run on the machine below, with the solvers' default settings and one time "
-    "limit for all; they are a first impression, not a benchmark. Solvers run two at a time, each "
-    "in a process of its own.",
-)
 
 
 @dataclass(frozen=True)
-class Sizes:
+class DemoSizes:
     """How much is done.
 
     Attributes
@@ -66,7 +57,7 @@ class Sizes:
     solvers: tuple[str, ...] = tuple(SOLVERS)
 
 
-QUICK = Sizes(
+QUICK = DemoSizes(
     roll=120, digits=200, compared=12, jobs=None, solvers=("lowrank", "mosek", "clarabel", "scs")
 )
 
@@ -87,7 +78,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
         Whether both unfoldings are certified.
     """
     out.mkdir(parents=True, exist_ok=True)
-    sizes = QUICK if quick else Sizes()
+    sizes = QUICK if quick else DemoSizes()
     watch = Deadline()
     said = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -104,7 +95,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
     summary = summarize(unfoldings.values(), comparison)
     with said.status("writing the report"):
         verdict = [f"{section.title}: {section.facts['answer']}." for section in (roll, digits)]
-        page = report(TITLE, summary, (roll, digits, compared), LIMITATIONS, verdict)
+        page = report(TITLE, summary, (roll, digits, compared), listed("demonstration"), verdict)
         save(out, page, unfoldings, comparison)
     seconds = watch.spent
     said.print(f"{summary} All of it took {seconds:.0f} s.")
@@ -123,26 +114,17 @@ def unfold_roll(n: int) -> tuple[Section, Solution]:
     flat = spectrum[:2].sum() / spectrum.sum()
     section = unfolding(
         "swiss-roll",
-        f"Swiss roll, {n} points",
-        "A rectangle rolled up in space. Only the distances between near neighbours are kept, and "
-        "may shrink but not grow, while all points are pulled as far apart as they allow: the "
-        "roll opens. Of the variance of the best embedding in any number of dimensions two hold "
-        f"{flat:.0%}.",
+        told("swiss-roll", n=n),
+        told("swiss-roll-words", flat=f"{flat:.0%}"),
         graph=graph,
         model=model,
         solution=solution,
         pictures=(
-            picture("swiss-roll-data", plot.cloud(X, t, label=label), "The data, in space."),
-            picture(
-                "swiss-roll-pattern",
-                plot.sparsity(graph.laplacian()[order][:, order]),
-                "The same data as the solver sees it: the pattern of the dual slack, a weighted "
-                "Laplacian of the neighbour graph, with the points in order along the roll.",
-            ),
-            picture(
+            _picture("swiss-roll-data", plot.cloud(X, t, label=label)),
+            _picture("swiss-roll-pattern", plot.sparsity(graph.laplacian()[order][:, order])),
+            _picture(
                 "swiss-roll-embedding",
                 plot.embedding(solution.embedding(2), t, edges=graph.edges, label=label),
-                "Unfolded: the first two coordinates, with the edges of the neighbour graph.",
             ),
         ),
     )
@@ -157,33 +139,24 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
     Y = solution.embedding(2)
+    of_images = plot.embedding(Y, classes, images=X.reshape(-1, 8, 8), label="digit")
+    of_classes = plot.embedding(Y, classes, edges=graph.edges, label="digit")
     section = unfolding(
         "digits",
-        f"Handwritten digits, {graph.n} images",
-        f"Each image of 8 x 8 pixels is a point with 64 coordinates. Of {n} images the graph of "
-        f"4 nearest neighbours joins {graph.n}, its largest connected part, and these are "
-        "unfolded. No class is known to the program: the colours are added afterwards.",
+        told("digits", n=graph.n),
+        told("digits-words", n=graph.n, all=n),
         graph=graph,
         model=model,
         solution=solution,
         pictures=(
-            picture(
-                "digits-embedding",
-                plot.embedding(Y, classes, images=X.reshape(-1, 8, 8), label="digit"),
-                "Unfolded: as many images as find room, in the colour of their class; the rest "
-                "are dots.",
-            ),
-            picture(
-                "digits-classes",
-                plot.embedding(Y, classes, edges=graph.edges, label="digit"),
-                "The same embedding with all points and the neighbour graph.",
-            ),
+            _picture("digits-embedding", of_images),
+            _picture("digits-classes", of_classes),
         ),
     )
     return section, solution
 
 
-def compare_all(sizes: Sizes) -> tuple[Section, Comparison]:
+def compare_all(sizes: DemoSizes) -> tuple[Section, Comparison]:
     """One small instance through every solver, in each form that it takes."""
     X, _ = datasets.swiss_roll(sizes.compared, seed=0)
     graph = graphs.knn(X, n_neighbors=4)
@@ -193,17 +166,17 @@ def compare_all(sizes: Sizes) -> tuple[Section, Comparison]:
     comparison = compare(model, solvers, time_limit=sizes.time_limit, jobs=sizes.jobs)
     section = comparing(
         "solvers",
-        f"One instance, every solver: swiss roll with {graph.n} points",
-        "The same program in every form that each solver takes: a low-rank factor, the Gram "
-        "matrix on its face, the dual with a matrix inequality, or as written. Whatever a solver "
-        "claims, the value, the bound, the gap and the residual are computed by us from the "
-        "program. The line of the picture is the relative gap that all were asked for; SCS was "
-        f"given {STEPS} steps for it.",
+        told("solvers", n=graph.n),
+        told("solvers-words", steps=STEPS),
         graph=graph,
         model=model,
         comparison=comparison,
     )
     return section, comparison
+
+
+def _picture(name: str, figure: Figure) -> Chart:
+    return picture(name, figure, told(name))
 
 
 def representatives(graph: NeighborGraph) -> np.ndarray:

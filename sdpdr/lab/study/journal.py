@@ -18,7 +18,7 @@ _BEGIN = b'{"kind": '
 Line = tuple[str, dict[str, Any]]
 
 
-class Journal:
+class ResultsJournal:
     """Lines that are only ever added to, by one process at a time.
 
     Parameters
@@ -29,7 +29,7 @@ class Journal:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     journal = Journal(Path(folder, "a.jsonl"))
+    ...     journal = ResultsJournal(Path(folder, "a.jsonl"))
     ...     journal.open()
     ...     journal.append([("row", {"key": "a", "solved": True})])
     ...     journal.append([("row", {"key": "a", "solved": False})])

@@ -14,7 +14,7 @@ from sdpdr.base.errors import FileFormatError
 from sdpdr.lab.study import journal
 from sdpdr.lab.study.rows import typed
 from sdpdr.lab.study.schema import COLUMNS
-from sdpdr.lab.study.store import EXPORTS, SUFFIX, Results, imported, quoted
+from sdpdr.lab.study.store import EXPORTS, SUFFIX, Results, imported, in_short, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,8 +79,8 @@ def _exported(path: Path) -> Read:
                 about |= {name: json.loads(kept[name]) for name in about if name in kept}
             frame = connection.execute(f"SELECT * FROM {read}").df()
     except duckdb.Error as error:
-        words = " ".join(str(error).split())[:200]
-        raise FileFormatError(f"{path} cannot be read as rows of a study ({words}).") from error
+        words = f"{path} cannot be read as rows of a study ({in_short(error)})."
+        raise FileFormatError(words) from error
     missing = [column.name for column in COLUMNS if column.name not in frame]
     if missing:
         raise FileFormatError(f"{path}: it lacks the columns {', '.join(missing)}.")

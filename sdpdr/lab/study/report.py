@@ -14,7 +14,7 @@ from sdpdr.families.unfold.quality import quality
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import plot
 from sdpdr.lab.study.compare import Comparison, seconds_by_phase
-from sdpdr.lab.study.page.parts import Chart, Page, Section, Table
+from sdpdr.lab.study.page.parts import Chart, Page, Section, Table, told
 from sdpdr.lab.study.rows import PACKAGES, installed
 from sdpdr.model import Model
 from sdpdr.program import Solution
@@ -103,29 +103,13 @@ def unfolding(
     Section
     """
     weights, spectrum = solution.duals["isometry"], solution.spectrum()
-    own = [
-        picture(
-            f"{name}-weights",
-            plot.dual_weights(solution.embedding(2), graph.edges, weights),
-            "Dual weight of each edge: the tension of a spring network that holds the unfolding "
-            "in equilibrium. Thin grey edges carry next to nothing.",
-        ),
-        picture(
-            f"{name}-spectrum",
-            plot.spectrum(spectrum),
-            "Eigenvalues of the Gram matrix as shares of the variance, alone and added up. Rings "
-            "mark rounding errors.",
-        ),
-    ]
+    drawn = {
+        "weights": plot.dual_weights(solution.embedding(2), graph.edges, weights),
+        "spectrum": plot.spectrum(spectrum),
+    }
     if solution.history:
-        own.append(
-            picture(
-                f"{name}-convergence",
-                plot.convergence(solution.history),
-                "Above, the value settles on the proven bound. Below, their relative distance, and "
-                "how far the point is from feasible and stationary.",
-            )
-        )
+        drawn["convergence"] = plot.convergence(solution.history)
+    own = [picture(f"{name}-{what}", figure, told(what)) for what, figure in drawn.items()]
     measured = quality(graph, solution.embedding(2), spectrum=spectrum)
     answer = {"answer": verdict_on(graph, solution)}
     facts = answer | graph_facts(graph) | solution_facts(solution) | measured.facts()
@@ -151,8 +135,7 @@ def comparing(
             [seconds_by_phase(solution)["total"] for solution in comparison.solutions],
             comparison.tol,
         )
-        caption = "How far each answer is from its proven bound, and how long it took in all."
-        pictures.append(picture(f"{name}-runs", figure, caption))
+        pictures.append(picture(f"{name}-runs", figure, told("runs-figure")))
     tables = [Table(f"{name}-table", comparison.frame())]
     code = {"The program": model.describe()}
     return Section(name, title, (text,), pictures, tables, facts, code=code)

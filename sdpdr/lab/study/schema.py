@@ -7,51 +7,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from sdpdr.program import Status
 from sdpdr.solvers.screen import printable
 
-# Ends of a run that are no answer at all, beside the statuses of `sdpdr.Status`.
-ENDS: Mapping[str, str] = MappingProxyType(
-    {
-        "CRASHED": "the process of the run was ended by a signal of its own making, or broke off",
-        "OUT_OF_MEMORY": "it went beyond its memory limit, or said that memory had run out",
-        "KILLED": "it was ended from outside, each time it was tried",
-        "BROKEN": "the solver's adapter raised an error, or returned something else than an answer",
-        "REFUSED": "the solver does not take the program in this form",
-        "MISSING": "the solver is not installed, or has no licence",
-        "NOT_TRIED": "it was predicted to take many times the limit, or more memory than there is",
-        "NOT_BUILT": "the problem could not be built within the limits",
-    }
-)
-OUTCOMES: tuple[str, ...] = (*Status.__members__, *ENDS)
-"""What became of a run: a status that we verified, or an end without an answer."""
-
-HONESTY: Mapping[str, str] = MappingProxyType(
-    {
-        "true": "it claims a solution, and we verified that; or that there is none, as is known",
-        "near": "it claims so, and misses the tolerance by less than ten times",
-        "overstated": "it claims so, and we could not verify it by far; or that there is no "
-        "solution where there is one, or where nobody knows",
-        "understated": "it claims less than what we verified",
-        "silent": "it claims no success, and there is none",
-        "": "there was no claim",
-    }
-)
-"""What the solver's word was worth."""
-
 
 @dataclass(frozen=True)
-class Column:
-    """A column.
+class ResultColumn:
+    """A column, or a word that stands in one.
 
     Attributes
     ----------
     name : str
     kind : str
-        A type of SQL.
+        A type of SQL; empty of words.
     holds : str
         In words.
     """
@@ -61,23 +31,32 @@ class Column:
     holds: str
 
 
-def _part(name: str) -> tuple[Column, ...]:
+def _part(name: str) -> tuple[ResultColumn, ...]:
     with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["part"] == name]
-    return tuple(Column(row["name"], row["kind"], row["holds"]) for row in rows)
+    return tuple(ResultColumn(row["name"], row["kind"], row["holds"]) for row in rows)
 
 
-IDENTITY: tuple[Column, ...] = _part("identity")
+IDENTITY: tuple[ResultColumn, ...] = _part("identity")
 """What a run is; all of it is known beforehand."""
 
-FINDINGS: tuple[Column, ...] = _part("findings")
+FINDINGS: tuple[ResultColumn, ...] = _part("findings")
 """What a run found; the same each time, for solvers that repeat themselves."""
 
-MEASUREMENTS: tuple[Column, ...] = _part("measurements")
+MEASUREMENTS: tuple[ResultColumn, ...] = _part("measurements")
 """What differs each time."""
 
-COLUMNS: tuple[Column, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
+COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
 """All columns, in order."""
+
+ENDS: Mapping[str, str] = {end.name: end.holds for end in _part("ends")}
+"""Ends of a run that are no answer at all, beside the statuses of `sdpdr.Status`, in words."""
+
+OUTCOMES: tuple[str, ...] = (*Status.__members__, *ENDS)
+"""What became of a run: a status that we verified, or an end without an answer."""
+
+HONESTY: Mapping[str, str] = {word.name: word.holds for word in _part("honesty")}
+"""What the solver's word was worth, in words; it is empty where there was no claim."""
 
 
 def fitted(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.files import write_file
 from sdpdr.lab.study import journal
-from sdpdr.lab.study.journal import Journal
+from sdpdr.lab.study.journal import ResultsJournal
 from sdpdr.lab.study.rows import frame_of
 from sdpdr.lab.study.schema import COLUMNS, fitted
 
@@ -78,7 +78,7 @@ class Results:
 
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.path = Path(path)
-        self.journal = Journal(self.path.with_suffix(journal.SUFFIX))
+        self.journal = ResultsJournal(self.path.with_suffix(journal.SUFFIX))
         if self.path.suffix != SUFFIX:
             raise FileFormatError(f"results {self.path}: expected a file called *{SUFFIX}.")
         is_there = self.path.is_file()
@@ -248,7 +248,7 @@ def _tables(path: Path, journal_path: Path) -> _Kept:
             }
             rows = connection.execute("SELECT * FROM runs").fetchall()
     except duckdb.CatalogException as error:
-        raise ResultsError(f"results {path} are not ours: {_in_short(error)}") from error
+        raise ResultsError(f"results {path} are not ours: {in_short(error)}") from error
     except duckdb.Error as error:
         if any(words in str(error) for words in _LOCKED):
             raise ResultsLockedError(
@@ -266,7 +266,7 @@ def _damaged(path: Path, journal: Path, error: Exception) -> ResultsError:
             "again, which rebuilds it from there and goes on."
         )
     return ResultsDamagedError(
-        f"results {path} cannot be read as a database ({_in_short(error)}); the file was left as "
+        f"results {path} cannot be read as a database ({in_short(error)}); the file was left as "
         f"it is, and {remedy}"
     )
 
@@ -277,10 +277,11 @@ def _written(path: Path, write: Callable[[Path], object]) -> None:
     try:
         write_file(path, write)
     except duckdb.Error as error:
-        raise ResultsError(f"results {path} cannot be written: {_in_short(error)}") from error
+        raise ResultsError(f"results {path} cannot be written: {in_short(error)}") from error
 
 
-def _in_short(error: Exception) -> str:
+def in_short(error: Exception) -> str:
+    """What DuckDB says, on one line."""
     return " ".join(str(error).split())[:200]
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from sdpdr.base.errors import FileFormatError, SdpdrError
 from sdpdr.lab.library.families import families, find_family, on_shelf, shelf
-from sdpdr.lab.library.fields import Table, parsed_toml, read_toml
+from sdpdr.lab.library.fields import TomlTable, parsed_toml, read_toml
 from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.lab.study import journal
 from sdpdr.lab.study.reading import READABLE
 from sdpdr.lab.study.store import SUFFIX
-from sdpdr.lab.study.task import AUTO, Contestant, Limits, Task
+from sdpdr.lab.study.task import AUTO, Contestant, RunLimits, Task
 
 _UNITS = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
 
@@ -45,7 +45,7 @@ class Study:
         Runs at a time on one machine.
     shuffle : int
         Seed of the order.
-    limits : Limits
+    limits : RunLimits
     text : str
         The file.
     folder : str
@@ -78,7 +78,7 @@ class Study:
     repeats: int
     jobs: int
     shuffle: int
-    limits: Limits
+    limits: RunLimits
     text: str = field(repr=False, default="")
     folder: str = ""
     called: str = ""
@@ -158,13 +158,13 @@ class Study:
         }
 
 
-_LIMITS = tuple(f.name for f in fields(Limits))
+_LIMITS = tuple(f.name for f in fields(RunLimits))
 
 
 # -- problems -----------------------------------------------------------------------------------
 
 
-def _problems(table: Table, folder: Path) -> Iterator[Problem]:
+def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
     """The problems asked for, each in every variant."""
     asked = table.table("problems")
     asked.allow("cards", "tags", "methods", "families", "files", "optimal", "except", "n")
@@ -181,7 +181,7 @@ def _problems(table: Table, folder: Path) -> Iterator[Problem]:
         )
 
 
-def _cards(asked: Table, folder: Path) -> Iterator[Problem]:
+def _cards(asked: TomlTable, folder: Path) -> Iterator[Problem]:
     """Cards by name or pattern; all of them where only tags or methods are asked for."""
     named = asked.texts("cards", [])
     tags, methods = set(asked.texts("tags", [])), set(asked.texts("methods", []))
@@ -202,7 +202,7 @@ def _cards(asked: Table, folder: Path) -> Iterator[Problem]:
                 yield Problem.of_card(card)
 
 
-def _members(asked: Table) -> Iterator[Problem]:
+def _members(asked: TomlTable) -> Iterator[Problem]:
     """Members of families, at the sizes asked for or suggested."""
     for one in asked.tables("families"):
         one.allow("name", "sizes")
@@ -212,7 +212,7 @@ def _members(asked: Table) -> Iterator[Problem]:
             yield Problem.of_card(family.at(size), name)
 
 
-def _files(asked: Table, folder: Path) -> Iterator[Problem]:
+def _files(asked: TomlTable, folder: Path) -> Iterator[Problem]:
     """Programs in files, by patterns of paths; ``$NAME`` is a variable of the environment."""
     patterns = asked.texts("files", [])
     optimal = {}
@@ -228,14 +228,14 @@ def _files(asked: Table, folder: Path) -> Iterator[Problem]:
             yield Problem.of_file(path, optimal.get(problem.name, ""))
 
 
-def _place(asked: Table, key: str, text: str, folder: Path) -> Path:
+def _place(asked: TomlTable, key: str, text: str, folder: Path) -> Path:
     place = os.path.expandvars(text)
     if "$" in place:
         raise asked.error(key, f"{text!r} names a variable of the environment that is not set")
     return folder / place
 
 
-def _is_wanted(asked: Table, problem: Problem) -> bool:
+def _is_wanted(asked: TomlTable, problem: Problem) -> bool:
     if any(fnmatch(problem.name, pattern) for pattern in asked.texts("except", [])):
         return False
     if "n" not in asked or problem.n is None:
@@ -246,7 +246,7 @@ def _is_wanted(asked: Table, problem: Problem) -> bool:
     return bool(sizes[0] <= problem.n <= sizes[1])
 
 
-def _variants(table: Table) -> Iterable[tuple[str, Mapping[str, Any]]]:
+def _variants(table: TomlTable) -> Iterable[tuple[str, Mapping[str, Any]]]:
     found: list[tuple[str, Mapping[str, Any]]] = []
     for one in table.tables("variants"):
         name = one.text("variant")
@@ -259,7 +259,7 @@ def _variants(table: Table) -> Iterable[tuple[str, Mapping[str, Any]]]:
 # -- solvers ------------------------------------------------------------------------------------
 
 
-def _contestants(table: Table) -> Iterator[Contestant]:
+def _contestants(table: TomlTable) -> Iterator[Contestant]:
     """Every solver in every form that it takes, or in those asked for."""
     asked = table.tables("solvers")
     if not asked:
@@ -295,9 +295,9 @@ def _contestants(table: Table) -> Iterator[Contestant]:
 # -- limits -------------------------------------------------------------------------------------
 
 
-def _limits(run: Table) -> Limits:
-    plain = Limits()
-    return Limits(
+def _limits(run: TomlTable) -> RunLimits:
+    plain = RunLimits()
+    return RunLimits(
         time_limit=run.positive("time_limit", plain.time_limit),
         patience=run.positive("patience", plain.patience),
         memory_limit=_bytes(run) if "memory_limit" in run else plain.memory_limit,
@@ -307,7 +307,7 @@ def _limits(run: Table) -> Limits:
     )
 
 
-def _bytes(run: Table) -> int:
+def _bytes(run: TomlTable) -> int:
     """An amount of memory with its unit."""
     text = run.text("memory_limit")
     number, _, unit = text.partition(" ")
@@ -321,7 +321,12 @@ def _bytes(run: Table) -> int:
 
 
 def _each_once(
-    run: Table, key: str, what: str, kinds: Any, default: list[Any], allowed: Callable[[Any], bool]
+    run: TomlTable,
+    key: str,
+    what: str,
+    kinds: Any,
+    default: list[Any],
+    allowed: Callable[[Any], bool],
 ) -> list[Any]:
     numbers = run.list_of(key, what, kinds, default)
     if not all(map(allowed, numbers)) or len(set(numbers)) < len(numbers):

@@ -18,7 +18,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True)
-class Limits:
+class RunLimits:
     """What every run is given.
 
     Attributes
@@ -112,14 +112,14 @@ class Task:
     problem : Problem
     contestant : Contestant
     tol : float
-    limits : Limits
+    limits : RunLimits
     seed, repeat : int
     """
 
     problem: Problem
     contestant: Contestant
     tol: float
-    limits: Limits
+    limits: RunLimits
     seed: int = 0
     repeat: int = 0
 
@@ -131,7 +131,7 @@ class Task:
         --------
         >>> from sdpdr.library import find_card
         >>> problem = Problem.of_card(find_card("path-graph"))
-        >>> task = Task(problem, Contestant("clarabel", "lmi"), 1e-6, Limits())
+        >>> task = Task(problem, Contestant("clarabel", "lmi"), 1e-6, RunLimits())
         >>> from dataclasses import replace
         >>> len(task.key), task.key == replace(task, repeat=1).key
         (16, False)

@@ -174,15 +174,15 @@ def doubt_of_unknown(entry: str) -> str:
     )
 
 
-def hint(text: str, expected: str | None, decimal: str = ".") -> str:
+def hint(text: str, expected: str, decimal: str = ".") -> str:
     r"""What a cell or line says about its separators and decimal marks, and what to do.
 
     Parameters
     ----------
     text : str
         A cell that is not a number, or a line that has the wrong number of cells.
-    expected : str or None
-        The separator that was taken; None where there is none.
+    expected : str
+        The separator that was taken; empty where there is none.
     decimal : str, default "."
         The decimal mark that was taken.
 
@@ -202,7 +202,7 @@ def hint(text: str, expected: str | None, decimal: str = ".") -> str:
     >>> hint("2.811,99", ",").partition(". ")[0]
     ' It seems to have points between thousands and decimal commas'
     """
-    if expected is None:
+    if not expected:
         return ""
     if said := _of_thousands(text, decimal):
         return said
@@ -263,7 +263,7 @@ def _of_thousands(text: str, decimal: str) -> str:
 
 
 def decimal_mark(
-    name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str | None
+    name: str, rows: Sequence[Sequence[str]], separator: str, thousands: str = ""
 ) -> str:
     """The decimal mark of a table, by its first rows.
 
@@ -276,15 +276,15 @@ def decimal_mark(
 
     Examples
     --------
-    >>> [decimal_mark("t.csv", [[cell, "2"]], ";", None) for cell in ("1,5", "1.5")]
+    >>> [decimal_mark("t.csv", [[cell, "2"]], ";") for cell in ("1,5", "1.5")]
     [',', '.']
     """
     cells = [cell.strip() for row in rows for cell in row]
-    if thousands is not None:
+    if thousands:
         cells = [ungrouped(cell, thousands, ".,") for cell in cells]
     commas = [cell for cell in cells if has_comma(cell)]
     points = [cell for cell in cells if "." in cell and is_number(cell)]
-    if not commas and thousands is None:
+    if not commas and not thousands:
         _question_points(name, rows, separator)
     in_groups = all(map(_COMMAS.fullmatch, commas))
     if not commas or (separator == "," and (points or in_groups)):
@@ -323,11 +323,9 @@ def _question_points(name: str, rows: Sequence[Sequence[str]], separator: str) -
             raise _unclear(name, grouped[0], small[:1], "--decimal . or --thousands .")
 
 
-def require_marks_apart(
-    name: str, separator: str, decimal: str | None, thousands: str | None
-) -> None:
+def require_marks_apart(name: str, separator: str, decimal: str, thousands: str) -> None:
     """Refuse a mark between thousands that has another task, too."""
-    if thousands is not None and thousands in (decimal, "space" if separator == " " else None):
+    if thousands and thousands in (decimal, "space" if separator == " " else ""):
         raise FileFormatError(
             f"{name}: {thousands!r} cannot stand between thousands and be the decimal mark or "
             "between cells too. Say with --thousands, --decimal and --sep which it is."

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice, repeat
 from pathlib import Path
-
-import numpy as np
 
 from sdpdr.base.columns import told_apart
 from sdpdr.base.errors import FileFormatError
@@ -32,7 +30,8 @@ from sdpdr.lab.tables.first_lines import (
     question_header,
     require_no_title,
 )
-from sdpdr.lab.tables.form import Columns, Form, without_percent
+from sdpdr.lab.tables.form import AS_FOUND, Form, GrowingColumns, without_percent
+from sdpdr.lab.tables.frame import FileTable
 from sdpdr.lab.tables.lines import are_even, cells_of, torn, without_notes
 from sdpdr.lab.tables.text_files import encoding_of, opened
 
@@ -44,74 +43,22 @@ _SAMPLE, _TOGETHER = 100, 4096
 _TOLD = re.compile(r"\"?sep=(?P<separator>[,;|\t ])\"?\s*$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, eq=False)
-class TextTable:
-    """A text table as it was read.
-
-    Attributes
-    ----------
-    columns : dict from name to array of shape (n,)
-        Floats where all cells are numbers in range, or not known; the cells as text otherwise.
-    lines : list of int or None
-        Of the file, where each row stands; None of a table whose rows were columns.
-    separator, decimal : str
-    named : bool
-        Whether the file names its columns; their names are ``"1"``, ``"2"``, ... otherwise.
-    padded : frozenset of str
-        Columns of numbers of which some begin with zeros, as codes do.
-    """
-
-    columns: dict[str, np.ndarray]
-    lines: list[int] | None
-    separator: str
-    decimal: str
-    named: bool
-    padded: frozenset[str] = frozenset()
-
-
-def read_text(
-    path: Path,
-    separator: str | None = None,
-    decimal: str | None = None,
-    header: str = "auto",
-    *,
-    usual: str = ",",
-    skip: int = 0,
-    thousands: str | None = None,
-    percent: bool = False,
-    unknown: Collection[str] = (),
-    without: Collection[int] = (),
-    transpose: bool = False,
-    as_written: Callable[[str], bool] = lambda name: False,
-) -> TextTable:
+def read_text(path: Path, form: Form = AS_FOUND, usual: str = ",") -> FileTable:
     """Read a text table, compressed or not, some rows at a time.
 
     Parameters
     ----------
     path : Path
-    separator : str, optional
-        Between cells; a blank stands for any number of them. By default the one that gives all
-        lines the same number of cells, and most of them numbers.
-    decimal : {".", ","}, optional
-        By default a comma where cells have commas for points, and none has a point.
-    header : {"auto", "yes", "no"}
+    form : Form, optional
+        What is said of it; the rest is found by looking.
     usual : str, default ","
         Which separator it is if nothing speaks for another.
-    skip : int, default 0
-        Lines before the table. One that tells the separator (``sep=;``), as spreadsheets write it,
-        is heeded and skipped in any case.
-    thousands : {".", ",", "'", "space"}, optional
-        Between the thousands of numbers. If a point or a comma, the decimal mark is the other one.
-    percent : bool, default False
-        Whether ``12 %`` is 12.
-    unknown : collection of str, optional
-        Cells that say that an entry is not known, beside the usual ones.
-    without : collection of int, optional
-        Lines of the file that are left out.
-    transpose : bool, default False
-        Whether rows are columns, and columns rows.
-    as_written : callable
-        Whether a column of some name is to be kept as text, be it numbers or not.
+
+    Returns
+    -------
+    FileTable
+        Its columns are floats where all cells are numbers in range, or not known; the cells as
+        text otherwise.
 
     Raises
     ------
@@ -127,62 +74,57 @@ def read_text(
     DoubtfulColumnWarning
         Some numbers of a column have signs of percent that were taken away, and some have none.
     """
-    encoding = encoding_of(path)
-    with opened(path, encoding) as (stream, _):
-        told = _TOLD.match(next(stream, ""))
-    if told is not None:
-        separator, skip = separator or told["separator"], max(skip, 1)
-    numbers, sample = _first_lines(path, encoding, skip, without)
-    quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
-    others = [s for s in SEPARATORS if s != usual and not (s == " " and thousands == "space")]
-    known = (separator,) if separator else (usual, *others)
-    split = {other: _split(sample, other) for other in known}
-    separator = separator or _separator(split, usual, quoted)
-    if thousands in DECIMALS:
-        decimal = decimal or DECIMALS[1 - DECIMALS.index(thousands)]
-    require_marks_apart(path.name, separator, decimal, thousands)
-    rows = split[separator]
-    indexed = header != "no" and lacks_a_name(rows, separator, quoted)
-    if not indexed and not transpose:
-        require_no_title(path.name, split, numbers)
-    if percent:
-        rows = [[without_percent(cell.strip()) for cell in row] for row in rows]
-    asked = (decimal, thousands) == (None, None)
-    unmarked = asked and not any("." in c and is_number(c) for row in rows for c in row)
-    decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
-    if header == "auto" and not indexed and not transpose:
-        question_first_lines(path.name, rows, numbers, decimal)
-    form = Form(
-        separator, decimal, encoding, skip, indexed, thousands, percent, unknown, without,
-        transpose, unmarked,
-    )  # fmt: skip
+    form = _looked_at(path, replace(form, encoding=encoding_of(path)), usual)
     texts: set[int] = set()
     while True:
-        found, again = _read(path, form, header, texts, as_written)
+        found, again = _read(path, form, texts)
         if not again:
             return found
         texts |= again
 
 
-def _first_lines(
-    path: Path, encoding: str, skip: int, without: Collection[int]
-) -> tuple[list[int], list[str]]:
+def _looked_at(path: Path, form: Form, usual: str) -> Form:
+    """The form of a text, what is not said of it told from its first lines."""
+    with opened(path, form.encoding) as (stream, _):
+        told = _TOLD.match(next(stream, ""))
+    if told is not None:
+        said = form.separator or told["separator"]
+        form = replace(form, separator=said, skip=max(form.skip, 1))
+    numbers, sample = _first_lines(path, form)
+    header, separator, thousands = form.header, form.separator, form.thousands
+    quoted = header != "no" and all(line.lstrip().startswith('"') for line in sample[:3])
+    others = [s for s in SEPARATORS if s != usual and not (s == " " and thousands == "space")]
+    known = (separator,) if separator else (usual, *others)
+    split = {other: _split(sample, other) for other in known}
+    separator = separator or _separator(split, usual, quoted)
+    decimal = form.decimal
+    if thousands in DECIMALS:
+        decimal = decimal or DECIMALS[1 - DECIMALS.index(thousands)]
+    require_marks_apart(path.name, separator, decimal, thousands)
+    rows = split[separator]
+    indexed = header != "no" and lacks_a_name(rows, separator, quoted)
+    if not indexed and not form.transpose:
+        require_no_title(path.name, split, numbers)
+    if form.percent:
+        rows = [[without_percent(cell.strip()) for cell in row] for row in rows]
+    points = any("." in cell and is_number(cell) for row in rows for cell in row)
+    unmarked = not (decimal or thousands or points)
+    decimal = decimal or decimal_mark(path.name, rows, separator, thousands)
+    if header == "auto" and not indexed and not form.transpose:
+        question_first_lines(path.name, rows, numbers, decimal)
+    return replace(form, separator=separator, decimal=decimal, indexed=indexed, unmarked=unmarked)
+
+
+def _first_lines(path: Path, form: Form) -> tuple[list[int], list[str]]:
     """The first lines that hold anything, after their numbers in the file."""
-    with opened(path, encoding) as (stream, _):
-        numbered = islice(enumerate(stream, 1), skip, None)
-        rest = (pair for pair in numbered if pair[0] not in without)
+    with opened(path, form.encoding) as (stream, _):
+        numbered = islice(enumerate(stream, 1), form.skip, None)
+        rest = (pair for pair in numbered if pair[0] not in form.without)
         told = list(islice((pair for pair in rest if pair[1].strip(" \t\r\n,;|")), _SAMPLE))
     if not told:
-        below = f" below line {skip}" if skip else ""
+        below = f" below line {form.skip}" if form.skip else ""
         raise FileFormatError(f"{path.name} is empty{below}. Give it one line per point.")
     return [number for number, _ in told], [line for _, line in told]
-
-
-def words_of(separator: str | None, decimal: str) -> str:
-    """What a text table is made of, in words; empty if it is what everybody expects."""
-    said = [] if separator in (None, ",", "\t") else [f"cells are separated by {SAID[separator]}"]
-    said += ["numbers have decimal commas"] if decimal == "," else []
-    return " and ".join(said)
 
 
 # -- separators -------------------------------------------------------------------------------
@@ -200,14 +142,13 @@ def _separator(split: Mapping[str, Sequence[Sequence[str]]], usual: str, quoted:
         # Notes hold blanks of their own.
         short = {other: without_notes(rows) for other, rows in split.items() if other != " "}
         even = {other: rows for other, rows in short.items() if are_even(rows)}
-    best, most = usual, -1.0
-    for other, rows in even.items():
-        cells = [cell for row in rows[1:] or rows for cell in row]
+
+    def share(other: str) -> float:
+        cells = [cell for row in even[other][1:] or even[other] for cell in row]
         numbers = (is_number(c) or (other != "," and has_comma(c)) for c in cells)
-        share = sum(numbers) / len(cells)
-        if share > most:
-            best, most = other, share
-    return best
+        return sum(numbers) / len(cells)
+
+    return max(even, key=share, default=usual)
 
 
 def _split(lines: Iterable[str], separator: str) -> list[list[str]]:
@@ -227,13 +168,7 @@ def _with_index(rows: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, li
     yield from rows
 
 
-def _read(
-    path: Path,
-    form: Form,
-    header: str,
-    texts: Collection[int],
-    as_written: Callable[[str], bool],
-) -> tuple[TextTable, set[int]]:
+def _read(path: Path, form: Form, texts: Collection[int]) -> tuple[FileTable, set[int]]:
     """The table, and columns that turned out to hold text after numbers had been made of them."""
     with opened(path, form.encoding) as (stream, raw):
         rows = _rows(path.name, stream, form)
@@ -245,8 +180,8 @@ def _read(
             )
         if is_pandas_array(first[0][1]):
             first += islice(rows, len(first[0][1]) - 1)
-        named, names = _named(path.name, first, form, header)
-        columns = Columns(names, form, texts, as_written)
+        named, names = _named(path.name, first, form)
+        columns = GrowingColumns(names, form, texts)
         body = chain(first[1 if named else 0 :], rows)
         with show_count(None, f"reading {path.name}", path.stat().st_size) as count:
             before = 0
@@ -257,9 +192,15 @@ def _read(
     if not columns.again:
         question_late_points(path.name, columns.marked, form.separator)
         columns.signs.tell(path.name, names, columns.kept)
-    lines = None if form.transpose else columns.lines
-    padded = frozenset(columns.padded)
-    found = TextTable(columns.joined(), lines, form.separator, form.decimal, named, padded)
+    found = FileTable(
+        path.name,
+        columns.joined(),
+        lines=None if form.transpose else columns.lines,
+        separator=form.separator,
+        decimal=form.decimal,
+        named=named,
+        padded=frozenset(columns.padded),
+    )
     return found, columns.again
 
 
@@ -273,10 +214,9 @@ def _rows(name: str, stream: Iterable[str], form: Form) -> Iterator[tuple[int, l
     return rows
 
 
-def _named(
-    file: str, first: Sequence[tuple[int, list[str]]], form: Form, header: str
-) -> tuple[bool, list[str]]:
+def _named(file: str, first: Sequence[tuple[int, list[str]]], form: Form) -> tuple[bool, list[str]]:
     """Whether the first row names the columns, and their names."""
+    header = form.header
     cells = [form.plain(row) for _, row in first]
     named = header == "yes" or (header == "auto" and has_header(cells, form.decimal))
     if not named:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
@@ -15,34 +13,20 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
-from sdpdr.base.columns import UNNAMED, is_named_as_id, told_apart
+from sdpdr.base.columns import told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.lab.tables.delimited import read_text
-from sdpdr.lab.tables.frame import Frame
+from sdpdr.lab.tables.form import AS_FOUND, Form
+from sdpdr.lab.tables.frame import FileTable
 from sdpdr.lab.tables.text_files import COMPRESSED
 
 HEADER = ("auto", "yes", "no")
 # How files begin that are what their suffix says.
 _BEGINNINGS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
-# Names of columns that have none, as files have them and as pandas calls them.
 
 
-def read_table(
-    path: Path,
-    *,
-    key: str | None = None,
-    header: str = "auto",
-    separator: str | None = None,
-    decimal: str | None = None,
-    skip: int = 0,
-    thousands: str | None = None,
-    percent: bool = False,
-    unknown: Collection[str] = (),
-    without: Collection[int] = (),
-    transpose: bool = False,
-    as_written: Collection[str] = (),
-) -> Frame:
+def read_table(path: Path, form: Form = AS_FOUND, *, key: str | None = None) -> FileTable:
     r"""Read a table.
 
     Parameters
@@ -50,30 +34,11 @@ def read_table(
     path : Path
         The suffix tells the format: one of ``.csv .tsv .txt .md .npy .npz .parquet``; a text table
         may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``).
+    form : Form, optional
+        What is said of a text; of an array only whether columns are points.
     key : str, optional
         Which array of an NPZ file; not needed if it has only one. Other arrays of one entry per
         row become columns by their names.
-    header : {"auto", "yes", "no"}, default "auto"
-        Whether the first line of a text file names the columns. By default it does if it has no
-        number, has text above a number, or counts: 0, 1, 2, ...
-    separator, decimal : str, optional
-        Of a text file; by default as `sdpdr.lab.tables.delimited.read_text` finds them.
-    skip : int, default 0
-        Lines of a text file before the table: a title, for instance.
-    thousands : {".", ",", "'", "space"}, optional
-        What stands between thousands in a text file.
-    percent : bool, default False
-        Whether ``12 %`` in a text file is 12.
-    unknown : collection of str, optional
-        Cells of a text file that say that an entry is not known, beside the usual ones.
-    without : collection of int, optional
-        Lines of a text file that are left out: units below the names, or a total.
-    transpose : bool, default False
-        Whether columns are points: those of text, whose first column then names the coordinates,
-        or of an array.
-    as_written : collection of str
-        Columns of a text file that are kept as text, be they numbers or not. Columns without a
-        name, or with the name of an id, are kept so in any case.
 
     Raises
     ------
@@ -102,56 +67,30 @@ def read_table(
     """
     suffix = suffix_of(path)
     _require_readable(path, suffix)
-    choice("header", header, HEADER)
+    choice("header", form.header, HEADER)
     if suffix in _SEPARATORS:
-        text = read_text(
-            path,
-            separator,
-            decimal,
-            header,
-            usual=_SEPARATORS[suffix],
-            skip=skip,
-            thousands=thousands,
-            percent=percent,
-            unknown=unknown,
-            without=without,
-            transpose=transpose,
-            as_written=lambda name: name in as_written or is_named_as_id(name),
-        )
-        columns = text.columns
-        found = Frame(
-            path.name,
-            columns,
-            text.lines,
-            (),
-            text.separator,
-            text.decimal,
-            text.named,
-            text.padded,
-        )
+        found = read_text(path, form, _SEPARATORS[suffix])
     else:
         if path.suffix.lower() in COMPRESSED:
             raise FileFormatError(
                 f"{path.name} is compressed, and only text is read so. Unpack it, and pass "
                 f"{path.stem}."
             )
-        marks = (separator, decimal, thousands)
-        if skip or percent or unknown or without or any(mark is not None for mark in marks):
+        if form.is_of_text:
             raise FileFormatError(
                 f"{path.name} is no text: --sep, --decimal, --thousands, --percent, --na-values, "
                 "--skip and --drop-lines say nothing of it. Leave them out."
             )
         columns = _READERS[suffix](path, key)
-        if transpose:
+        if form.transpose:
             columns = _transposed(path, columns)
-        found = Frame(path.name, columns, named=suffix == ".parquet")
-    if any(len(column) == 0 for column in columns.values()):
+        found = FileTable(path.name, columns, named=suffix == ".parquet")
+    if any(len(column) == 0 for column in found.columns.values()):
         raise FileFormatError(
-            f"{path.name} names columns ({', '.join(columns)}) and has no row below them. Give it "
-            "one row per point."
+            f"{path.name} names columns ({', '.join(found.columns)}) and has no row below them. "
+            "Give it one row per point."
         )
-    index = list(takewhile(UNNAMED.fullmatch, columns))
-    return replace(found, columns=MappingProxyType(columns), index=index)
+    return found
 
 
 def suffix_of(path: Path) -> str:

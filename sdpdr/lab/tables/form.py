@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from sdpdr.base.columns import is_named_as_id
 from sdpdr.lab.tables.cells import is_padded, numbers_of, ungrouped
 from sdpdr.lab.tables.lines import PercentSigns
 
@@ -22,23 +23,64 @@ def without_percent(cell: str) -> str:
 
 @dataclass(frozen=True)
 class Form:
-    """How a text table is written.
+    """How a text table is written: as far as it is said, and what is found by looking.
 
-    Its header has no name for names of rows if it is ``indexed``, and its first lines have no
-    points if it is ``unmarked``.
+    Attributes
+    ----------
+    header : {"auto", "yes", "no"}, default "auto"
+        Whether the first line names the columns. By default it does if it has no number, has text
+        above a number, or counts: 0, 1, 2, ...
+    separator : str, optional
+        Between cells; a blank stands for any number of them. By default the one that gives all
+        lines the same number of cells, and most of them numbers.
+    decimal : {".", ","}, optional
+        By default a comma where cells have commas for points, and none has a point.
+    skip : int, default 0
+        Lines before the table: a title, for instance. One that tells the separator (``sep=;``), as
+        spreadsheets write it, is heeded and skipped in any case.
+    thousands : {".", ",", "'", "space"}, optional
+        Between the thousands of numbers. If a point or a comma, the decimal mark is the other one.
+    percent : bool, default False
+        Whether ``12 %`` is 12.
+    unknown : collection of str, optional
+        Cells that say that an entry is not known, beside the usual ones.
+    without : collection of int, optional
+        Lines of the file that are left out: units below the names, or a total.
+    transpose : bool, default False
+        Whether columns are points, and the first of them names the coordinates.
+    as_written : collection of str
+        Columns that are kept as text, be they numbers or not. Columns without a name, or with the
+        name of an id, are kept so in any case.
+    encoding : str
+    indexed : bool
+        Whether the header has no name for names of rows.
+    unmarked : bool
+        Whether the first lines have no points, and nobody has said what points are.
     """
 
-    separator: str
-    decimal: str
-    encoding: str
-    skip: int
-    indexed: bool
-    thousands: str | None
-    percent: bool
-    unknown: Collection[str]
-    without: Collection[int]
-    transpose: bool
-    unmarked: bool
+    header: str = "auto"
+    separator: str = ""
+    decimal: str = ""
+    skip: int = 0
+    thousands: str = ""
+    percent: bool = False
+    unknown: Collection[str] = ()
+    without: Collection[int] = ()
+    transpose: bool = False
+    as_written: Collection[str] = ()
+    encoding: str = ""
+    indexed: bool = False
+    unmarked: bool = False
+
+    @property
+    def is_of_text(self) -> bool:
+        """Whether something is said that only a text has."""
+        marks = self.separator or self.decimal or self.thousands
+        return bool(marks or self.skip or self.percent or self.unknown or self.without)
+
+    def keeps(self, name: str) -> bool:
+        """Whether a column of some name is kept as text, be it numbers or not."""
+        return name in self.as_written or is_named_as_id(name)
 
     def known(self, cells: Sequence[str]) -> Sequence[str]:
         """Cells as they are written; empty where what stands in them is not known."""
@@ -51,12 +93,16 @@ class Form:
         cells = self.known(cells)
         if self.percent:
             cells = [without_percent(cell) for cell in cells]
-        if self.thousands is None:
+        if not self.thousands:
             return cells
         return [ungrouped(cell, self.thousands, self.decimal) for cell in cells]
 
 
-class Columns:
+AS_FOUND = Form()
+"""Of which nothing is said."""
+
+
+class GrowingColumns:
     """Columns that are read some rows at a time: floats, or the cells of those that are kept.
 
     Attributes
@@ -74,20 +120,14 @@ class Columns:
     signs : PercentSigns
     """
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        form: Form,
-        texts: Collection[int],
-        as_written: Callable[[str], bool],
-    ) -> None:
+    def __init__(self, names: Sequence[str], form: Form, texts: Collection[int]) -> None:
         self.lines: list[int] = []
         self.again: set[int] = set()
         self.marked: set[str] = set()
         self.padded: set[str] = set()
         self.signs = PercentSigns()
         self._names, self._form = names, form
-        self._asked = {k for k, name in enumerate(names) if as_written(name)}
+        self._asked = {k for k, name in enumerate(names) if form.keeps(name)}
         self.kept = self._asked | set(texts)
         self._parts: list[list[np.ndarray]] = [[] for _ in names]
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from types import MappingProxyType
 
 import numpy as np
 
 from sdpdr.base.arrays import ALLOWED, Array, Index, is_admissible
+from sdpdr.base.columns import UNNAMED
 from sdpdr.base.errors import DataTypeError, FileFormatError, UnknownNameError
 from sdpdr.lab.tables.cells import (
+    SAID,
     doubt_of_unknown,
     has_comma,
     hint,
@@ -20,14 +23,13 @@ from sdpdr.lab.tables.cells import (
     is_number,
     plain,
 )
-from sdpdr.lab.tables.delimited import words_of
 
 # Lines of units or totals that are worth a list; more are a column of another kind.
 _FEW = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class FileTable:
     """Named columns as a file has them.
 
     Parameters
@@ -38,10 +40,8 @@ class Frame:
         Of text where a file holds text. Without a header the names are ``"1"``, ``"2"``, ...
     lines : sequence of int, optional
         Of the file, where each row stands.
-    index : sequence of str, optional
-        First columns without a name, where other programs write the numbers or names of rows.
-    separator : str, optional
-        What separates the cells of a text file.
+    separator : str
+        What separates the cells of a text file; empty of another one.
     decimal : str, default "."
         What its numbers have for a point.
     named : bool, default True
@@ -55,8 +55,7 @@ class Frame:
     file: str
     columns: Mapping[str, np.ndarray]
     lines: Sequence[int] | None = None
-    index: Sequence[str] = ()
-    separator: str | None = None
+    separator: str = ""
     decimal: str = "."
     named: bool = True
     padded: Collection[str] = ()
@@ -78,9 +77,17 @@ class Frame:
     @property
     def manner(self) -> str:
         """How a text file was read, in words; empty if as everybody expects."""
-        return words_of(self.separator, self.decimal)
+        usual = self.separator in ("", ",", "\t")
+        said = [] if usual else [f"cells are separated by {SAID[self.separator]}"]
+        said += ["numbers have decimal commas"] if self.decimal == "," else []
+        return " and ".join(said)
 
-    def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> Frame:
+    @property
+    def index(self) -> Sequence[str]:
+        """First columns without a name, where other programs write numbers or names of rows."""
+        return list(takewhile(UNNAMED.fullmatch, self.columns))
+
+    def select(self, columns: Sequence[str] = (), drop: Sequence[str] = ()) -> FileTable:
         """Keep the columns named (all but the index if none is), less those dropped.
 
         Raises
@@ -93,8 +100,7 @@ class Frame:
                 raise UnknownNameError("column", name, [known or "''" for known in self.columns])
         wanted = columns or [name for name in self.columns if name not in self.index]
         kept = {name: self.columns[name] for name in wanted if name not in drop}
-        index = [name for name in self.index if name in kept]
-        return replace(self, columns=MappingProxyType(kept), index=index)
+        return replace(self, columns=MappingProxyType(kept))
 
     def numbers(self) -> Array:
         """The columns side by side as floats, shape (n, D); a missing entry is ``nan``.
@@ -175,7 +181,7 @@ class Frame:
         few = len(outside) <= _FEW and all(numeric[first:last])
         return [self.lines[row] for row in outside] if few else []
 
-    def rows(self, kept: np.ndarray) -> Frame:
+    def rows(self, kept: np.ndarray) -> FileTable:
         """The table of some rows, by a mask."""
         rows = np.flatnonzero(kept)
         lines = self.lines and [self.lines[int(row)] for row in rows]

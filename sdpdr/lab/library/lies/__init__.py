@@ -75,17 +75,15 @@ def _chapter(chapter: str) -> Iterator[Lie]:
 
 
 def _lie(chapter: str, told: Mapping[str, Any]) -> Lie:
+    words = ("proof", "why", "seen", "reference")
     return Lie(
         name=told["name"],
         program=told["program"],
         chapter=chapter,
         build=_builder(told),
         truth=_truth(told),
-        proof=_in_one_line(told["proof"]),
-        why=_in_one_line(told["why"]),
-        seen=_in_one_line(told["seen"]),
-        reference=_in_one_line(told.get("reference", "")),
         large=told.get("large", False),
+        **{key: " ".join(told[key].split()) for key in words if key in told},
     )
 
 
@@ -111,7 +109,3 @@ def _truth(told: Mapping[str, Any]) -> Truth:
 
 def _exact(told: Any) -> Fraction:
     return number(told) if isinstance(told, str) else Fraction(told)
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -49,7 +49,7 @@ def doubles(numbers: Exact) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class ExactBasis:
     """Coordinates X = V M V^T with V = L D or D L: L unimodular, D of powers of two.
 
     Attributes
@@ -61,7 +61,9 @@ class Basis:
     inverse: Exact
 
     @classmethod
-    def random(cls, n: int, rng: Random, exponents: Sequence[int], *, mixed: bool = True) -> Basis:
+    def random(
+        cls, n: int, rng: Random, exponents: Sequence[int], *, mixed: bool = True
+    ) -> ExactBasis:
         """A product of n random shears, then the powers of two."""
         matrix = np.array([[Fraction(int(i == j)) for j in range(n)] for i in range(n)])
         inverse = matrix.copy()

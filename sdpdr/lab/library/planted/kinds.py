@@ -18,8 +18,8 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
 from sdpdr.lab.library.lies.truth import Truth
-from sdpdr.lab.library.planted.exact import Basis, Integers, Random, TreeInequality, doubles
-from sdpdr.lab.library.planted.program import Cone, Field, Planted, Scaling, hidden
+from sdpdr.lab.library.planted.exact import ExactBasis, Integers, Random, TreeInequality, doubles
+from sdpdr.lab.library.planted.program import Field, Planted, PlantedCone, PowersOfTwo, hidden
 from sdpdr.linalg import InnerProduct, Stacked
 from sdpdr.program import SDP, PsdVariable, Rows
 
@@ -62,7 +62,7 @@ def _entries(n: int, entries: dict[tuple[int, int], int]) -> Integers:
 
 def _hidden(cost: Integers, rows: list[Integers], right: Array, rng: Random, maximize: bool) -> SDP:
     n = len(cost)
-    basis = Basis.random(n, rng, [0] * n)
+    basis = ExactBasis.random(n, rng, [0] * n)
     lhs = Stacked([InnerProduct(doubles(basis.congruent(row))) for row in rows])
     return SDP(
         (PsdVariable("X", n),),
@@ -196,7 +196,7 @@ def _field(recipe: Recipe, rng: Random) -> Field:
     return field
 
 
-def _cone(recipe: Recipe, rng: Random) -> Cone:
+def _cone(recipe: Recipe, rng: Random) -> PlantedCone:
     n = int(rng.integers(*recipe.orders, endpoint=True))
     rank = int(rng.integers(1, n)) if recipe.share is None else max(1, round(recipe.share * n))
     cone = _diagonal(n, min(rank, n - 1), recipe, rng)
@@ -208,7 +208,9 @@ def _cone(recipe: Recipe, rng: Random) -> Cone:
     return cone
 
 
-def _diagonal(n: int, rank: int, recipe: Recipe, rng: Random, *, is_matrix: bool = True) -> Cone:
+def _diagonal(
+    n: int, rank: int, recipe: Recipe, rng: Random, *, is_matrix: bool = True
+) -> PlantedCone:
     x = [Fraction(int(v)) for v in rng.integers(1, 5, rank)]
     if recipe.thin:
         x[-1] = Fraction(1, 2 ** int(rng.integers(10, 25)))
@@ -218,19 +220,19 @@ def _diagonal(n: int, rank: int, recipe: Recipe, rng: Random, *, is_matrix: bool
     zeros = int(rng.integers(1, n - rank)) if recipe.loose and n - rank > 1 else 0
     s = [Fraction(0)] * (rank + zeros)
     s += [Fraction(int(v)) for v in rng.integers(1, 5, n - rank - zeros)]
-    return Cone(x + [Fraction(0)] * (n - rank), s, is_matrix)
+    return PlantedCone(x + [Fraction(0)] * (n - rank), s, is_matrix)
 
 
-def _room(cone: Cone) -> int:
+def _room(cone: PlantedCone) -> int:
     n = cone.n - cone.face
     return n * (n + 1) // 2 - 1 if cone.is_matrix else n - 1
 
 
-def _identity(cone: Cone) -> Integers:
+def _identity(cone: PlantedCone) -> Integers:
     return np.diag([1] * (cone.n - cone.face) + [0] * cone.face).astype(np.int64)
 
 
-def _force(cone: Cone, recipe: Recipe, rng: Random) -> None:
+def _force(cone: PlantedCone, recipe: Recipe, rng: Random) -> None:
     """A row <diag(0, F), X> = 0 with F positive, and perhaps a slack that is never psd."""
     forcing = np.zeros((cone.n, cone.n), dtype=np.int64)
     block = np.arange(cone.n - cone.face, cone.n)
@@ -251,11 +253,11 @@ def _with_scalars(field: Field, free: int, recipe: Recipe, rng: Random) -> None:
         field.columns[1 + k, k] = 1
 
 
-def _scaling(field: Field, rng: Random) -> Scaling:
+def _scaling(field: Field, rng: Random) -> PowersOfTwo:
     def draw(n: int, reach: int) -> list[int]:
         return [int(e) for e in rng.integers(-reach, reach, n, endpoint=True)]
 
-    return Scaling(draw(field.m, 30), [draw(c.n, 15) for c in field.cones], draw(1, 30)[0])
+    return PowersOfTwo(draw(field.m, 30), [draw(c.n, 15) for c in field.cones], draw(1, 30)[0])
 
 
 def _impossible(rng: Random) -> Planted:

@@ -32,8 +32,8 @@ import numpy as np
 
 from sdpdr.lab.library.lies.truth import Truth
 from sdpdr.lab.library.planted.exact import (
-    Basis,
     Exact,
+    ExactBasis,
     Integers,
     Random,
     TreeInequality,
@@ -79,7 +79,7 @@ class Planted:
 
 
 @dataclass(eq=False)
-class Cone:
+class PlantedCone:
     """A matrix, or a vector of non-negative numbers, in the basis where its optimum is diagonal.
 
     Attributes
@@ -138,7 +138,7 @@ class Field:
 
     Attributes
     ----------
-    cones : list of Cone
+    cones : list of PlantedCone
     y : list of Fraction
         Multipliers, of the equations first; those of inequalities are not negative.
     inequalities : int
@@ -155,7 +155,7 @@ class Field:
         What its right side is off the planted optimum.
     """
 
-    cones: list[Cone]
+    cones: list[PlantedCone]
     y: list[Fraction]
     inequalities: int = 0
     slack: list[Fraction] = field(default_factory=list)
@@ -183,7 +183,7 @@ class Field:
         assert self.columns is not None
         return pulls - self.columns.T @ np.array(self.y)
 
-    def costs(self, cone: Cone) -> Exact:
+    def costs(self, cone: PlantedCone) -> Exact:
         """C = S - sum_i y_i A_i."""
         weighted = np.tensordot(np.array(self.y), np.array(cone.rows), axes=1)
         total = np.diag(np.array(cone.s)) - weighted
@@ -198,7 +198,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Scaling:
+class PowersOfTwo:
     """Powers of two: of the rows, of every cone's coordinates, of the objective."""
 
     rows: Sequence[int]
@@ -213,11 +213,11 @@ class Hidden:
     sdp: SDP
     values: Mapping[str, Any]
     duals: Mapping[str, Any]
-    bases: Mapping[str, Basis]
+    bases: Mapping[str, ExactBasis]
 
 
 def hidden(
-    field: Field, rng: Random, *, scaling: Scaling | None = None, maximize: bool = False
+    field: Field, rng: Random, *, scaling: PowersOfTwo | None = None, maximize: bool = False
 ) -> Hidden:
     """The program in another basis, and in doubles that hold it exactly.
 
@@ -229,11 +229,11 @@ def hidden(
     variables: list[Variable] = []
     objective: dict[str, Any] = {}
     values: dict[str, Any] = {}
-    bases: dict[str, Basis] = {}
+    bases: dict[str, ExactBasis] = {}
     left: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for k, cone in enumerate(field.cones):
         exponents = scaling.cones[k] if scaling else [0] * cone.n
-        basis = Basis.random(cone.n, rng, exponents, mixed=cone.is_matrix)
+        basis = ExactBasis.random(cone.n, rng, exponents, mixed=cone.is_matrix)
         name = f"X{k + 1}" if cone.is_matrix else f"v{k + 1}"
         rows = [r * basis.congruent(row) for row, r in zip(cone.rows, scale, strict=True)]
         variables.append(
@@ -268,7 +268,7 @@ def hidden(
     return Hidden(sdp, values, duals, bases)
 
 
-def _map(cone: Cone, matrices: list[Exact]) -> Any:
+def _map(cone: PlantedCone, matrices: list[Exact]) -> Any:
     arrays = [doubles(matrix) for matrix in matrices]
     if not cone.is_matrix:
         return VectorMap(np.array([np.diagonal(a) for a in arrays]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,31 +156,20 @@ class _Curve:
         )
 
     def _best_exponent(self) -> float:
-        logs = [self._logs(b) for b in _EXPONENTS]
-        rough = [np.min(self._squares(b, log)) for b, log in zip(_EXPONENTS, logs, strict=True)]
-        at = int(np.argmin(rough))
-        ends = _EXPONENTS[max(at - 1, 0)], _EXPONENTS[min(at + 1, len(_EXPONENTS) - 1)]
-        found = minimize_scalar(
-            lambda b: self._eliminate(b)[0], bounds=ends, method="bounded", options={"xatol": 1e-9}
-        )
-        tried = (float(found.x), *map(float, ends))
-        return min(tried, key=lambda b: self._eliminate(b)[0])
+        rough = np.array([np.min(self._squares(b, self._logs(b))) for b in _EXPONENTS])
+        return _least(lambda b: self._eliminate(b)[0], _EXPONENTS, rough)[1]
 
     def _eliminate(self, exponent: float) -> tuple[float, float]:
         """Least sum of squares at an exponent, and the logarithm of the overhead there."""
         logs = self._logs(exponent)
+        squares = self._squares(exponent, logs)
+        none = float(squares[0]), float(logs[0])
         if len(logs) == 1:
-            return float(self._squares(exponent, logs)[0]), float(logs[0])
-        at = int(np.argmin(self._squares(exponent, logs)))
-        ends = logs[max(at - 1, 1)], logs[min(at + 1, len(logs) - 1)]
-        found = minimize_scalar(
-            lambda log: float(self._squares(exponent, np.array([log]))[0]),
-            bounds=ends,
-            method="bounded",
-            options={"xatol": 1e-9},
-        )
-        none = float(self._squares(exponent, logs[:1])[0]), float(logs[0])
-        return min(none, (float(found.fun), float(found.x)))
+            return none
+        return min(none, _least(lambda log: self._square(exponent, log), logs[1:], squares[1:]))
+
+    def _square(self, exponent: float, log: float) -> float:
+        return float(self._squares(exponent, np.array([log]))[0])
 
     def _logs(self, exponent: float) -> Array:
         """None, then from far below the power at the least size to far above it at the largest."""
@@ -206,6 +195,14 @@ class _Curve:
             if excess(b) > 0:
                 return float(brentq(excess, best, b, xtol=1e-6))
         return edge
+
+
+def _least(function: Callable[[float], float], grid: Array, rough: Array) -> tuple[float, float]:
+    """The least value of a function, and where: about the best of a grid, by its rough values."""
+    at = int(np.argmin(rough))
+    ends = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)])
+    found = minimize_scalar(function, bounds=ends, method="bounded", options={"xatol": 1e-9})
+    return min((function(x), x) for x in (float(found.x), *ends))
 
 
 def growth(runs: pd.DataFrame, *, level: float = 0.95) -> pd.DataFrame:

@@ -26,25 +26,16 @@ def forms(material: Material) -> Section | None:
     table["rank"] = toned(table["rank"], "good", table["rank"] == 1)
     titles = {"instances": "of", "wins": "fastest on", "ratio": "times its best form"}
     columns = ["solver", "tol", "form", "rank", "solved", *titles.values()]
-    words = (
-        "The forms of a solver compete with one another only: first by the number solved, then by "
-        "the median ratio to the fastest form of the same solver."
-    )
-    competing = material.table("forms-table", table.rename(columns=titles)[columns], words)
-    tables = [competing, _at_best(material)]
-    return Section("forms", "Which form suits which solver", tables=tables)
+    competing = material.table("forms-table", table.rename(columns=titles)[columns])
+    return Section.told("forms", tables=[competing, _at_best(material)])
 
 
 def _at_best(material: Material) -> Table:
     """Solvers ranked as if each knew its best form beforehand."""
     table = material.means if material.no_means else means(best_form(material.runs))
     titles = {"instances": "of", "ratio": "times the best"}
-    words = (
-        "Every solver in the form that was best for each instance. Nobody knows that form "
-        "beforehand; it bounds what choosing well can gain."
-    )
     frame = table.rename(columns=titles)[["solver", "tol", "solved", *titles.values()]]
-    return material.table("best-form-table", frame, words)
+    return material.table("best-form-table", frame)
 
 
 def structures(material: Material) -> Section | None:
@@ -64,13 +55,9 @@ def structures(material: Material) -> Section | None:
         "ratio of second": "its ratio",
     }  # fmt: skip
     columns = ["method", "size", "tol", "instances", "best", "solved", "ratio", *titles.values()]
-    words = (
-        "For each method and class of sizes, the two contestants that solve most, and among equals "
-        "have the least median ratio to the fastest. With few instances this ranks chance as well."
-    )
     frame = both.rename(columns=titles)[columns]
-    tables = [material.table("structures-table", frame, words, is_long=len(frame) > 25)]
-    return Section("structures", "Best for each structure", tables=tables)
+    tables = [material.table("structures-table", frame, is_long=len(frame) > 25)]
+    return Section.told("structures", tables=tables)
 
 
 def regrets(material: Material) -> dict[float, Regret]:
@@ -101,13 +88,11 @@ def auto(material: Material) -> Section | None:
     )
     columns = ["instance", "method", "n", "tol", "auto chose", "seconds", "best", "best_seconds"]
     frame = headed(table, *columns, "ratio")
-    words = "What auto chose and what was best."
-    return Section(
+    return Section.told(
         "auto",
-        "Regret of auto",
         [_regret_sentence(material, tol, regret) for tol, regret in found.items()],
-        [_regret_chart(material, tol, regret) for tol, regret in found.items()],
-        [material.table("auto-table", frame, words, is_long=True)],
+        charts=[_regret_chart(material, tol, regret) for tol, regret in found.items()],
+        tables=[material.table("auto-table", frame, is_long=True)],
     )
 
 
@@ -138,11 +123,11 @@ def _regret_chart(material: Material, tol: float, regret: Regret) -> Chart:
         for line in table.itertuples()
     ]
     some = f" The {len(table)} worst are drawn." if len(table) < len(regret.table) else ""
-    return Chart(
-        f"auto-figure{material.suffix(tol)}",
-        "Seconds of auto as a multiple of those of the best contestant, worst first; at the "
-        f"dashed line it was the best itself.{some}",
+    return material.chart(
+        "auto-figure",
+        tol,
         lambda: figures.regrets(table["instance"].to_list(), table["ratio"], hints),
+        known={"some": some},
     )
 
 

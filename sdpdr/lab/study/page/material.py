@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,12 @@ from sdpdr.base.errors import DataError
 from sdpdr.lab.study.measures.contestants import label
 from sdpdr.lab.study.measures.frame import runs_by_median
 from sdpdr.lab.study.measures.means import means
-from sdpdr.lab.study.page.parts import Table
+from sdpdr.lab.study.page.parts import Chart, Table, told
 from sdpdr.lab.study.reading import Read
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Still
+    from plotly.graph_objects import Figure
 
 _Part = TypeVar("_Part")
 
@@ -81,18 +85,31 @@ class Material(Read):
         return dict(iter(self.ranked(frame).groupby("contestant", sort=False)))
 
     def table(
-        self, name: str, frame: pd.DataFrame, words: str = "", *, is_long: bool = False
+        self, name: str, frame: pd.DataFrame, *, is_long: bool = False, **known: object
     ) -> Table:
         """A table, without its tolerance where there is but one."""
         dropped = ["tol"] if len(self.tolerances) < 2 and "tol" in frame else []
-        return Table(name, frame.drop(columns=dropped), words, is_long)
+        return Table(name, frame.drop(columns=dropped), told(name, **known), is_long)
+
+    def chart(
+        self,
+        name: str,
+        tol: float,
+        draw: Callable[[], Figure],
+        still: Callable[[], Still] | None = None,
+        known: Mapping[str, object] | None = None,
+        **options: Any,
+    ) -> Chart:
+        """A chart of one tolerance, which its words tell where there are several."""
+        which = {"at": self.at_words(tol), "noted": self._noted(tol)} | dict(known or {})
+        return Chart(f"{name}{self._suffix(tol)}", told(name, **which), draw, still, **options)
 
     def each(self, make: Callable[[float], _Part | None]) -> list[_Part]:
         """What is made for each tolerance, as far as there is something."""
         made = map(make, self.tolerances)
         return [part for part in made if part is not None]
 
-    def suffix(self, tol: float) -> str:
+    def _suffix(self, tol: float) -> str:
         """What tells the charts of several tolerances apart; empty for the first."""
         place = self.tolerances.index(tol)
         return f"-{place + 1}" if place else ""
@@ -101,7 +118,7 @@ class Material(Read):
         """The tolerance as part of a sentence; nothing where there is but one."""
         return f" at tolerance {tol:.0e}" if len(self.tolerances) > 1 else ""
 
-    def noted(self, tol: float) -> str:
+    def _noted(self, tol: float) -> str:
         """The tolerance as a sentence of its own; nothing where there is but one."""
         return f" The tolerance is {tol:.0e}." if len(self.tolerances) > 1 else ""
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from sdpdr.lab.library.fields import read_toml
 from sdpdr.lab.study.schema import HONESTY
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def toned(values: Iterable[Any], tone: str, chosen: Iterable[Any] | None = None)
 
 
 @dataclass(frozen=True)
-class Column:
+class Heading:
     """How a column of a table is shown.
 
     Attributes
@@ -84,9 +86,9 @@ class Column:
 
         Examples
         --------
-        >>> Column("gap", ".1e").show(2.3e-8), Column("memory", "bytes").show(3.5e6)
+        >>> Heading("gap", ".1e").show(2.3e-8), Heading("memory", "bytes").show(3.5e6)
         ('2.3e-08', '3.5 MB')
-        >>> Column("gap", ".1e").show(float("nan")), Column("why").show("")
+        >>> Heading("gap", ".1e").show(float("nan")), Heading("why").show("")
         ('–', '–')
         """
         value = value_of(cell)
@@ -99,18 +101,37 @@ class Column:
         return format(int(value) if self.style == "d" else value, self.style)
 
 
-def _known() -> Iterator[tuple[str, Column]]:
+def _known() -> Iterator[tuple[str, Heading]]:
     """What is known of columns, by their names in frames."""
     with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             title = row["title"] or row["name"]
-            yield row["name"], Column(title, row["style"], row["hint"])
+            yield row["name"], Heading(title, row["style"], row["hint"])
     for word, words in HONESTY.items():
-        yield word or "none", Column(word or "no claim", "d", words)
+        yield word or "none", Heading(word or "no claim", "d", words)
 
 
-_KNOWN: Mapping[str, Column] = dict(_known())
-_BY_TITLE: Mapping[str, Column] = {known.title: known for known in _KNOWN.values()}
+_KNOWN: Mapping[str, Heading] = dict(_known())
+_BY_TITLE: Mapping[str, Heading] = {known.title: known for known in _KNOWN.values()}
+
+
+_WORDS: Mapping[str, Any] = read_toml(Path(__file__).with_name("words.toml"), "page").content
+
+
+def told(name: str, **known: object) -> str:
+    """What ``words.toml`` says under a name, in one line; nothing if it does not know the name.
+
+    Examples
+    --------
+    >>> told("accuracy"), told("claims-table")
+    ('Accuracy reached', 'Instances, by what the claim was worth.')
+    """
+    return " ".join(Template(_WORDS.get(name, "")).substitute(known).split())
+
+
+def listed(name: str) -> list[str]:
+    """The points that ``words.toml`` lists under a name, a line each."""
+    return [" ".join(point.split()) for point in _WORDS["points"][name]]
 
 
 def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -125,7 +146,7 @@ def headed(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     return frame[[*names]].rename(columns={name: known.title for name, known in _KNOWN.items()})
 
 
-def column(title: str) -> Column:
+def column(title: str) -> Heading:
     """How a column of this title is shown; what has no style is text.
 
     Examples
@@ -133,7 +154,7 @@ def column(title: str) -> Column:
     >>> column("gap").style, column("instance").is_number
     ('.1e', False)
     """
-    return _BY_TITLE.get(title, Column(title))
+    return _BY_TITLE.get(title, Heading(title))
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +180,7 @@ class Table:
     is_long: bool = False
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Heading]:
         """How each of its columns is shown."""
         return [column(title) for title in self.frame.columns]
 
@@ -227,6 +248,12 @@ class Section:
     facts: Mapping[str, str] = field(default_factory=dict)
     points: Sequence[str] = ()
     code: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def told(cls, name: str, words: Sequence[str] = (), **parts: Any) -> Section:
+        """With the title, and above the words the paragraph, that ``words.toml`` has for it."""
+        first = told(f"{name}-words")
+        return cls(name, told(name), [first, *words] if first else words, **parts)
 
     @property
     def has_content(self) -> bool:

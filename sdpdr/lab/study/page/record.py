@@ -12,7 +12,7 @@ import pandas as pd
 from sdpdr.base.rows import counted
 from sdpdr.lab.study.page.material import Material
 from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Section, Table, headed, show_bytes
+from sdpdr.lab.study.page.parts import Cell, Section, Table, headed, listed, show_bytes, told
 
 _SHOWN = (
     "instance", "contestant", "method", "n", "tol", "repeat", "outcome", "claimed", "honesty",
@@ -25,7 +25,7 @@ def every_run(material: Material) -> Section:
     """All rows."""
     rows = material.rows
     alike = [name for name in ("tol", "repeat") if rows[name].nunique() < 2]
-    told = rows.assign(
+    shown = rows.assign(
         # What an outcome means would be the same words a thousand times over.
         outcome=[
             outcome_cell(outcome, solved, hinted=False)
@@ -33,12 +33,9 @@ def every_run(material: Material) -> Section:
         ],
         words=list(map(brief, rows["words"])),
     )
-    words = (
-        "One row a run. Click a heading to sort by it and again to turn the order around; what is "
-        "missing stays last."
-    )
-    frame = headed(told, *_SHOWN).drop(columns=alike)
-    return Section("runs", "All runs", tables=[Table("runs-table", frame, words, is_long=True)])
+    frame = headed(shown, *_SHOWN).drop(columns=alike)
+    table = Table("runs-table", frame, told("runs-table"), is_long=True)
+    return Section.told("runs", tables=[table])
 
 
 def brief(words: str, most: int = 120) -> Cell:
@@ -62,9 +59,8 @@ def asked(material: Material) -> Section:
         "Command": meta.get("command"),
         "The study": meta.get("text"),
     }
-    return Section(
+    return Section.told(
         "asked",
-        "What was asked",
         facts={what: str(how) for what, how in facts.items() if how not in ("", None)},
         code={caption: str(text) for caption, text in code.items() if text},
     )
@@ -100,9 +96,9 @@ def machine(material: Material) -> Section:
     if len(found) > 1:
         titled = {f"{d} ({counts.get(d, 0)} runs)": facts for d, facts in found.items()}
         table = environments_table("machine-table", titled)
-        return Section("machine", "Machine and versions", words, tables=[table])
+        return Section.told("machine", words, tables=[table])
     facts = next(iter(found.values()), {"machine": "not recorded"})
-    return Section("machine", "Machine and versions", facts=facts)
+    return Section.told("machine", facts=facts)
 
 
 def environments_table(name: str, environments: Mapping[str, Mapping[str, str]]) -> Table:
@@ -143,21 +139,7 @@ def limitations(material: Material) -> Section:
         else f"Each run was made up to {repeats} times and the median is used; differences within "
         "the spread of the repeats are noise."
     )
-    points = [
-        "Times are of this machine, this load and these versions. Ratios carry over better than "
-        "seconds; neither carries over to other problems.",
-        "The problems were chosen by us. They are semidefinite programs of dimensionality "
-        "reduction and factorization unless files of yours were named; a solver that is slow on "
-        "them may be fast on others.",
-        "A solver is run with one tolerance translated into its options and its other settings as "
-        "they are; its author would tune it better.",
-        noise,
-        "What is not solved counts in the mean as its time limit, so means of contestants that "
-        "solve little say more about the limit than about them.",
-        "Gaps are verified up to rounding in double precision. Where no bound can be proved, the "
-        "grade rests on residuals.",
-    ]
-    return Section("limitations", "Limitations", points=[*points, *_found_limits(material)])
+    return Section.told("limitations", points=[*listed("study"), noise, *_found_limits(material)])
 
 
 def _found_limits(material: Material) -> Iterator[str]:

@@ -23,7 +23,7 @@ from rich.text import Text
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_text
 from sdpdr.lab.plot.style import INK
-from sdpdr.lab.study.page.parts import Cell, Chart, Column, Page, Table, value_of
+from sdpdr.lab.study.page.parts import Cell, Chart, Heading, Page, Table, value_of
 
 # Longer texts than this are broken into lines.
 _LONG = 36
@@ -116,7 +116,7 @@ def _policy(*scripts: str) -> str:
     )
 
 
-def _cell(cell: Any, column: Column, is_head: bool) -> Markup:
+def _cell(cell: Any, column: Heading, is_head: bool) -> Markup:
     """An element of a table; where its text does not, an attribute tells how it is sorted."""
     value, text = value_of(cell), column.show(cell)
     tone, hint = (cell.tone, cell.hint) if isinstance(cell, Cell) else ("", "")
@@ -219,7 +219,7 @@ def _as_text(
         "fence": _fence,
         "underlined": lambda text, sign: Markup(_underlined(escape(text), sign)),
     }
-    facts = [Column("what"), Column("how")]
+    facts = [Heading("what"), Heading("how")]
     text = environment.get_template("page.txt").render(
         page=page, dialect=f"{dialect}.txt", without=without, draws=drawn is not None,
         facts=facts, most=MOST_ROWS, zip=zip,

@@ -22,7 +22,7 @@ from sdpdr.lab.study.measures.means import (
 )
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import Material, enumerated, instance_name, named
-from sdpdr.lab.study.page.parts import Chart, Section, headed, toned
+from sdpdr.lab.study.page.parts import Chart, Section, headed, told, toned
 
 PHASES = ["build", "compile", "solve", "certify"]
 _BY = ["tol", "contestant"]
@@ -48,18 +48,11 @@ def ranking(material: Material) -> Section:
             "median memory": table["memory"],
         }
     )
-    words = (
-        f"An instance counts as solved when our own residuals and gap say so. Seconds are those to "
-        f"compile, solve and certify, by the median of the repeats; the mean is geometric, shifted "
-        f"by {SHIFT:g} s, over the instances that every contestant was run on, and what is not "
-        "solved counts as its time limit. A contestant that was never run has no mean. Contestants "
-        "are ordered by the number solved first."
-    )
     why = [f"There are no means: {material.no_means}."] if material.no_means else []
     if absent := not_installed(material.runs):
         why.append(f"Not installed, or without a licence: {enumerated(absent)}.")
-    tables = [material.table("ranking-table", frame, words)]
-    return Section("ranking", "Ranking", why, tables=tables)
+    tables = [material.table("ranking-table", frame, shift=f"{SHIFT:g}")]
+    return Section.told("ranking", why, tables=tables)
 
 
 class _Kind(NamedTuple):
@@ -67,7 +60,6 @@ class _Kind(NamedTuple):
     of: Callable[[pd.DataFrame], Profile]
     x: str
     unit: str
-    words: str
 
 
 _PROFILES = (
@@ -76,19 +68,12 @@ _PROFILES = (
         performance_profile,
         "times the fastest verified answer",
         "times the fastest",
-        "At 1 on the left, the share of instances on which a contestant was the fastest; further "
-        "right, the share it solved within so many times the seconds of the fastest; at the right "
-        "end, the share it solved at all. Higher is better. This profile tells who is best; the "
-        "order of the others depends on who takes part.",
     ),
     _Kind(
         "seconds-figure",
         time_profile,
         "seconds",
         "seconds",
-        "The share of instances that a contestant solved within so many seconds. The curve of a "
-        "contestant does not depend on the others, so that any two can be compared; it mixes "
-        "problems of all sizes.",
     ),
 )
 
@@ -96,12 +81,7 @@ _PROFILES = (
 def profiles(material: Material) -> Section:
     """Performance profiles, then profiles over seconds, one of each for each tolerance."""
     charts = [_profile(material, tol, kind) for tol in material.tolerances for kind in _PROFILES]
-    return Section(
-        "profile",
-        "Performance profile",
-        ("The share of instances solved within a budget of time, as far as we could verify.",),
-        [chart for chart in charts if chart is not None],
-    )
+    return Section.told("profile", charts=[chart for chart in charts if chart is not None])
 
 
 def _profile(material: Material, tol: float, kind: _Kind) -> Chart | None:
@@ -111,9 +91,9 @@ def _profile(material: Material, tol: float, kind: _Kind) -> Chart | None:
     if not curves:
         return None
     n = len(profile.costs)
-    return Chart(
-        f"{kind.name}{material.suffix(tol)}",
-        f"{kind.words}{material.noted(tol)}",
+    return material.chart(
+        kind.name,
+        tol,
         lambda: figures.profile(curves, material.order, n, kind.x, kind.unit),
         lambda: plot.performance_profile(curves, x=kind.x),
     )
@@ -149,27 +129,15 @@ def phases(material: Material) -> Section:
         middle = median[median["tol"] == tol].set_index("contestant")
         if middle.empty:
             return None
-        return Chart(
-            f"phases-figure{material.suffix(tol)}",
-            "Share of the seconds that each phase takes, on average over the instances that the "
-            f"contestant solved{material.at_words(tol)}. Contestants solve different instances, so "
-            "compare the colours within a bar.",
+        return material.chart(
+            "phases-figure",
+            tol,
             lambda: figures.phases(share.loc[tol].reindex(middle.index), middle[PHASES]),
         )
 
     frame = median[["contestant", "tol", *PHASES, "total"]]
-    words = "Median seconds of each phase, over the instances solved."
-    return Section(
-        "phases",
-        "Where the time goes",
-        (
-            "Build makes the data, the graph and the model, the same for all; compile makes the "
-            "program of a form and hands it over; solve is the solver; certify measures the "
-            "answer and proves a bound.",
-        ),
-        material.each(chart),
-        [material.table("phases-table", frame, words)] if len(frame) else [],
-    )
+    tables = [material.table("phases-table", frame)] if len(frame) else []
+    return Section.told("phases", charts=material.each(chart), tables=tables)
 
 
 def growths(material: Material) -> Section | None:
@@ -183,22 +151,16 @@ def growths(material: Material) -> Section | None:
     ]
     kept = [chart for chart in charts if chart is not None]
     table["family"] = list(map(instance_name, table["family"], table["variant"]))
-    told = material.ranked(table.drop(columns="tol")).join(table["tol"])
+    ranked = material.ranked(table.drop(columns="tol")).join(table["tol"])
     columns = ["contestant", "family", "tol", "exponent", "from", "to", "overhead", "sizes"]
     frame = headed(
-        told.rename(columns={"low": "from", "high": "to"}),
+        ranked.rename(columns={"low": "from", "high": "to"}),
         *columns, "largest_solved", "first_failed",
     )  # fmt: skip
-    words = (
-        "The exponents, with intervals of 95% confidence. Fewer than three sizes make no exponent; "
-        "an exponent from few or small sizes says little about large ones."
-    )
-    return Section(
+    return Section.told(
         "growth",
-        "Growth with size",
-        ("Seconds to a graded answer over the size of the problem, for problems of one family.",),
-        [replace(chart, is_small=len(kept) > 1) for chart in kept],
-        [material.table("growth-table", frame, words)],
+        charts=[replace(chart, is_small=len(kept) > 1) for chart in kept],
+        tables=[material.table("growth-table", frame)],
     )
 
 
@@ -219,11 +181,10 @@ def _growth_chart(material: Material, k: int, lines: pd.DataFrame) -> Chart | No
             power = f"{line.exponent:.2f} ({line.low:.2f} to {top})"
             formulas[line.contestant] = f"{line.overhead:.2g} s + {line.factor:.2g} s · n^{power}"
     marks = {who: (own["n"], own["seconds"]) for who, own in points.items()}
+    where = {"family": instance_name(family, variant), "at": material.at_words(tol)}
     return Chart(
         f"growth-figure-{k + 1}",
-        f"Family {instance_name(family, variant)}{material.at_words(tol)}: each mark is an "
-        "instance solved, each line a fitted overhead plus a power of the size. Both scales are "
-        "logarithmic; a line that ends early belongs to a contestant that solved nothing larger.",
+        told("growth-figure", **where),
         lambda: figures.growth(points, fitted, formulas, material.order),
         lambda: plot.growth(marks, fitted),
     )

@@ -12,7 +12,7 @@ from sdpdr.lab.study.measures.failures import claims, contradictions, disagreeme
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import Material, instance_name, named
 from sdpdr.lab.study.page.outcomes import EMPTY, KINDS, SOLVED, in_words, kind_of, outcome_cell
-from sdpdr.lab.study.page.parts import Chart, Section, Table, headed, toned
+from sdpdr.lab.study.page.parts import Chart, Section, Table, headed, told, toned
 from sdpdr.lab.study.schema import HONESTY
 
 _MOST_ROWS = 60
@@ -26,33 +26,17 @@ def claimed(material: Material) -> Section:
 
     def chart(tol: float) -> Chart:
         counts = table[table["tol"] == tol].set_index("contestant")[_WORTHS]
-        return Chart(
-            f"claims-figure{material.suffix(tol)}",
-            f"What the claims were worth. {explained[0].upper()}{explained[1:]}. Red is what to "
-            f"beware of.{material.noted(tol)}",
-            lambda: figures.claims(counts),
+        worths = f"{explained[0].upper()}{explained[1:]}"
+        return material.chart(
+            "claims-figure", tol, lambda: figures.claims(counts), known={"worths": worths}
         )
 
-    charts = material.each(chart)
-    told = table.assign(
+    shown = table.assign(
         near=toned(table["near"], "fair"), overstated=toned(table["overstated"], "bad")
     )
-    return Section(
-        "claims",
-        "Claimed against verified",
-        (
-            "A solver's own word is recorded and never believed: residuals, value and bound are "
-            "computed by us at the point that it returned.",
-        ),
-        charts,
-        [
-            material.table(
-                "claims-table",
-                headed(told, "contestant", "tol", *_WORTHS),
-                "Instances, by what the claim was worth.",
-            )
-        ],
-    )
+    frame = headed(shown, "contestant", "tol", *_WORTHS)
+    tables = [material.table("claims-table", frame)]
+    return Section.told("claims", charts=material.each(chart), tables=tables)
 
 
 def failed(material: Material) -> Section:
@@ -61,7 +45,7 @@ def failed(material: Material) -> Section:
     charts = [chart for chart, _ in maps]
     words = [sentence for _, sentence in maps if sentence]
     tables = [table for table in (_reasons(material), _doubts(material)) if table.rows]
-    return Section("failures", "Failure map", words, charts, tables)
+    return Section.told("failures", words, charts=charts, tables=tables)
 
 
 def _failure_chart(material: Material, tol: float) -> tuple[Chart, str]:
@@ -74,10 +58,9 @@ def _failure_chart(material: Material, tol: float) -> tuple[Chart, str]:
     kept, sentence = _worth_showing(kinds)
     keys = [(kind.name, kind.sign, kind.colour) for kind in KINDS]
     names = list(kept.columns)
-    chart = Chart(
-        f"failures-figure{material.suffix(tol)}",
-        "One row an instance, one column a contestant, best on the left. Point at a field for the "
-        f"reason. Rows are grouped by method and grow in size.{material.noted(tol)}",
+    chart = material.chart(
+        "failures-figure",
+        tol,
         lambda: figures.failures(kept, _hints(material, runs).reindex(kept.index)),
         lambda: plot.outcome_map(list(kept.index), names, kept.to_numpy(), keys),
         keys=[key for k, key in enumerate(keys) if (kept == k).any(axis=None)],
@@ -97,7 +80,7 @@ def _laid(runs: pd.DataFrame, column: str, material: Material) -> pd.DataFrame:
 
 
 def _hints(material: Material, runs: pd.DataFrame) -> pd.DataFrame:
-    told = [
+    said = [
         figures.hint(
             line.instance,
             line.contestant,
@@ -106,7 +89,7 @@ def _hints(material: Material, runs: pd.DataFrame) -> pd.DataFrame:
         )
         for line in runs.itertuples()
     ]
-    hints = _laid(runs.assign(hint=told), "hint", material)
+    hints = _laid(runs.assign(hint=said), "hint", material)
     for who in hints:
         absent = hints.index[hints[who].isna()]
         hints.loc[absent, who] = [figures.hint(name, who, "no run") for name in absent]
@@ -129,15 +112,14 @@ def _reasons(material: Material) -> Table:
     rows = rows[~rows["solved"].astype(bool) | rows["false"]]
     rows = rows.sort_values("false", ascending=False, kind="stable")
     rows = rows.drop_duplicates(["contestant", "instance", "tol", "outcome"])
-    told = rows.assign(
+    shown = rows.assign(
         outcome=list(map(outcome_cell, rows["outcome"], rows["solved"])),
         honesty=toned(rows["honesty"], "bad", rows["false"]),
         why=rows["words"],
     )
     columns = ["contestant", "instance", "tol", "claimed", "outcome", "honesty", "gap", "worst"]
-    frame = headed(told, *columns, "why")
-    words = "Claims that were overstated, then everything else that was not solved, and why."
-    return material.table("reasons", frame, words, is_long=True)
+    frame = headed(shown, *columns, "why")
+    return material.table("reasons", frame, is_long=True)
 
 
 def _doubts(material: Material) -> Table:
@@ -151,13 +133,8 @@ def _doubts(material: Material) -> Table:
     found = pd.concat([part for part in (apart, off) if len(part)] or [apart])
     found["outcome"] = toned(map(in_words, found["outcome"]), "bad")
     found = found.rename(columns={"judge_value": "other value"})
-    words = (
-        "Answers that we verified and that contradict another verified answer, or the reference. "
-        "Such a line is a finding about the problem or about our own grading before it is one "
-        "about a solver."
-    )
     columns = ["contestant", "instance", "outcome", "value", "against", "other value", "apart"]
-    return Table("doubts", found[columns], words)
+    return Table("doubts", found[columns], told("doubts"))
 
 
 def accuracy(material: Material) -> Section | None:
@@ -171,12 +148,8 @@ def accuracy(material: Material) -> Section | None:
         reached = material.groups(rows[rows["tol"] == tol])
         if not reached:
             return None
-        return Chart(
-            f"accuracy-figure{material.suffix(tol)}",
-            "Relative distance between the value at the point returned and the bound that we "
-            "proved, one mark an instance. The dashed line is the tolerance asked for; marks to "
-            "the right of it miss it. Marks are spread upwards and downwards to be told apart.",
-            lambda: figures.gaps(reached, tol, material.order),
+        return material.chart(
+            "accuracy-figure", tol, lambda: figures.gaps(reached, tol, material.order)
         )
 
     groups = rows.assign(gap=rows["gap"].abs()).groupby(["contestant", "tol"])
@@ -186,10 +159,5 @@ def accuracy(material: Material) -> Section | None:
     ).reset_index()  # fmt: skip
     titles = {"median": "median gap", "largest": "largest gap", "worst": "median worst error"}
     frame = material.ranked(table).rename(columns=titles)
-    return Section(
-        "accuracy",
-        "Accuracy reached",
-        ("An answer far more exact than asked for was paid for; one that misses is no answer.",),
-        material.each(chart),
-        [material.table("accuracy-table", frame, "Gaps that we could compute.")],
-    )
+    tables = [material.table("accuracy-table", frame)]
+    return Section.told("accuracy", charts=material.each(chart), tables=tables)

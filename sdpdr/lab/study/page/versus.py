@@ -13,7 +13,17 @@ from sdpdr.lab.study.measures import Versus, versus
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import enumerated, named
 from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Chart, Page, Section, Table, headed, toned
+from sdpdr.lab.study.page.parts import (
+    Cell,
+    Chart,
+    Page,
+    Section,
+    Table,
+    headed,
+    listed,
+    told,
+    toned,
+)
 from sdpdr.lab.study.page.record import environments_table, flattened, moment
 from sdpdr.lab.study.reading import Read
 
@@ -43,7 +53,7 @@ def comparison_page(before: Read, after: Read) -> Page:
         _values(found),
         _unmatched(found),
         _environments(before, after),
-        _limitations(),
+        Section.told("limitations", points=listed("comparison")),
     ]
     name = str(before.meta.get("title") or before.meta.get("name") or "a study")
     return Page(
@@ -112,23 +122,18 @@ def _reasons(found: Versus) -> Iterator[str]:
 
 def _contestants(found: Versus) -> Section:
     table = named(found.contestants)
-    told = table.rename(columns={"ratio": "after / before"}).assign(
+    shown = table.rename(columns={"ratio": "after / before"}).assign(
         verdict=list(map(_toned, table["verdict"])),
         p=table["adjusted"],
         newly_solved=toned(table["newly_solved"], "good"),
         newly_failed=toned(table["newly_failed"], "bad"),
     )
     columns = ["contestant", "tol", "verdict", "pairs", "after / before", "low", "high", "p"]
-    frame = headed(told, *columns, "newly_solved", "newly_failed")
+    frame = headed(shown, *columns, "newly_solved", "newly_failed")
     if table["tol"].nunique() < 2:
         frame = frame.drop(columns="tol")
-    words = (
-        "A contestant is called slower or faster when its change exceeds ten percent and what "
-        "noise can do, with the correction for looking at several contestants. Ratios above 1 are "
-        "slower."
-    )
-    tables = [Table("contestants-table", frame, words)]
-    return Section("contestants", "Contestants", tables=tables)
+    tables = [Table("contestants-table", frame, told("contestants-table"))]
+    return Section.told("contestants", tables=tables)
 
 
 def _toned(word: str) -> Cell:
@@ -143,19 +148,13 @@ def _times(found: Versus) -> Section | None:
     groups = dict(iter(timed.groupby("contestant")))
     points = {who: groups[who] for who in order if who in groups}
     band = float(np.exp(1.96 * np.sqrt(2.0) * found.noise))
-    chart = Chart(
-        "times-figure",
-        "One mark an instance and contestant solved in both; above the diagonal is slower now. "
-        f"Within the grey band, a factor of {band:.2f}, a single mark says nothing: noise alone "
-        "moves 95% of the marks by less.",
-        lambda: figures.against(points, band, order),
-    )
+    words = told("times-figure", band=f"{band:.2f}")
+    chart = Chart("times-figure", words, lambda: figures.against(points, band, order))
     worst = timed.sort_values("ratio", key=lambda r: np.abs(np.log(r)), ascending=False)
-    told = worst.assign(same_task=worst["same_task"].map({True: "yes", False: "no"}))
+    shown = worst.assign(same_task=worst["same_task"].map({True: "yes", False: "no"}))
     columns = ["instance", "contestant", "before_seconds", "after_seconds", "ratio", "same_task"]
-    frame = headed(told, *columns)
-    table = Table("times-table", frame, "All of them, largest change first.", is_long=True)
-    return Section("times", "Seconds, before and after", (), (chart,), (table,))
+    table = Table("times-table", headed(shown, *columns), told("times-table"), is_long=True)
+    return Section.told("times", charts=[chart], tables=[table])
 
 
 def _changes(found: Versus) -> Section | None:
@@ -163,25 +162,23 @@ def _changes(found: Versus) -> Section | None:
         return None
     table = named(found.changes)
     solved = table["change"] == "newly solved"
-    told = table.assign(
+    shown = table.assign(
         change=list(map(_toned, table["change"])),
         before=list(map(outcome_cell, table["before_outcome"], ~solved)),
         after=list(map(outcome_cell, table["after_outcome"], solved)),
     )
     columns = ["contestant", "instance", "change", "before", "after"]
-    frame = headed(told, *columns, "before_seconds", "after_seconds", "excuse")
-    words = "Solved in one of the two only."
-    tables = [Table("changes-table", frame, words, is_long=len(frame) > 25)]
-    return Section("changes", "Changes of outcome", tables=tables)
+    frame = headed(shown, *columns, "before_seconds", "after_seconds", "excuse")
+    tables = [Table("changes-table", frame, told("changes-table"), is_long=len(frame) > 25)]
+    return Section.told("changes", tables=tables)
 
 
 def _values(found: Versus) -> Section | None:
     if found.values.empty:
         return None
     columns = ["contestant", "instance", "before_value", "after_value", "apart"]
-    words = "Solved in both, with values that differ beyond the tolerance."
     frame = headed(named(found.values), *columns)
-    return Section("values", "Changes of value", tables=[Table("values-table", frame, words)])
+    return Section.told("values", tables=[Table("values-table", frame, told("values-table"))])
 
 
 def _unmatched(found: Versus) -> Section | None:
@@ -194,7 +191,7 @@ def _unmatched(found: Versus) -> Section | None:
     )
     frame = headed(named(found.unmatched), "contestant", "instance", "only_in")
     table = Table("unmatched-table", frame, is_long=True)
-    return Section("unmatched", "Not compared", (words,), tables=[table])
+    return Section.told("unmatched", [words], tables=[table])
 
 
 def _environments(before: Read, after: Read) -> Section:
@@ -211,8 +208,7 @@ def _environments(before: Read, after: Read) -> Section:
         if differs.any()
         else "The environments are the same."
     )
-    tables = [Table(table.name, frame)]
-    return Section("environments", "Machines and versions", (words,), tables=tables)
+    return Section.told("environments", [words], tables=[Table(table.name, frame)])
 
 
 def _joined(environments: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
@@ -223,17 +219,3 @@ def _joined(environments: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
             if value not in found.setdefault(key, []):
                 found[key].append(value)
     return {key: " / ".join(values) for key, values in found.items()}
-
-
-def _limitations() -> Section:
-    return Section(
-        "limitations",
-        "Limitations",
-        points=[
-            "Two results of one machine on two days differ by more than repeats within one show: "
-            "changes below ten percent are never called a change.",
-            "On different machines a change of seconds says nothing about the code.",
-            "Contestants are compared on what both results solve; look at the changes of outcome "
-            "beside it.",
-        ],
-    )
