@@ -22,7 +22,7 @@ from sdpdr.linalg import (
 )
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers.lowrank.general.compile import compile_problem
-from sdpdr.solvers.lowrank.general.forms import Forms, Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack, Forms
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.kkt import SparseNewton
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
@@ -195,7 +195,7 @@ def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quic
         other = np.ones((1, n)) / np.sqrt(n)
         left, right = np.vstack([third, third]), np.vstack([third + other, other])
         weights = np.array([-weight, weight])
-    slack = Slack(laplacian, weights, left, right)
+    slack = DualSlack(laplacian, weights, left, right)
     values, vectors = lowest(slack, np.ones((n, 1)) / np.sqrt(n), 6, 0, quick=quick)
     count = 1 if quick else 6
     assert values.shape == (count,)
@@ -205,16 +205,16 @@ def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quic
 
 def test_a_slack_of_many_vectors_is_not_bordered_by_all_of_them():
     many = np.eye(3)
-    slack = Slack(sp.csr_array((3, 3)), np.ones(3), many, many)
+    slack = DualSlack(sp.csr_array((3, 3)), np.ones(3), many, many)
     assert slack.apart(2) is None
     assert slack.apart(3) @ np.ones(3) == pytest.approx(np.ones(3))
-    assert Slack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None
+    assert DualSlack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None
 
 
 def test_many_thin_vectors_are_refused_before_they_are_written_down():
     n = 4000
     many = sp.eye_array(n, format="csr") + sp.eye_array(n, k=1, format="csr")
-    slack = Slack(sp.eye_array(n, format="csr"), np.ones(n), many, many)
+    slack = DualSlack(sp.eye_array(n, format="csr"), np.ones(n), many, many)
     tracemalloc.start()
     try:
         assert slack.apart(40) is None

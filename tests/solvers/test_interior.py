@@ -22,13 +22,13 @@ from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.parts import part_of
-from sdpdr.solvers.lowrank.general.problem import Block as Matrix
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix, has_inequalities
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.start import (
     noisy,
@@ -149,7 +149,7 @@ def test_long_vectors_as_points_change_no_value(seed, n, rank):
     rng = np.random.default_rng(seed)
     forms = Forms(part_of(QuadraticForms(rng.standard_normal((3, n)))))
     face = np.linalg.qr(rng.standard_normal((n, 2)))[0]
-    points = Points.of(Matrix("K", n, forms, face, scalar=False))
+    points = PointBlock.of(FactorBlock("K", n, forms, face, scalar=False))
     factor = rng.standard_normal((n, rank))
     extended = points.extended(factor)
     inside = points.factor(extended)

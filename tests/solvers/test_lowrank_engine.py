@@ -18,7 +18,7 @@ from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge, laplacian
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint, Softened
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.edge.program import Rows
+from sdpdr.solvers.lowrank.edge.program import LengthRows
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import isomap_start, restored
 from sdpdr.solvers.lowrank.frame import Journal
@@ -141,7 +141,7 @@ def test_rows_of_mixed_limits():
         upper=[3.0, 3.0, 2.0],
         price=5.0,
     )
-    rows = Rows.of(program)
+    rows = LengthRows.of(program)
     assert rows.edge.tolist() == [0, 1, 1, 2]
     assert rows.target.tolist() == [1.5, 1.5, 0.5, 1.0]
     assert rows.low.tolist() == [0.0, 0.0, -10.0, -10.0]

@@ -60,7 +60,7 @@ class Iterate:
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class NewtonDirection:
     """Changes of all parts of an iterate, and how far they may be followed.
 
     Attributes
@@ -135,7 +135,7 @@ class Linearization:
         slacks = self._point.slack_low - self._point.slack_high
         self.g = residual - slacks + barrier_low - barrier_high
 
-    def best(self, solve: Callable[[Linearization], Direction]) -> Direction:
+    def best(self, solve: Callable[[Linearization], NewtonDirection]) -> NewtonDirection:
         """The direction to follow: Newton's, with what it misses foreseen, and better centred.
 
         Parameters
@@ -164,7 +164,7 @@ class Linearization:
             ahead = centred
         return ahead
 
-    def centre(self, ahead: Direction) -> None:
+    def centre(self, ahead: NewtonDirection) -> None:
         """Ask for products near the barrier where a longer step would make them far from it."""
         point = self._point
         primal, dual = min(1.0, ahead.primal + _FURTHER), min(1.0, ahead.dual + _FURTHER)
@@ -177,7 +177,7 @@ class Linearization:
             self._barrier_high + _towards(high, point.mu) / self._z_high,
         )
 
-    def correct(self, ahead: Direction) -> None:
+    def correct(self, ahead: NewtonDirection) -> None:
         """Foresee the second-order terms of a step of the lengths found.
 
         References
@@ -192,7 +192,7 @@ class Linearization:
             (point.mu + both * ahead.slack_high * ahead.y) / self._z_high,
         )
 
-    def direction(self, dx: Array, dh: Array, curve: Array) -> Direction:
+    def direction(self, dx: Array, dh: Array, curve: Array) -> NewtonDirection:
         """The changes that belong to a change of the unknowns, which changes the rows by dh."""
         low, high = self._point.slack_low, self._point.slack_high
         dy = self.sigma * (dh + self.g)
@@ -200,7 +200,7 @@ class Linearization:
         d_high = self._barrier_high - high + high / self._z_high * dy
         primal = self._shorten(min(_longest(low, d_low), _longest(high, d_high)), curve)
         dual = min(_longest(self._z_low, dy), _longest(self._z_high, -dy))
-        return Direction(dx, dy, d_low, d_high, curve, primal, dual)
+        return NewtonDirection(dx, dy, d_low, d_high, curve, primal, dual)
 
     def _shorten(self, primal: float, curve: Array) -> float:
         """Halve a step while the curvature of the rows makes it too infeasible."""

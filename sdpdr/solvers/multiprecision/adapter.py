@@ -16,7 +16,7 @@ from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.equality import equality_rows_of_both
 
 if TYPE_CHECKING:
-    from sdpdr.solvers.multiprecision.engine import Options, Run
+    from sdpdr.solvers.multiprecision.engine import PreciseOptions, PreciseRun
 
 # Sizes that take minutes rather than hours.
 MAX_ORDER, MAX_ROWS = 200, 1500
@@ -133,8 +133,8 @@ class Multiprecision(Solver):
     def _bits(self) -> int:
         return self.bits or default_bits(self.tol)
 
-    def _asked(self) -> Options:
-        from sdpdr.solvers.multiprecision.engine import Options
+    def _asked(self) -> PreciseOptions:
+        from sdpdr.solvers.multiprecision.engine import PreciseOptions
 
         tol = self.tolerances().get("tol", 1e-15)
         given: dict[str, Any] = {
@@ -149,7 +149,7 @@ class Multiprecision(Solver):
                 f"solver 'multiprecision' has no option {sorted(unknown)[0]!r}; it has "
                 f"{', '.join(given)}."
             )
-        return Options(max_rows=MAX_ROWS, **given | dict(self.options))
+        return PreciseOptions(max_rows=MAX_ROWS, **given | dict(self.options))
 
     def _follow(self, progress: Progress | None) -> Progress | None:
         if not self.verbose:
@@ -166,7 +166,7 @@ class Multiprecision(Solver):
         return follow
 
 
-def _words(found: Run, bits: int) -> str:
+def _words(found: PreciseRun, bits: int) -> str:
     words = [found.words] if found.words else []
     if found.primal.is_finite():
         words.append(
@@ -264,12 +264,12 @@ def reference(
     refusal = Multiprecision().accepts(sdp)
     if refusal:
         raise NotAcceptedError(f"no reference for this program: {refusal}")
-    from sdpdr.solvers.multiprecision.engine import Options, run
+    from sdpdr.solvers.multiprecision.engine import PreciseOptions, run
 
     tol = 10.0**-digits
     limits = {"max_iter": max_iter, "time_limit": time_limit}
     given: dict[str, Any] = {name: x for name, x in limits.items() if x is not None}
-    options = replace(Options(tol, bits or default_bits(tol), MAX_ROWS), **given)
+    options = replace(PreciseOptions(tol, bits or default_bits(tol), MAX_ROWS), **given)
     found = run(sdp, options)
     return Reference(
         found.ending,

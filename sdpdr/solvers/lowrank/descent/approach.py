@@ -25,13 +25,13 @@ from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
 from sdpdr.solvers.lowrank.general import verdict as refute
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
-from sdpdr.solvers.lowrank.general.search import Search, first_penalty
+from sdpdr.solvers.lowrank.general.search import FactorSearch, first_penalty
 from sdpdr.solvers.lowrank.general.verdict import (
-    Verdict,
+    FactorVerdict,
     judge,
     judge_as_it_is,
     scale_of,
@@ -64,19 +64,19 @@ _EXACT = 4000
 _SHARES = 2.5, 1.5
 
 
-def first_share(problem: Problem) -> float:
+def first_share(problem: FactorProblem) -> float:
     """How many columns to begin with, over the logarithm of the order."""
     return _SHARES[1] if Spheres(problem).free.any() else _SHARES[0]
 
 
 def descend(
-    search: Search, layout: Layout, vector: Array, multipliers: Array
+    search: FactorSearch, layout: Layout, vector: Array, multipliers: Array
 ) -> tuple[Layout, Array, Array] | None:
     """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
         Verdicts are left in it, good or not.
     layout : Layout
     vector : array
@@ -96,20 +96,20 @@ class _Descent:
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
 
     Attributes
     ----------
     reached : tuple of (Layout, vector, multipliers)
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: FactorSearch) -> None:
         self.search, self.options = search, search.options
         self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
         self.priced = bool(self.spheres.free.any())
         # Where rows are believed to leave a choice, and the round before columns beyond a gap went.
         self.choice = self.priced
-        self.before: tuple[SphereLocal, Verdict] | None = None
+        self.before: tuple[SphereLocal, FactorVerdict] | None = None
 
     def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
@@ -160,7 +160,7 @@ class _Descent:
     def _function(self, layout: Layout, multipliers: Array, penalty: float) -> SphereLagrangian:
         return SphereLagrangian(layout, multipliers, penalty, self.spheres)
 
-    def _is_refuted(self, local: SphereLocal, verdict: Verdict) -> bool:
+    def _is_refuted(self, local: SphereLocal, verdict: FactorVerdict) -> bool:
         """Whether there is no feasible point, or no limit; the search is told."""
         found = refute.refuted(local) if self.priced else None
         if found is not None and not self.search.settles(verdict):
@@ -168,7 +168,7 @@ class _Descent:
         return found is not None
 
     def _next(
-        self, local: SphereLocal, verdict: Verdict, before: float, closer: bool
+        self, local: SphereLocal, verdict: FactorVerdict, before: float, closer: bool
     ) -> SphereLocal:
         """The next function: multipliers as estimated, columns and prices as they have to be."""
         layout, vector = local.function.layout, local.vector
@@ -181,7 +181,7 @@ class _Descent:
             penalty = min(_FACTOR * penalty, _LARGEST)
         return self._function(layout, local.estimate, penalty).at(vector)
 
-    def _judged(self, local: SphereLocal) -> tuple[SphereLocal, Verdict]:
+    def _judged(self, local: SphereLocal) -> tuple[SphereLocal, FactorVerdict]:
         """A verdict on a point; its multipliers are those of least size where these do better."""
         verdict = self._judge(local)
         function = local.function
@@ -200,7 +200,9 @@ class _Descent:
     def _have_choice(self, local: SphereLocal) -> bool:
         return self.choice and leave_a_choice(local.function.layout)
 
-    def _with_or_without(self, local: SphereLocal, verdict: Verdict) -> tuple[SphereLocal, Verdict]:
+    def _with_or_without(
+        self, local: SphereLocal, verdict: FactorVerdict
+    ) -> tuple[SphereLocal, FactorVerdict]:
         """The round, or the one before columns beyond a gap went, if rows missed them."""
         before, self.before = self.before, None
         if before is None or verdict.infeasibility < _CLOSER * before[1].infeasibility:
@@ -208,11 +210,11 @@ class _Descent:
         self.choice = False
         return before
 
-    def _is_negative(self, verdict: Verdict) -> bool:
+    def _is_negative(self, verdict: FactorVerdict) -> bool:
         return verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol)
 
     def _other_rank(
-        self, local: SphereLocal, verdict: Verdict, closer: bool
+        self, local: SphereLocal, verdict: FactorVerdict, closer: bool
     ) -> tuple[Layout, Array, str] | None:
         """The point with more columns, or with fewer; None where those it has are right."""
         choice = self._have_choice(local)
@@ -227,17 +229,17 @@ class _Descent:
         self.before = None if parted is None else (local, verdict)
         return parted or shrunk(local, share)
 
-    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> Verdict:
+    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> FactorVerdict:
         """The errors of a point, with multipliers of spheres raised so that they prove a bound."""
 
-        def look(slack: Slack, face: Array, factor: Array) -> tuple[Array, Array]:
+        def look(slack: DualSlack, face: Array, factor: Array) -> tuple[Array, Array]:
             return low_end(slack, face, factor, _DIRECTIONS, self.options.seed)
 
         exactly = exactly and max(b.n for b in self.search.problem.blocks) <= _EXACT
         verdict = judge(local, self.options.seed, look=None if exactly else look)
         return replace(verdict, multipliers=self._lifted(local, verdict))
 
-    def _lifted(self, local: SphereLocal, verdict: Verdict) -> Array:
+    def _lifted(self, local: SphereLocal, verdict: FactorVerdict) -> Array:
         """Multipliers raised by what the dual slacks are seen to lack, and a little more.
 
         Ritz values do not lie below eigenvalues.

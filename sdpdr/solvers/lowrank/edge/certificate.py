@@ -13,7 +13,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.linalg.smallest import lowest_eigenpairs
-from sdpdr.solvers.lowrank.edge.pencil import Pencil
+from sdpdr.solvers.lowrank.edge.pencil import EdgePencil
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
 _DENSE = 200  # below this size a full eigendecomposition is fastest
@@ -26,7 +26,7 @@ _ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is point
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class EdgeVerdict:
     """A point, its multipliers, and what they prove about a program."""
 
     R: Matrix
@@ -56,7 +56,7 @@ def judge(
     tol: float,
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
-) -> Verdict:
+) -> EdgeVerdict:
     """Certify a point of a program by any multipliers, reinforced where that helps the bound.
 
     Nothing is reinforced once ``late`` says that time is up.
@@ -65,7 +65,7 @@ def judge(
     low_end = found = connectivity(program, weights, tol, seed)
     value, infeasibility = primal_value(program, R)
     bound = dual_bound(program, weights, low_end.lower)
-    best = Verdict(R, weights, value, bound, infeasibility, found)
+    best = EdgeVerdict(R, weights, value, bound, infeasibility, found)
     for _ in range(_REINFORCEMENTS):
         if best.gap <= tol or not low_end.escape.shape[1] or late():
             break
@@ -73,7 +73,7 @@ def judge(
         low_end = connectivity(program, weights, tol, seed)
         bound = dual_bound(program, weights, low_end.lower)
         if bound < best.bound:
-            best = Verdict(R, weights, value, bound, infeasibility, found)
+            best = EdgeVerdict(R, weights, value, bound, infeasibility, found)
     return best
 
 
@@ -178,7 +178,7 @@ def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> 
 
 def _outweighing(program: EdgeProgram, weights: Vector, tol: float, seed: int) -> Connectivity:
     """The largest level tried with L(w) above it times C; escapes where that is below 1."""
-    pencil = Pencil(program)
+    pencil = EdgePencil(program)
     levels = (level for level in _shifts(1.0, tol) if level > 0.0)
     lower = next((level for level in levels if pencil.exceeds(weights / level)), -np.inf)
     if lower >= 1 - tol / 2:

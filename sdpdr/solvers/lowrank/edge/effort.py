@@ -52,7 +52,7 @@ _PRODUCTS_AS_AT = 8
 
 
 @dataclass(frozen=True)
-class Effort:
+class EdgeEffort:
     """What the two engines for an edge program have before them.
 
     Attributes
@@ -93,12 +93,12 @@ class Effort:
 
 
 # Planning asks, and the solver after it.
-_EFFORTS: WeakKeyDictionary[EdgeProgram, Effort] = WeakKeyDictionary()
+_EFFORTS: WeakKeyDictionary[EdgeProgram, EdgeEffort] = WeakKeyDictionary()
 _RANKS: WeakKeyDictionary[EdgeProgram, tuple[int, int]] = WeakKeyDictionary()
 _FILLS: WeakKeyDictionary[EdgeProgram, int] = WeakKeyDictionary()
 
 
-def effort(program: EdgeProgram) -> Effort:
+def effort(program: EdgeProgram) -> EdgeEffort:
     """What a program will take; found once for each program.
 
     Examples
@@ -124,7 +124,7 @@ def expected_rank(program: EdgeProgram) -> int:
     return _ranks(program)[0]
 
 
-def _effort(program: EdgeProgram) -> Effort:
+def _effort(program: EdgeProgram) -> EdgeEffort:
     n, (rank, columns) = program.n, _ranks(program)
     typical = min(_TYPICAL_RANK, n - 1)
     reason = ""
@@ -142,7 +142,7 @@ def _effort(program: EdgeProgram) -> Effort:
                 f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
             )
     products = float(program.m * max(rank, _PRODUCTS_AS_AT))
-    return Effort(
+    return EdgeEffort(
         rank=rank,
         columns=columns,
         factored=not reason,

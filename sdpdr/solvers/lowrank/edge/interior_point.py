@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
+from sdpdr.solvers.lowrank.direction import Iterate, Linearization, NewtonDirection, share_to_keep
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Rows, Vector
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, LengthRows, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import Stretched
 from sdpdr.solvers.lowrank.frame import Journal
 
@@ -85,7 +85,7 @@ class Softened:
 class InteriorPoint:
     r"""Newton's method on the perturbed optimality conditions of an edge program.
 
-    In the notation of `Rows`, with :math:`z` the distances of y to the ends of its box, the
+    In the notation of `LengthRows`, with :math:`z` the distances of y to the ends of its box, the
     conditions :math:`t z = \mu` are linearised and both slacks and multipliers eliminated:
 
     .. math:: dy = \sigma (dh + g), \qquad
@@ -117,7 +117,7 @@ class InteriorPoint:
 
     def __init__(self, program: EdgeProgram, rank: int, journal: Journal) -> None:
         m, n = program.m, program.n
-        self.program, self.rows, self.journal = program, Rows.of(program), journal
+        self.program, self.rows, self.journal = program, LengthRows.of(program), journal
         self._newton = BlockLaplacian(program.edges, program.mass, rank, program.objective)
         self._difference = csr_matrix(
             (np.repeat([1.0, -1.0], m), (np.tile(np.arange(m), 2), program.edges.T.ravel())),
@@ -254,7 +254,7 @@ class InteriorPoint:
 
     def _direction(
         self, point: Iterate, delta: Matrix, weights: Vector, linear: Linearization
-    ) -> Direction:
+    ) -> NewtonDirection:
         """Solve with the last factors, and see how far the answer can be followed."""
         rows = self.rows
         weights = weights + rows.weights(linear.sigma * linear.g)
@@ -352,7 +352,7 @@ class InteriorPoint:
         return self.program.objective.value(R)
 
 
-def _trusted(reg: float, used: float, ahead: Direction) -> float:
+def _trusted(reg: float, used: float, ahead: NewtonDirection) -> float:
     """Regularization for the next step, no less than the last where that bent the rows.
 
     In a flat valley small shifts let points go so far that lengths change by what no linear

@@ -17,7 +17,7 @@ _MOST_VECTORS = 8
 _CLOSE = 1.1
 
 
-class Pencil:
+class EdgePencil:
     r"""The forms L(w) and C on centred vectors, compared by inertia.
 
     Parameters
@@ -39,7 +39,7 @@ class Pencil:
         >>> from sdpdr.solvers.lowrank.edge.program import Objective
         >>> pull = Objective(np.ones(3), 0.0, np.array([[0, 2]]), np.ones(1))
         >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0, objective=pull)
-        >>> Pencil(path).exceeds(np.full(2, 2.1)), Pencil(path).exceeds(np.full(2, 1.9))
+        >>> EdgePencil(path).exceeds(np.full(2, 2.1)), EdgePencil(path).exceeds(np.full(2, 1.9))
         (True, False)
         """
         m = self._program.m

@@ -257,7 +257,7 @@ def _vector(name: str, value: ArrayLike, size: int) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LengthRows:
     r"""Penalties of the relative squared lengths :math:`h_e = q_e / d_e`, one row per limit.
 
     A row with target b, multiplier box [low, high] and compliance :math:`\gamma` stands for
@@ -283,13 +283,13 @@ class Rows:
     aligned: bool
 
     @classmethod
-    def of(cls, program: EdgeProgram) -> Rows:
+    def of(cls, program: EdgeProgram) -> LengthRows:
         """Split the limits of a program into rows.
 
         Examples
         --------
         >>> band = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=0.9, upper=1.1)
-        >>> rows = Rows.of(band)
+        >>> rows = LengthRows.of(band)
         >>> rows.target, rows.low, rows.high
         (array([1.1, 0.9]), array([  0., -inf]), array([inf,  0.]))
         """

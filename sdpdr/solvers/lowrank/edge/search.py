@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.solvers.lowrank.direction import Iterate
-from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge, primal_value
+from sdpdr.solvers.lowrank.edge.certificate import EdgeVerdict, judge, primal_value
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
@@ -33,7 +33,7 @@ _DEARER = 2.0  # factor by which the error may grow when a value too good to be 
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
 
-class Search:
+class EdgeSearch:
     r"""Low-rank solution of edge programs, certified against one goal.
 
     A stationary R of rank r < n - 1 is optimal when :math:`\lambda_2(L(w)) \ge 1`. Otherwise
@@ -48,9 +48,9 @@ class Search:
 
     Attributes
     ----------
-    best, latest : Verdict or None
+    best, latest : EdgeVerdict or None
         The verdict with the smallest error so far, and the last one.
-    feasible, proved : Verdict or None
+    feasible, proved : EdgeVerdict or None
         Those with the largest value within the limits, and with the smallest bound: together,
         what a run that is stopped has to offer.
     keep : callable or None
@@ -65,11 +65,11 @@ class Search:
 
     def __init__(self, goal: EdgeProgram, options: Options, journal: Journal) -> None:
         self.goal, self.options, self.journal = goal, options, journal
-        self.best: Verdict | None = None
-        self.latest: Verdict | None = None
-        self.feasible: Verdict | None = None
-        self.proved: Verdict | None = None
-        self.keep: Callable[[Verdict], object] | None = None
+        self.best: EdgeVerdict | None = None
+        self.latest: EdgeVerdict | None = None
+        self.feasible: EdgeVerdict | None = None
+        self.proved: EdgeVerdict | None = None
+        self.keep: Callable[[EdgeVerdict], object] | None = None
         self.message = ""
         self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
         self._graph_fill = graph_fill(goal.edges, goal.n, goal.objective)
@@ -185,7 +185,7 @@ class Search:
         if back.infeasibility < first.infeasibility and back.error <= max(allowed, enough):
             self.best = self.feasible = back
 
-    def _brought_back(self, verdict: Verdict, *, careful: bool = False) -> Verdict:
+    def _brought_back(self, verdict: EdgeVerdict, *, careful: bool = False) -> EdgeVerdict:
         R = restored(self.goal, verdict.R, self.journal.late, careful=careful)
         value, infeasibility = primal_value(self.goal, R)
         return replace(verdict, R=R, value=value, infeasibility=infeasibility)
@@ -246,7 +246,7 @@ class Search:
 
     def _settle(
         self, at: InteriorPoint, point: Iterate, accuracies: tuple[float, ...]
-    ) -> tuple[Iterate, Verdict]:
+    ) -> tuple[Iterate, EdgeVerdict]:
         """Run to one accuracy after the other, unless a look between shows too small a rank."""
         for accuracy in accuracies:
             point = at.run(point, accuracy, min(accuracy, self.options.tol / 4))
@@ -258,7 +258,7 @@ class Search:
         return point, verdict
 
     def _grow(
-        self, program: EdgeProgram, point: Iterate, verdict: Verdict
+        self, program: EdgeProgram, point: Iterate, verdict: EdgeVerdict
     ) -> tuple[InteriorPoint, Iterate] | None:
         """Continue in the escape directions as new columns; None when there are none to add."""
         rank = point.x.shape[1]
@@ -273,15 +273,15 @@ class Search:
         product = min(_PRODUCT, _OF_GAP * verdict.gap) * self._share(point.x)
         return at, at.resume(point, product, columns)
 
-    def _judge(self, at: InteriorPoint, point: Iterate) -> Verdict:
+    def _judge(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
         return self._take(self._verdict(at, point))
 
-    def _verdict(self, at: InteriorPoint, point: Iterate) -> Verdict:
+    def _verdict(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
         weights = at.rows.weights(point.y)
         options = self.options
         return judge(self.goal, point.x, weights, options.tol, options.seed, self.journal.late)
 
-    def _take(self, verdict: Verdict) -> Verdict:
+    def _take(self, verdict: EdgeVerdict) -> EdgeVerdict:
         self.latest = verdict
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
@@ -294,7 +294,7 @@ class Search:
         self._tell(self.feasible or self.best, self.proved)
         return verdict
 
-    def _is_better(self, verdict: Verdict) -> bool:
+    def _is_better(self, verdict: EdgeVerdict) -> bool:
         """Whether a point is the best feasible one so far.
 
         Without a way to make it exactly feasible, a larger value may only be a larger violation.
@@ -305,7 +305,7 @@ class Search:
             return False
         return self.feasible is None or verdict.infeasibility < self.feasible.infeasibility
 
-    def _tell(self, point: Verdict, proof: Verdict) -> None:
+    def _tell(self, point: EdgeVerdict, proof: EdgeVerdict) -> None:
         """Enter the best bound and its distance from the best value in the journal."""
         if np.isfinite(proof.bound) and point.value:
             gap = abs(proof.bound - point.value) / abs(point.value)

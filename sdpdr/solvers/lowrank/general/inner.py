@@ -24,7 +24,7 @@ from sdpdr.solvers.lowrank.general.precondition import (
     saddle_cost,
     saddle_preconditioner,
 )
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.verdict import is_unbounded, reported, stationarity, violation
 
 Solve = Callable[[Array], Array]
@@ -102,7 +102,7 @@ class Inner:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     options : Options
     journal : Journal
 
@@ -112,7 +112,7 @@ class Inner:
         The point reached so far.
     """
 
-    def __init__(self, problem: Problem, options: Options, journal: Journal) -> None:
+    def __init__(self, problem: FactorProblem, options: Options, journal: Journal) -> None:
         self.problem, self.options, self.journal = problem, options, journal
         self.latest: Local | None = None
         self._jacobians = [Jacobian(block.forms) for block in problem.blocks]

@@ -28,7 +28,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.factorization import SymmetricFactor, symmetric_factor
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 Solve = Callable[[Array], Array]
 
@@ -37,7 +37,7 @@ _MOST_TRIES = 14
 _FACE = 1e-10
 
 
-def is_sparse(problem: Problem) -> bool:
+def is_sparse(problem: FactorProblem) -> bool:
     """Whether Newton's equations have a sparse matrix at all."""
     return not any(
         block.forms.weights.nnz or (block.forms.dense and block.n > 50) for block in problem.blocks
@@ -162,7 +162,7 @@ def _spread(offset: int, index: Index, r: int, every: Index) -> Index:
     return np.asarray((offset + index[:, None] * r + every).ravel())
 
 
-def _off_diagonal(block: Block) -> tuple[Index, Index]:
+def _off_diagonal(block: FactorBlock) -> tuple[Index, Index]:
     off = block.forms.i != block.forms.j
     return block.forms.i[off], block.forms.j[off]
 

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.general.forms import Slack
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.forms import DualSlack
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 
 
 class Layout:
@@ -30,12 +30,12 @@ class Layout:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     ranks : tuple of int
         Columns of each factor.
     """
 
-    def __init__(self, problem: Problem, ranks: tuple[int, ...]) -> None:
+    def __init__(self, problem: FactorProblem, ranks: tuple[int, ...]) -> None:
         self.problem, self.ranks = problem, ranks
         self.shapes = [(b.n, r) for b, r in zip(problem.blocks, ranks, strict=True)]
         ends = [int(e) for e in np.cumsum([0] + [n * r for n, r in self.shapes])]
@@ -124,10 +124,10 @@ class Local:
         self.estimate = np.where(self.active, u, 0.0)
         change = (self.estimate - function.multipliers) * (self.estimate + function.multipliers)
         self.value = self.objective + float(change.sum()) / (2.0 * sigma)
-        self._slacks: list[Slack] | None = None
+        self._slacks: list[DualSlack] | None = None
 
     @property
-    def slacks(self) -> list[Slack]:
+    def slacks(self) -> list[DualSlack]:
         """S_k(u) of every matrix variable."""
         if self._slacks is None:
             y = np.concatenate([[1.0], self.estimate])

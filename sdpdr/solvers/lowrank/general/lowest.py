@@ -11,7 +11,7 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalues
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
 # Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
@@ -25,7 +25,7 @@ BESIDE = 40
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
 # From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
-Look = Callable[[Slack, Array, Array], tuple[Array, Array]]
+Look = Callable[[DualSlack, Array, Array], tuple[Array, Array]]
 # Trace that a matrix may still come to have if it is zero at present, in scaled units.
 _TRACE = 0.1
 
@@ -42,7 +42,7 @@ def dense_seconds(orders: Iterable[int]) -> float:
 
 
 def lowest(
-    slack: Slack, face: Array, count: int, seed: int, *, quick: bool = False
+    slack: DualSlack, face: Array, count: int, seed: int, *, quick: bool = False
 ) -> tuple[Array, Array]:
     """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
 
@@ -51,7 +51,7 @@ def lowest(
 
     Parameters
     ----------
-    slack : Slack
+    slack : DualSlack
     face : array of shape (n, p)
         Orthonormal columns to leave out.
     count : int
@@ -66,9 +66,9 @@ def lowest(
 
     Examples
     --------
-    >>> from sdpdr.solvers.lowrank.general.forms import Slack
+    >>> from sdpdr.solvers.lowrank.general.forms import DualSlack
     >>> none = np.zeros((0, 2))
-    >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
+    >>> lowest(DualSlack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
     array([-2.])
     """
     if slack.n <= (_DENSE_QUICK if quick else _DENSE):
@@ -93,7 +93,7 @@ def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
     return lowest_eigenpairs((matrix + matrix.T) / 2.0, last + 1)
 
 
-def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
+def _lanczos(slack: DualSlack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
     def project(vector: Array) -> Array:
         return np.asarray(vector - face @ (face.T @ vector))
 
@@ -116,7 +116,7 @@ def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, A
 def negative_part(
     layout: Layout,
     vector: Array,
-    slacks: list[Slack],
+    slacks: list[DualSlack],
     scale: float,
     seed: int,
     *,

@@ -23,7 +23,7 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.line_search import Curve
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 
 _SHORTEST = 0.1  # share of its length that a point keeps at least
 _TRIES = 30
@@ -42,10 +42,10 @@ class Pins:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: FactorProblem) -> None:
         none = np.zeros(0, dtype=np.int64)
         self._points = [
             none

@@ -31,7 +31,7 @@ from sdpdr.solvers.lowrank.general.forms import Forms
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FactorBlock:
     """One matrix variable of the scaled program.
 
     Attributes
@@ -78,14 +78,14 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class FactorProblem:
     """A program over factors, scaled; see the module's text.
 
     Attributes
     ----------
     sdp : SDP
         Where it came from.
-    blocks : tuple of Block
+    blocks : tuple of FactorBlock
     free : sparse array of shape (m + 1, q)
         Coefficients of the free scalars; row 0 is their cost.
     curvature : array of shape (q,)
@@ -96,7 +96,7 @@ class Problem:
     """
 
     sdp: SDP
-    blocks: tuple[Block, ...]
+    blocks: tuple[FactorBlock, ...]
     free: sp.csr_array
     curvature: Array
     rhs: Array

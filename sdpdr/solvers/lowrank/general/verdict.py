@@ -15,10 +15,10 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import gap_scale
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.lowest import Look, lowest, negative_part
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 # Order beyond which no proof multiplies out more forms of low rank than so many: a few stand beside
 # a factorization as rows of their own.
@@ -26,7 +26,7 @@ _LARGEST_DENSE, _FEW = 2000, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class FactorVerdict:
     r"""An iterate and its errors.
 
     Attributes
@@ -96,7 +96,7 @@ class Verdict:
         return bound, relative(signed, value, sdp)
 
 
-def _is_too_dense(block: Block) -> bool:
+def _is_too_dense(block: FactorBlock) -> bool:
     """Whether a proof would multiply out matrices that are kept as forms of low rank."""
     forms = block.forms.left.shape[0] if block.forms.weights.nnz else 0
     return forms > _FEW and block.n > _LARGEST_DENSE
@@ -161,7 +161,9 @@ def stationarity(local: Local, gradient: Array) -> float:
     return 0.5 * size / scale_of(local)
 
 
-def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = None) -> Verdict:
+def judge(
+    local: Local, seed: int, *, quick: bool = False, look: Look | None = None
+) -> FactorVerdict:
     """Measure an iterate together with the multipliers it suggests.
 
     Parameters
@@ -177,7 +179,7 @@ def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = N
     negativity, lows = negative_part(
         local.function.layout, local.vector, local.slacks, scale, seed, quick=quick, look=look
     )
-    return Verdict(
+    return FactorVerdict(
         layout=local.function.layout,
         vector=local.vector,
         multipliers=local.estimate,
@@ -191,7 +193,7 @@ def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = N
 
 def judge_as_it_is(
     layout: Layout, vector: Array, multipliers: Array, seed: int, *, quick: bool = False
-) -> Verdict:
+) -> FactorVerdict:
     """Measure unknowns together with multipliers that need no estimate.
 
     Parameters
@@ -215,7 +217,7 @@ def judge_as_it_is(
     scale = max(abs(objective), dual, 1e-6 * traces, 1e-12)
     size = _slope(layout, vector, slacks, problem.free.T @ y + problem.curvature * free)
     negativity, lows = negative_part(layout, vector, slacks, scale, seed, quick=quick)
-    return Verdict(
+    return FactorVerdict(
         layout=layout,
         vector=vector,
         multipliers=multipliers,
@@ -228,7 +230,7 @@ def judge_as_it_is(
     )
 
 
-def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -> float:
+def _slope(layout: Layout, vector: Array, slacks: list[DualSlack], on_free: Array) -> float:
     """What the gradient may add to the gap: half its size times that of the unknowns.
 
     Of a signed scalar it is the product with its slack. The gradient by its root, which vanishes
@@ -243,7 +245,7 @@ def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -
     return size + float(sum(kept))
 
 
-def reported(problem: Problem, objective: float) -> float:
+def reported(problem: FactorProblem, objective: float) -> float:
     """A scaled objective as the person wrote it."""
     return problem.sdp.report(objective * problem.units.objective + problem.sdp.constant)
 

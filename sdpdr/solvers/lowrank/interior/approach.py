@@ -12,13 +12,13 @@ from sdpdr.program.point import Point, Value
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Block
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.general.ranks import limit_of
-from sdpdr.solvers.lowrank.general.search import Search
-from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is, point_of
+from sdpdr.solvers.lowrank.general.search import FactorSearch
+from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, judge_as_it_is, point_of
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
@@ -37,13 +37,13 @@ _OF_CONTENT = 0.1  # share of the gap to end at that eigenvalues left negative m
 
 
 def approach(
-    search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
+    search: FactorSearch, start: Point | None, layout: Layout, vector: Array, multipliers: Array
 ) -> bool:
     """Run the interior point; whether what it found is good enough.
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
         Verdicts are left in it, good or not.
     start : Point, optional
         What the first layout and vector were made from.
@@ -66,7 +66,7 @@ def approach(
     return False
 
 
-def _spent(search: Search) -> bool:
+def _spent(search: FactorSearch) -> bool:
     """Whether the other engine should have its turn."""
     return len(search.journal.records) >= _STEPS
 
@@ -81,12 +81,12 @@ class _Approach:
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
     hold : float
         As of `Interior`.
     """
 
-    def __init__(self, search: Search, hold: float) -> None:
+    def __init__(self, search: FactorSearch, hold: float) -> None:
         self.search, self.problem, self.options = search, search.problem, search.options
         self.boxed = Boxed.of(search.problem, MARGIN * search.options.tol)
         self.content, self.hold = _content(search.options), hold
@@ -138,10 +138,10 @@ class _Approach:
         ranks = tuple(f.shape[1] for f in factors)
         return Interior(self.boxed, ranks, self.search.journal, size, self.hold)
 
-    def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
+    def _pairs(self, factors: list[Array]) -> Iterable[tuple[PointBlock, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)
 
-    def _verdict(self, at: Interior, point: Iterate) -> Verdict:
+    def _verdict(self, at: Interior, point: Iterate) -> FactorVerdict:
         """What a point and its multipliers are worth on the whole problem."""
         layout, vector = self._placed(at, point)
         y = at.multipliers(point)
@@ -158,7 +158,7 @@ class _Approach:
     def _looks_good(self, at: Interior, point: Iterate) -> bool:
         return self._good(self._verdict(at, point))
 
-    def _good(self, verdict: Verdict) -> bool:
+    def _good(self, verdict: FactorVerdict) -> bool:
         return (
             self.search.ending == "converged"
             or self._settles(verdict)
@@ -166,7 +166,7 @@ class _Approach:
             or self._reinforced(verdict)
         )
 
-    def _is_at_floor(self, verdict: Verdict) -> bool:
+    def _is_at_floor(self, verdict: FactorVerdict) -> bool:
         """Whether limits on traces prove the point, for which no multipliers are needed."""
         value = sum(float(b.forms.values(f)[0]) for b, f in self._factors_of(verdict))
         factors = [f for _, f in self._factors_of(verdict)]
@@ -175,18 +175,18 @@ class _Approach:
         zeros = np.zeros(self.problem.m)
         return self.search.proves(self._judge(verdict.layout, verdict.vector, zeros), self.content)
 
-    def _factors_of(self, verdict: Verdict) -> Iterable[tuple[Block, Array]]:
+    def _factors_of(self, verdict: FactorVerdict) -> Iterable[tuple[FactorBlock, Array]]:
         factors, _ = verdict.layout.split(verdict.vector)
         return zip(self.problem.blocks, factors, strict=True)
 
-    def _settles(self, verdict: Verdict) -> bool:
+    def _settles(self, verdict: FactorVerdict) -> bool:
         return self.search.settles(verdict, always=True, gap=self.content)
 
-    def _judge(self, layout: Layout, vector: Array, multipliers: Array) -> Verdict:
+    def _judge(self, layout: Layout, vector: Array, multipliers: Array) -> FactorVerdict:
         quick = self.search.journal.late()
         return judge_as_it_is(layout, vector, multipliers, self.options.seed, quick=quick)
 
-    def _reinforced(self, verdict: Verdict) -> bool:
+    def _reinforced(self, verdict: FactorVerdict) -> bool:
         """Whether other multipliers of the same point give a proof."""
         if verdict.infeasibility > self.options.tol or self.search.journal.exhausted:
             return False
@@ -198,7 +198,7 @@ class _Approach:
         return self._settles(self._judge(layout, vector, raised))
 
     def _grown(
-        self, at: Interior, point: Iterate, verdict: Verdict
+        self, at: Interior, point: Iterate, verdict: FactorVerdict
     ) -> tuple[Interior, Iterate] | None:
         """The point with escape directions as new columns; None where there are none to add."""
         noise = _NOISE * max(verdict.products, verdict.stationarity)
@@ -235,7 +235,7 @@ class _Approach:
         return new, new.resumed(moved, product)
 
 
-def _column(block: Block, vector: Array) -> Array:
+def _column(block: FactorBlock, vector: Array) -> Array:
     """A direction as a column that changes no row by more than a little."""
     largest = float(np.max(np.abs(block.forms.values(vector)[1:]), initial=0.0))
     return np.asarray(np.sqrt(_FIRST_MOVE / largest) * vector) if largest > 0.0 else vector

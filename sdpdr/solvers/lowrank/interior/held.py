@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.program.attain.framed import clarity
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 # Most points that are held, and how clearly definite their products have to be (see `clarity`).
 _LARGEST, _CLEARLY = 200, 1e-6
@@ -50,7 +50,7 @@ class Held:
     scale: Array
 
     @classmethod
-    def of(cls, problem: Problem) -> Held | None:
+    def of(cls, problem: FactorProblem) -> Held | None:
         """The fixed points of the one matrix of a problem; None where there are none.
 
         Examples
@@ -109,7 +109,7 @@ class Held:
         return np.asarray(np.where(off, 2.0, 1.0) * block[self.first, self.second] / self.scale)
 
 
-def _fixing(problem: Problem, block: Block) -> tuple[Index, Index]:
+def _fixing(problem: FactorProblem, block: FactorBlock) -> tuple[Index, Index]:
     """Exact rows that read a single entry, and its place in the forms.
 
     Beside pairs of points only what concerns these: the length of another is a row like any other.

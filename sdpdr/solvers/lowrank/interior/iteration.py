@@ -10,11 +10,11 @@ import numpy as np
 from numpy.linalg import norm
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
+from sdpdr.solvers.lowrank.direction import Iterate, Linearization, NewtonDirection, share_to_keep
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
-from sdpdr.solvers.lowrank.interior.metric import Metric, worth
+from sdpdr.solvers.lowrank.interior.metric import RowMetric, worth
 from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
 from sdpdr.solvers.lowrank.interior.whole import completed
 
@@ -87,7 +87,7 @@ class Interior:
     ) -> None:
         self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
         self.matrix = NewtonMatrix(boxed, ranks)
-        self._metrics = [Metric(block) for block in boxed.blocks]
+        self._metrics = [RowMetric(block) for block in boxed.blocks]
         self.ranks = ranks
         self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
@@ -278,7 +278,7 @@ class Interior:
         held = self.hold * min(point.mu, self._mean_product(new)) if shift > 0.0 else 0.0
         return replace(new, mu=max(aim, held, min(most, self._pace(new, errors))))
 
-    def _direction(self, gradient: Array, linear: Linearization) -> Direction:
+    def _direction(self, gradient: Array, linear: Linearization) -> NewtonDirection:
         """Solve with the last factors, and see how far the answer can be followed."""
         matrix = self.matrix
         dx = matrix.solve(-(gradient + matrix.adjoint @ (linear.sigma * linear.g)))

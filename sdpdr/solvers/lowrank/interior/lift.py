@@ -25,7 +25,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 
 # Columns of a factor below this share of its largest are none.
 _NOTHING = 1e-5
@@ -46,7 +46,7 @@ class Lift:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
         Of one matrix variable, whose rows read entries alone.
     layout : Layout
     vector : array
@@ -54,14 +54,14 @@ class Lift:
     """
 
     @classmethod
-    def of(cls, problem: Problem, layout: Layout, vector: Array) -> Lift | None:
+    def of(cls, problem: FactorProblem, layout: Layout, vector: Array) -> Lift | None:
         """At a point; None where there are several matrices, long vectors, or no exact rows."""
         matrices = [b for b in problem.blocks if not b.scalar]
         if len(matrices) != 1 or not problem.equal.any():
             return None
         return None if matrices[0].forms.weights.nnz else cls(problem, layout, vector)
 
-    def __init__(self, problem: Problem, layout: Layout, vector: Array) -> None:
+    def __init__(self, problem: FactorProblem, layout: Layout, vector: Array) -> None:
         self._problem = problem
         self._place = next(k for k, b in enumerate(problem.blocks) if not b.scalar)
         factor = layout.split(vector)[0][self._place]

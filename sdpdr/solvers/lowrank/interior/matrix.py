@@ -36,11 +36,11 @@ from sdpdr.base.deadline import PACE
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.metric import laplacian
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.start import has_lengths
 
 # Unknowns in a row beyond which it stands beside the matrix.
@@ -290,7 +290,7 @@ def gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]
     return to, np.searchsorted(low[new], np.arange(order + 1)), rows.indices[new]
 
 
-def _moving(block: Points) -> NDArray[np.bool_]:
+def _moving(block: PointBlock) -> NDArray[np.bool_]:
     """The points that are not held."""
     moving = np.ones(block.n, dtype=bool)
     if block.held is not None:
@@ -359,7 +359,7 @@ def has_inequalities(sdp: SDP) -> bool:
     )
 
 
-def work_at(problem: Problem, rank: int) -> InteriorWork:
+def work_at(problem: FactorProblem, rank: int) -> InteriorWork:
     """The work at a rank, from the fill at rank one.
 
     Examples
@@ -376,19 +376,19 @@ def work_at(problem: Problem, rank: int) -> InteriorWork:
     return InteriorWork(numbers**2 / matrix.size * rank**3, numbers * rank**2)
 
 
-def finds_its_way(problem: Problem) -> bool:
+def finds_its_way(problem: FactorProblem) -> bool:
     """Whether it has inequalities to go by, points held by exact rows, or lengths for a shape."""
     if has_inequalities(problem.sdp) or Held.of(problem) is not None:
         return True
     return any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost)
 
 
-def suits(problem: Problem, seconds: float, numbers: float) -> bool:
+def suits(problem: FactorProblem, seconds: float, numbers: float) -> bool:
     """Whether the interior point is the way to go: it finds its way, and little fills in.
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     seconds : float
         That are left; infinite where there is no limit.
     numbers : float

@@ -32,8 +32,8 @@ from scipy.optimize import minimize
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
-from sdpdr.solvers.lowrank.general.search import Search
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
+from sdpdr.solvers.lowrank.general.search import FactorSearch
 from sdpdr.solvers.lowrank.general.verdict import judge_as_it_is, point_of, reported
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.rest import at_rest, promised
@@ -52,13 +52,13 @@ _PROOFS = 0.2
 
 
 def settle_prices(
-    search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
+    search: FactorSearch, start: Point | None, layout: Layout, vector: Array, multipliers: Array
 ) -> tuple[Layout, Array, Array] | None:
     """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
         The verdict is left in it, good or not.
     start : Point, optional
         What the first layout and vector were made from.
@@ -77,7 +77,7 @@ def settle_prices(
     return None if pricing.settle() else pricing.reached
 
 
-def has_prices_alone(problem: Problem) -> bool:
+def has_prices_alone(problem: FactorProblem) -> bool:
     """Whether all rows have prices, but for those that hold points, and nothing else has.
 
     Examples
@@ -171,7 +171,7 @@ class _Pricing:
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
     start : Point, optional
     layout : Layout
     vector, multipliers : arrays
@@ -179,7 +179,12 @@ class _Pricing:
     """
 
     def __init__(
-        self, search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
+        self,
+        search: FactorSearch,
+        start: Point | None,
+        layout: Layout,
+        vector: Array,
+        multipliers: Array,
     ) -> None:
         self.search, self.journal = search, search.journal
         self.boxed = Boxed.of(search.problem)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.general.lowest import lowest
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN
 
 _PATIENCE = 60
@@ -59,7 +59,7 @@ class Floor:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     seed : int
         Of Lanczos vectors.
 
@@ -75,7 +75,7 @@ class Floor:
     True
     """
 
-    def __init__(self, problem: Problem, seed: int) -> None:
+    def __init__(self, problem: FactorProblem, seed: int) -> None:
         at_zero = np.append(1.0, np.zeros(problem.m))
         self._lowest: list[float] | None = None
         if problem.free.shape[1] or any(block.scalar for block in problem.blocks):

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.smallest import smallest_eigenvalues
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.lowest import BESIDE, lowest
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.interior.lift import Lift
 
 # Eigenvectors lifted at once where inequalities are raised, and where exact rows change, whose
@@ -36,14 +36,14 @@ class Reinforcement:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     layout : Layout
     vector : array
         The point.
     seed : int
     """
 
-    def __init__(self, problem: Problem, layout: Layout, vector: Array, seed: int) -> None:
+    def __init__(self, problem: FactorProblem, layout: Layout, vector: Array, seed: int) -> None:
         self._problem, self._seed = problem, seed
         self._exact = Lift.of(problem, layout, vector)
         factors, _ = layout.split(vector)
@@ -69,7 +69,7 @@ class Reinforcement:
             multipliers = multipliers + change
         return multipliers
 
-    def _low_end(self, block: Block, slack: Slack) -> tuple[Array, Array]:
+    def _low_end(self, block: FactorBlock, slack: DualSlack) -> tuple[Array, Array]:
         count = _MANY if self._exact is None else _FEW
         apart = slack.apart(BESIDE) if slack.n > _DENSE else None
         if apart is not None:
@@ -77,7 +77,7 @@ class Reinforcement:
                 return smallest_eigenvalues(apart, sp.csr_array(block.face), count)
         return lowest(slack, block.face, count, self._seed)
 
-    def _raised(self, block: Block, values: Array, vectors: Array) -> Array:
+    def _raised(self, block: FactorBlock, values: Array, vectors: Array) -> Array:
         """What inequalities are raised by for negative eigenvalues."""
         change = np.zeros(self._problem.m)
         for value, vector in zip(values, vectors.T, strict=True):

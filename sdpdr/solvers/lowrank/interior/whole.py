@@ -10,7 +10,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point
 from sdpdr.solvers.lowrank.frame import Options
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Block
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
@@ -61,14 +61,14 @@ def first_factors(
     return [points.met(f) for points, f in zip(boxed.blocks, factors, strict=True)]
 
 
-def _shape(boxed: Boxed, options: Options, block: Block) -> Array | None:
+def _shape(boxed: Boxed, options: Options, block: FactorBlock) -> Array | None:
     """The shape that lengths tell, turned onto known points where there are some."""
     held, seed, problem = boxed.held, options.seed, boxed.problem
     found = None if held is None else shape_among_known(problem, block, held, seed)
     return shape_from_lengths(problem, block, seed) if found is None else found
 
 
-def _filled(boxed: Boxed, options: Options, block: Block, shape: Array) -> Array:
+def _filled(boxed: Boxed, options: Options, block: FactorBlock, shape: Array) -> Array:
     """A first factor from a shape, with a few more columns.
 
     Where the matrix has no cost of its own, what bends it are multipliers of both signs, and
