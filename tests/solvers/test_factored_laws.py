@@ -20,7 +20,6 @@ from sdpdr.linalg import (
     Summed,
     Trace,
 )
-from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import DualSlack, Forms
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
@@ -29,7 +28,6 @@ from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
 from sdpdr.solvers.lowrank.general.line_search import Curve
 from sdpdr.solvers.lowrank.general.lowest import lowest
 from sdpdr.solvers.lowrank.general.parts import part_of
-from sdpdr.solvers.lowrank.general.pins import Pins
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner, saddle_preconditioner
 
 from .factored_programs import known_program
@@ -149,20 +147,6 @@ def test_preconditioners_are_symmetric_and_positive():
         scale = np.abs(matrix).max()
         np.testing.assert_allclose(matrix, matrix.T, atol=1e-8 * scale)
         assert np.linalg.eigvalsh((matrix + matrix.T) / 2.0)[0] >= -1e-8 * scale
-
-
-def test_steps_bent_onto_spheres_change_the_pinned_rows_as_their_linear_model_does():
-    unit = Rows("unit", "==", {"X": Diagonal(6)}, np.ones(6))
-    sdp = SDP((PsdVariable("X", 6),), {"X": InnerProduct(np.ones((6, 6)))}, (unit,))
-    problem = compile_problem(sdp)
-    layout, rng = Layout(problem, (3,)), np.random.default_rng(0)
-    vector, step = rng.standard_normal((2, layout.size))
-    pins = Pins(problem)
-    assert pins.any
-    local = Lagrangian(layout, np.zeros(6), 1.0).at(vector)
-    moved = pins.moved(layout, vector, step, 0.05)
-    linear = layout.values(vector)[1:] + 0.05 * local.slope(step)[1:]
-    np.testing.assert_allclose(layout.values(moved)[1:], linear, rtol=1e-12)
 
 
 def lowered_path(n):

@@ -11,14 +11,15 @@ from sdpdr import graphs, methods
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.kkt import gathered
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.verdict import broken
+from sdpdr.solvers.lowrank.general.verdict import Unknowns, broken
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.matrix import _cliques, gathered, suits
+from sdpdr.solvers.lowrank.interior.matrix import _cliques, suits
 from sdpdr.solvers.lowrank.interior.metric import RowMetric, laplacian, worth
 from sdpdr.solvers.lowrank.interior.points import PointBlock
-from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
+from sdpdr.solvers.lowrank.interior.progress import BoxedErrors, Progress
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_from_lengths
 
@@ -32,7 +33,7 @@ def unfolding(n):
 
 
 def errors(gap=1e-8, stationarity=1e-8, missed=0.0):
-    return Errors(gap, residual=0.0, stationarity=stationarity, violation=0.0, missed=missed)
+    return BoxedErrors(gap, residual=0.0, stationarity=stationarity, violation=0.0, missed=missed)
 
 
 @settings(max_examples=30, deadline=None)
@@ -176,7 +177,7 @@ def test_multipliers_a_little_too_small_are_raised_until_no_eigenvalue_is_negati
     vector = layout.join([factor], np.zeros(0))
     lower = y * (1.0 - less * np.random.default_rng(0).uniform(size=y.size))
     value = float(problem.rhs @ y)
-    raised = Reinforcement(problem, layout, vector, seed=0)(lower, loss=1e-7 * value)
+    raised = Reinforcement(Unknowns(layout, vector, lower), seed=0)(lower, loss=1e-7 * value)
     slack = problem.blocks[0].forms.slack(np.append(1.0, raised)).toarray()
     mean = np.full((40, 40), 1.0 / 40)
     least = np.linalg.eigvalsh(slack + np.trace(slack) * mean)[0]

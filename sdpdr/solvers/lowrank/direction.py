@@ -14,10 +14,11 @@ with the optimality conditions, a slack t for each finite end of the box,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 
@@ -31,20 +32,73 @@ _LONG = 0.9  # length from which no more is tried
 _OFF_CENTRE = 10.0  # factor between a product and the barrier that is left alone
 
 
-class Boxes(Protocol):
-    """Ends of the multiplier boxes, and compliances; arrays with an entry for each row."""
+@dataclass(frozen=True)
+class Errors:
+    """Relative measures of how far an iterate is from optimality at its rank."""
+
+    gap: float
+    residual: float
+    stationarity: float
 
     @property
-    def low(self) -> Array:
-        """Lower ends; -inf where there is none."""
+    def worst(self) -> float:
+        """The largest; stationarity, which matters to second order, counts a tenth."""
+        return max(self.gap, self.residual, 0.1 * self.stationarity)
 
-    @property
-    def high(self) -> Array:
-        """Upper ends; inf where there is none."""
 
-    @property
-    def compliance(self) -> Array:
-        """What a unit of a multiplier adds to the row, at least 0."""
+class Boxes:
+    """Rows with multipliers in boxes; arrays with an entry for each row.
+
+    Attributes
+    ----------
+    low, high : arrays
+        Ends of the boxes; infinite where there is none.
+    compliance : array
+        What a unit of a multiplier adds to the row, at least 0.
+    """
+
+    low: Array
+    high: Array
+    compliance: Array
+
+    @cached_property
+    def has_low(self) -> NDArray[np.bool_]:
+        """Boxes with a lower end."""
+        return np.isfinite(self.low)
+
+    @cached_property
+    def has_high(self) -> NDArray[np.bool_]:
+        """Boxes with an upper end."""
+        return np.isfinite(self.high)
+
+    @cached_property
+    def ends(self) -> int:
+        """How many ends there are, or one: as many products of a slack and a multiplier."""
+        return max(1, int(self.has_low.sum() + self.has_high.sum()))
+
+    def mean_product(self, point: Iterate) -> float:
+        """The mean product of a slack and the distance of its multiplier from the end."""
+        low, high = self.has_low, self.has_high
+        total = point.slack_low[low] @ (point.y - self.low)[low]
+        total += point.slack_high[high] @ (self.high - point.y)[high]
+        return float(total / self.ends)
+
+    def fitted(self, point: Iterate, away: Array) -> Iterate:
+        """The point with slacks inside the limits widened to what rows, away from them, allow."""
+        low = np.maximum(point.slack_low, point.slack_high - away)
+        high = np.maximum(point.slack_high, point.slack_low + away)
+        low = np.where(self.low == 0.0, low, point.slack_low)
+        high = np.where(self.high == 0.0, high, point.slack_high)
+        return replace(point, slack_low=low * self.has_low, slack_high=high * self.has_high)
+
+    def inside(self, point: Iterate, product: float) -> Array:
+        """Multipliers so far inside that no product with a slack is below a size."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = (self.high - self.low) / 2
+            floor = self.low + np.minimum(product / point.slack_low, room)
+            ceiling = self.high - np.minimum(product / point.slack_high, room)
+        y = np.where(self.has_low, np.maximum(point.y, floor), point.y)
+        return np.asarray(np.where(self.has_high, np.minimum(y, ceiling), y))
 
 
 @dataclass(frozen=True, eq=False)

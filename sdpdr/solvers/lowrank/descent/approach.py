@@ -24,7 +24,6 @@ from sdpdr.solvers.lowrank.descent.least import least_multipliers, leave_a_choic
 from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
-from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import FactorProblem
@@ -32,8 +31,10 @@ from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
 from sdpdr.solvers.lowrank.general.search import FactorSearch, first_penalty
 from sdpdr.solvers.lowrank.general.verdict import (
     FactorVerdict,
+    Unknowns,
     judge,
     judge_as_it_is,
+    refuted,
     scale_of,
     violation,
 )
@@ -69,26 +70,21 @@ def first_share(problem: FactorProblem) -> float:
     return _SHARES[1] if Spheres(problem).free.any() else _SHARES[0]
 
 
-def descend(
-    search: FactorSearch, layout: Layout, vector: Array, multipliers: Array
-) -> tuple[Layout, Array, Array] | None:
+def descend(search: FactorSearch, first: Unknowns) -> Unknowns | None:
     """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
     search : FactorSearch
         Verdicts are left in it, good or not.
-    layout : Layout
-    vector : array
-    multipliers : array of shape (m,)
-        Those of a start, zero where there is none.
+    first : Unknowns
     """
-    if multipliers.any():
-        given = judge_as_it_is(layout, vector, multipliers, search.options.seed)
+    if first.multipliers.any():
+        given = judge_as_it_is(first, search.options.seed)
         if search.settles(given, always=True):
             return None
     descent = _Descent(search)
-    return None if descent.run(layout, vector, multipliers) else descent.reached
+    return None if descent.run(first) else descent.reached
 
 
 class _Descent:
@@ -100,7 +96,7 @@ class _Descent:
 
     Attributes
     ----------
-    reached : tuple of (Layout, vector, multipliers)
+    reached : Unknowns
     """
 
     def __init__(self, search: FactorSearch) -> None:
@@ -111,15 +107,15 @@ class _Descent:
         self.choice = self.priced
         self.before: tuple[SphereLocal, FactorVerdict] | None = None
 
-    def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
+    def run(self, first: Unknowns) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
-        local = self._first(layout, vector, multipliers)
+        local = self._first(first)
         accuracy, last = _FIRST, self.options.tol
         away, best, patience = np.inf, np.inf, _PATIENCE
         for _ in range(_ROUNDS):
             local, verdict = self._judged(self.minimizer.minimize(local, accuracy))
             local, verdict = self._with_or_without(local, verdict)
-            self.reached = verdict.layout, verdict.vector, verdict.multipliers
+            self.reached: Unknowns = verdict
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
             # A proof costs factorizations: it is left until nothing speaks against it.
@@ -149,7 +145,8 @@ class _Descent:
             accuracy = max(floor, min(accuracy, _NEXT * max(error, floor)))
         return False
 
-    def _first(self, layout: Layout, vector: Array, multipliers: Array) -> SphereLocal:
+    def _first(self, first: Unknowns) -> SphereLocal:
+        layout, vector, multipliers = first.layout, first.vector, first.multipliers
         if not self.priced:
             return self._function(layout, multipliers, 1.0).at(vector)
         if self.search.start is None:
@@ -162,7 +159,7 @@ class _Descent:
 
     def _is_refuted(self, local: SphereLocal, verdict: FactorVerdict) -> bool:
         """Whether there is no feasible point, or no limit; the search is told."""
-        found = refute.refuted(local) if self.priced else None
+        found = refuted(local) if self.priced else None
         if found is not None and not self.search.settles(verdict):
             self.search.ending = found
         return found is not None
@@ -189,7 +186,7 @@ class _Descent:
             return local, verdict
         journal, goal = self.search.journal, max(verdict.infeasibility, self.options.tol)
         least, products = least_multipliers(
-            local, self.minimizer.jacobians, _SHARPER * goal, journal.late
+            local, self.search.inner.jacobians, _SHARPER * goal, journal.late
         )
         journal.products += products
         before = least - function.penalty * local.excess

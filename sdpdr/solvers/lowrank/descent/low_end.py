@@ -150,7 +150,5 @@ def spectral(layout: Layout, vector: Array, spheres: Spheres, seed: int) -> Arra
             added = columns + noise * factor if size > 0.0 else factor
         found.append(added)
     moved = layout.project(layout.join(found, free))
-    left = layout.values(moved)[1:]
-    square = float(left @ left)
-    fit = float(left @ problem.rhs) / square if square > 0.0 else 1.0
+    fit = problem.fit(layout.values(moved)[1:])
     return moved * np.sqrt(min(max(fit, 1e-6), 1e6))

@@ -160,7 +160,7 @@ def _diagonal_rows(problem: FactorProblem, k: int) -> tuple[Index, Index, Array]
     """Row, point and coefficient of rows that are a multiple of a partial trace, row by row."""
     block = problem.blocks[k]
     matrix = block.forms.matrix[1:].tocsr()
-    able = _stand_alone(problem, k) & problem.equal & (problem.rhs > 0.0)
+    able = problem.alone(k) & problem.equal & (problem.rhs > 0.0)
     if block.scalar or block.face.shape[1]:
         able[:] = False
     entries = matrix.tocoo()
@@ -178,16 +178,6 @@ def _diagonal_rows(problem: FactorProblem, k: int) -> tuple[Index, Index, Array]
         i[kept][order].astype(np.int64),
         np.asarray(entries.data[kept][order]),
     )
-
-
-def _stand_alone(problem: FactorProblem, k: int) -> NDArray[np.bool_]:
-    """Rows that have no part but entries of the k-th block."""
-    alone = np.diff(problem.free[1:].tocsr().indptr) == 0
-    for place, block in enumerate(problem.blocks):
-        alone &= np.diff(block.forms.weights[1:].tocsr().indptr) == 0
-        if place != k:
-            alone &= np.diff(block.forms.matrix[1:].tocsr().indptr) == 0
-    return np.asarray(alone)
 
 
 # Order from which on fill matters, and the part of all points that are equally far from one where

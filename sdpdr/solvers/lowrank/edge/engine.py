@@ -11,7 +11,6 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.edge.certificate import EdgeVerdict, judge
-from sdpdr.solvers.lowrank.edge.interior_point import centred
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.search import EdgeSearch
 from sdpdr.solvers.lowrank.edge.start import (
@@ -230,13 +229,13 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
     if not np.isfinite(start).all() or not start.any():
         raise DataError("start must be finite and not zero; leave it out to use Isomap.")
-    start = centred(start, program.mass)
+    start = program.centred(start)
     if start.shape[1] >= program.n:
         left, size, _ = np.linalg.svd(start, full_matrices=False)
         start = (left * size)[:, : program.n - 1]
     missing = max(0, min(rank or 0, program.n - 1) - start.shape[1])
     noise = np.random.default_rng(options.seed).standard_normal((program.n, missing))
-    return np.hstack([start, centred(_NOISE * start.std() * noise, program.mass)])
+    return np.hstack([start, program.centred(_NOISE * start.std() * noise)])
 
 
 def _status(best: EdgeVerdict, options: Options, journal: Journal) -> str:

@@ -14,7 +14,7 @@ from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
-from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options
+from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, pataki
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
@@ -71,14 +71,13 @@ class EdgeSearch:
         self.proved: EdgeVerdict | None = None
         self.keep: Callable[[EdgeVerdict], object] | None = None
         self.message = ""
-        self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
-        self._graph_fill = graph_fill(goal.edges, goal.n, goal.objective)
+        self._max_rank = min(options.max_rank or pataki(goal.m) + 1, goal.n - 1)
+        self._graph_fill = graph_fill(goal)
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
-        hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
         # Then values are those of points shrunk into their limits, see `primal_value`.
-        self._shrinkable = not np.isfinite(goal.lower[hard]).any()
-        self._scalable = self._shrinkable and bool(hard.all())
+        self._shrinkable = not np.isfinite(goal.lower[goal.hard]).any()
+        self._scalable = self._shrinkable and bool(goal.hard.all())
 
     @property
     def finished(self) -> bool:
@@ -318,8 +317,3 @@ class EdgeSearch:
     def _share(self, R: Matrix) -> float:
         """Objective per row."""
         return self.goal.objective.value(R) / self.goal.m
-
-
-def _pataki(m: int) -> int:
-    """Rank above which a solution never needs to go: r (r + 1) / 2 <= m."""
-    return int((np.sqrt(8 * m + 1) - 1) / 2) + 1

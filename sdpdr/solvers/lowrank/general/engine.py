@@ -18,7 +18,7 @@ from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector, present
 from sdpdr.solvers.lowrank.general.search import FactorSearch
-from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, broken, point_of
+from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, Unknowns, broken
 from sdpdr.solvers.lowrank.interior.approach import approach
 from sdpdr.solvers.lowrank.interior.matrix import suits
 from sdpdr.solvers.lowrank.interior.prices import has_prices_alone, settle_prices
@@ -116,38 +116,38 @@ def solve_factored(
         why = "" if interior is not None else reason(problem)
         descent = bool(why)
     share = first_share(problem) if descent else 2.0
-    layout, vector, multipliers = _first_point(problem, options, start, share)
-    search.offer(point_of(layout, vector, multipliers).values)
+    at: Unknowns = _first_point(problem, options, start, share)
+    search.offer(at.point().values)
     asked = interior
     try:
         if descent and not journal.late():
-            left = descend(search, layout, vector, multipliers)
+            left = descend(search, at)
             if left is None:
                 search.method = "descent"
                 return _result(search, sdp, journal, why)
-            layout, vector, multipliers = left
+            at = left
         if interior is None:
             interior = not descent and not journal.late() and _suits(problem, options, journal)
         prices = asked is None and not descent and not interior and has_prices_alone(problem)
         # To compile a program, and to look for the fill of its matrices, may take all the time.
         on_time = not journal.late()
-        if interior and on_time and approach(search, start, layout, vector, multipliers):
+        if interior and on_time and approach(search, at):
             search.method = "interior point"
         elif prices and on_time:
             search.method = "smooth prices"
-            reached = settle_prices(search, start, layout, vector, multipliers)
+            reached = settle_prices(search, at)
             if reached is not None and max(b.n for b in problem.blocks) <= _CONTINUED:
                 search.method = "augmented Lagrangian"
-                search.run(*reached)
+                search.run(reached)
         elif journal.late() or (search.best is not None and journal.exhausted):
             search.ending = journal.exhausted or "time_limit"
             if search.best is None:
-                search.judge_current(layout, vector, multipliers)
+                search.judge_current(at)
         else:
-            search.run(layout, vector, multipliers)
+            search.run(at)
     except KeyboardInterrupt:
         search.ending = "interrupted"
-        search.judge_current(layout, vector, multipliers)
+        search.judge_current(at)
     except MemoryError:
         if search.best is None:
             raise
@@ -220,17 +220,18 @@ def _message(search: FactorSearch, journal: Journal) -> str:
 
 def _first_point(
     problem: FactorProblem, options: Options, start: Point | None, share: float
-) -> tuple[Layout, Array, Array]:
+) -> Unknowns:
     ranks = first_ranks(problem, options, share)
     layout, vector = Layout(problem, ranks), first_vector(problem, ranks, options.seed)
     if start is None:
-        return layout, vector, np.zeros(problem.m)
+        return Unknowns.without_multipliers(layout, vector)
     factors, free = layout.split(vector)
     given = [_given_factor(problem, start, k) for k in range(len(factors))]
     factors = [old if new is None else new for old, new in zip(factors, given, strict=True)]
     layout = Layout(problem, tuple(f.shape[1] for f in factors))
     free = problem.free_values(start, free)
-    return layout, layout.project(layout.join(factors, free)), problem.multipliers_of(start)
+    vector = layout.project(layout.join(factors, free))
+    return Unknowns(layout, vector, problem.multipliers_of(start))
 
 
 def _given_factor(problem: FactorProblem, start: Point, k: int) -> Array | None:

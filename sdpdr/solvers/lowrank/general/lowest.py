@@ -16,7 +16,7 @@ from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
 # Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
 # to this one where there is no time.
-_DENSE, _DENSE_QUICK = 1500, 300
+_DENSE, QUICK = 1500, 300
 # Seconds of a dense method, over the cube of the order, on a slow machine.
 _SLOWEST = 1e-9
 # Full columns beside a sparse factor up to which it is still the faster way: plain Lanczos does not
@@ -42,7 +42,13 @@ def dense_seconds(orders: Iterable[int]) -> float:
 
 
 def lowest(
-    slack: DualSlack, face: Array, count: int, seed: int, *, quick: bool = False
+    slack: DualSlack,
+    face: Array,
+    count: int,
+    seed: int,
+    *,
+    quick: bool = False,
+    dense: int = _DENSE,
 ) -> tuple[Array, Array]:
     """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
 
@@ -58,6 +64,8 @@ def lowest(
     seed : int
     quick : bool, default False
         Use the dense method for small orders only, and look for one eigenvalue elsewhere.
+    dense : int
+        Order up to which the dense method is used.
 
     Returns
     -------
@@ -71,8 +79,8 @@ def lowest(
     >>> lowest(DualSlack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
     array([-2.])
     """
-    if slack.n <= (_DENSE_QUICK if quick else _DENSE):
-        return _dense(slack.toarray(), face, count)
+    if slack.n <= (QUICK if quick else dense):
+        return dense_lowest(slack.toarray(), face, count)
     apart = slack.apart(BESIDE)
     if apart is not None:
         with suppress(ArithmeticError):
@@ -80,7 +88,8 @@ def lowest(
     return _lanczos(slack, face, count, seed)
 
 
-def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
+def dense_lowest(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
+    """The smallest eigenvalues of a dense matrix beside a face, and vectors, as of `lowest`."""
     n, p = face.shape
     if p:
         matrix = matrix - face @ (face.T @ matrix)

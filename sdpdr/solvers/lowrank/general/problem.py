@@ -109,6 +109,18 @@ class FactorProblem:
         """Number of rows."""
         return int(self.rhs.size)
 
+    def fit(self, left: Array) -> float:
+        """The multiple of left sides that comes nearest to the right ones."""
+        square = float(left @ left)
+        return float(left @ self.rhs) / square if square > 0.0 else 1.0
+
+    def alone(self, k: int) -> NDArray[np.bool_]:
+        """Rows that have no part but entries of the k-th block."""
+        others = [block.forms.weights for block in self.blocks]
+        others += [b.forms.matrix for place, b in enumerate(self.blocks) if place != k]
+        counts = [np.diff(sp.csr_array(other[1:]).indptr) for other in (self.free, *others)]
+        return np.asarray(sum(counts) == 0)
+
     def free_values(self, start: Point, default: Array) -> Array:
         """Free scalars of a point in scaled units, the default where the point has none."""
         parts, first = [np.zeros(0)], 0

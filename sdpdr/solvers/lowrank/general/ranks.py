@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.frame import Options
+from sdpdr.solvers.lowrank.frame import Options, pataki
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.general.verdict import FactorVerdict
@@ -48,17 +48,6 @@ def _first_rank(block: FactorBlock, m: int, options: Options, share: float) -> i
     return max(1, min(wanted, limit_of(block, options)))
 
 
-def pataki(m: int) -> int:
-    """Rank that an optimal matrix need not exceed: r (r + 1) / 2 <= m.
-
-    Examples
-    --------
-    >>> [pataki(m) for m in (1, 3, 100)]
-    [1, 2, 13]
-    """
-    return int((np.sqrt(8.0 * m + 1.0) - 1.0) / 2.0)
-
-
 def limit_of(block: FactorBlock, options: Options) -> int:
     """Most columns for a factor."""
     most = block.largest_rank
@@ -71,9 +60,7 @@ def first_vector(problem: FactorProblem, ranks: tuple[int, ...], seed: int) -> A
     layout = Layout(problem, ranks)
     factors = [rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in layout.shapes]
     vector = layout.project(layout.join(factors, np.zeros(problem.free.shape[1])))
-    left = layout.values(vector)[1:]
-    size = float(left @ left)
-    fit = float(left @ problem.rhs) / size if size > 0.0 else 1.0
+    fit = problem.fit(layout.values(vector)[1:])
     return vector * np.sqrt(min(max(fit, 1e-3), 1e3))
 
 

@@ -19,13 +19,20 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point, Value
 from sdpdr.solvers.lowrank.frame import Journal, Options
-from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.inner import Inner
-from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout, Local
+from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Local
 from sdpdr.solvers.lowrank.general.lowest import dense_seconds
 from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
-from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, broken, judge, relative, violation
+from sdpdr.solvers.lowrank.general.verdict import (
+    FactorVerdict,
+    Unknowns,
+    broken,
+    judge,
+    refuted,
+    relative,
+    violation,
+)
 from sdpdr.solvers.processes.ends import post
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2
@@ -80,9 +87,10 @@ class FactorSearch:
         self._due = np.inf  # error at which somebody who waits is told of another bound
         self.inner = Inner(problem, options, journal)
 
-    def run(self, layout: Layout, vector: Array, multipliers: Array) -> None:
+    def run(self, at: Unknowns) -> None:
         """Go on from a point until it is good enough, or a limit is reached."""
-        local = Lagrangian(layout, multipliers, 1.0).at(vector)
+        multipliers = at.multipliers
+        local = Lagrangian(at.layout, multipliers, 1.0).at(at.vector)
         if self._watched:
             first = self._judge(local)
             self._prove(first, first.point(), always=True)
@@ -114,9 +122,10 @@ class FactorSearch:
         needed = dense_seconds(block.n for block in self.problem.blocks if not block.scalar)
         return judge(local, self.options.seed, quick=2.0 * needed > self.journal.deadline.ahead)
 
-    def judge_current(self, layout: Layout, vector: Array, multipliers: Array) -> None:
+    def judge_current(self, first: Unknowns) -> None:
         """Take a verdict on the point reached so far, or on the first one."""
-        local = self.inner.latest or Lagrangian(layout, multipliers, 1.0).at(vector)
+        local = self.inner.latest
+        local = local or Lagrangian(first.layout, first.multipliers, 1.0).at(first.vector)
         verdict = judge(local, self.options.seed, quick=True)
         point = self._take(verdict)
         self._prove(verdict, point, always=True)
@@ -125,14 +134,9 @@ class FactorSearch:
         """Note a verdict; whether it ends the search."""
         if self.settles(verdict):
             return True
-        refuted = refute.refuted(local)
-        if refuted:
-            self.ending = refuted
-            return True
-        if self.journal.exhausted:
-            self.ending = self.journal.exhausted
-            return True
-        return False
+        ending = refuted(local) or self.journal.exhausted
+        self.ending = ending or self.ending
+        return ending is not None
 
     def settles(self, verdict: FactorVerdict, *, always: bool = False, gap: float = 0.0) -> bool:
         """Keep what a verdict offers and proves; whether it is good enough.

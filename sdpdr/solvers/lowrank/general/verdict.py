@@ -26,14 +26,40 @@ _LARGEST_DENSE, _FEW = 2000, 4
 
 
 @dataclass(frozen=True, eq=False)
-class FactorVerdict:
-    r"""An iterate and its errors.
+class Unknowns:
+    """All unknowns of a problem, with multipliers of its rows.
 
     Attributes
     ----------
     layout : Layout
     vector : array
     multipliers : array of shape (m,)
+        At least 0 on inequalities; zeros where nothing is known.
+    """
+
+    layout: Layout
+    vector: Array
+    multipliers: Array
+
+    @classmethod
+    def without_multipliers(cls, layout: Layout, vector: Array) -> Unknowns:
+        """Unknowns of whose multipliers nothing is known."""
+        return cls(layout, vector, np.zeros(layout.problem.m))
+
+    def point(self) -> Point:
+        """They in the names and units of the program, slack filled, limits kept."""
+        problem = self.layout.problem
+        factors, free = self.layout.split(self.vector)
+        point = problem.to_point(tuple(factors), free, self.multipliers)
+        return Point(repair(problem.sdp, point.values), point.duals)
+
+
+@dataclass(frozen=True, eq=False)
+class FactorVerdict(Unknowns):
+    r"""An iterate and its errors.
+
+    Attributes
+    ----------
     infeasibility : float
         Largest violation of a scaled row.
     products : float
@@ -46,9 +72,6 @@ class FactorVerdict:
         Low ends of the spectra of the dual slacks.
     """
 
-    layout: Layout
-    vector: Array
-    multipliers: Array
     infeasibility: float
     products: float
     stationarity: float
@@ -60,10 +83,6 @@ class FactorVerdict:
     def error(self) -> float:
         """The largest of the four errors."""
         return max(self.infeasibility, self.products, self.stationarity, self.negativity)
-
-    def point(self) -> Point:
-        """The iterate in the names and units of the program, slack filled, limits kept."""
-        return point_of(self.layout, self.vector, self.multipliers)
 
     def promise(self, point: Point) -> float:
         """The relative gap that a proof is likely to leave at least, told without one.
@@ -108,14 +127,6 @@ def relative(signed: float, value: float, sdp: SDP) -> float:
     return signed / scale if scale > 0.0 else float(np.copysign(np.inf, signed)) if signed else 0.0
 
 
-def point_of(layout: Layout, vector: Array, multipliers: Array) -> Point:
-    """An iterate in the names and units of the program, slack filled, limits kept."""
-    problem = layout.problem
-    factors, free = layout.split(vector)
-    point = problem.to_point(tuple(factors), free, multipliers)
-    return Point(repair(problem.sdp, point.values), point.duals)
-
-
 def broken(sdp: SDP, values: Mapping[str, Value]) -> float:
     """Largest violation of a row by values whose matrices are semidefinite.
 
@@ -149,10 +160,14 @@ def violation(local: Local) -> float:
 
 def scale_of(local: Local) -> float:
     """What errors in the objective are compared with: the larger of both objectives."""
-    factors, _ = local.function.layout.split(local.vector)
+    return _scale(local.function.layout, local.vector, local.objective, local.estimate)
+
+
+def _scale(layout: Layout, vector: Array, objective: float, multipliers: Array) -> float:
+    factors, _ = layout.split(vector)
     traces = sum(float(np.sum(np.square(f))) for f in factors)
-    dual = abs(float(local.function.layout.problem.rhs @ local.estimate))
-    return max(abs(local.objective), dual, 1e-6 * traces, 1e-12)
+    dual = abs(float(layout.problem.rhs @ multipliers))
+    return max(abs(objective), dual, 1e-6 * traces, 1e-12)
 
 
 def stationarity(local: Local, gradient: Array) -> float:
@@ -191,39 +206,30 @@ def judge(
     )
 
 
-def judge_as_it_is(
-    layout: Layout, vector: Array, multipliers: Array, seed: int, *, quick: bool = False
-) -> FactorVerdict:
+def judge_as_it_is(at: Unknowns, seed: int, *, quick: bool = False) -> FactorVerdict:
     """Measure unknowns together with multipliers that need no estimate.
 
     Parameters
     ----------
-    layout : Layout
-    vector : array
-    multipliers : array of shape (m,)
-        At least 0 on inequalities.
+    at : Unknowns
     seed : int
     quick : bool, default False
         As in `judge`.
     """
-    problem = layout.problem
-    values, y = layout.values(vector), np.append(1.0, multipliers)
+    layout, vector, problem = at.layout, at.vector, at.layout.problem
+    values, y = layout.values(vector), np.append(1.0, at.multipliers)
     excess = values[1:] - problem.rhs
-    factors, free = layout.split(vector)
     slacks = [block.forms.slack(y) for block in problem.blocks]
-    objective = layout.objective(vector, values)
-    traces = sum(float(np.sum(np.square(f))) for f in factors)
-    dual = abs(float(problem.rhs @ multipliers))
-    scale = max(abs(objective), dual, 1e-6 * traces, 1e-12)
-    size = _slope(layout, vector, slacks, problem.free.T @ y + problem.curvature * free)
+    scale = _scale(layout, vector, layout.objective(vector, values), at.multipliers)
+    on_free = problem.free.T @ y + problem.curvature * layout.split(vector)[1]
     negativity, lows = negative_part(layout, vector, slacks, scale, seed, quick=quick)
     return FactorVerdict(
         layout=layout,
         vector=vector,
-        multipliers=multipliers,
+        multipliers=at.multipliers,
         infeasibility=float(np.max(np.where(problem.equal, np.abs(excess), excess), initial=0.0)),
-        products=abs(float(multipliers @ excess)) / scale,
-        stationarity=size / scale,
+        products=abs(float(at.multipliers @ excess)) / scale,
+        stationarity=_slope(layout, vector, slacks, on_free) / scale,
         negativity=negativity,
         lows=lows,
         scale=scale,

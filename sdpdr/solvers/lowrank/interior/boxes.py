@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
+from sdpdr.solvers.lowrank.direction import Boxes
 from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.points import PointBlock
@@ -56,7 +57,7 @@ class Folded:
 
 
 @dataclass(frozen=True, eq=False)
-class Boxed:
+class Boxed(Boxes):
     """A program over points, in minimisation.
 
     Attributes

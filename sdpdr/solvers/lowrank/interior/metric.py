@@ -59,13 +59,7 @@ class RowMetric:
         self.calibration = 1.0 if self._plain else _CALIBRATED
         if self._plain:
             return
-        diagonal, other = laplacian(forms)
-        off = forms.i != forms.j
-        low, high = np.minimum(forms.i, forms.j)[off], np.maximum(forms.i, forms.j)[off]
-        nodes = np.arange(forms.n)
-        entries = (np.append(diagonal, other[off]), (np.append(nodes, low), np.append(nodes, high)))
-        upper = sp.csc_array(sp.coo_array(entries, shape=(forms.n, forms.n)))
-        upper.sort_indices()
+        upper = laplacian_matrix(forms)
         self._matrix = sp.csr_array(upper + sp.triu(upper, 1).T)
         self._factor = symmetric_factor(upper)
         self._factor.factorize(upper.data)
@@ -80,8 +74,7 @@ class RowMetric:
         """The dual norm of a gradient on the factor."""
         if self._plain:
             return float(np.linalg.norm(gradient))
-        moved = [self._factor.solve(column) for column in np.ascontiguousarray(gradient.T)]
-        return float(np.sqrt(max(np.sum(gradient.T * np.array(moved)), 0.0)))
+        return float(np.sqrt(max(np.sum(gradient * self._factor.solve_all(gradient)), 0.0)))
 
 
 def worth(
@@ -107,3 +100,14 @@ def laplacian(forms: Forms) -> tuple[Array, Array]:
     mean = float(near.mean()) or 1.0
     share = (1.0 - _IDENTITY) / mean
     return share * near + _IDENTITY, -share * between
+
+
+def laplacian_matrix(forms: Forms) -> sp.csc_array:
+    """The upper triangle of the matrix that `laplacian` gives the entries of."""
+    diagonal, other = laplacian(forms)
+    off, nodes = forms.i != forms.j, np.arange(forms.n)
+    low, high = np.minimum(forms.i, forms.j)[off], np.maximum(forms.i, forms.j)[off]
+    entries = (np.append(diagonal, other[off]), (np.append(nodes, low), np.append(nodes, high)))
+    upper = sp.csc_array(sp.coo_array(entries, shape=(forms.n, forms.n)))
+    upper.sort_indices()
+    return upper

@@ -13,7 +13,7 @@ from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import SHRINK, isomap_start, relaxed
 from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.interior.held import Held
-from sdpdr.solvers.lowrank.interior.metric import laplacian
+from sdpdr.solvers.lowrank.interior.metric import laplacian_matrix
 
 # Of a shape, in all columns; and at most, in units in which lengths are about one, so that noise
 # breaks no lengths of large shapes.
@@ -262,22 +262,18 @@ def smoothed(problem: FactorProblem, block: FactorBlock, factor: Array) -> Array
     True
     """
     forms = block.forms
-    diagonal, other = laplacian(forms)
-    off = forms.i != forms.j
-    if not other[off].any():
+    upper = laplacian_matrix(forms)
+    if np.count_nonzero(upper.data) == forms.n:
         return None
-    entries = np.concatenate([diagonal, other[off], other[off]])
-    nodes, i, j = np.arange(forms.n), forms.i[off], forms.j[off]
-    places = np.concatenate([nodes, i, j]), np.concatenate([nodes, j, i])
-    laplace = sp.csc_array((entries, places), shape=(forms.n, forms.n))
+    diagonal = upper.indptr[1:] - 1
+    solver = symmetric_factor(upper)
     best, found = _fitted(problem, block, factor)
     smooth = None
     for strength in _STRENGTHS:
-        upper = sp.csc_array(sp.triu(sp.eye_array(forms.n) + strength * laplace))
-        solver = symmetric_factor(upper)
-        solver.factorize(upper.data)
-        columns = [solver.solve(column) for column in np.ascontiguousarray(factor.T)]
-        error, found = _fitted(problem, block, np.column_stack(columns))
+        data = strength * upper.data
+        data[diagonal] += 1.0
+        solver.factorize(data)
+        error, found = _fitted(problem, block, solver.solve_all(factor))
         if error >= best:
             break
         best, smooth = error, found
@@ -290,8 +286,7 @@ def _fitted(problem: FactorProblem, block: FactorBlock, factor: Array) -> tuple[
     size = np.linalg.norm(factor, axis=1, keepdims=True)
     factor = factor / np.maximum(size, np.finfo(float).tiny)
     read = block.forms.values(factor)[1:]
-    square = float(read @ read)
-    fit = max(float(read @ problem.rhs) / square if square > 0.0 else 1.0, _LEAST_SIZE)
+    fit = max(problem.fit(read), _LEAST_SIZE)
     away = fit * read - problem.rhs
     away = np.where(problem.equal, away, np.maximum(away, 0.0))
     return float(away @ away), np.sqrt(fit) * factor
