@@ -61,6 +61,10 @@ class SymmetricFactor(ABC):
     def solve(self, right: Array) -> Array:
         """Solution of A x = right with the last factors; shape (n,)."""
 
+    def solve_all(self, right: Array) -> Array:
+        """Solutions for every column of a right side; shape (n, k)."""
+        return np.column_stack([self.solve(one) for one in np.ascontiguousarray(right.T)])
+
     @property
     @abstractmethod
     def nnz(self) -> int:

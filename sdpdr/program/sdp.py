@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,8 +52,33 @@ from sdpdr.program.rows import Expression, Lmi, Rows
 _Made = TypeVar("_Made")
 
 
+class Remembering:
+    """A dataclass that never changes, and remembers what was made of it."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The object without what was `remembered`, which need not travel."""
+        return {part.name: getattr(self, part.name) for part in fields(cast(Any, self))}
+
+    def remembered(self, make: Callable[[Any], _Made]) -> _Made:
+        """What a function makes of the object, which never changes: made once, for all who ask.
+
+        Parameters
+        ----------
+        make : callable
+            One that lasts, such as a class or a function of a module.
+        """
+        if make not in self._remembered:
+            self._remembered[make] = make(self)
+        found: _Made = self._remembered[make]
+        return found
+
+    @cached_property
+    def _remembered(self) -> dict[Callable[[Any], Any], Any]:
+        return {}
+
+
 @dataclass(frozen=True, eq=False)
-class SDP:
+class SDP(Remembering):
     """A semidefinite program in standard form (see the module's text for the mathematics).
 
     Parameters
@@ -128,27 +153,6 @@ class SDP:
                     f"{label}: the map on {name!r} must take order {order} to {m} rows; "
                     f"it takes {linear_map.n} to {linear_map.m}."
                 )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The program without what was `remembered`, which need not travel."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
-
-    def remembered(self, make: Callable[[SDP], _Made]) -> _Made:
-        """What a function makes of the program, which never changes: made once, for all who ask.
-
-        Parameters
-        ----------
-        make : callable
-            One that lasts, such as a class or a function of a module.
-        """
-        if make not in self._remembered:
-            self._remembered[make] = make(self)
-        found: _Made = self._remembered[make]
-        return found
-
-    @cached_property
-    def _remembered(self) -> dict[Callable[[SDP], Any], Any]:
-        return {}
 
     # -- looking inside -----------------------------------------------------------------
 

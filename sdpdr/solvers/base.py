@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,11 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
 from sdpdr.base.deadline import seconds_of
-from sdpdr.base.errors import DataError, SolverLicenceError, SolverMissingError
+from sdpdr.base.errors import (
+    DataError,
+    SolverLicenceError,
+    SolverMissingError,
+)
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -201,6 +206,26 @@ class Solver(ABC):
             "rule = Rule(options, divisor, own), from sdpdr.solvers."
         )
 
+    def known_options(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a solver of ours: what it was given, uniform ones, and its defaults.
+
+        Parameters
+        ----------
+        defaults : mapping
+            Of all options that it has.
+
+        Raises
+        ------
+        DataError
+            It was given another one.
+        """
+        *names, last = map(repr, defaults)
+        for name in self.options:
+            if name not in defaults:
+                known = f"{', '.join(names)} and {last}" if names else last
+                raise DataError(f"solver {self.name!r} has no option {name!r}; it has {known}.")
+        return {**defaults, **self.native_options(), **self.options}
+
     def native_options(self) -> dict[str, Any]:
         """The uniform options in the solver's own names."""
         limits = {own: getattr(self, ours) for own, ours in self.limits.items()}
@@ -217,6 +242,17 @@ class Solver(ABC):
         Where ``takes_start`` is true, it also takes ``start``: a `Point` to begin from, whose
         missing parts are filled in as usual.
         """
+
+
+def printing(line: str, progress: Progress | None) -> Progress:
+    """A follower that writes a line with the numbers of every record, and hands them on."""
+
+    def follow(record: Mapping[str, Any]) -> None:
+        sys.stdout.write(line.format(**record) + "\n")
+        if progress is not None:
+            progress(record)
+
+    return follow
 
 
 def configured(solver: object) -> bool:

@@ -211,7 +211,7 @@ def test_an_interruption_of_the_second_try_is_an_interruption(spiral, monkeypatc
     def interrupt(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sdpdr.solvers.lowrank.general.search.Search.run", interrupt)
+    monkeypatch.setattr("sdpdr.solvers.lowrank.general.search.FactorSearch.run", interrupt)
     solution = sdpdr.solve(methods.mvu(spiral), LowRank(tol=1e-18), "factor")
     assert solution.status is Status.INTERRUPTED
 

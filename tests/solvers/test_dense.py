@@ -16,7 +16,7 @@ from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers import Dense
 from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.dense.direction import Directions, Iterate
+from sdpdr.solvers.dense.direction import ConicIterate, Directions
 from sdpdr.solvers.dense.method import minimized
 from sdpdr.solvers.dense.normal import Normal
 from sdpdr.solvers.dense.scaling import Cones, Scaling
@@ -163,7 +163,9 @@ def test_a_direction_refined_solves_its_equations_and_one_that_is_centred_goes_f
     data = with_a_point_inside(15, rows)
     rng, cones = np.random.default_rng(rows), data.cones
     zero = np.zeros(0)
-    now = Iterate.at(data, rng.standard_normal(rows), inside(rng, cones), zero, inside(rng, cones))
+    now = ConicIterate.at(
+        data, rng.standard_normal(rows), inside(rng, cones), zero, inside(rng, cones)
+    )
     ways = Directions(data, Normal(data), now)
     wanted = ways.scaling.divided(cones.identity) - ways.scaling.point
     found = ways.refined(wanted, 0.0, 20)

@@ -24,7 +24,7 @@ from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres, rea
 from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.descent.trust_region import Curvature, Region, truncated
 from sdpdr.solvers.lowrank.general.compile import compile_problem
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
@@ -212,7 +212,7 @@ def test_the_low_end_is_found_beside_a_cluster_of_zeros(low):
     values = np.concatenate([np.zeros(r), [low], rng.uniform(0.5, 2.0, n - r - 1)])
     matrix = (basis * values) @ basis.T
     none = np.zeros((0, n))
-    slack = Slack(matrix, np.zeros(0), none, none)
+    slack = DualSlack(matrix, np.zeros(0), none, none)
     found, vectors = low_end(slack, np.zeros((n, 0)), basis[:, :r], 3, 0)
     assert np.isclose(found[0], min(low, 0.0), atol=1e-6)
     assert np.allclose(vectors.T @ vectors, np.eye(3), atol=1e-8)

@@ -16,7 +16,7 @@ from sdpdr.solvers.lowrank import EdgeProgram, Options
 from sdpdr.solvers.lowrank.edge.effort import NOISY, STAGES, effort, expected_rank
 from sdpdr.solvers.lowrank.edge.form import edge_form
 from sdpdr.solvers.lowrank.edge.program import Objective
-from sdpdr.solvers.lowrank.edge.search import Search
+from sdpdr.solvers.lowrank.edge.search import EdgeSearch
 from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solving.costs.prediction import predict
@@ -199,7 +199,7 @@ def test_few_columns_come_first_where_time_does_not_suffice_for_all():
 def test_a_rank_whose_step_would_be_late_is_refused(monkeypatch, ahead, fits):
     program = program_of(noise(60, 3))
     journal = Journal(Options())
-    search = Search(program, Options(), journal)
+    search = EdgeSearch(program, Options(), journal)
     assert search.fits(8)  # nothing is known yet
     search.approach(program, np.random.default_rng(0).standard_normal((60, 4)), 0.5, -np.inf)
     journal.factorizations = 10

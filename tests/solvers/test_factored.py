@@ -228,7 +228,7 @@ def test_columns_of_a_start_that_are_nothing_are_dropped():
     kept = np.linalg.matrix_rank(factor, 1e-6 * np.linalg.norm(factor))
     wide = np.hstack([factor, 1e-9 * np.linalg.norm(factor) * np.ones((len(factor), 5))])
     start = Point({**first.point.values, name: Factor(wide)}, first.point.duals)
-    layout = _first_point(compile_problem(known.sdp), Options(), start, 2.0)[0]
+    layout = _first_point(compile_problem(known.sdp), Options(), start, 2.0).layout
     assert layout.ranks[0] == kept
     assert_optimal(solve_factored(known.sdp, start=start), known.sdp, known.value)
 

@@ -20,16 +20,14 @@ from sdpdr.linalg import (
     Summed,
     Trace,
 )
-from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers.lowrank.general.compile import compile_problem
-from sdpdr.solvers.lowrank.general.forms import Forms, Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack, Forms
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.kkt import SparseNewton
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout
 from sdpdr.solvers.lowrank.general.line_search import Curve
 from sdpdr.solvers.lowrank.general.lowest import lowest
 from sdpdr.solvers.lowrank.general.parts import part_of
-from sdpdr.solvers.lowrank.general.pins import Pins
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner, saddle_preconditioner
 
 from .factored_programs import known_program
@@ -151,20 +149,6 @@ def test_preconditioners_are_symmetric_and_positive():
         assert np.linalg.eigvalsh((matrix + matrix.T) / 2.0)[0] >= -1e-8 * scale
 
 
-def test_steps_bent_onto_spheres_change_the_pinned_rows_as_their_linear_model_does():
-    unit = Rows("unit", "==", {"X": Diagonal(6)}, np.ones(6))
-    sdp = SDP((PsdVariable("X", 6),), {"X": InnerProduct(np.ones((6, 6)))}, (unit,))
-    problem = compile_problem(sdp)
-    layout, rng = Layout(problem, (3,)), np.random.default_rng(0)
-    vector, step = rng.standard_normal((2, layout.size))
-    pins = Pins(problem)
-    assert pins.any
-    local = Lagrangian(layout, np.zeros(6), 1.0).at(vector)
-    moved = pins.moved(layout, vector, step, 0.05)
-    linear = layout.values(vector)[1:] + 0.05 * local.slope(step)[1:]
-    np.testing.assert_allclose(layout.values(moved)[1:], linear, rtol=1e-12)
-
-
 def lowered_path(n):
     """The Laplacian of a path less twice its third eigenvalue along the third eigenvector.
 
@@ -195,7 +179,7 @@ def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quic
         other = np.ones((1, n)) / np.sqrt(n)
         left, right = np.vstack([third, third]), np.vstack([third + other, other])
         weights = np.array([-weight, weight])
-    slack = Slack(laplacian, weights, left, right)
+    slack = DualSlack(laplacian, weights, left, right)
     values, vectors = lowest(slack, np.ones((n, 1)) / np.sqrt(n), 6, 0, quick=quick)
     count = 1 if quick else 6
     assert values.shape == (count,)
@@ -205,16 +189,16 @@ def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quic
 
 def test_a_slack_of_many_vectors_is_not_bordered_by_all_of_them():
     many = np.eye(3)
-    slack = Slack(sp.csr_array((3, 3)), np.ones(3), many, many)
+    slack = DualSlack(sp.csr_array((3, 3)), np.ones(3), many, many)
     assert slack.apart(2) is None
     assert slack.apart(3) @ np.ones(3) == pytest.approx(np.ones(3))
-    assert Slack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None
+    assert DualSlack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None
 
 
 def test_many_thin_vectors_are_refused_before_they_are_written_down():
     n = 4000
     many = sp.eye_array(n, format="csr") + sp.eye_array(n, k=1, format="csr")
-    slack = Slack(sp.eye_array(n, format="csr"), np.ones(n), many, many)
+    slack = DualSlack(sp.eye_array(n, format="csr"), np.ones(n), many, many)
     tracemalloc.start()
     try:
         assert slack.apart(40) is None

@@ -22,13 +22,13 @@ from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.parts import part_of
-from sdpdr.solvers.lowrank.general.problem import Block as Matrix
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
 from sdpdr.solvers.lowrank.interior.lift import Lift
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix, has_inequalities
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.start import (
     noisy,
@@ -106,12 +106,12 @@ def test_a_step_solves_the_equations_written_out(longest, monkeypatch):
     assert matrix.factorize(shift) == matrix.negative
     slope = matrix.slope.toarray()
     dense = slope.T @ (stiffness[:, None] * slope)
-    dense[matrix.ends[-1] :, matrix.ends[-1] :] += shift * np.eye(matrix.size - matrix.ends[-1])
-    for block, (n, r), start in zip(boxed.blocks, matrix.shapes, matrix.ends, strict=False):
+    dense[matrix.starts[-1] :, matrix.starts[-1] :] += shift * np.eye(matrix.size - matrix.starts[-1])
+    for block, (n, r), start in zip(boxed.blocks, matrix.shapes, matrix.starts, strict=False):
         slack = block.forms.slack(full).toarray()
         curved = np.kron(2.0 * slack + shift * measured(block.forms), np.eye(r))
         dense[start : start + n * r, start : start + n * r] += curved
-    dense[matrix.ends[-1] :, matrix.ends[-1] :] += np.diag(boxed.curvature)
+    dense[matrix.starts[-1] :, matrix.starts[-1] :] += np.diag(boxed.curvature)
     right = rng.standard_normal(matrix.size)
     assert matrix.solve(right) == pytest.approx(np.linalg.solve(dense, right), abs=1e-9)
 
@@ -149,7 +149,7 @@ def test_long_vectors_as_points_change_no_value(seed, n, rank):
     rng = np.random.default_rng(seed)
     forms = Forms(part_of(QuadraticForms(rng.standard_normal((3, n)))))
     face = np.linalg.qr(rng.standard_normal((n, 2)))[0]
-    points = Points.of(Matrix("K", n, forms, face, scalar=False))
+    points = PointBlock.of(FactorBlock("K", n, forms, face, scalar=False))
     factor = rng.standard_normal((n, rank))
     extended = points.extended(factor)
     inside = points.factor(extended)
@@ -477,7 +477,7 @@ def test_a_lift_turns_negative_eigenvalues_and_leaves_the_point_stationary(seed,
     block = problem.blocks[0]
     factor = block.project(rng.standard_normal((n, 2)))
     layout = Layout(problem, (2,))
-    change = Lift.of(problem, layout, layout.join([factor], np.zeros(0)))
+    change = Lift.of(layout, layout.join([factor], np.zeros(0)))
     beside = np.linalg.qr(np.hstack([np.ones((n, 1)), factor, rng.standard_normal((n, k))]))[0]
     vectors, values = beside[:, 3:], np.sort(-rng.uniform(1.0, 2.0, k))
     stress = block.forms.slack(np.append(0.0, change(values, vectors))).toarray()
@@ -492,7 +492,7 @@ def test_a_lift_is_none_where_no_multipliers_are_left_to_choose():
     problem = compile_problem(methods.mvu(graphs.knn(rng.random((3, 2)), 2), "equality").to_sdp())
     layout = Layout(problem, (2,))
     factor = problem.blocks[0].project(rng.standard_normal((3, 2)))
-    change = Lift.of(problem, layout, layout.join([factor], np.zeros(0)))
+    change = Lift.of(layout, layout.join([factor], np.zeros(0)))
     assert change(np.array([-1.0]), np.array([[1.0], [-1.0], [0.0]]) / np.sqrt(2.0)) is None
 
 

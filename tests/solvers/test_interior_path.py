@@ -11,14 +11,15 @@ from sdpdr import graphs, methods
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.kkt import gathered
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.verdict import broken
+from sdpdr.solvers.lowrank.general.verdict import Unknowns, broken
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.matrix import _cliques, gathered, suits
-from sdpdr.solvers.lowrank.interior.metric import Metric, laplacian, worth
-from sdpdr.solvers.lowrank.interior.points import Points
-from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
+from sdpdr.solvers.lowrank.interior.matrix import _cliques, suits
+from sdpdr.solvers.lowrank.interior.metric import RowMetric, laplacian, worth
+from sdpdr.solvers.lowrank.interior.points import PointBlock
+from sdpdr.solvers.lowrank.interior.progress import BoxedErrors, Progress
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_from_lengths
 
@@ -32,7 +33,7 @@ def unfolding(n):
 
 
 def errors(gap=1e-8, stationarity=1e-8, missed=0.0):
-    return Errors(gap, residual=0.0, stationarity=stationarity, violation=0.0, missed=missed)
+    return BoxedErrors(gap, residual=0.0, stationarity=stationarity, violation=0.0, missed=missed)
 
 
 @settings(max_examples=30, deadline=None)
@@ -119,8 +120,8 @@ def test_without_a_gap_to_prove_nothing_is_looked_for():
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_what_a_gradient_is_worth_bounds_every_move_of_that_size(seed):
-    rng, points = np.random.default_rng(seed), Points.of(unfolding(20).blocks[0])
-    metric, at = Metric(points), rng.standard_normal((20, 3))
+    rng, points = np.random.default_rng(seed), PointBlock.of(unfolding(20).blocks[0])
+    metric, at = RowMetric(points), rng.standard_normal((20, 3))
     gradient, move = rng.standard_normal((2, 20, 3))
     limit = metric.force(gradient) * metric.size(move)
     assert abs(np.sum(gradient * move)) <= limit * (1.0 + 1e-9)
@@ -137,7 +138,9 @@ def test_a_force_on_neighbours_is_worth_little_more_on_a_longer_path():
         pull = np.zeros((n, 1))
         pull[3:5] = [[1.0], [-1.0]]
         straight = (np.arange(n) - (n - 1) / 2)[:, None]
-        found.append(worth([Metric(Points.of(path.blocks[0]))], [pull], [straight]) / np.sqrt(n))
+        found.append(
+            worth([RowMetric(PointBlock.of(path.blocks[0]))], [pull], [straight]) / np.sqrt(n)
+        )
         plain.append(np.linalg.norm(pull) * np.linalg.norm(straight) / np.sqrt(n))
     assert plain[1] > 9.9 * plain[0]
     assert found[1] < 3.0 * found[0]
@@ -146,8 +149,8 @@ def test_a_force_on_neighbours_is_worth_little_more_on_a_longer_path():
 def test_norms_are_plain_where_long_vectors_are_points():
     unfolded = methods.density_map(graphs.knn(np.random.default_rng(0).standard_normal((40, 2))))
     problem = compile_problem(unfolded.to_sdp())
-    points = next(p for p in map(Points.of, problem.blocks) if p.n > p.block.n)
-    metric, gradient = Metric(points), np.ones((points.block.n, 2))
+    points = next(p for p in map(PointBlock.of, problem.blocks) if p.n > p.block.n)
+    metric, gradient = RowMetric(points), np.ones((points.block.n, 2))
     assert metric.force(gradient) == pytest.approx(np.linalg.norm(gradient))
     assert metric.size(points.extended(gradient)) == pytest.approx(
         np.linalg.norm(points.extended(gradient))
@@ -174,7 +177,7 @@ def test_multipliers_a_little_too_small_are_raised_until_no_eigenvalue_is_negati
     vector = layout.join([factor], np.zeros(0))
     lower = y * (1.0 - less * np.random.default_rng(0).uniform(size=y.size))
     value = float(problem.rhs @ y)
-    raised = Reinforcement(problem, layout, vector, seed=0)(lower, loss=1e-7 * value)
+    raised = Reinforcement(Unknowns(layout, vector, lower), seed=0)(lower, loss=1e-7 * value)
     slack = problem.blocks[0].forms.slack(np.append(1.0, raised)).toarray()
     mean = np.full((40, 40), 1.0 / 40)
     least = np.linalg.eigvalsh(slack + np.trace(slack) * mean)[0]

@@ -13,6 +13,7 @@ from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.general import engine
 from sdpdr.solvers.lowrank.general.compile import compile_problem
+from sdpdr.solvers.lowrank.general.lagrangian import Parts
 from sdpdr.solvers.lowrank.interior import prices
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.prices import has_prices_alone
@@ -48,7 +49,7 @@ def test_what_is_smooth_has_the_slope_that_it_says(seed):
     rng = np.random.default_rng(seed)
     n = boxed.blocks[0].block.n
     centre = rng.uniform(low, np.maximum(high, low + 1e-300))
-    smooth = prices._Smooth(boxed, low, high, [(n, 4)], centre, np.full(boxed.rhs.size, 0.3))
+    smooth = prices._Smooth(boxed, low, high, Parts([(n, 4)]), centre, np.full(boxed.rhs.size, 0.3))
     factor = boxed.blocks[0].met(rng.standard_normal((n, 4)))
     step = rng.standard_normal((n, 4))
     step[boxed.held.points] = 0.0

@@ -34,7 +34,7 @@ _NEW = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Iterate:
+class ConicIterate:
     """A point v, s with multipliers y of equations and z of cones, and what is left of each.
 
     Attributes
@@ -57,7 +57,7 @@ class Iterate:
     apart: Array
 
     @classmethod
-    def at(cls, data: Data, v: Array, s: Array, y: Array, z: Array) -> Iterate:
+    def at(cls, data: Data, v: Array, s: Array, y: Array, z: Array) -> ConicIterate:
         """With residuals."""
         free = data.transposed @ z - data.cost - data.curvature * v - data.E.T @ y
         return cls(v, s, y, z, free, data.e - data.E @ v, data.M @ v + data.t - s)
@@ -83,7 +83,7 @@ class Iterate:
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class ConicDirection:
     """Changes of v and y, and scaled ones of s and z."""
 
     dv: Array
@@ -99,7 +99,7 @@ class Directions:
     ----------
     data : Data
     normal : Normal
-    now : Iterate
+    now : ConicIterate
 
     Raises
     ------
@@ -107,27 +107,27 @@ class Directions:
         If the point is on the boundary of a cone, or the matrix is singular.
     """
 
-    def __init__(self, data: Data, normal: Normal, now: Iterate) -> None:
+    def __init__(self, data: Data, normal: Normal, now: ConicIterate) -> None:
         self.data, self.now = data, now
         self.scaling = Scaling(data.cones, now.s, now.z)
         self._system = normal.factored(self.scaling)
 
-    def towards(self, wanted: Array) -> Direction:
+    def towards(self, wanted: Array) -> ConicDirection:
         """The direction that takes all residuals, as the factor has it."""
         data, scaling, now = self.data, self.scaling, self.now
         apart = scaling.inner(now.apart)
         right = now.free + data.transposed @ scaling.outer(wanted - apart)
         dv, dy = self._system.solve(right, now.missed, refine=False)
         ds = scaling.inner(data.M @ dv) + apart
-        return Direction(dv, dy, ds, wanted - ds)
+        return ConicDirection(dv, dy, ds, wanted - ds)
 
-    def refined(self, wanted: Array, goal: float, most: int) -> Direction:
+    def refined(self, wanted: Array, goal: float, most: int) -> ConicDirection:
         """The same, refined until no more than a goal is left of its equations, or in vain."""
         data, scaling = self.data, self.scaling
         best = found = self.towards(wanted)
         left = self._left(found)
         least, idle, p = float(np.linalg.norm(left)), 0, found.dv.size
-        images, sources = list[Array](), list[Direction]()
+        images, sources = list[Array](), list[ConicDirection]()
         while least > goal and idle < _PATIENCE and len(images) < most:
             dv, dy = self._system.solve(left[:p], left[p:], refine=False)
             ds = scaling.inner(data.M @ dv)
@@ -145,10 +145,12 @@ class Directions:
             if not _NEW * whole < size < np.inf:
                 break
             images.append(image / size)
-            sources.append(Direction(dv / size, dy / size, ds / size, -ds / size))
+            sources.append(ConicDirection(dv / size, dy / size, ds / size, -ds / size))
             step, last = float(images[-1] @ left), sources[-1]
             ds = found.ds + step * last.ds
-            found = Direction(found.dv + step * last.dv, found.dy + step * last.dy, ds, wanted - ds)
+            found = ConicDirection(
+                found.dv + step * last.dv, found.dy + step * last.dy, ds, wanted - ds
+            )
             left = self._left(found)
             error = float(np.linalg.norm(left))
             idle = 0 if error < _LESS * least else idle + 1
@@ -156,7 +158,7 @@ class Directions:
                 best, least = found, error
         return best
 
-    def _left(self, found: Direction) -> Array:
+    def _left(self, found: ConicDirection) -> Array:
         """What a direction leaves of both equations."""
         data, now = self.data, self.now
         free = now.free + data.transposed @ self.scaling.outer(found.dz)

@@ -22,7 +22,7 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.program.run import Verdict
-from sdpdr.solvers.dense.direction import Direction, Directions, Iterate
+from sdpdr.solvers.dense.direction import ConicDirection, ConicIterate, Directions
 from sdpdr.solvers.dense.normal import Data, Normal
 
 # Share of the way to the boundary, of short steps and of long ones; steps below the least get
@@ -43,7 +43,7 @@ Follow = Callable[[Mapping[str, Any]], None]
 class Ending:
     """How it ended: the last iterate, what it is, and after how many steps."""
 
-    last: Iterate
+    last: ConicIterate
     verdict: Verdict
     iterations: int
 
@@ -90,7 +90,7 @@ def minimized(
             return method.run(max_iter, deadline or Deadline(), follow)
     except np.linalg.LinAlgError:  # before there was a point
         zero = np.zeros(data.cost.size), data.cones.identity, np.zeros(data.e.size)
-        return Ending(Iterate.at(data, *zero, data.cones.identity), Verdict.FAILED, 0)
+        return Ending(ConicIterate.at(data, *zero, data.cones.identity), Verdict.FAILED, 0)
 
 
 class _Method:
@@ -119,7 +119,7 @@ class _Method:
             now = further
         return Ending(now, self._verdict(now) or Verdict.ITERATION_LIMIT, max_iter)
 
-    def _record(self, now: Iterate, k: int, seconds: float) -> dict[str, Any]:
+    def _record(self, now: ConicIterate, k: int, seconds: float) -> dict[str, Any]:
         value, below = now.values(self._data)
         error = now.error(self._data)
         return {
@@ -131,7 +131,7 @@ class _Method:
             "seconds": seconds,
         }
 
-    def _verdict(self, now: Iterate) -> Verdict | None:
+    def _verdict(self, now: ConicIterate) -> Verdict | None:
         data = self._data
         value, _ = now.values(data)
         small = now.gap() <= self._tol * max(1.0, abs(value))
@@ -147,7 +147,7 @@ class _Method:
         apart = np.linalg.norm(now.apart - data.t) + np.linalg.norm(now.missed - data.e)
         return Verdict.UNBOUNDED if not curved and loss > 0.0 and apart <= _RAY * loss else None
 
-    def _first(self) -> Iterate:
+    def _first(self) -> ConicIterate:
         """The shortest s and z that satisfy their equations, moved inside."""
         data, cones = self._data, self._data.cones
         system = self._normal.factored(None)
@@ -156,7 +156,7 @@ class _Method:
         pair = (self._inside(x) for x in (data.M @ v + data.t, -(data.M @ w)))
         s, z = pair
         assert s.shape == z.shape == (cones.size,)
-        return Iterate.at(data, v, s, y, z)
+        return ConicIterate.at(data, v, s, y, z)
 
     def _inside(self, x: Array) -> Array:
         cones = self._data.cones
@@ -164,7 +164,7 @@ class _Method:
         room = 0.1 * max(1.0, size)
         return x if least >= room else x + (max(1.0, room) - least) * cones.identity
 
-    def _moved(self, now: Iterate) -> Iterate | None:
+    def _moved(self, now: ConicIterate) -> ConicIterate | None:
         """The next iterate; None where a step gets nowhere."""
         data = self._data
         ways = Directions(data, self._normal, now)
@@ -181,13 +181,13 @@ class _Method:
         found = ways.refined(ways.centred(wanted, barrier), *self._goal(now))
         return self._at_end(ways, found)
 
-    def _goal(self, now: Iterate) -> tuple[float, int]:
+    def _goal(self, now: ConicIterate) -> tuple[float, int]:
         """What a step may leave of its equations, and how often it is refined for that."""
         if self._exact:
             return _ROUNDING * self._size, _OFTEN
         return _SMALL * max(now.left(), self._tol * self._size), _SELDOM
 
-    def _at_end(self, ways: Directions, found: Direction) -> Iterate | None:
+    def _at_end(self, ways: Directions, found: ConicDirection) -> ConicIterate | None:
         """As far along a direction as cones allow; None where that is nowhere."""
         data, now = self._data, ways.now
         reach = ways.scaling.reach(found.ds, found.dz)
@@ -201,5 +201,5 @@ class _Method:
         one, other = lengths
         s = now.s + one * (data.M @ found.dv + now.apart)
         z = now.z + other * ways.scaling.outer(found.dz)
-        moved = Iterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
+        moved = ConicIterate.at(data, now.v + one * found.dv, s, now.y + other * found.dy, z)
         return moved if np.isfinite(moved.free).all() and np.isfinite(s).all() else None

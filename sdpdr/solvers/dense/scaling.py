@@ -18,7 +18,7 @@ from sdpdr.linalg.svec import smat, svec, svec_size
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class OrderGroup:
     """Matrices of one order.
 
     Attributes
@@ -68,13 +68,13 @@ class Cones:
         return self.linear + sum(self.orders)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[OrderGroup, ...]:
         """Matrices by order."""
         begins: dict[int, list[int]] = {}
         for order, begin in zip(self.orders, self.ends, strict=False):
             begins.setdefault(order, []).append(begin)
         return tuple(
-            Group(order, np.array(places)[:, None] + np.arange(svec_size(order)))
+            OrderGroup(order, np.array(places)[:, None] + np.arange(svec_size(order)))
             for order, places in sorted(begins.items())
         )
 

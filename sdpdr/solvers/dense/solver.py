@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.program.run import Claim
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.base import Outcome, Progress, Solver, printing
 from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.dense.method import Follow, minimized
+from sdpdr.solvers.dense.method import minimized
 from sdpdr.solvers.processes.ends import allowed_memory
 
 _ITERATIONS = 60
 # Bytes for every pair of unknowns: the matrix of a step, a product that is added to it, its factor.
 PAIR = 24
+_LINE = (
+    "{iteration:4d}  {value: .12g}  {bound: .12g}  error {infeasibility:.1e}  "
+    "gap {stationarity:.1e}"
+)
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,7 @@ class Dense(Solver):
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
         deadline = Deadline(self.time_limit)
-        unknown = set(self.options) - {"tol", "exact"}
-        if unknown:
-            raise DataError(
-                f"solver 'dense' has no option {sorted(unknown)[0]!r}; it has 'tol' and 'exact'."
-            )
-        tol = {"tol": 1e-8, **self.tolerances(), **self.options}["tol"]
-        exact = self.options.get("exact", False)
+        tol, exact = self.known_options({"tol": 1e-8, "exact": False}).values()
         if not isinstance(exact, bool):
             raise DataError(f"option 'exact' of solver 'dense' is {exact!r}; it is True or False.")
         _require_memory(sdp)
@@ -65,7 +61,7 @@ class Dense(Solver):
         data = form.data()
         compiled = deadline.spent
         most = _ITERATIONS if self.max_iter is None else self.max_iter
-        follow = self._follow(progress)
+        follow = printing(_LINE, progress) if self.verbose else progress
         ending = minimized(data, tol, most, deadline, follow, exact=exact)
         last = ending.last
         value = last.values(data)[0] + sdp.constant
@@ -74,20 +70,6 @@ class Dense(Solver):
         claim = Claim(ending.verdict.value, value, ending.iterations)
         point = form.point(last.v, last.y, last.z, ending.verdict)
         return Outcome(point, ending.verdict, claim, seconds)
-
-    def _follow(self, progress: Progress | None) -> Follow | None:
-        if not self.verbose:
-            return progress
-
-        def follow(record: Mapping[str, Any]) -> None:
-            sys.stdout.write(
-                "{iteration:4d}  {value: .12g}  {bound: .12g}  error {infeasibility:.1e}  "
-                "gap {stationarity:.1e}\n".format(**record)
-            )
-            if progress is not None:
-                progress(record)
-
-        return follow
 
 
 def _require_memory(sdp: SDP) -> None:

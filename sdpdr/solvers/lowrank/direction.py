@@ -14,10 +14,11 @@ with the optimality conditions, a slack t for each finite end of the box,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
 
@@ -31,20 +32,73 @@ _LONG = 0.9  # length from which no more is tried
 _OFF_CENTRE = 10.0  # factor between a product and the barrier that is left alone
 
 
-class Boxes(Protocol):
-    """Ends of the multiplier boxes, and compliances; arrays with an entry for each row."""
+@dataclass(frozen=True)
+class Errors:
+    """Relative measures of how far an iterate is from optimality at its rank."""
+
+    gap: float
+    residual: float
+    stationarity: float
 
     @property
-    def low(self) -> Array:
-        """Lower ends; -inf where there is none."""
+    def worst(self) -> float:
+        """The largest; stationarity, which matters to second order, counts a tenth."""
+        return max(self.gap, self.residual, 0.1 * self.stationarity)
 
-    @property
-    def high(self) -> Array:
-        """Upper ends; inf where there is none."""
 
-    @property
-    def compliance(self) -> Array:
-        """What a unit of a multiplier adds to the row, at least 0."""
+class Boxes:
+    """Rows with multipliers in boxes; arrays with an entry for each row.
+
+    Attributes
+    ----------
+    low, high : arrays
+        Ends of the boxes; infinite where there is none.
+    compliance : array
+        What a unit of a multiplier adds to the row, at least 0.
+    """
+
+    low: Array
+    high: Array
+    compliance: Array
+
+    @cached_property
+    def has_low(self) -> NDArray[np.bool_]:
+        """Boxes with a lower end."""
+        return np.isfinite(self.low)
+
+    @cached_property
+    def has_high(self) -> NDArray[np.bool_]:
+        """Boxes with an upper end."""
+        return np.isfinite(self.high)
+
+    @cached_property
+    def ends(self) -> int:
+        """How many ends there are, or one: as many products of a slack and a multiplier."""
+        return max(1, int(self.has_low.sum() + self.has_high.sum()))
+
+    def mean_product(self, point: Iterate) -> float:
+        """The mean product of a slack and the distance of its multiplier from the end."""
+        low, high = self.has_low, self.has_high
+        total = point.slack_low[low] @ (point.y - self.low)[low]
+        total += point.slack_high[high] @ (self.high - point.y)[high]
+        return float(total / self.ends)
+
+    def fitted(self, point: Iterate, away: Array) -> Iterate:
+        """The point with slacks inside the limits widened to what rows, away from them, allow."""
+        low = np.maximum(point.slack_low, point.slack_high - away)
+        high = np.maximum(point.slack_high, point.slack_low + away)
+        low = np.where(self.low == 0.0, low, point.slack_low)
+        high = np.where(self.high == 0.0, high, point.slack_high)
+        return replace(point, slack_low=low * self.has_low, slack_high=high * self.has_high)
+
+    def inside(self, point: Iterate, product: float) -> Array:
+        """Multipliers so far inside that no product with a slack is below a size."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = (self.high - self.low) / 2
+            floor = self.low + np.minimum(product / point.slack_low, room)
+            ceiling = self.high - np.minimum(product / point.slack_high, room)
+        y = np.where(self.has_low, np.maximum(point.y, floor), point.y)
+        return np.asarray(np.where(self.has_high, np.minimum(y, ceiling), y))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +114,7 @@ class Iterate:
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
+class NewtonDirection:
     """Changes of all parts of an iterate, and how far they may be followed.
 
     Attributes
@@ -135,7 +189,7 @@ class Linearization:
         slacks = self._point.slack_low - self._point.slack_high
         self.g = residual - slacks + barrier_low - barrier_high
 
-    def best(self, solve: Callable[[Linearization], Direction]) -> Direction:
+    def best(self, solve: Callable[[Linearization], NewtonDirection]) -> NewtonDirection:
         """The direction to follow: Newton's, with what it misses foreseen, and better centred.
 
         Parameters
@@ -164,7 +218,7 @@ class Linearization:
             ahead = centred
         return ahead
 
-    def centre(self, ahead: Direction) -> None:
+    def centre(self, ahead: NewtonDirection) -> None:
         """Ask for products near the barrier where a longer step would make them far from it."""
         point = self._point
         primal, dual = min(1.0, ahead.primal + _FURTHER), min(1.0, ahead.dual + _FURTHER)
@@ -177,7 +231,7 @@ class Linearization:
             self._barrier_high + _towards(high, point.mu) / self._z_high,
         )
 
-    def correct(self, ahead: Direction) -> None:
+    def correct(self, ahead: NewtonDirection) -> None:
         """Foresee the second-order terms of a step of the lengths found.
 
         References
@@ -192,7 +246,7 @@ class Linearization:
             (point.mu + both * ahead.slack_high * ahead.y) / self._z_high,
         )
 
-    def direction(self, dx: Array, dh: Array, curve: Array) -> Direction:
+    def direction(self, dx: Array, dh: Array, curve: Array) -> NewtonDirection:
         """The changes that belong to a change of the unknowns, which changes the rows by dh."""
         low, high = self._point.slack_low, self._point.slack_high
         dy = self.sigma * (dh + self.g)
@@ -200,7 +254,7 @@ class Linearization:
         d_high = self._barrier_high - high + high / self._z_high * dy
         primal = self._shorten(min(_longest(low, d_low), _longest(high, d_high)), curve)
         dual = min(_longest(self._z_low, dy), _longest(self._z_high, -dy))
-        return Direction(dx, dy, d_low, d_high, curve, primal, dual)
+        return NewtonDirection(dx, dy, d_low, d_high, curve, primal, dual)
 
     def _shorten(self, primal: float, curve: Array) -> float:
         """Halve a step while the curvature of the rows makes it too infeasible."""

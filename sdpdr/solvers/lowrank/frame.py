@@ -226,6 +226,17 @@ class Journal:
         }
 
 
+def pataki(m: int) -> int:
+    """Rank that an optimal matrix need not exceed: r (r + 1) / 2 <= m.
+
+    Examples
+    --------
+    >>> [pataki(m) for m in (1, 3, 100)]
+    [1, 2, 13]
+    """
+    return int((np.sqrt(8.0 * m + 1.0) - 1.0) / 2.0)
+
+
 def ending(status: str, options: Options) -> str:
     """Why a run ended, as the second half of a sentence; empty where it converged."""
     return {

@@ -26,7 +26,7 @@ from sdpdr.solvers.lowrank.edge.effort import effort, expected_rank
 from sdpdr.solvers.lowrank.edge.engine import solve_edge_program
 from sdpdr.solvers.lowrank.edge.form import EdgeForm
 from sdpdr.solvers.lowrank.edge.start import FEW_COLUMNS, SHRINK, isomap_start
-from sdpdr.solvers.lowrank.frame import Options
+from sdpdr.solvers.lowrank.frame import Options, Result
 from sdpdr.solvers.lowrank.general.compile import why_not
 from sdpdr.solvers.lowrank.general.engine import solve_factored
 from sdpdr.solvers.processes.ends import is_worker, post
@@ -100,19 +100,16 @@ class LowRank(Solver):
         deadline = Deadline(self.time_limit)
         form, sparse, reason = self._choose(sdp)
         compiled, solver = deadline.spent, replace(self, time_limit=deadline.left())
-        if form is None or not sparse:
+        if form is not None and sparse:
+            outcome = solver._run_edges(sdp, form, progress, start, reason)
+            stalled = outcome.verdict is Verdict.INACCURATE and self._engine() == "auto"
+            if stalled and sdp.psd_variables[0].n <= _RETRIED:
+                outcome = self._second_try(sdp, outcome, progress, deadline)
+        else:
             if form is not None and start is None:
                 start = Point({sdp.psd_variables[0].name: Factor(self._first_shape(form))})
-            return solver._run_general(sdp, progress, start, reason, compiled, form is not None)
-        outcome = solver._run_edges(sdp, form, progress, start, reason, compiled)
-        order = sdp.psd_variables[0].n
-        if (
-            outcome.verdict is not Verdict.INACCURATE
-            or order > _RETRIED
-            or self._engine() != "auto"
-        ):
-            return outcome
-        return self._second_try(sdp, outcome, progress, deadline)
+            outcome = solver._run_general(sdp, progress, start, reason, form is not None)
+        return replace(outcome, seconds={"compile": compiled, **outcome.seconds})
 
     def _second_try(
         self, sdp: SDP, first: Outcome, progress: Progress | None, deadline: Deadline
@@ -122,14 +119,13 @@ class LowRank(Solver):
         reason = f"It went on from where the edge engine stalled ({first.claim.message})"
         start = Point(first.point.values)
         solver = replace(self, time_limit=min(left, patience))
-        second = solver._run_general(sdp, progress, start, reason, first.seconds["compile"])
+        second = solver._run_general(sdp, progress, start, reason)
         stopped = second.verdict is Verdict.TIME_LIMIT and left <= patience
         if stopped or second.verdict is Verdict.INTERRUPTED:
             return replace(first, verdict=second.verdict)
         if second.verdict not in (Verdict.SOLVED, Verdict.INFEASIBLE):
             return first
-        seconds = {**second.seconds, "solve": deadline.spent}
-        return replace(second, seconds=seconds)
+        return replace(second, seconds={"solve": deadline.spent})
 
     def _first_shape(self, form: EdgeForm) -> Array:
         """Isomap in as many columns as will be needed, unless numbers of columns were asked for.
@@ -171,7 +167,6 @@ class LowRank(Solver):
         progress: Progress | None,
         start: Point | None,
         reason: str,
-        compiled: float,
     ) -> Outcome:
         watch = Deadline()
         options = self._options(progress)
@@ -188,19 +183,18 @@ class LowRank(Solver):
         except (DisconnectedGraphError, ModelError) as error:
             # The engine sees before its first iteration that nothing holds the points together.
             claim = Claim("unbounded", message=str(error))
-            return Outcome(Point(), Verdict.UNBOUNDED, claim, {"compile": compiled})
-        message = f"{result.message} {reason}".strip()
-        verdict = _VERDICTS[result.status]
+            return Outcome(Point(), Verdict.UNBOUNDED, claim)
+        outcome = _outcome(
+            result,
+            edges.to_point(sdp, form, result.R, result.weights),
+            -result.value,
+            reason,
+            watch,
+        )
         if max(abs(result.gap), result.infeasibility) <= self.tol:
             # It aims higher than what was asked for, and may stop between the two.
-            verdict = Verdict.SOLVED
-        return Outcome(
-            point=edges.to_point(sdp, form, result.R, result.weights),
-            verdict=verdict,
-            claim=Claim(result.status, -result.value, result.iterations, message),
-            seconds={"compile": compiled, "solve": watch.spent},
-            history=tuple(asdict(record) for record in result.history),
-        )
+            return replace(outcome, verdict=Verdict.SOLVED)
+        return outcome
 
     def _run_general(
         self,
@@ -208,30 +202,15 @@ class LowRank(Solver):
         progress: Progress | None,
         start: Point | None,
         reason: str,
-        compiled: float,
         on_edges: bool = False,
     ) -> Outcome:
         watch = Deadline()
-        options = self._options(progress)
         # What factorizations are too dear for needs no other engine that factors.
-        without = False if on_edges and self._engine() == "auto" else None
-        interior = {"interior": True, "general": False}.get(self._engine(), without)
-        descent = {"descent": True, "general": False, "interior": False}.get(
-            self._engine(), without
-        )
-        result = solve_factored(sdp, options, start, interior, descent)
-        return Outcome(
-            point=result.point,
-            verdict=_VERDICTS[result.status],
-            claim=Claim(
-                result.status,
-                sdp.report(result.value),
-                result.iterations,
-                f"{result.message} {reason}".strip(),
-            ),
-            seconds={"compile": compiled, "solve": watch.spent},
-            history=tuple(asdict(record) for record in result.history),
-        )
+        chosen = {"interior": (True, False), "descent": (False, True), "general": (False, False)}
+        auto = (False, False) if on_edges else (None, None)
+        interior, descent = chosen.get(self._engine(), auto)
+        result = solve_factored(sdp, self._options(progress), start, interior, descent)
+        return _outcome(result, result.point, sdp.report(result.value), reason, watch)
 
     def _options(self, progress: Progress | None) -> Options:
         """Uniform options, and our own in their place."""
@@ -250,6 +229,18 @@ class LowRank(Solver):
         if self.max_iter is not None:
             uniform["max_iter"] = self.max_iter
         return Options(**uniform | own)
+
+
+def _outcome(result: Result, point: Point, value: float, reason: str, watch: Deadline) -> Outcome:
+    """What an engine found, and why it was that one."""
+    message = f"{result.message} {reason}".strip()
+    return Outcome(
+        point=point,
+        verdict=_VERDICTS[result.status],
+        claim=Claim(result.status, value, result.iterations, message),
+        seconds={"solve": watch.spent},
+        history=tuple(asdict(record) for record in result.history),
+    )
 
 
 def _post(sdp: SDP, form: EdgeForm, R: Array, weights: Array) -> None:

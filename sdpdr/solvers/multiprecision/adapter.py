@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, inf, log2
@@ -12,16 +11,20 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, NotAcceptedError
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.base import Outcome, Progress, Solver, printing
 from sdpdr.solvers.equality import equality_rows_of_both
 
 if TYPE_CHECKING:
-    from sdpdr.solvers.multiprecision.engine import Options, Run
+    from sdpdr.solvers.multiprecision.engine import PreciseOptions, PreciseRun
 
 # Sizes that take minutes rather than hours.
 MAX_ORDER, MAX_ROWS = 200, 1500
 # Well-posed programs take twenty or thirty; ill-posed ones are why there is such a solver.
 _ITERATIONS = 500
+_LINE = (
+    "{iteration:4d}  {value: .15g}  {dual: .15g}  mu {mu:.1e}  errors "
+    "{primal_error:.1e} {dual_error:.1e}  {seconds:.1f} s"
+)
 _VERDICTS = {
     "solved": Verdict.SOLVED,
     "stuck": Verdict.INACCURATE,
@@ -93,6 +96,7 @@ class Multiprecision(Solver):
     by_name_only: ClassVar[bool] = True
     is_last_resort: ClassVar[bool] = True
     as_stored: ClassVar[bool] = True
+    limits: ClassVar[Mapping[str, str]] = {"max_iter": "max_iter", "time_limit": "time_limit"}
 
     bits: int | None = None
 
@@ -122,7 +126,8 @@ class Multiprecision(Solver):
         from sdpdr.solvers.multiprecision.engine import run
 
         watch = Deadline()
-        found = run(sdp, self._asked(), self._follow(progress))
+        follow = printing(_LINE, progress) if self.verbose else progress
+        found = run(sdp, self._asked(), follow)
         seconds = {"solve": watch.spent}
         value = float(found.primal.mid()) if found.primal.is_finite() else None
         if value is not None and sdp.maximize:
@@ -133,40 +138,19 @@ class Multiprecision(Solver):
     def _bits(self) -> int:
         return self.bits or default_bits(self.tol)
 
-    def _asked(self) -> Options:
-        from sdpdr.solvers.multiprecision.engine import Options
+    def _asked(self) -> PreciseOptions:
+        from sdpdr.solvers.multiprecision.engine import PreciseOptions
 
-        tol = self.tolerances().get("tol", 1e-15)
-        given: dict[str, Any] = {
-            "tol": tol,
+        defaults = {
+            "tol": 1e-15,
             "bits": self._bits(),
-            "max_iter": _ITERATIONS if self.max_iter is None else self.max_iter,
-            "time_limit": inf if self.time_limit is None else self.time_limit,
+            "max_iter": _ITERATIONS,
+            "time_limit": inf,
         }
-        unknown = set(self.options) - set(given)
-        if unknown:
-            raise DataError(
-                f"solver 'multiprecision' has no option {sorted(unknown)[0]!r}; it has "
-                f"{', '.join(given)}."
-            )
-        return Options(max_rows=MAX_ROWS, **given | dict(self.options))
-
-    def _follow(self, progress: Progress | None) -> Progress | None:
-        if not self.verbose:
-            return progress
-
-        def follow(record: Mapping[str, Any]) -> None:
-            sys.stdout.write(
-                "{iteration:4d}  {value: .15g}  {dual: .15g}  mu {mu:.1e}  errors "
-                "{primal_error:.1e} {dual_error:.1e}  {seconds:.1f} s\n".format(**record)
-            )
-            if progress is not None:
-                progress(record)
-
-        return follow
+        return PreciseOptions(max_rows=MAX_ROWS, **self.known_options(defaults))
 
 
-def _words(found: Run, bits: int) -> str:
+def _words(found: PreciseRun, bits: int) -> str:
     words = [found.words] if found.words else []
     if found.primal.is_finite():
         words.append(
@@ -264,12 +248,12 @@ def reference(
     refusal = Multiprecision().accepts(sdp)
     if refusal:
         raise NotAcceptedError(f"no reference for this program: {refusal}")
-    from sdpdr.solvers.multiprecision.engine import Options, run
+    from sdpdr.solvers.multiprecision.engine import PreciseOptions, run
 
     tol = 10.0**-digits
     limits = {"max_iter": max_iter, "time_limit": time_limit}
     given: dict[str, Any] = {name: x for name, x in limits.items() if x is not None}
-    options = replace(Options(tol, bits or default_bits(tol), MAX_ROWS), **given)
+    options = replace(PreciseOptions(tol, bits or default_bits(tol), MAX_ROWS), **given)
     found = run(sdp, options)
     return Reference(
         found.ending,

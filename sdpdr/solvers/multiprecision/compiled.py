@@ -10,11 +10,11 @@ from itertools import starmap
 from flint import arb, arb_mat, fmpq
 
 from sdpdr.solvers.multiprecision.arithmetic import Vector, dot
-from sdpdr.solvers.multiprecision.exact import Block, Column, ExactProgram, Symmetric
+from sdpdr.solvers.multiprecision.exact import Column, ExactBlock, ExactProgram, Symmetric
 
 
 @dataclass(frozen=True, eq=False)
-class Sparse:
+class PreciseSparse:
     """A symmetric matrix by its upper triangle.
 
     Attributes
@@ -33,7 +33,7 @@ class Sparse:
     flat: list[int]
 
     @classmethod
-    def of(cls, order: int, matrix: Symmetric) -> Sparse:
+    def of(cls, order: int, matrix: Symmetric) -> PreciseSparse:
         """Round exact entries to the working precision."""
         places = tuple(matrix)
         values = [number(x) for x in matrix.values()]
@@ -55,18 +55,18 @@ class Cone:
     """A matrix variable with its data: cost C and the matrices A_i of those rows that have one."""
 
     order: int
-    cost: Sparse
-    rows: Mapping[int, Sparse]
+    cost: PreciseSparse
+    rows: Mapping[int, PreciseSparse]
 
     @classmethod
-    def of(cls, block: Block, number_of: Mapping[int, int]) -> Cone:
+    def of(cls, block: ExactBlock, number_of: Mapping[int, int]) -> Cone:
         """Round a block of an exact program, with its rows numbered anew."""
         rows = {
-            number_of[row]: Sparse.of(block.order, matrix)
+            number_of[row]: PreciseSparse.of(block.order, matrix)
             for row, matrix in block.matrices.items()
             if row in number_of
         }
-        return cls(block.order, Sparse.of(block.order, block.matrices.get(0, {})), rows)
+        return cls(block.order, PreciseSparse.of(block.order, block.matrices.get(0, {})), rows)
 
     def adjoint(self, y: Sequence[arb], *, cost: int = 0) -> arb_mat:
         """The matrix cost C + sum_i y_i A_i, where ``cost`` is 0 or 1."""

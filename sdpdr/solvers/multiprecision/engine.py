@@ -32,8 +32,8 @@ from sdpdr.solvers.multiprecision.compiled import compiled, number
 from sdpdr.solvers.multiprecision.dependence import contradiction, free_equations, independent_rows
 from sdpdr.solvers.multiprecision.exact import exact_program, rational
 from sdpdr.solvers.multiprecision.faces import Confined, confined
-from sdpdr.solvers.multiprecision.iterate import Iterate, Measure
-from sdpdr.solvers.multiprecision.method import Search, Stuck
+from sdpdr.solvers.multiprecision.iterate import Measure, PreciseIterate
+from sdpdr.solvers.multiprecision.method import PreciseSearch, Stuck
 from sdpdr.solvers.multiprecision.rays import infeasibility_ray, is_inside, unbounded_ray
 
 Report = Callable[[Mapping[str, Any]], None]
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @dataclass(frozen=True)
-class Options:
+class PreciseOptions:
     """When to stop, and in which precision to compute.
 
     Attributes
@@ -79,7 +79,7 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class PreciseRun:
     """What came out.
 
     Attributes
@@ -128,13 +128,13 @@ class _OutOfTime(Exception):
     """The time limit was reached, between or within iterations."""
 
 
-def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
+def run(sdp: SDP, options: PreciseOptions, report: Report | None = None) -> PreciseRun:
     """Solve a program as it is stored.
 
     Parameters
     ----------
     sdp : SDP
-    options : Options
+    options : PreciseOptions
     report : callable, optional
         Given a mapping for every iteration.
     """
@@ -156,7 +156,9 @@ def run(sdp: SDP, options: Options, report: Report | None = None) -> Run:
         _TURN.release()
 
 
-def _answered(sdp: SDP, options: Options, report: Report | None, deadline: Deadline) -> Run:
+def _answered(
+    sdp: SDP, options: PreciseOptions, report: Report | None, deadline: Deadline
+) -> PreciseRun:
     """What is found of the program itself, or of its dual where that is as good."""
     engine = _Engine(sdp, options, report, deadline)
     found = engine.run()
@@ -168,7 +170,7 @@ def _answered(sdp: SDP, options: Options, report: Report | None, deadline: Deadl
     return _Engine(sdp, options, report, deadline, itself=True).run()
 
 
-def _from_a_point(sdp: SDP, found: Run, flat: Run) -> Run:
+def _from_a_point(sdp: SDP, found: PreciseRun, flat: PreciseRun) -> PreciseRun:
     """A direction without end, and what came of the search for a point to begin from."""
     if flat.ending == "infeasible":
         value = _worst(sdp)
@@ -186,16 +188,16 @@ def _worst(sdp: SDP) -> arb:
     return arb("-inf" if sdp.maximize else "inf")
 
 
-def _nothing(ending: str, words: str) -> Run:
+def _nothing(ending: str, words: str) -> PreciseRun:
     nan = arb("nan")
-    return Run(ending, words, Point(), nan, nan, inf, inf, 0, ())
+    return PreciseRun(ending, words, Point(), nan, nan, inf, inf, 0, ())
 
 
 class _Engine:
     def __init__(
         self,
         sdp: SDP,
-        options: Options,
+        options: PreciseOptions,
         report: Report | None,
         deadline: Deadline,
         *,
@@ -205,9 +207,9 @@ class _Engine:
         self.itself = itself
         self.history: list[Mapping[str, Any]] = []
         self.scale = arb(0)
-        self.search: Search | None = None
+        self.search: PreciseSearch | None = None
 
-    def is_telling(self, found: Run) -> bool:
+    def is_telling(self, found: PreciseRun) -> bool:
         """Whether what was found of the dual, if that was solved, is true of the program."""
         if found.ending not in ("solved", "dual infeasible") or not self.layout.is_dual:
             return True
@@ -217,7 +219,7 @@ class _Engine:
         # those of the rows that expose it.
         return found.ending == "solved" and self.search is not None and is_inside(self.search)
 
-    def run(self) -> Run:
+    def run(self) -> PreciseRun:
         """Set up, and iterate."""
         try:
             self._set_up()
@@ -226,7 +228,7 @@ class _Engine:
             if not self.bounded:
                 return self._falling()
             program = compiled(self.face.program, self.kept, self.kept_free)
-            self.search = Search(program, self._pause)
+            self.search = PreciseSearch(program, self._pause)
             return self._iterate(self.search)
         except _OutOfTime:
             return self._ended("time limit", "", self.search)
@@ -247,7 +249,7 @@ class _Engine:
         self.equations = free_equations(self.face.program)
         self.kept_free, self.bounded = independent_rows(self.equations, self._pause)
 
-    def _contradicted(self) -> Run:
+    def _contradicted(self) -> PreciseRun:
         """Rows that no matrices can meet, on the faces that other rows confine them to."""
         whose = " of the dual" if self.layout.is_dual else ""
         words = f"The rows{whose} contradict each other, whatever the matrices."
@@ -257,7 +259,7 @@ class _Engine:
         y = contradiction(self.face.program, self.kept)
         return self._with_ray(words, y=np.array([-to_float(x) for x in y]))
 
-    def _falling(self) -> Run:
+    def _falling(self) -> PreciseRun:
         """Free scalars that change the cost and nothing else."""
         whose = " of the dual" if self.layout.is_dual else ""
         words = f"Free scalars{whose} change the cost and nothing else."
@@ -269,7 +271,7 @@ class _Engine:
         plus = [arb(0)] * len(self.face.program.positive)
         return self._with_ray(words, values=self._values(zeros, plus, free))
 
-    def _iterate(self, search: Search) -> Run:
+    def _iterate(self, search: PreciseSearch) -> PreciseRun:
         now = search.measure()
         self.scale = (abs(now.primal) + now.mu * search.program.degree).mid()
         for iteration in range(self.options.max_iter + 1):
@@ -307,7 +309,7 @@ class _Engine:
         if self.deadline.is_over():
             raise _OutOfTime
 
-    def _record(self, iteration: int, now: Measure, search: Search) -> None:
+    def _record(self, iteration: int, now: Measure, search: PreciseSearch) -> None:
         primal, dual = self._sides(now)
         entry = {
             "iteration": iteration,
@@ -331,17 +333,17 @@ class _Engine:
             sides = (-sides[1], -sides[0])
         return (-sides[0], -sides[1]) if self.sdp.maximize else sides
 
-    def _ended(self, ending: str, words: str, search: Search | None) -> Run:
+    def _ended(self, ending: str, words: str, search: PreciseSearch | None) -> PreciseRun:
         if search is None:
             return _nothing(ending, words)
         now, count, history = search.measure(), len(self.history) - 1, tuple(self.history)
         point, sides = self._point(search.iterate), self._sides(now)
         error = max(now.primal_error, now.dual_error)
-        return Run(ending, words, point, *sides, now.gap, error, count, history)
+        return PreciseRun(ending, words, point, *sides, now.gap, error, count, history)
 
     # -- the way back ---------------------------------------------------------------------------
 
-    def _point(self, at: Iterate) -> Point:
+    def _point(self, at: PreciseIterate) -> Point:
         reduced = self.layout.reduced
         point = self.layout.read(self._found(at), self._multipliers(at.y), spread)
         return reduced.lift(Point(point.values, complete_multipliers(reduced.sdp, point.duals)))
@@ -353,7 +355,7 @@ class _Engine:
         values: Mapping[str, Array] | None = None,
         y: Array | None = None,
         iterations: int = 0,
-    ) -> Run:
+    ) -> PreciseRun:
         """What a ray proves of the program given: values or multipliers, by which half is there.
 
         A dual without a point, or a direction without end, is all that values prove.
@@ -367,9 +369,9 @@ class _Engine:
         else:
             ending, value, point = "infeasible", _worst(self.sdp), Point({}, whole.duals)
         history = tuple(self.history)
-        return Run(ending, words, point, value, value, 0.0, 0.0, iterations, history)
+        return PreciseRun(ending, words, point, value, value, 0.0, 0.0, iterations, history)
 
-    def _found(self, at: Iterate) -> dict[str, Array]:
+    def _found(self, at: PreciseIterate) -> dict[str, Array]:
         free = dict(zip(self.kept_free, at.free, strict=True))
         return self._values(at.x, at.x_plus, free)
 

@@ -32,7 +32,7 @@ Column = Mapping[int, fmpq]
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ExactBlock:
     """A matrix variable: its order, and the symmetric matrices of the cost and of the rows."""
 
     order: int
@@ -45,14 +45,14 @@ class ExactProgram:
 
     Attributes
     ----------
-    blocks : tuple of Block
+    blocks : tuple of ExactBlock
     positive, free : tuple of mapping from row to coefficient
         Columns of the scalars, the cost among them as row 0.
     rhs : tuple of fmpq
         Of rows 1, ..., m.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ExactBlock, ...]
     positive: tuple[Column, ...]
     free: tuple[Column, ...]
     rhs: tuple[fmpq, ...]
@@ -111,13 +111,13 @@ def exact_program(
     (5, [3], 2)
     """
     orders = inequalities or {}
-    blocks: list[Block] = []
+    blocks: list[ExactBlock] = []
     positive: list[Column] = []
     free: list[Column] = []
     for v in equality.variables:
         pause()
         if isinstance(v, PsdVariable):
-            blocks.append(Block(v.n, _matrices(equality, v, orders)))
+            blocks.append(ExactBlock(v.n, _matrices(equality, v, orders)))
             continue
         columns: list[dict[int, fmpq]] = [{} for _ in range(v.size)]
         for row, i, value in _vectors(equality, v, orders):

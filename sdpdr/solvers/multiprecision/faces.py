@@ -24,7 +24,7 @@ from flint import fmpq, fmpq_mat
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.exact import range_of
-from sdpdr.solvers.multiprecision.exact import Block, ExactProgram, Symmetric, rational
+from sdpdr.solvers.multiprecision.exact import ExactBlock, ExactProgram, Symmetric, rational
 
 # Rows with more support are not looked at: elimination in fractions takes its third power.
 _LARGEST = 200
@@ -142,7 +142,7 @@ def _on_face(
     for row, matrix in block.matrices.items():
         pause()
         matrices[row] = _congruence(matrix, lines)
-    smaller = Block(basis.ncols(), {row: a for row, a in matrices.items() if a})
+    smaller = ExactBlock(basis.ncols(), {row: a for row, a in matrices.items() if a})
     blocks, bases = list(found.program.blocks), list(found.bases)
     blocks[k], bases[k] = smaller, basis if before is None else before * basis
     program = replace(found.program, blocks=tuple(blocks))

@@ -20,7 +20,7 @@ from sdpdr.solvers.multiprecision.compiled import Compiled, combine, transposed
 
 
 @dataclass(frozen=True, eq=False)
-class Iterate:
+class PreciseIterate:
     """Primal X, x, f and dual y, S, s."""
 
     x: tuple[arb_mat, ...]
@@ -73,7 +73,7 @@ class Measure:
         return value if value > 0 else arb(1)
 
 
-def start(program: Compiled) -> Iterate:
+def start(program: Compiled) -> PreciseIterate:
     """Multiples of the identity, by the rule of SDPT3; y and the free scalars are zero."""
     rows = _row_sizes(program)
     reach = max(
@@ -92,7 +92,7 @@ def start(program: Compiled) -> Iterate:
     x_plus = [arb(max(10.0, reach))] * count
     s_plus = [arb(max(10.0, *costs, *entries))] * count if count else []
     zero = arb(0)
-    return Iterate(
+    return PreciseIterate(
         tuple(xs), tuple(ss), x_plus, s_plus, [zero] * len(program.free), [zero] * len(program.rhs)
     )
 
@@ -123,7 +123,7 @@ def images(program: Compiled, x: Sequence[arb_mat], x_plus: Vector) -> Vector:
     return total
 
 
-def residual(program: Compiled, at: Iterate) -> Residual:
+def residual(program: Compiled, at: PreciseIterate) -> Residual:
     """What an iterate lacks of feasibility, on both sides."""
     reached = images(program, at.x, at.x_plus)
     by_free = combine(program.free, at.free, len(program.rhs))
@@ -141,13 +141,13 @@ def residual(program: Compiled, at: Iterate) -> Residual:
     return Residual(rows, cones, positive, free)
 
 
-def complementarity(at: Iterate) -> arb:
+def complementarity(at: PreciseIterate) -> arb:
     """<X, S> + x's."""
     parts = [inner(x, s) for x, s in zip(at.x, at.s, strict=True)]
     return sum(parts, dot(at.x_plus, at.s_plus)).mid()
 
 
-def measure(program: Compiled, at: Iterate, lack: Residual) -> Measure:
+def measure(program: Compiled, at: PreciseIterate, lack: Residual) -> Measure:
     """Objectives, residuals and complementarity."""
     primal = dot(program.positive_cost, at.x_plus) + dot(program.free_cost, at.free)
     for cone, x in zip(program.cones, at.x, strict=True):
@@ -168,7 +168,7 @@ def _beside(error: arb, size: arb) -> float:
     return to_float(error / size if size > 0 else error)
 
 
-def moved(at: Iterate, direction: Iterate, primal: arb, dual: arb) -> Iterate:
+def moved(at: PreciseIterate, direction: PreciseIterate, primal: arb, dual: arb) -> PreciseIterate:
     """An iterate after steps of the lengths given."""
 
     def vectors(a: Vector, b: Vector, length: arb) -> Vector:

@@ -39,8 +39,8 @@ from sdpdr.solvers.multiprecision.arithmetic import (
 )
 from sdpdr.solvers.multiprecision.compiled import Compiled, transposed
 from sdpdr.solvers.multiprecision.iterate import (
-    Iterate,
     Measure,
+    PreciseIterate,
     complementarity,
     images,
     measure,
@@ -68,7 +68,7 @@ class Stuck(Exception):
 
 
 @dataclass(eq=False)
-class Search:
+class PreciseSearch:
     """The state of the method; `prepare` and `advance` in turn make an iteration.
 
     Parameters
@@ -135,7 +135,7 @@ class Search:
         found = self.measure()
         return max(found.primal_error, found.dual_error) < 1e-20
 
-    def _move(self, direction: Iterate, primal: float, dual: float) -> None:
+    def _move(self, direction: PreciseIterate, primal: float, dual: float) -> None:
         """Go along the direction, and back where rounding led out of the cones."""
         for _ in range(20):
             self.pause()
@@ -152,7 +152,7 @@ class Search:
             return
         raise Stuck("no step keeps the matrices positive definite")
 
-    def _factors(self, at: Iterate) -> Factors:
+    def _factors(self, at: PreciseIterate) -> Factors:
         x: list[arb_mat] = []
         s: list[arb_mat] = []
         for found, matrices in ((x, at.x), (s, at.s)):
@@ -167,7 +167,7 @@ class Search:
         inverses = tuple(symmetric(product(p.transpose(), p)) for p in s)
         return Factors(tuple(x), tuple(s), inverses)
 
-    def _direction(self, target: arb, predictor: Iterate | None) -> Iterate:
+    def _direction(self, target: arb, predictor: PreciseIterate | None) -> PreciseIterate:
         """The direction to complementarity ``target``, with the predictor's second-order term."""
         program, now, lack = self.program, self.iterate, self.residual
         base = []
@@ -203,9 +203,9 @@ class Search:
                 base_plus, now.x_plus, pushed_plus, now.s_plus, strict=True
             )
         ]
-        return Iterate(tuple(dx), tuple(ds), dx_plus, ds_plus, dfree, dy)
+        return PreciseIterate(tuple(dx), tuple(ds), dx_plus, ds_plus, dfree, dy)
 
-    def _lengths(self, direction: Iterate) -> tuple[float, float]:
+    def _lengths(self, direction: PreciseIterate) -> tuple[float, float]:
         """How far primal and dual may go until they leave the cones; at most 1e3."""
         now = self.iterate
         limits = []

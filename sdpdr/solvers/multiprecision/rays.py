@@ -27,11 +27,11 @@ from sdpdr.solvers.multiprecision.arithmetic import (
     symmetric,
 )
 from sdpdr.solvers.multiprecision.compiled import Compiled, combine, transposed
-from sdpdr.solvers.multiprecision.iterate import Iterate, images
-from sdpdr.solvers.multiprecision.method import Search, solved
+from sdpdr.solvers.multiprecision.iterate import PreciseIterate, images
+from sdpdr.solvers.multiprecision.method import PreciseSearch, solved
 
 
-def infeasibility_ray(search: Search) -> Vector | None:
+def infeasibility_ray(search: PreciseSearch) -> Vector | None:
     """A y that proves that there is no feasible point, scaled to b'y = 1; None if not found."""
     program, y = search.program, search.iterate.y
     if program.free:
@@ -59,7 +59,7 @@ def infeasibility_ray(search: Search) -> Vector | None:
     return [(a / gain).mid() for a in y]
 
 
-def unbounded_ray(search: Search) -> Iterate | None:
+def unbounded_ray(search: PreciseSearch) -> PreciseIterate | None:
     """A direction of negative cost that changes no row, scaled to cost -1; None if not found."""
     program, now = search.program, search.iterate
     if not _cost(program, now.x, now.x_plus, now.free) < 0:
@@ -94,7 +94,7 @@ def unbounded_ray(search: Search) -> Iterate | None:
     )
 
 
-def is_inside(search: Search) -> bool:
+def is_inside(search: PreciseSearch) -> bool:
     """Whether the multipliers leave slacks in the interior of the cones, by half of the bits."""
     program, minus = search.program, [-a for a in search.iterate.y]
     pulled = transposed(program.positive, minus)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from flint import arb, arb_mat
 
 from sdpdr.solvers.multiprecision.arithmetic import Vector, product, symmetric
-from sdpdr.solvers.multiprecision.compiled import Compiled, Cone, Sparse
+from sdpdr.solvers.multiprecision.compiled import Compiled, Cone, PreciseSparse
 
 Table = list[Vector]
 # How many multiplications inside a product of matrices take as long as one through Python.
@@ -73,7 +73,7 @@ def _add_cone(
             table[min(row, other)][max(row, other)] = value.mid()
 
 
-def _is_sparse(matrix: Sparse, n: int, places: int) -> bool:
+def _is_sparse(matrix: PreciseSparse, n: int, places: int) -> bool:
     """Whether entries one by one cost less, as far as multiplications tell."""
     full = sum(1 if i == j else 2 for i, j in matrix.places)
     support = len(matrix.support)
@@ -86,7 +86,7 @@ def _is_sparse(matrix: Sparse, n: int, places: int) -> bool:
 class _Entries(dict[int, arb]):
     """Entries of the symmetric part of X A S^{-1}, found as they are asked for."""
 
-    def __init__(self, matrix: Sparse, n: int, x: Table, inverse: Table) -> None:
+    def __init__(self, matrix: PreciseSparse, n: int, x: Table, inverse: Table) -> None:
         super().__init__()
         self._n = n
         half = arb(0.5)
@@ -106,7 +106,7 @@ class _Entries(dict[int, arb]):
         return self[place]
 
 
-def _by_products(matrix: Sparse, n: int, x: Table, inverse: Table) -> Vector:
+def _by_products(matrix: PreciseSparse, n: int, x: Table, inverse: Table) -> Vector:
     """All entries of the symmetric part of X A S^{-1}."""
     support = matrix.support
     position = {k: p for p, k in enumerate(support)}

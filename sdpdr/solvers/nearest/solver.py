@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
@@ -55,15 +54,12 @@ class Nearest(Solver):
     def run(self, sdp: SDP, progress: Progress | None = None) -> Outcome:
         """Solve the program as it stands."""
         deadline = Deadline(self.time_limit)
-        unknown = set(self.options) - {"tol"}
-        if unknown:
-            raise DataError(f"solver 'nearest' has no option {sorted(unknown)[0]!r}; it has 'tol'.")
-        tol = {"tol": 1e-10, **self.tolerances(), **self.options}["tol"]
+        tol = self.known_options({"tol": 1e-10})["tol"]
+        most = _ITERATIONS if self.max_iter is None else self.max_iter
         program = sdp.remembered(nearest_program)
         if isinstance(program, str):
             return Outcome(Point(), Verdict.FAILED, Claim("not accepted", message=program))
         compiled = deadline.spent
-        most = _ITERATIONS if self.max_iter is None else self.max_iter
         verdict, at, count = minimized(program, tol, most, deadline, progress)
         seconds = {"compile": compiled, "solve": deadline.spent - compiled}
         value = sdp.constant + program.value(at.x)

@@ -29,11 +29,11 @@ from sdpdr.reduce.chordal_pattern import Trees, find_trees, long_rows
 from sdpdr.reduce.face import Face
 from sdpdr.solvers.lowrank.descent.spheres import reason
 from sdpdr.solvers.lowrank.edge import form as edges
-from sdpdr.solvers.lowrank.edge.effort import Effort, effort
+from sdpdr.solvers.lowrank.edge.effort import EdgeEffort, effort
 from sdpdr.solvers.lowrank.frame import MAX_FILL
 from sdpdr.solvers.lowrank.general.compile import compile_problem, why_not
 from sdpdr.solvers.lowrank.general.parts import stay_forms
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.interior.matrix import (
     INTERIOR_RANK,
     InteriorWork,
@@ -171,7 +171,7 @@ class Structure:
         return (*counts, *(svec_size(lmi.order) for lmi in self.sdp.lmis))
 
     @cached_property
-    def effort(self) -> Effort:
+    def effort(self) -> EdgeEffort:
         """What an edge program has before it at the rank of its answer; of no other program."""
         return effort(edges.edge_form(self.sdp).program)
 
@@ -194,7 +194,7 @@ class Structure:
         return self._factored is not None and bool(reason(self._factored))
 
     @cached_property
-    def _factored(self) -> Problem | None:
+    def _factored(self) -> FactorProblem | None:
         """The program over factors; None where it has none, is one of edges, or has much data."""
         if self.is_edge_program or not self.kept <= LARGEST_DATA or why_not(self.sdp) is not None:
             return None

@@ -24,16 +24,17 @@ from sdpdr.solvers.lowrank.descent.least import least_multipliers, leave_a_choic
 from sdpdr.solvers.lowrank.descent.low_end import low_end, spectral
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Minimizer
-from sdpdr.solvers.lowrank.general import verdict as refute
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
-from sdpdr.solvers.lowrank.general.search import Search, first_penalty
+from sdpdr.solvers.lowrank.general.search import FactorSearch, first_penalty
 from sdpdr.solvers.lowrank.general.verdict import (
-    Verdict,
+    FactorVerdict,
+    Unknowns,
     judge,
     judge_as_it_is,
+    refuted,
     scale_of,
     violation,
 )
@@ -64,31 +65,26 @@ _EXACT = 4000
 _SHARES = 2.5, 1.5
 
 
-def first_share(problem: Problem) -> float:
+def first_share(problem: FactorProblem) -> float:
     """How many columns to begin with, over the logarithm of the order."""
     return _SHARES[1] if Spheres(problem).free.any() else _SHARES[0]
 
 
-def descend(
-    search: Search, layout: Layout, vector: Array, multipliers: Array
-) -> tuple[Layout, Array, Array] | None:
+def descend(search: FactorSearch, first: Unknowns) -> Unknowns | None:
     """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
         Verdicts are left in it, good or not.
-    layout : Layout
-    vector : array
-    multipliers : array of shape (m,)
-        Those of a start, zero where there is none.
+    first : Unknowns
     """
-    if multipliers.any():
-        given = judge_as_it_is(layout, vector, multipliers, search.options.seed)
+    if first.multipliers.any():
+        given = judge_as_it_is(first, search.options.seed)
         if search.settles(given, always=True):
             return None
     descent = _Descent(search)
-    return None if descent.run(layout, vector, multipliers) else descent.reached
+    return None if descent.run(first) else descent.reached
 
 
 class _Descent:
@@ -96,30 +92,30 @@ class _Descent:
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
 
     Attributes
     ----------
-    reached : tuple of (Layout, vector, multipliers)
+    reached : Unknowns
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: FactorSearch) -> None:
         self.search, self.options = search, search.options
         self.spheres, self.minimizer = Spheres(search.problem), Minimizer(search.inner)
         self.priced = bool(self.spheres.free.any())
         # Where rows are believed to leave a choice, and the round before columns beyond a gap went.
         self.choice = self.priced
-        self.before: tuple[SphereLocal, Verdict] | None = None
+        self.before: tuple[SphereLocal, FactorVerdict] | None = None
 
-    def run(self, layout: Layout, vector: Array, multipliers: Array) -> bool:
+    def run(self, first: Unknowns) -> bool:
         """Minimise, judge, and change prices or columns, until what is found is good enough."""
-        local = self._first(layout, vector, multipliers)
+        local = self._first(first)
         accuracy, last = _FIRST, self.options.tol
         away, best, patience = np.inf, np.inf, _PATIENCE
         for _ in range(_ROUNDS):
             local, verdict = self._judged(self.minimizer.minimize(local, accuracy))
             local, verdict = self._with_or_without(local, verdict)
-            self.reached = verdict.layout, verdict.vector, verdict.multipliers
+            self.reached: Unknowns = verdict
             error = max(verdict.stationarity, verdict.infeasibility, verdict.products)
             stopped = self.search.journal.exhausted
             # A proof costs factorizations: it is left until nothing speaks against it.
@@ -149,7 +145,8 @@ class _Descent:
             accuracy = max(floor, min(accuracy, _NEXT * max(error, floor)))
         return False
 
-    def _first(self, layout: Layout, vector: Array, multipliers: Array) -> SphereLocal:
+    def _first(self, first: Unknowns) -> SphereLocal:
+        layout, vector, multipliers = first.layout, first.vector, first.multipliers
         if not self.priced:
             return self._function(layout, multipliers, 1.0).at(vector)
         if self.search.start is None:
@@ -160,15 +157,15 @@ class _Descent:
     def _function(self, layout: Layout, multipliers: Array, penalty: float) -> SphereLagrangian:
         return SphereLagrangian(layout, multipliers, penalty, self.spheres)
 
-    def _is_refuted(self, local: SphereLocal, verdict: Verdict) -> bool:
+    def _is_refuted(self, local: SphereLocal, verdict: FactorVerdict) -> bool:
         """Whether there is no feasible point, or no limit; the search is told."""
-        found = refute.refuted(local) if self.priced else None
+        found = refuted(local) if self.priced else None
         if found is not None and not self.search.settles(verdict):
             self.search.ending = found
         return found is not None
 
     def _next(
-        self, local: SphereLocal, verdict: Verdict, before: float, closer: bool
+        self, local: SphereLocal, verdict: FactorVerdict, before: float, closer: bool
     ) -> SphereLocal:
         """The next function: multipliers as estimated, columns and prices as they have to be."""
         layout, vector = local.function.layout, local.vector
@@ -181,7 +178,7 @@ class _Descent:
             penalty = min(_FACTOR * penalty, _LARGEST)
         return self._function(layout, local.estimate, penalty).at(vector)
 
-    def _judged(self, local: SphereLocal) -> tuple[SphereLocal, Verdict]:
+    def _judged(self, local: SphereLocal) -> tuple[SphereLocal, FactorVerdict]:
         """A verdict on a point; its multipliers are those of least size where these do better."""
         verdict = self._judge(local)
         function = local.function
@@ -189,7 +186,7 @@ class _Descent:
             return local, verdict
         journal, goal = self.search.journal, max(verdict.infeasibility, self.options.tol)
         least, products = least_multipliers(
-            local, self.minimizer.jacobians, _SHARPER * goal, journal.late
+            local, self.search.inner.jacobians, _SHARPER * goal, journal.late
         )
         journal.products += products
         before = least - function.penalty * local.excess
@@ -200,7 +197,9 @@ class _Descent:
     def _have_choice(self, local: SphereLocal) -> bool:
         return self.choice and leave_a_choice(local.function.layout)
 
-    def _with_or_without(self, local: SphereLocal, verdict: Verdict) -> tuple[SphereLocal, Verdict]:
+    def _with_or_without(
+        self, local: SphereLocal, verdict: FactorVerdict
+    ) -> tuple[SphereLocal, FactorVerdict]:
         """The round, or the one before columns beyond a gap went, if rows missed them."""
         before, self.before = self.before, None
         if before is None or verdict.infeasibility < _CLOSER * before[1].infeasibility:
@@ -208,11 +207,11 @@ class _Descent:
         self.choice = False
         return before
 
-    def _is_negative(self, verdict: Verdict) -> bool:
+    def _is_negative(self, verdict: FactorVerdict) -> bool:
         return verdict.negativity > max(_NEGATIVE * verdict.stationarity, self.options.tol)
 
     def _other_rank(
-        self, local: SphereLocal, verdict: Verdict, closer: bool
+        self, local: SphereLocal, verdict: FactorVerdict, closer: bool
     ) -> tuple[Layout, Array, str] | None:
         """The point with more columns, or with fewer; None where those it has are right."""
         choice = self._have_choice(local)
@@ -227,17 +226,17 @@ class _Descent:
         self.before = None if parted is None else (local, verdict)
         return parted or shrunk(local, share)
 
-    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> Verdict:
+    def _judge(self, local: SphereLocal, *, exactly: bool = False) -> FactorVerdict:
         """The errors of a point, with multipliers of spheres raised so that they prove a bound."""
 
-        def look(slack: Slack, face: Array, factor: Array) -> tuple[Array, Array]:
+        def look(slack: DualSlack, face: Array, factor: Array) -> tuple[Array, Array]:
             return low_end(slack, face, factor, _DIRECTIONS, self.options.seed)
 
         exactly = exactly and max(b.n for b in self.search.problem.blocks) <= _EXACT
         verdict = judge(local, self.options.seed, look=None if exactly else look)
         return replace(verdict, multipliers=self._lifted(local, verdict))
 
-    def _lifted(self, local: SphereLocal, verdict: Verdict) -> Array:
+    def _lifted(self, local: SphereLocal, verdict: FactorVerdict) -> Array:
         """Multipliers raised by what the dual slacks are seen to lack, and a little more.
 
         Ritz values do not lie below eigenvalues.

@@ -29,7 +29,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, SphereLocal
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.verdict import stationarity
 
 _MOST_PRODUCTS = 300
@@ -115,7 +115,7 @@ def least_multipliers(
     return found.estimate, count
 
 
-def _squared_sizes(problem: Problem) -> Array:
+def _squared_sizes(problem: FactorProblem) -> Array:
     """Squared Frobenius norms of the matrices of every row."""
     total = np.asarray(problem.free[1:].multiply(problem.free[1:]).sum(axis=1)).ravel()
     for block in problem.blocks:

@@ -19,7 +19,7 @@ import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.descent.spheres import Spheres
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.lowest import lowest
 
@@ -33,12 +33,14 @@ _NOTHING = 1e-6
 _BREAKDOWN = 1e-12
 
 
-def low_end(slack: Slack, face: Array, factor: Array, count: int, seed: int) -> tuple[Array, Array]:
+def low_end(
+    slack: DualSlack, face: Array, factor: Array, count: int, seed: int
+) -> tuple[Array, Array]:
     """Lowest eigenvalues of a dual slack, ascending, and their vectors, roughly.
 
     Parameters
     ----------
-    slack : Slack
+    slack : DualSlack
     face : array of shape (n, p)
         Orthonormal columns to leave out.
     factor : array of shape (n, r)
@@ -57,7 +59,7 @@ def low_end(slack: Slack, face: Array, factor: Array, count: int, seed: int) -> 
     Examples
     --------
     >>> none = np.zeros((0, 2))
-    >>> slack = Slack(np.diag([0.0, -2.0]), np.zeros(0), none, none)
+    >>> slack = DualSlack(np.diag([0.0, -2.0]), np.zeros(0), none, none)
     >>> low_end(slack, np.zeros((2, 0)), np.eye(2)[:, :1], 1, 0)[0]
     array([-2.])
     """
@@ -73,7 +75,7 @@ def low_end(slack: Slack, face: Array, factor: Array, count: int, seed: int) -> 
     return values[:count], space @ vectors[:, :count]
 
 
-def _beside(slack: Slack, basis: Array, count: int, seed: int) -> Array:
+def _beside(slack: DualSlack, basis: Array, count: int, seed: int) -> Array:
     """Ritz vectors of the lowest Ritz values on the complement of a basis."""
     n, steps = slack.n, min(_STEPS, slack.n - basis.shape[1] - 1, _MOST_NUMBERS // slack.n)
     vectors = np.zeros((max(steps, 2), n))
@@ -148,7 +150,5 @@ def spectral(layout: Layout, vector: Array, spheres: Spheres, seed: int) -> Arra
             added = columns + noise * factor if size > 0.0 else factor
         found.append(added)
     moved = layout.project(layout.join(found, free))
-    left = layout.values(moved)[1:]
-    square = float(left @ left)
-    fit = float(left @ problem.rhs) / square if square > 0.0 else 1.0
+    fit = problem.fit(layout.values(moved)[1:])
     return moved * np.sqrt(min(max(fit, 1e-6), 1e6))

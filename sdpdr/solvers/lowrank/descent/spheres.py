@@ -38,9 +38,9 @@ from numpy.typing import NDArray
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.walks import breadth
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout, Local
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class Spheres:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Spheres:
     array([False, False, False])
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: FactorProblem) -> None:
         self.blocks = [_groups(problem, k) for k in range(len(problem.blocks))]
         self.free: NDArray[np.bool_] = np.ones(problem.m, dtype=bool)
         for groups in self.blocks:
@@ -139,7 +139,7 @@ class Spheres:
         return layout.join([g.retracted(f) if g.rows.size else f for g, f in pairs], free)
 
 
-def _groups(problem: Problem, k: int) -> Groups:
+def _groups(problem: FactorProblem, k: int) -> Groups:
     block = problem.blocks[k]
     row, point, coefficient = _diagonal_rows(problem, k)
     taken = np.full(block.n, -1)
@@ -156,11 +156,11 @@ def _groups(problem: Problem, k: int) -> Groups:
     return Groups(rows, member, rhs / coefficient[first[kept]], rhs)
 
 
-def _diagonal_rows(problem: Problem, k: int) -> tuple[Index, Index, Array]:
+def _diagonal_rows(problem: FactorProblem, k: int) -> tuple[Index, Index, Array]:
     """Row, point and coefficient of rows that are a multiple of a partial trace, row by row."""
     block = problem.blocks[k]
     matrix = block.forms.matrix[1:].tocsr()
-    able = _stand_alone(problem, k) & problem.equal & (problem.rhs > 0.0)
+    able = problem.alone(k) & problem.equal & (problem.rhs > 0.0)
     if block.scalar or block.face.shape[1]:
         able[:] = False
     entries = matrix.tocoo()
@@ -180,16 +180,6 @@ def _diagonal_rows(problem: Problem, k: int) -> tuple[Index, Index, Array]:
     )
 
 
-def _stand_alone(problem: Problem, k: int) -> NDArray[np.bool_]:
-    """Rows that have no part but entries of the k-th block."""
-    alone = np.diff(problem.free[1:].tocsr().indptr) == 0
-    for place, block in enumerate(problem.blocks):
-        alone &= np.diff(block.forms.weights[1:].tocsr().indptr) == 0
-        if place != k:
-            alone &= np.diff(block.forms.matrix[1:].tocsr().indptr) == 0
-    return np.asarray(alone)
-
-
 # Order from which on fill matters, and the part of all points that are equally far from one where
 # little is left of sparsity once some are eliminated.
 _LARGE, _WIDE = 200, 0.4
@@ -201,7 +191,7 @@ def equations_alone(sdp: SDP) -> bool:
     return plain and bool(sdp.rows) and all(r.relation == "==" for r in sdp.rows)
 
 
-def reason(problem: Problem) -> str:
+def reason(problem: FactorProblem) -> str:
     """Why a descent should come first; empty where it should not.
 
     Examples
@@ -229,7 +219,7 @@ def reason(problem: Problem) -> str:
     return ""
 
 
-def _pattern(block: Block) -> sp.csr_array:
+def _pattern(block: FactorBlock) -> sp.csr_array:
     """Pairs of points that some row reads together, or the objective."""
     forms = block.forms
     row, column = np.concatenate([forms.i, forms.j]), np.concatenate([forms.j, forms.i])
@@ -265,7 +255,7 @@ class SphereLocal(Local):
         self.value = self.objective + 0.5 * float(change)
         self._factors, self._free = layout.split(self.vector)
         self._products = self._with_closed_form()
-        self._slacks: list[Slack] | None = None
+        self._slacks: list[DualSlack] | None = None
 
     def _with_closed_form(self) -> list[Array]:
         """Fill in the multipliers of the spheres; twice the dual slack times each factor."""

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.factorization import SymmetricFactor, symmetric_factor
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.hessian import Hessian
 from sdpdr.solvers.lowrank.general.precondition import diagonal_blocks
 
@@ -74,7 +74,7 @@ def thin_preconditioner(hessian: Hessian) -> Callable[[Array], Array] | None:
     return solve
 
 
-def _columns(factor: Array, blocks: Array, slack: Slack) -> _Columns | None:
+def _columns(factor: Array, blocks: Array, slack: DualSlack) -> _Columns | None:
     """The parts for one factor; None where its slack cannot be made definite, or none is thin."""
     sizes, rotation = np.linalg.eigh(factor.T @ factor)
     order = np.argsort(-sizes)

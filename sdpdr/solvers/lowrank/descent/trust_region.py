@@ -24,7 +24,7 @@ from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner
-from sdpdr.solvers.lowrank.general.verdict import is_unbounded, reported, stationarity, violation
+from sdpdr.solvers.lowrank.general.verdict import is_unbounded, stationarity
 
 # Of the step along the first direction alone: the first region.
 _FIRST = 10.0
@@ -217,17 +217,11 @@ class Minimizer:
     ----------
     inner : Inner
         Whose journal is kept, and whose latest point the one reached is.
-
-    Attributes
-    ----------
-    jacobians : list of Jacobian
-        One for each matrix variable.
     """
 
     def __init__(self, inner: Inner) -> None:
         self._inner, self._journal = inner, inner.journal
         self._deep = False
-        self.jacobians = [Jacobian(block.forms) for block in inner.problem.blocks]
 
     def minimize(self, local: SphereLocal, accuracy: float) -> SphereLocal:
         """Go down until the gradient adds less than ``accuracy`` to the gap."""
@@ -238,7 +232,7 @@ class Minimizer:
             size = stationarity(local, gradient)
             if size <= accuracy or self._journal.exhausted or is_unbounded(local):
                 break
-            curvature = curvature or Curvature(local, self.jacobians, deep=self._deep)
+            curvature = curvature or Curvature(local, self._inner.jacobians, deep=self._deep)
             goal = min(_LOOSEST, float(np.sqrt(size)))
             step = truncated(
                 curvature, gradient, region.radius, goal, _MOST_PRODUCTS, self._journal.late
@@ -255,16 +249,7 @@ class Minimizer:
             if accepted:
                 local, curvature = trial, None
                 self._inner.latest = local
-            self._note(local, size)
+            self._inner.note(local, size)
             if not told and not accepted:
                 break
         return local
-
-    def _note(self, local: SphereLocal, size: float) -> None:
-        self._journal.note(
-            value=reported(self._inner.problem, local.objective),
-            penalty=local.function.penalty if local.active.any() else None,
-            infeasibility=violation(local),
-            stationarity=size,
-            rank=max(local.function.layout.ranks),
-        )

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csc_array, csc_matrix, triu
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from sdpdr.linalg.factorization import symmetric_factor
-from sdpdr.linalg.smallest import lowest_eigenpairs
-from sdpdr.solvers.lowrank.edge.pencil import Pencil
+from sdpdr.solvers.lowrank.edge.pencil import DENSE, EdgePencil
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
-_DENSE = 200  # below this size a full eigendecomposition is fastest
 _COARSE = 1e-8
 _HEAVIER = (4.0, 1e2, 1e4, 1e6, 1e8)
 _MOST_ESCAPES = 6
@@ -26,7 +19,7 @@ _ENOUGH = 2.0  # connectivity of the heavy weights at which adding more is point
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class EdgeVerdict:
     """A point, its multipliers, and what they prove about a program."""
 
     R: Matrix
@@ -56,7 +49,7 @@ def judge(
     tol: float,
     seed: int = 0,
     late: Callable[[], bool] = lambda: False,
-) -> Verdict:
+) -> EdgeVerdict:
     """Certify a point of a program by any multipliers, reinforced where that helps the bound.
 
     Nothing is reinforced once ``late`` says that time is up.
@@ -65,7 +58,7 @@ def judge(
     low_end = found = connectivity(program, weights, tol, seed)
     value, infeasibility = primal_value(program, R)
     bound = dual_bound(program, weights, low_end.lower)
-    best = Verdict(R, weights, value, bound, infeasibility, found)
+    best = EdgeVerdict(R, weights, value, bound, infeasibility, found)
     for _ in range(_REINFORCEMENTS):
         if best.gap <= tol or not low_end.escape.shape[1] or late():
             break
@@ -73,21 +66,23 @@ def judge(
         low_end = connectivity(program, weights, tol, seed)
         bound = dual_bound(program, weights, low_end.lower)
         if bound < best.bound:
-            best = Verdict(R, weights, value, bound, infeasibility, found)
+            best = EdgeVerdict(R, weights, value, bound, infeasibility, found)
     return best
 
 
 @dataclass(frozen=True, eq=False)
 class Connectivity:
-    r"""The low end of the pencil :math:`L(w) v = \lambda\, \mathrm{diag}(c)\, v`.
+    r"""The low end of the pencil :math:`L(w) v = \lambda\, C v` on centred vectors.
+
+    C is the objective: of variance, the masses on the diagonal.
 
     Attributes
     ----------
     lower : float
-        Number not above the second smallest eigenvalue (counted over all eigenvalues), shown by
-        the inertia of a sparse factorization or by a dense eigendecomposition.
+        Number not above the smallest eigenvalue, shown by the inertia of a sparse factorization
+        or by a dense eigendecomposition.
     value : float
-        The second smallest eigenvalue as computed; equal to ``lower`` when only that was needed.
+        The smallest eigenvalue as computed; equal to ``lower`` when only that was needed.
     escape : (n, k) array
         Eigenvectors for eigenvalues clearly below 1, of unit length for the masses: directions
         in which a stationary R can still be improved. May have no column.
@@ -101,41 +96,24 @@ class Connectivity:
     levels: Vector
 
     @classmethod
+    def of(cls, lower: float, values: Vector, vectors: Matrix, tol: float) -> Connectivity:
+        """From what `EdgePencil.lowest` found."""
+        value = 1.0 + float(values.min()) if values.size else lower
+        low = np.flatnonzero(values < -tol)[:_MOST_ESCAPES]
+        return cls(lower, value, vectors[:, low], 1.0 + values[low])
+
+    @classmethod
     def unknown(cls, lower: float, n: int) -> Connectivity:
         """A lower bound alone, without eigenvectors."""
         return cls(lower, lower, np.empty((n, 0)), np.empty(0))
 
 
-def laplacian(program: EdgeProgram, weights: Vector) -> csc_matrix:
-    """Weighted graph Laplacian of the program's edges.
-
-    Examples
-    --------
-    >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
-    >>> laplacian(path, np.array([1.0, 2.0])).toarray()
-    array([[ 1., -1.,  0.],
-           [-1.,  3., -2.],
-           [ 0., -2.,  2.]])
-    """
-    i, j = program.edges.T
-    n = program.n
-    degree = np.bincount(i, weights, n) + np.bincount(j, weights, n)
-    nodes = np.arange(n)
-    return csc_matrix(
-        (
-            np.concatenate([degree, -weights, -weights]),
-            (np.concatenate([nodes, i, j]), np.concatenate([nodes, j, i])),
-        ),
-        shape=(n, n),
-    )
-
-
 def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 0) -> Connectivity:
-    r"""Second smallest eigenvalue of the weighted Laplacian, from below.
+    r"""Smallest eigenvalue of the weighted Laplacian on centred vectors, from below.
 
-    By Sylvester's law, :math:`\lambda_2 \ge \sigma` when :math:`L(w) - \sigma\,\mathrm{diag}(c)`
-    has at most one negative pivot. Shifts just below 1 are tried first, because that is where a
-    solution has its eigenvalue; only when they fail are eigenvectors computed.
+    By Sylvester's law, :math:`\lambda \ge \sigma` when :math:`L(w) - \sigma C` has no negative
+    pivot but that of the vector of ones. Shifts just below 1 are tried first, because that is where
+    a solution has its eigenvalue; only when they fail are eigenvectors computed.
 
     Examples
     --------
@@ -143,77 +121,23 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     >>> round(connectivity(cycle, np.ones(3), tol=1e-8).lower, 12)
     3.0
     """
-    if not program.objective.is_variance:
-        return _outweighing(program, weights, tol, seed)
-    root = np.sqrt(program.mass)
-    symmetric = laplacian(program, weights)
-    # Entry by entry: products of matrices drop the zeros of points without weights.
-    columns = np.repeat(np.arange(program.n), np.diff(symmetric.indptr))
-    symmetric.data /= root[symmetric.indices] * root[columns]
-    if program.n <= _DENSE:
-        spectrum, vectors = lowest_eigenpairs(symmetric.toarray(), min(program.n, 7))
-        second = float(spectrum[1])
-        return Connectivity(second, second, *_escapes(spectrum, vectors, root, tol))
-    return _sparse_connectivity(symmetric, root, tol, seed)
-
-
-def _sparse_connectivity(A: csc_matrix, root: Vector, tol: float, seed: int) -> Connectivity:
-    n = len(root)
-    shifted = _ShiftedFactor(A)
-    sigma = next((s for s in _shifts(abs(A).max(), tol) if shifted.factorize(s)), -np.inf)
-    if sigma >= 1 - tol / 2 or not np.isfinite(sigma):
-        return Connectivity.unknown(sigma, n)
-    inverse = LinearOperator((n, n), matvec=shifted.solve, dtype=float)
-    v0 = np.random.default_rng(seed).standard_normal(n)
-    try:
-        spectrum, vectors = eigsh(A, k=min(8, n - 1), sigma=sigma, OPinv=inverse, v0=v0, tol=1e-6)
-    except ArpackError:
-        return Connectivity.unknown(sigma, n)
-    other = _not_constant(vectors, root)
-    value = float(spectrum[other].min()) if other.any() else sigma
-    sharper = value - 1e-2 * min(abs(1 - value), abs(value)) - 1e-10
-    lower = sharper if sharper > sigma and shifted.factorize(sharper) else sigma
-    return Connectivity(lower, value, *_escapes(spectrum, vectors, root, tol))
-
-
-def _outweighing(program: EdgeProgram, weights: Vector, tol: float, seed: int) -> Connectivity:
-    """The largest level tried with L(w) above it times C; escapes where that is below 1."""
-    pencil = Pencil(program)
-    levels = (level for level in _shifts(1.0, tol) if level > 0.0)
-    lower = next((level for level in levels if pencil.exceeds(weights / level)), -np.inf)
-    if lower >= 1 - tol / 2:
+    pencil = EdgePencil(program)
+    if pencil.is_variance and program.n <= DENSE:
+        values, vectors = pencil.lowest(weights, seed)
+        return Connectivity.of(1.0 + float(values.min()), values, vectors, tol)
+    levels = _shifts(pencil.size(weights), tol)
+    lower = next((level for level in levels if pencil.outweighs(weights, level)), -np.inf)
+    if lower >= 1 - tol / 2 or (pencil.is_variance and lower == -np.inf):
         return Connectivity.unknown(lower, program.n)
-    values, vectors = pencil.lowest(weights, seed)
-    low = np.flatnonzero(values < -tol)[:_MOST_ESCAPES]
-    second = 1.0 + float(values.min(initial=0.0))
-    return Connectivity(lower, second, vectors[:, low], 1.0 + values[low])
-
-
-def _escapes(spectrum: Vector, vectors: Matrix, root: Vector, tol: float) -> tuple[Matrix, Vector]:
-    low = np.flatnonzero(_not_constant(vectors, root) & (spectrum < 1 - tol))[:_MOST_ESCAPES]
-    return vectors[:, low] / root[:, None], spectrum[low]
-
-
-def _not_constant(vectors: Matrix, root: Vector) -> NDArray[np.bool_]:
-    return np.asarray(abs(root @ vectors) < 0.5 * np.linalg.norm(root))
-
-
-class _ShiftedFactor:
-    """Factors of A - sigma I for many shifts on one pattern."""
-
-    def __init__(self, A: csc_matrix) -> None:
-        upper = csc_array(triu(A, format="csc"))
-        upper.sort_indices()
-        self._data, self._nodes = upper.data, upper.indptr[1:] - 1
-        self._diagonal = upper.data[self._nodes]
-        # Few shifts are tried, and the analysis of a better order takes longer than they do.
-        self._factor = symmetric_factor(upper, "qdldl")
-        self.solve = self._factor.solve
-
-    def factorize(self, sigma: float) -> bool:
-        """Whether sigma is a lower bound of the second smallest eigenvalue (null space known)."""
-        self._data[self._nodes] = self._diagonal - sigma
-        return 0 <= self._factor.factorize(self._data) <= (sigma > 0)
+    if not pencil.is_variance:
+        return Connectivity.of(lower, *pencil.lowest(weights, seed), tol)
+    values, vectors = pencil.lowest(weights, seed, lower - 1.0)
+    found = Connectivity.of(lower, values, vectors, tol)
+    away = min(abs(1 - found.value), abs(found.value))
+    sharper = found.value - 1e-2 * away - 1e-10
+    if sharper > lower and pencil.outweighs(weights, sharper):
+        return replace(found, lower=sharper)
+    return found
 
 
 def _shifts(size: float, tol: float) -> list[float]:
@@ -307,13 +231,8 @@ def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
     >>> heavy_weights(cheap)[1]
     0.8
     """
-    if program not in _heavy:
-        _heavy[program] = _heaviest(program)
-    return _heavy[program]
-
-
-# They depend on the program alone, and cost as much as a few certificates.
-_heavy: WeakKeyDictionary[EdgeProgram, tuple[Vector, float]] = WeakKeyDictionary()
+    # They depend on the program alone, and cost as much as a few certificates.
+    return program.remembered(_heaviest)
 
 
 def _heaviest(program: EdgeProgram) -> tuple[Vector, float]:
@@ -345,9 +264,7 @@ def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
     >>> primal_value(path, np.array([[-1.0], [1.0]]))
     (0.5, 3.0)
     """
-    i, j = program.edges.T
-    q = ((R[i] - R[j]) ** 2).sum(axis=1)
-    hard = np.isinf(program.price) & np.isinf(program.stiffness)
+    q, hard = program.lengths(R), program.hard
     above = hard & (q > program.upper)
     below = hard & (q < program.lower)
     violation = np.where(above, q - program.upper, 0) + np.where(below, program.lower - q, 0)
@@ -355,12 +272,13 @@ def primal_value(program: EdgeProgram, R: Matrix) -> tuple[float, float]:
     if above.any() and not np.isfinite(program.lower[hard]).any():
         shrink = float((q[above] / program.upper[above]).max())
     value = program.objective.value(R) / shrink
-    value -= float(_penalty(program, q / shrink, ~hard).sum())
+    value -= float(_penalty(program, q / shrink).sum())
     return value, float((violation / program.sqdist).max())
 
 
-def _penalty(program: EdgeProgram, q: Vector, soft: NDArray[np.bool_]) -> Vector:
+def _penalty(program: EdgeProgram, q: Vector) -> Vector:
     """Cost of leaving [lower, upper], quadratic up to price / stiffness and linear beyond."""
+    soft = ~program.hard
     away = np.maximum(np.maximum(q - program.upper, program.lower - q), 0)[soft]
     price, stiffness = program.price[soft], program.stiffness[soft]
     knee = np.minimum(price / stiffness, away)

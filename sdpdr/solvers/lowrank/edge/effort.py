@@ -9,7 +9,6 @@ below zero, and what is not well above the size of the lowest of these is noise 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from sdpdr.linalg.cliques import clique_tree
 from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import first_rank, landmark_spectrum
+from sdpdr.solvers.lowrank.frame import pataki
 
 # Times the lowest eigenvalue from which a direction is one. Of some forty unfoldings (rolls,
 # tables, digits, noise of 3 to 30 columns) ranks from 8 on were at most a third off with 400
@@ -52,7 +52,7 @@ _PRODUCTS_AS_AT = 8
 
 
 @dataclass(frozen=True)
-class Effort:
+class EdgeEffort:
     """What the two engines for an edge program have before them.
 
     Attributes
@@ -92,13 +92,7 @@ class Effort:
         return self.by_products <= _FASTEST * seconds
 
 
-# Planning asks, and the solver after it.
-_EFFORTS: WeakKeyDictionary[EdgeProgram, Effort] = WeakKeyDictionary()
-_RANKS: WeakKeyDictionary[EdgeProgram, tuple[int, int]] = WeakKeyDictionary()
-_FILLS: WeakKeyDictionary[EdgeProgram, int] = WeakKeyDictionary()
-
-
-def effort(program: EdgeProgram) -> Effort:
+def effort(program: EdgeProgram) -> EdgeEffort:
     """What a program will take; found once for each program.
 
     Examples
@@ -108,9 +102,8 @@ def effort(program: EdgeProgram) -> Effort:
     >>> found.rank, found.factored
     (1, True)
     """
-    if program not in _EFFORTS:
-        _EFFORTS[program] = _effort(program)
-    return _EFFORTS[program]
+    # Planning asks, and the solver after it.
+    return program.remembered(_effort)
 
 
 def expected_rank(program: EdgeProgram) -> int:
@@ -121,11 +114,11 @@ def expected_rank(program: EdgeProgram) -> int:
     >>> expected_rank(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
     1
     """
-    return _ranks(program)[0]
+    return program.remembered(_ranks)[0]
 
 
-def _effort(program: EdgeProgram) -> Effort:
-    n, (rank, columns) = program.n, _ranks(program)
+def _effort(program: EdgeProgram) -> EdgeEffort:
+    n, (rank, columns) = program.n, program.remembered(_ranks)
     typical = min(_TYPICAL_RANK, n - 1)
     reason = ""
     if rank >= NOISY and program.objective.is_variance and _work(program, rank)[0] > NOISY_WORK:
@@ -142,7 +135,7 @@ def _effort(program: EdgeProgram) -> Effort:
                 f"rank {typical}; beyond {EDGE_COLUMN} conjugate gradients are faster."
             )
     products = float(program.m * max(rank, _PRODUCTS_AS_AT))
-    return Effort(
+    return EdgeEffort(
         rank=rank,
         columns=columns,
         factored=not reason,
@@ -157,20 +150,12 @@ def _effort(program: EdgeProgram) -> Effort:
 
 def _work(program: EdgeProgram, rank: int) -> tuple[float, float]:
     """Multiplications of a factorization at a rank, and numbers in the factor."""
-    if program not in _FILLS:
-        _FILLS[program] = graph_fill(program.edges, program.n, program.objective)
-    fill = float(newton_fill(_FILLS[program], program.n, rank))
+    fill = float(newton_fill(program.remembered(graph_fill), program.n, rank))
     return fill**2 / (rank * program.n), fill
 
 
 def _ranks(program: EdgeProgram) -> tuple[int, int]:
     """The rank of the answer, and the columns that the edge engine will have."""
-    if program not in _RANKS:
-        _RANKS[program] = _look(program)
-    return _RANKS[program]
-
-
-def _look(program: EdgeProgram) -> tuple[int, int]:
     few = max(_LEAST, min(_FEW, _WAYS // program.n))
     spectrum = landmark_spectrum(program, few)
     rank = _directions(spectrum)
@@ -179,8 +164,7 @@ def _look(program: EdgeProgram) -> tuple[int, int]:
         # Of far outliers, few landmarks meet fewer.
         rank = max(rank, _directions(landmark_spectrum(program, many)))
     # Some answer has no rank beyond r (r + 1) / 2 = m, whatever the graph looks like (Pataki).
-    most = int((np.sqrt(8.0 * program.m + 1.0) - 1.0) / 2.0)
-    rank = min(max(rank, 1), max(most, 1), program.n - 1)
+    rank = min(max(rank, 1), max(pataki(program.m), 1), program.n - 1)
     if rank >= NOISY:
         rank = min(rank, _room(program, rank))
     first = first_rank(program, None if program.has_lower_limits else spectrum)

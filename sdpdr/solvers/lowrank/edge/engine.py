@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.solvers.lowrank.direction import Iterate
-from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge
-from sdpdr.solvers.lowrank.edge.interior_point import centred
+from sdpdr.solvers.lowrank.edge.certificate import EdgeVerdict, judge
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, EdgeResult, Matrix, Vector
-from sdpdr.solvers.lowrank.edge.search import Search
+from sdpdr.solvers.lowrank.edge.search import EdgeSearch
 from sdpdr.solvers.lowrank.edge.start import (
     SHRINK,
     first_rank,
@@ -56,7 +55,7 @@ def stiff_edges(program: EdgeProgram) -> NDArray[np.bool_]:
     return np.asarray(np.isinf(program.stiffness) & np.isfinite(program.lower))
 
 
-def solve_by_multipliers(search: Search, R: Matrix) -> None:
+def solve_by_multipliers(search: EdgeSearch, R: Matrix) -> None:
     r"""Approach hard lower limits and equalities through soft ones.
 
     An interior-point method cannot start inside an interval of width zero, and the multipliers
@@ -71,7 +70,7 @@ def solve_by_multipliers(search: Search, R: Matrix) -> None:
 
     Parameters
     ----------
-    search : Search
+    search : EdgeSearch
         Its goal is the program to solve; the best verdict is left in it.
     R : (n, r) array
         First point.
@@ -173,7 +172,7 @@ def solve_edge_program(
     units = _Units.of(program)
     scaled = units.scale(program)
     journal = Journal(options, units.value)
-    search = Search(scaled, options, journal)
+    search = EdgeSearch(scaled, options, journal)
     if options.keep is not None:
         keep = options.keep
         search.keep = lambda one: keep(one.R * units.length, one.weights * units.weight)
@@ -211,7 +210,7 @@ def solve_edge_program(
     )
 
 
-def _solve(search: Search, R: Matrix, weights: Vector | None) -> None:
+def _solve(search: EdgeSearch, R: Matrix, weights: Vector | None) -> None:
     if stiff_edges(search.goal).any():
         solve_by_multipliers(search, R)
         search.restore()
@@ -230,22 +229,22 @@ def _first_factor(program: EdgeProgram, options: Options, start: Matrix | None) 
         raise ShapeError(f"start has shape {start.shape}; expected ({program.n}, r).")
     if not np.isfinite(start).all() or not start.any():
         raise DataError("start must be finite and not zero; leave it out to use Isomap.")
-    start = centred(start, program.mass)
+    start = program.centred(start)
     if start.shape[1] >= program.n:
         left, size, _ = np.linalg.svd(start, full_matrices=False)
         start = (left * size)[:, : program.n - 1]
     missing = max(0, min(rank or 0, program.n - 1) - start.shape[1])
     noise = np.random.default_rng(options.seed).standard_normal((program.n, missing))
-    return np.hstack([start, centred(_NOISE * start.std() * noise, program.mass)])
+    return np.hstack([start, program.centred(_NOISE * start.std() * noise)])
 
 
-def _status(best: Verdict, options: Options, journal: Journal) -> str:
+def _status(best: EdgeVerdict, options: Options, journal: Journal) -> str:
     if best.error <= options.tol:
         return "converged"
     return journal.exhausted or "stalled"
 
 
-def _message(best: Verdict, status: str, options: Options, reason: str) -> str:
+def _message(best: EdgeVerdict, status: str, options: Options, reason: str) -> str:
     proved = f"certified gap {best.gap:.1e}"
     if not np.isfinite(best.bound):
         proved = "the multipliers found prove no bound"

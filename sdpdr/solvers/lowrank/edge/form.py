@@ -9,7 +9,6 @@ and turns edge weights back into multipliers of the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,16 +40,10 @@ class EdgeForm:
     factor_of: dict[str, Array] = field(default_factory=dict)
 
 
-_READ: WeakKeyDictionary[SDP, EdgeForm | Exception] = WeakKeyDictionary()
-
-
 def why_not(sdp: SDP) -> str | None:
     """None if the program is an edge program, else the reason why not."""
-    try:
-        edge_form(sdp)
-    except (NotAcceptedError, ModelError, DataError) as refusal:
-        return str(refusal).removesuffix(".")
-    return None
+    found = sdp.remembered(_attempt)
+    return None if isinstance(found, EdgeForm) else str(found).removesuffix(".")
 
 
 def edge_form(sdp: SDP) -> EdgeForm:
@@ -61,15 +54,17 @@ def edge_form(sdp: SDP) -> EdgeForm:
     NotAcceptedError
         With the reason, in words.
     """
-    if sdp not in _READ:
-        try:
-            _READ[sdp] = _read(sdp)
-        except (NotAcceptedError, ModelError, DataError) as refusal:
-            _READ[sdp] = refusal
-    found = _READ[sdp]
+    found = sdp.remembered(_attempt)
     if isinstance(found, EdgeForm):
         return found
     raise found.with_traceback(None)
+
+
+def _attempt(sdp: SDP) -> EdgeForm | Exception:
+    try:
+        return _read(sdp)
+    except (NotAcceptedError, ModelError, DataError) as refusal:
+        return refusal.with_traceback(None)
 
 
 def _read(sdp: SDP) -> EdgeForm:

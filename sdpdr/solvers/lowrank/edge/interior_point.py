@@ -6,11 +6,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
+from sdpdr.solvers.lowrank.direction import (
+    Errors,
+    Iterate,
+    Linearization,
+    NewtonDirection,
+    share_to_keep,
+)
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Rows, Vector
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, LengthRows, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import Stretched
 from sdpdr.solvers.lowrank.frame import Journal
 
@@ -35,20 +40,6 @@ _BENT, _FAR_BENT = 1e-2, 0.1  # change of a row that is not linear, over its len
 _FIRMER = 3.0  # what the shift rises by where that is far, as much as it falls by elsewhere
 _POINT = 1e-12  # squared length, over the mean, from which on an edge is none
 _EARLY = 1e-2  # complementarity, as a share of the objective, until which shapes still form
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """Relative measures of how far an iterate is from optimality at its rank."""
-
-    gap: float
-    infeasibility: float
-    stationarity: float
-
-    @property
-    def worst(self) -> float:
-        """The largest measure; stationarity, which matters to second order, counts a tenth."""
-        return max(self.gap, self.infeasibility, 0.1 * self.stationarity)
 
 
 @dataclass(frozen=True)
@@ -85,7 +76,7 @@ class Softened:
 class InteriorPoint:
     r"""Newton's method on the perturbed optimality conditions of an edge program.
 
-    In the notation of `Rows`, with :math:`z` the distances of y to the ends of its box, the
+    In the notation of `LengthRows`, with :math:`z` the distances of y to the ends of its box, the
     conditions :math:`t z = \mu` are linearised and both slacks and multipliers eliminated:
 
     .. math:: dy = \sigma (dh + g), \qquad
@@ -116,22 +107,16 @@ class InteriorPoint:
     """
 
     def __init__(self, program: EdgeProgram, rank: int, journal: Journal) -> None:
-        m, n = program.m, program.n
-        self.program, self.rows, self.journal = program, Rows.of(program), journal
+        self.program, self.rows, self.journal = program, LengthRows.of(program), journal
         self._newton = BlockLaplacian(program.edges, program.mass, rank, program.objective)
-        self._difference = csr_matrix(
-            (np.repeat([1.0, -1.0], m), (np.tile(np.arange(m), 2), program.edges.T.ravel())),
-            shape=(m, n),
-        )
+        self._difference = program.difference
         self._adjoint = self._difference.T.tocsr()
         # Of constant displacements, which no edge resists.
         self._curvature = -2.0 * program.objective.variance
         self.point: Iterate | None = None
-        self._has_low = np.isfinite(self.rows.low)
-        self._has_high = np.isfinite(self.rows.high)
         # Multipliers of both signs make the program nonconvex in R: it takes more careful steps.
         self._signed = bool((self.rows.low < 0).any())
-        self._any_box = bool((self._has_low | self._has_high).any())
+        self._any_box = bool((self.rows.has_low | self.rows.has_high).any())
 
     @property
     def rank(self) -> int:
@@ -152,7 +137,7 @@ class InteriorPoint:
         low, high = 0.1 * size / (y - rows.low), 0.1 * size / (rows.high - y)
         low, high = np.where(rows.low == 0, 0.1, low), np.where(rows.high == 0, 0.1, high)
         point = self._fitted(Iterate(R, y, low, high, mu=0.0, reg=_COLD_REG))
-        return replace(point, mu=0.1 * self._mean_product(point))
+        return replace(point, mu=0.1 * rows.mean_product(point))
 
     def central(self, start: Stretched) -> Iterate:
         r"""A point with equal products of slacks and multipliers, near both that a start tells.
@@ -167,7 +152,7 @@ class InteriorPoint:
         room = np.where(reach > 1.0, 2.0 * (1.0 - reach), 1.0 - reach**2)
         slack = _larger_root(room, 2.0 * product / start.pull)
         y = np.minimum(product / slack, 0.5 * np.minimum(rows.high, _HUGE))
-        high = np.where(self._has_high, product / (rows.high - y), 0.0)
+        high = np.where(rows.has_high, product / (rows.high - y), 0.0)
         return Iterate(start.R, y, product / y, high, mu=0.1 * product)
 
     def resume(self, point: Iterate, product: float, columns: Matrix | None = None) -> Iterate:
@@ -178,21 +163,18 @@ class InteriorPoint:
         bounds too closely to start from. Opened any further, the slacks would be a violation
         much larger than that of the point, and wider than a narrow band.
         """
-        rows = self.rows
         R = point.x if columns is None else np.hstack([point.x, columns])
         opened = _OPENED * product * len(point.y) / self._value(point.x)
         low = np.maximum(point.slack_low, opened)
         high = np.maximum(point.slack_high, opened)
-        floor = rows.low + np.minimum(product / low, (rows.high - rows.low) / 2)
-        ceiling = rows.high - np.minimum(product / high, (rows.high - rows.low) / 2)
-        y = np.clip(point.y, np.where(self._has_low, floor, -np.inf), ceiling)
-        return self._fitted(Iterate(R, y, low, high, mu=product))
+        wide = Iterate(R, point.y, low, high, mu=product)
+        return self._fitted(replace(wide, y=self.rows.inside(wide, product)))
 
     def near(self, R: Matrix, weights: Vector, product: float) -> Iterate:
         """Begin near a factor and its edge weights, with products of a given size."""
         rows = self.rows
         y = np.clip(rows.take(weights * rows.scale), rows.low, rows.high)
-        away = rows.lengths(self._difference @ R) - rows.target - rows.compliance * y
+        away = self._away(y, self._difference @ R)
         point = Iterate(R, y, np.maximum(-away, 0.0), np.maximum(away, 0.0), product)
         return self.resume(point, product)
 
@@ -218,7 +200,7 @@ class InteriorPoint:
             since_best = 0 if measure.worst < 0.99 * best else since_best + 1
             best = min(best, measure.worst)
             spent = (self._any_box and measure.gap < _ROUNDING) or point.reg > _LARGEST_REG
-            settled = max(measure.gap, measure.infeasibility) < tol and not self._signed
+            settled = max(measure.gap, measure.residual) < tol and not self._signed
             at_saddle = at_saddle + 1 if settled and point.reg > _SADDLE_REG else 0
             stuck = since_best > _PATIENCE or at_saddle > _SADDLE_PATIENCE
             if measure.worst < tol or self.journal.exhausted or spent or stuck:
@@ -249,17 +231,17 @@ class InteriorPoint:
         if self._signed and not early:
             reg = _trusted(reg, max(reg, point.reg), ahead)
         new = self._fitted(ahead.followed(point, reg))
-        aim = share_to_keep(ahead.length, self._early(new)) * self._mean_product(new)
+        aim = share_to_keep(ahead.length, self._early(new)) * self.rows.mean_product(new)
         return replace(new, mu=max(aim, min(point.mu, self._pace(new))))
 
     def _direction(
         self, point: Iterate, delta: Matrix, weights: Vector, linear: Linearization
-    ) -> Direction:
+    ) -> NewtonDirection:
         """Solve with the last factors, and see how far the answer can be followed."""
         rows = self.rows
         weights = weights + rows.weights(linear.sigma * linear.g)
         rhs = -2 * self._gradient(point.x, delta, weights)
-        dR = centred(self._newton.solve(rhs), self.program.mass)
+        dR = self.program.centred(self._newton.solve(rhs))
         change = self._difference @ dR
         dh = rows.take(2 * np.einsum("ij,ij->i", delta, change) / rows.scale)
         return linear.direction(dR, dh, rows.lengths(change))
@@ -275,7 +257,7 @@ class InteriorPoint:
             return 0.0
         delta = self._difference @ point.x
         measure = self._measure(point, delta, self._residual(point, delta))
-        ahead = min(1.0, max(measure.stationarity, measure.infeasibility))
+        ahead = min(1.0, max(measure.stationarity, measure.residual))
         return _PACE * ahead * self._value(point.x) / len(point.y)
 
     def _early(self, point: Iterate) -> bool:
@@ -285,15 +267,11 @@ class InteriorPoint:
         """
         if not self._signed:
             return False
-        return self._mean_product(point) * len(point.y) > _EARLY * self._value(point.x)
+        return self.rows.mean_product(point) * len(point.y) > _EARLY * self._value(point.x)
 
     def _fitted(self, point: Iterate) -> Iterate:
         """Point whose slacks inside the limits are widened to what the true lengths allow."""
-        rows, low, high = self.rows, point.slack_low, point.slack_high
-        away = rows.lengths(self._difference @ point.x) - rows.target - rows.compliance * point.y
-        low = np.where(rows.low == 0, np.maximum(low, high - away), low)
-        high = np.where(rows.high == 0, np.maximum(high, low + away), high)
-        return replace(point, slack_low=low * self._has_low, slack_high=high * self._has_high)
+        return self.rows.fitted(point, self._away(point.y, self._difference @ point.x))
 
     def _prepare(self, reg: float, softened: Softened | None = None) -> float:
         """Factor with the smallest tried regularization that has the inertia of a minimum.
@@ -313,10 +291,12 @@ class InteriorPoint:
             reg, corrected = max(8 * reg, _CORRECTION), True
         return reg
 
-    def _residual(self, point: Iterate, delta: Matrix) -> Vector:
+    def _away(self, y: Vector, delta: Matrix) -> Vector:
         rows = self.rows
-        away = rows.lengths(delta) - rows.target - rows.compliance * point.y
-        return np.asarray(away + point.slack_low - point.slack_high)
+        return np.asarray(rows.lengths(delta) - rows.target - rows.compliance * y)
+
+    def _residual(self, point: Iterate, delta: Matrix) -> Vector:
+        return np.asarray(self._away(point.y, delta) + point.slack_low - point.slack_high)
 
     def _gradient(self, R: Matrix, delta: Matrix, weights: Vector) -> Matrix:
         return np.asarray(self._adjoint @ (weights[:, None] * delta)) - self._pull(R)
@@ -324,25 +304,19 @@ class InteriorPoint:
     def _pull(self, R: Matrix) -> Matrix:
         return self.program.objective.times(R)
 
-    def _measure(self, point: Iterate, delta: Matrix, residual: Vector) -> Residuals:
+    def _measure(self, point: Iterate, delta: Matrix, residual: Vector) -> Errors:
         gradient = self._gradient(point.x, delta, self.rows.weights(point.y))
-        return Residuals(
-            gap=self._mean_product(point) * len(point.y) / self._value(point.x),
-            infeasibility=float(abs(residual).max()),
+        return Errors(
+            gap=self.rows.mean_product(point) * len(point.y) / self._value(point.x),
+            residual=float(abs(residual).max()),
             stationarity=float(np.linalg.norm(gradient) / np.linalg.norm(self._pull(point.x))),
         )
 
-    def _mean_product(self, point: Iterate) -> float:
-        rows, low, high = self.rows, self._has_low, self._has_high
-        total = point.slack_low[low] @ (point.y - rows.low)[low]
-        total += point.slack_high[high] @ (rows.high - point.y)[high]
-        return float(total / max(np.count_nonzero(low) + np.count_nonzero(high), 1))
-
-    def _note(self, point: Iterate, measure: Residuals) -> None:
+    def _note(self, point: Iterate, measure: Errors) -> None:
         self.journal.note(
             value=self._value(point.x),
             mu=point.mu,
-            infeasibility=measure.infeasibility,
+            infeasibility=measure.residual,
             stationarity=measure.stationarity,
             regularization=point.reg,
             rank=self._newton.rank,
@@ -352,7 +326,7 @@ class InteriorPoint:
         return self.program.objective.value(R)
 
 
-def _trusted(reg: float, used: float, ahead: Direction) -> float:
+def _trusted(reg: float, used: float, ahead: NewtonDirection) -> float:
     """Regularization for the next step, no less than the last where that bent the rows.
 
     In a flat valley small shifts let points go so far that lengths change by what no linear
@@ -373,14 +347,3 @@ def _larger_root(room: Vector, product: float) -> Vector:
 def _has_full_rank(R: Matrix) -> bool:
     spectrum = np.linalg.eigvalsh(R.T @ R)
     return bool(spectrum[0] > _LOST**2 * spectrum[-1])
-
-
-def centred(R: Matrix, mass: Vector) -> Matrix:
-    """Remove the weighted mean of the rows.
-
-    Examples
-    --------
-    >>> centred(np.array([[0.0], [3.0]]), np.array([2.0, 1.0])).ravel()
-    array([-1.,  2.])
-    """
-    return np.asarray(R - mass @ R / mass.sum())

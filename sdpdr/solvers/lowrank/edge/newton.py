@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.linalg.walks import BROAD, breadth
-from sdpdr.solvers.lowrank.edge.program import Edges, Matrix, Objective, Vector
+from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Edges, Matrix, Objective, Vector
 
 Index = NDArray[np.intp]
 
@@ -41,6 +41,8 @@ class BlockLaplacian:
     rank : int
     objective : Objective, optional
         Its part besides variance is subtracted twice; see `FixedForm`.
+    backend : str, default "auto"
+        Of `symmetric_factor`.
 
     References
     ----------
@@ -57,7 +59,12 @@ class BlockLaplacian:
     """
 
     def __init__(
-        self, edges: Edges, mass: Vector, rank: int, objective: Objective | None = None
+        self,
+        edges: Edges,
+        mass: Vector,
+        rank: int,
+        objective: Objective | None = None,
+        backend: str = "auto",
     ) -> None:
         self._m = len(edges)
         self._fixed = FixedForm.of(edges, objective)
@@ -74,7 +81,7 @@ class BlockLaplacian:
         blocks = np.zeros((m + n, len(self._upper[0])))
         self._blocks, self._edge_blocks, self._node_blocks = blocks.ravel(), blocks[:m], blocks[m:]
         self._matrix, self._source = _pattern(edges, n, rank)
-        self._factor = symmetric_factor(csr_array(self._matrix), pairs=False)
+        self._factor = symmetric_factor(csr_array(self._matrix), backend, pairs=False)
 
     def assemble(self, weights: Vector, stiffness: Vector, delta: Matrix) -> None:
         """Compute the edge blocks 2 w I + 4 sigma delta delta^T and their sums at the nodes."""
@@ -166,17 +173,17 @@ class FixedForm:
         return cls(joined, np.asarray(np.bincount(at, weights, len(joined)), float), diagonal, q)
 
 
-def graph_fill(edges: Edges, n: int, objective: Objective | None = None) -> int:
+def graph_fill(program: EdgeProgram) -> int:
     """Nonzeros below the diagonal in the factor of the graph's own Laplacian.
 
     Examples
     --------
-    >>> graph_fill(np.array([[0, 1], [1, 2]]), n=3)
+    >>> graph_fill(EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0))
     2
     """
-    fixed = FixedForm.of(edges, objective)
-    edges, n = fixed.edges, n + fixed.width
-    matrix, _ = _pattern(edges, n, 1)
+    fixed = FixedForm.of(program.edges, program.objective)
+    n = program.n + fixed.width
+    matrix, _ = _pattern(fixed.edges, n, 1)
     row = np.repeat(np.arange(n), np.diff(matrix.indptr))
     matrix.data = np.where(matrix.indices == row, float(n), -1.0)
     return _graph_fill(_Graph.of(matrix))

@@ -1,80 +1,112 @@
-"""How far multipliers outweigh an objective that is not variance alone."""
+"""How far multipliers outweigh what is maximised: variance, or another form."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
+from sdpdr.solvers.lowrank.general.lowest import dense_lowest
 
-_DENSE = 200
+DENSE = 200  # below this size a full eigendecomposition is fastest
 _MOST_VECTORS = 8
+# Accuracy of eigenvalues above a level that is known, and above one that is looked for.
+_EXACT, _ROUGH = 1e-6, 1e-3
 # A level below the lowest eigenvalue is close where it is at most this multiple of one above.
 _CLOSE = 1.1
 
 
-class Pencil:
+class EdgePencil:
     r"""The forms L(w) and C on centred vectors, compared by inertia.
 
     Parameters
     ----------
     program : EdgeProgram
+
+    Attributes
+    ----------
+    is_variance : bool
+        Whether C is a multiple of the masses, and levels of it may have any sign.
     """
 
     def __init__(self, program: EdgeProgram) -> None:
-        self._program = program
-        self._form = BlockLaplacian(program.edges, program.mass, 1, program.objective)
-        i, j = program.edges.T
-        self._ends = i, j
+        self._program, objective = program, program.objective
+        self.is_variance = objective.is_variance
+        # Of variance, levels are in units of its own.
+        self._unit = objective.variance if self.is_variance else 1.0
+        # Few shifts are tried, and the analysis of a better order takes longer than they do.
+        backend = "qdldl" if self.is_variance else "auto"
+        self._form = BlockLaplacian(program.edges, program.mass, 1, objective, backend)
 
     def exceeds(self, weights: Vector, level: float = 0.0) -> bool:
-        r"""Whether L(w) - C is above ``level <= 0`` times the masses on centred vectors.
+        r"""Whether L(w) - C is above ``level`` times the masses on centred vectors.
+
+        Below zero, unless C is variance, of which the level is a multiple.
 
         Examples
         --------
         >>> from sdpdr.solvers.lowrank.edge.program import Objective
         >>> pull = Objective(np.ones(3), 0.0, np.array([[0, 2]]), np.ones(1))
         >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0, objective=pull)
-        >>> Pencil(path).exceeds(np.full(2, 2.1)), Pencil(path).exceeds(np.full(2, 1.9))
+        >>> EdgePencil(path).exceeds(np.full(2, 2.1)), EdgePencil(path).exceeds(np.full(2, 1.9))
         (True, False)
         """
         m = self._program.m
         self._form.assemble(weights, np.zeros(m), np.zeros((m, 1)))
-        shift = -2.0 * (self._program.objective.variance + level)
+        shift = -2.0 * (self._program.objective.variance + self._unit * level)
         # Of the vector of ones the form is the shift; that direction does not count.
         return self._form.factorize(shift) == (1 if shift < 0.0 else 0)
 
-    def lowest(self, weights: Vector, seed: int) -> tuple[Vector, Matrix]:
+    def outweighs(self, weights: Vector, level: float) -> bool:
+        """Whether L(w) is above ``level`` times C on centred vectors; by positive levels alone."""
+        if self.is_variance:
+            return self.exceeds(weights, level - 1.0)
+        return level > 0.0 and self.exceeds(weights / level)
+
+    def size(self, weights: Vector) -> float:
+        """A number that no eigenvalue of L(w) for C is larger than in size, if C is variance."""
+        total = 2.0 * float(np.abs(weights).sum())
+        return total / (self._unit * float(self._program.mass.min()))
+
+    def lowest(
+        self, weights: Vector, seed: int, level: float | None = None
+    ) -> tuple[Vector, Matrix]:
         r"""Lowest eigenvalues of L(w) - C for the masses, with vectors; shapes (k,), (n, k).
 
         The vectors have unit length for the masses and are centred. None where the iteration did
         not find any.
+
+        Parameters
+        ----------
+        weights : array of shape (m,)
+        seed : int
+        level : float, optional
+            Below all eigenvalues, and the last that was tried with success.
         """
         n, root = self._program.n, np.sqrt(self._program.mass)
-        if n <= _DENSE:
-            basis = np.eye(n) / root
-            dense = basis.T @ self._times(weights, basis)
-            values, vectors = eigh(dense)
+        if n <= DENSE:
+            basis, ones = np.diag(1.0 / root), root[:, None] / np.linalg.norm(root)
+            matrix = basis @ self._times(weights, basis)
+            values, vectors = dense_lowest(matrix, ones, _MOST_VECTORS)
         else:
-            level = self._level_below(weights)
+            tol = _ROUGH if level is None else _EXACT
+            level = self._level_below(weights) if level is None else level
             if level is None:
                 return np.empty(0), np.empty((n, 0))
-            scaled = LinearOperator(
-                (n, n), matvec=partial(self._scaled, weights, root), dtype=float
-            )
-            inverse = LinearOperator((n, n), matvec=partial(self._solved, root), dtype=float)
+            shape, k = (n, n), min(_MOST_VECTORS, n - 1)
+            scaled = LinearOperator(shape, matvec=partial(self._scaled, weights, root), dtype=float)
+            inverse = LinearOperator(shape, matvec=partial(self._solved, root), dtype=float)
             v0 = np.random.default_rng(seed).standard_normal(n)
-            k = min(_MOST_VECTORS, n - 1)
+            sigma = self._unit * level
             try:
-                values, vectors = eigsh(scaled, k=k, sigma=level, OPinv=inverse, v0=v0, tol=1e-3)
+                values, vectors = eigsh(scaled, k=k, sigma=sigma, OPinv=inverse, v0=v0, tol=tol)
             except ArpackError:
                 return np.empty(0), np.empty((n, 0))
         constant = abs(root @ vectors) > 0.5 * np.linalg.norm(root)
-        return values[~constant], vectors[:, ~constant] / root[:, None]
+        return values[~constant] / self._unit, vectors[:, ~constant] / root[:, None]
 
     def _level_below(self, weights: Vector) -> float | None:
         """A level below all eigenvalues and near the lowest, with its factorization at hand.
@@ -96,12 +128,9 @@ class Pencil:
         return float(below)
 
     def _times(self, weights: Vector, X: Matrix) -> Matrix:
-        i, j = self._ends
-        force = weights[:, None] * (X[i] - X[j])
-        product = -self._program.objective.times(X)
-        np.add.at(product, i, force)
-        np.subtract.at(product, j, force)
-        return product
+        difference = self._program.difference
+        force = weights[:, None] * (difference @ X)
+        return np.asarray(difference.T @ force - self._program.objective.times(X))
 
     def _scaled(self, weights: Vector, root: Vector, x: Vector) -> Vector:
         return self._times(weights, (x / root)[:, None])[:, 0] / root

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sdpdr.base.arrays import Index
 from sdpdr.base.errors import DataError, ModelError, ShapeError
+from sdpdr.program.sdp import Remembering
+from sdpdr.solvers.lowrank.direction import Boxes
 from sdpdr.solvers.lowrank.frame import Result
 
 Vector = NDArray[np.float64]
@@ -98,7 +102,7 @@ class Objective:
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeProgram:
+class EdgeProgram(Remembering):
     r"""Maximise variance, or another form, under limits on squared edge lengths.
 
     With :math:`K = R R^T`, :math:`q_e = |R_i - R_j|^2` for the edge e = (i, j), and masses c,
@@ -203,8 +207,7 @@ class EdgeProgram:
                 raise DataError(f"{name} must be > 0 everywhere; use inf for a hard limit.")
         if np.isnan(self.lower).any() or np.isnan(self.upper).any():
             raise DataError("lower and upper must not contain nan; use -inf and inf for no limit.")
-        hard = np.isinf(self.price) & np.isinf(self.stiffness)
-        if (self.lower > self.upper).any() or (self.upper <= 0)[hard].any():
+        if (self.lower > self.upper).any() or (self.upper <= 0)[self.hard].any():
             raise DataError("every edge needs lower <= upper, and upper > 0 where it is hard.")
         if not np.isfinite(self.upper).any():
             raise ModelError("no edge has an upper limit, so the variance is unbounded.")
@@ -215,6 +218,39 @@ class EdgeProgram:
     def m(self) -> int:
         """Number of edges."""
         return len(self.edges)
+
+    @cached_property
+    def hard(self) -> NDArray[np.bool_]:
+        """Edges whose limits have neither a price nor a stiffness."""
+        return np.isinf(self.price) & np.isinf(self.stiffness)
+
+    @cached_property
+    def difference(self) -> sp.csr_matrix:
+        """The matrix that takes R to all R_i - R_j; shape (m, n)."""
+        signs, row = np.repeat([1.0, -1.0], self.m), np.tile(np.arange(self.m), 2)
+        return sp.csr_matrix((signs, (row, self.edges.T.ravel())), shape=(self.m, self.n))
+
+    def lengths(self, R: Matrix) -> Vector:
+        """Squared lengths of all edges.
+
+        Examples
+        --------
+        >>> EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0).lengths(np.array([[0.0], [3.0]]))
+        array([9.])
+        """
+        i, j = self.edges.T
+        return np.asarray(np.sum(np.square(R[i] - R[j]), axis=1))
+
+    def centred(self, R: Matrix) -> Matrix:
+        """Points moved so that their weighted mean is zero.
+
+        Examples
+        --------
+        >>> pair = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, mass=[2.0, 1.0])
+        >>> pair.centred(np.array([[0.0], [3.0]])).ravel()
+        array([-1.,  2.])
+        """
+        return np.asarray(R - self.mass @ R / self.mass.sum())
 
     @property
     def has_lower_limits(self) -> bool:
@@ -257,7 +293,7 @@ def _vector(name: str, value: ArrayLike, size: int) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LengthRows(Boxes):
     r"""Penalties of the relative squared lengths :math:`h_e = q_e / d_e`, one row per limit.
 
     A row with target b, multiplier box [low, high] and compliance :math:`\gamma` stands for
@@ -283,13 +319,13 @@ class Rows:
     aligned: bool
 
     @classmethod
-    def of(cls, program: EdgeProgram) -> Rows:
+    def of(cls, program: EdgeProgram) -> LengthRows:
         """Split the limits of a program into rows.
 
         Examples
         --------
         >>> band = EdgeProgram(edges=[[0, 1]], n=2, sqdist=1.0, lower=0.9, upper=1.1)
-        >>> rows = Rows.of(band)
+        >>> rows = LengthRows.of(band)
         >>> rows.target, rows.low, rows.high
         (array([1.1, 0.9]), array([  0., -inf]), array([inf,  0.]))
         """

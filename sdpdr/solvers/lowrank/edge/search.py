@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from sdpdr.solvers.lowrank.direction import Iterate
-from sdpdr.solvers.lowrank.edge.certificate import Verdict, judge, primal_value
+from sdpdr.solvers.lowrank.edge.certificate import EdgeVerdict, judge, primal_value
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
-from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options
+from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, pataki
 
 _EARLY = 1e-3  # accuracy at which a rank that is much too small already shows
 _WATCHED = (1e-1, 1e-2, _EARLY, 1e-5)  # when somebody is waiting for a bound
@@ -33,7 +33,7 @@ _DEARER = 2.0  # factor by which the error may grow when a value too good to be 
 _OF_GAP = 3e-3  # the same as a share of the gap: a wider barrier would fold new columns back
 
 
-class Search:
+class EdgeSearch:
     r"""Low-rank solution of edge programs, certified against one goal.
 
     A stationary R of rank r < n - 1 is optimal when :math:`\lambda_2(L(w)) \ge 1`. Otherwise
@@ -48,9 +48,9 @@ class Search:
 
     Attributes
     ----------
-    best, latest : Verdict or None
+    best, latest : EdgeVerdict or None
         The verdict with the smallest error so far, and the last one.
-    feasible, proved : Verdict or None
+    feasible, proved : EdgeVerdict or None
         Those with the largest value within the limits, and with the smallest bound: together,
         what a run that is stopped has to offer.
     keep : callable or None
@@ -65,20 +65,19 @@ class Search:
 
     def __init__(self, goal: EdgeProgram, options: Options, journal: Journal) -> None:
         self.goal, self.options, self.journal = goal, options, journal
-        self.best: Verdict | None = None
-        self.latest: Verdict | None = None
-        self.feasible: Verdict | None = None
-        self.proved: Verdict | None = None
-        self.keep: Callable[[Verdict], object] | None = None
+        self.best: EdgeVerdict | None = None
+        self.latest: EdgeVerdict | None = None
+        self.feasible: EdgeVerdict | None = None
+        self.proved: EdgeVerdict | None = None
+        self.keep: Callable[[EdgeVerdict], object] | None = None
         self.message = ""
-        self._max_rank = min(options.max_rank or _pataki(goal.m), goal.n - 1)
-        self._graph_fill = graph_fill(goal.edges, goal.n, goal.objective)
+        self._max_rank = min(options.max_rank or pataki(goal.m) + 1, goal.n - 1)
+        self._graph_fill = graph_fill(goal)
         self._watched = options.callback is not None or options.time_limit is not None
         self._at: InteriorPoint | None = None
-        hard = np.isinf(goal.price) & np.isinf(goal.stiffness)
         # Then values are those of points shrunk into their limits, see `primal_value`.
-        self._shrinkable = not np.isfinite(goal.lower[hard]).any()
-        self._scalable = self._shrinkable and bool(hard.all())
+        self._shrinkable = not np.isfinite(goal.lower[goal.hard]).any()
+        self._scalable = self._shrinkable and bool(goal.hard.all())
 
     @property
     def finished(self) -> bool:
@@ -185,7 +184,7 @@ class Search:
         if back.infeasibility < first.infeasibility and back.error <= max(allowed, enough):
             self.best = self.feasible = back
 
-    def _brought_back(self, verdict: Verdict, *, careful: bool = False) -> Verdict:
+    def _brought_back(self, verdict: EdgeVerdict, *, careful: bool = False) -> EdgeVerdict:
         R = restored(self.goal, verdict.R, self.journal.late, careful=careful)
         value, infeasibility = primal_value(self.goal, R)
         return replace(verdict, R=R, value=value, infeasibility=infeasibility)
@@ -246,7 +245,7 @@ class Search:
 
     def _settle(
         self, at: InteriorPoint, point: Iterate, accuracies: tuple[float, ...]
-    ) -> tuple[Iterate, Verdict]:
+    ) -> tuple[Iterate, EdgeVerdict]:
         """Run to one accuracy after the other, unless a look between shows too small a rank."""
         for accuracy in accuracies:
             point = at.run(point, accuracy, min(accuracy, self.options.tol / 4))
@@ -258,7 +257,7 @@ class Search:
         return point, verdict
 
     def _grow(
-        self, program: EdgeProgram, point: Iterate, verdict: Verdict
+        self, program: EdgeProgram, point: Iterate, verdict: EdgeVerdict
     ) -> tuple[InteriorPoint, Iterate] | None:
         """Continue in the escape directions as new columns; None when there are none to add."""
         rank = point.x.shape[1]
@@ -273,15 +272,15 @@ class Search:
         product = min(_PRODUCT, _OF_GAP * verdict.gap) * self._share(point.x)
         return at, at.resume(point, product, columns)
 
-    def _judge(self, at: InteriorPoint, point: Iterate) -> Verdict:
+    def _judge(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
         return self._take(self._verdict(at, point))
 
-    def _verdict(self, at: InteriorPoint, point: Iterate) -> Verdict:
+    def _verdict(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
         weights = at.rows.weights(point.y)
         options = self.options
         return judge(self.goal, point.x, weights, options.tol, options.seed, self.journal.late)
 
-    def _take(self, verdict: Verdict) -> Verdict:
+    def _take(self, verdict: EdgeVerdict) -> EdgeVerdict:
         self.latest = verdict
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
@@ -294,7 +293,7 @@ class Search:
         self._tell(self.feasible or self.best, self.proved)
         return verdict
 
-    def _is_better(self, verdict: Verdict) -> bool:
+    def _is_better(self, verdict: EdgeVerdict) -> bool:
         """Whether a point is the best feasible one so far.
 
         Without a way to make it exactly feasible, a larger value may only be a larger violation.
@@ -305,7 +304,7 @@ class Search:
             return False
         return self.feasible is None or verdict.infeasibility < self.feasible.infeasibility
 
-    def _tell(self, point: Verdict, proof: Verdict) -> None:
+    def _tell(self, point: EdgeVerdict, proof: EdgeVerdict) -> None:
         """Enter the best bound and its distance from the best value in the journal."""
         if np.isfinite(proof.bound) and point.value:
             gap = abs(proof.bound - point.value) / abs(point.value)
@@ -318,8 +317,3 @@ class Search:
     def _share(self, R: Matrix) -> float:
         """Objective per row."""
         return self.goal.objective.value(R) / self.goal.m
-
-
-def _pataki(m: int) -> int:
-    """Rank above which a solution never needs to go: r (r + 1) / 2 <= m."""
-    return int((np.sqrt(8 * m + 1) - 1) / 2) + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
@@ -87,7 +86,7 @@ def stretched(program: EdgeProgram, R: Matrix, journal: Journal | None = None) -
     matrix, pull = prepared
     first = program.objective.value(R)
     weights = pull / program.sqdist
-    difference = _incidence(program)
+    difference = program.difference
     adjoint = difference.T.tocsr()
     length = np.sqrt(program.upper)
     least = weights / (weights + program.price)  # of a length, left by a finite price
@@ -105,8 +104,7 @@ def stretched(program: EdgeProgram, R: Matrix, journal: Journal | None = None) -
         copies = share[:, None] * wanted
         moved = wanted - copies
     drifted = not program.objective.value(R) < _DRIFT * first
-    R = R - program.mass @ R / program.mass.sum()
-    return None if drifted else Stretched(R, reach, pull)
+    return None if drifted else Stretched(program.centred(R), reach, pull)
 
 
 def _held_together(
@@ -128,12 +126,6 @@ def _held_together(
             return matrix, pull
         pull *= _HARDER
     return None
-
-
-def _incidence(program: EdgeProgram) -> csr_matrix:
-    m = program.m
-    signs, column = np.repeat([1.0, -1.0], m), np.tile(np.arange(m), 2)
-    return csr_matrix((signs, (column, program.edges.T.ravel())), shape=(m, program.n))
 
 
 def _cut(wanted: Matrix, length: Vector, least: Vector) -> tuple[Vector, Vector]:

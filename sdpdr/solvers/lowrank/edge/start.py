@@ -13,7 +13,6 @@ from sdpdr.base.errors import DisconnectedGraphError, ModelError
 from sdpdr.linalg.rounding import UNIT
 from sdpdr.linalg.walks import connected_components, dijkstra
 from sdpdr.solvers.lowrank.edge.certificate import heavy_weights
-from sdpdr.solvers.lowrank.edge.interior_point import centred
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 
 _RANK_WITH_LOWER_LIMITS = 8  # unrolling under equalities needs room to move
@@ -108,7 +107,7 @@ def isomap_start(
     R = np.empty((program.n, rank))
     R[:, :used] = -0.5 * (sqdist.T - mean) @ (basis[:, :used] / np.sqrt(spectrum[:used]))
     R[:, used:] = 1e-3 * R[:, :used].std() * rng.standard_normal((program.n, rank - used))
-    return np.asarray(R - program.mass @ R / program.mass.sum())
+    return program.centred(R)
 
 
 def landmark_spectrum(program: EdgeProgram, n_landmarks: int = 100, seed: int = 0) -> Vector:
@@ -190,10 +189,8 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
     >>> 0.8 < float(np.ptp(relaxed(pair, np.array([[-5.0], [5.0]])))) <= 1.0
     True
     """
-    m = program.m
-    signs, column = np.repeat([1.0, -1.0], m), np.tile(np.arange(m), 2)
-    incidence = csr_matrix((signs, (program.edges.T.ravel(), column)), shape=(program.n, m))
-    difference, joined = incidence.T.tocsr(), abs(incidence)
+    difference, incidence = program.difference, program.difference.T.tocsr()
+    joined = abs(incidence)
     urgency = 1.0 / np.sqrt(program.sqdist)
     moved = np.zeros_like(R)
     for _ in range(_SWEEPS):
@@ -208,7 +205,7 @@ def relaxed(program: EdgeProgram, R: Matrix) -> Matrix:
         asked /= np.maximum(joined @ asks, np.finfo(float).tiny)[:, None]
         moved = _MOMENTUM * moved - _SWEEP * asked
         R = R + moved
-    return np.asarray(R - program.mass @ R / program.mass.sum())
+    return program.centred(R)
 
 
 _STEPS = 25
@@ -276,7 +273,7 @@ def restored(
             step = _least(_derivatives(program, R, active), missing, damping)
         except RuntimeError:  # dependent to the last digit
             break
-        R = centred(R + step.reshape(R.shape), program.mass)
+        R = program.centred(R + step.reshape(R.shape))
     return best
 
 
@@ -297,9 +294,7 @@ def _least(J: sp.csr_array, missing: Vector, damping: float) -> Vector:
 
 def _missing(program: EdgeProgram, R: Matrix) -> tuple[np.ndarray, Vector, float]:
     """Edges at a hard limit or beyond, what they miss it by, and the largest violation."""
-    i, j = program.edges.T
-    hard = np.isinf(program.price) & np.isinf(program.stiffness)
-    q = np.sum(np.square(R[i] - R[j]), axis=1)
+    hard, q = program.hard, program.lengths(R)
     near = _NEAR * program.sqdist
     margin = _margin(program, R)
     lower, upper = program.lower + margin, program.upper - margin

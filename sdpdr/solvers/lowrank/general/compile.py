@@ -16,7 +16,13 @@ from sdpdr.program.rows import Expression
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.parts import Part, part_of
-from sdpdr.solvers.lowrank.general.problem import Block, Problem, Units, free_vectors, hidden_rows
+from sdpdr.solvers.lowrank.general.problem import (
+    FactorBlock,
+    FactorProblem,
+    Units,
+    free_vectors,
+    hidden_rows,
+)
 
 # Order up to which the slack of a matrix inequality is worth a matrix variable of its own.
 LARGEST_LMI = 120
@@ -35,7 +41,7 @@ def why_not(sdp: SDP) -> str | None:
     return None
 
 
-def compile_problem(sdp: SDP) -> Problem:
+def compile_problem(sdp: SDP) -> FactorProblem:
     """Write a program over factors.
 
     Parameters
@@ -44,7 +50,7 @@ def compile_problem(sdp: SDP) -> Problem:
 
     Returns
     -------
-    Problem
+    FactorProblem
 
     Raises
     ------
@@ -94,10 +100,12 @@ def compile_problem(sdp: SDP) -> Problem:
     rescale = sp.diags_array(scale, format="csr")
     faces = {v.name: _orthonormal(null_vectors(sdp, v.name)) for v in sdp.psd_variables}
     blocks = [
-        Block(name, n, Forms(parts[name].mixed(rescale)), faces.get(name, np.zeros((n, 0))), alone)
+        FactorBlock(
+            name, n, Forms(parts[name].mixed(rescale)), faces.get(name, np.zeros((n, 0))), alone
+        )
         for name, (n, alone) in sizes.items()
     ]
-    return Problem(
+    return FactorProblem(
         sdp=sdp,
         blocks=tuple(blocks),
         free=sp.csr_array(rescale @ free),

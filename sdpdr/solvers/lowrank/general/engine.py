@@ -15,10 +15,10 @@ from sdpdr.solvers.lowrank.descent.spheres import reason
 from sdpdr.solvers.lowrank.frame import MAX_FILL, Journal, Options, Result, ending
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import first_ranks, first_vector, present
-from sdpdr.solvers.lowrank.general.search import Search
-from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, point_of
+from sdpdr.solvers.lowrank.general.search import FactorSearch
+from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, Unknowns, broken
 from sdpdr.solvers.lowrank.interior.approach import approach
 from sdpdr.solvers.lowrank.interior.matrix import suits
 from sdpdr.solvers.lowrank.interior.prices import has_prices_alone, settle_prices
@@ -58,7 +58,7 @@ def solve_factored(
     are too many for it to a descent on what is smooth of them. Where these do not get
     there, and for the other programs, an augmented Lagrangian of the rows is
     minimised over the factors by Newton's method (see
-    `sdpdr.solvers.lowrank.general.search.Search`). The rank starts small; it grows along
+    `sdpdr.solvers.lowrank.general.search.FactorSearch`). The rank starts small; it grows along
     eigenvectors of the dual slack with negative eigenvalues and shrinks where columns vanish, and
     every change is explained in the history. The multipliers prove a bound on the optimum,
     whatever happened on the way.
@@ -110,44 +110,44 @@ def solve_factored(
     options = options or Options()
     journal = Journal(options)
     problem = sdp.remembered(compile_problem)
-    search = Search(problem, options, journal, start)
+    search = FactorSearch(problem, options, journal, start)
     why = ""
     if descent is None:
         why = "" if interior is not None else reason(problem)
         descent = bool(why)
     share = first_share(problem) if descent else 2.0
-    layout, vector, multipliers = _first_point(problem, options, start, share)
-    search.offer(point_of(layout, vector, multipliers).values)
+    at: Unknowns = _first_point(problem, options, start, share)
+    search.offer(at.point().values)
     asked = interior
     try:
         if descent and not journal.late():
-            left = descend(search, layout, vector, multipliers)
+            left = descend(search, at)
             if left is None:
                 search.method = "descent"
                 return _result(search, sdp, journal, why)
-            layout, vector, multipliers = left
+            at = left
         if interior is None:
             interior = not descent and not journal.late() and _suits(problem, options, journal)
         prices = asked is None and not descent and not interior and has_prices_alone(problem)
         # To compile a program, and to look for the fill of its matrices, may take all the time.
         on_time = not journal.late()
-        if interior and on_time and approach(search, start, layout, vector, multipliers):
+        if interior and on_time and approach(search, at):
             search.method = "interior point"
         elif prices and on_time:
             search.method = "smooth prices"
-            reached = settle_prices(search, start, layout, vector, multipliers)
+            reached = settle_prices(search, at)
             if reached is not None and max(b.n for b in problem.blocks) <= _CONTINUED:
                 search.method = "augmented Lagrangian"
-                search.run(*reached)
+                search.run(reached)
         elif journal.late() or (search.best is not None and journal.exhausted):
             search.ending = journal.exhausted or "time_limit"
             if search.best is None:
-                search.judge_current(layout, vector, multipliers)
+                search.judge_current(at)
         else:
-            search.run(layout, vector, multipliers)
+            search.run(at)
     except KeyboardInterrupt:
         search.ending = "interrupted"
-        search.judge_current(layout, vector, multipliers)
+        search.judge_current(at)
     except MemoryError:
         if search.best is None:
             raise
@@ -155,12 +155,12 @@ def solve_factored(
     return _result(search, sdp, journal, why)
 
 
-def _suits(problem: Problem, options: Options, journal: Journal) -> bool:
+def _suits(problem: FactorProblem, options: Options, journal: Journal) -> bool:
     numbers = MAX_FILL if options.max_fill is None else options.max_fill
     return suits(problem, journal.deadline.ahead, numbers)
 
 
-def _result(search: Search, sdp: SDP, journal: Journal, why: str) -> FactoredResult:
+def _result(search: FactorSearch, sdp: SDP, journal: Journal, why: str) -> FactoredResult:
     verdict, bound = search.best, None
     if search.certified is not None:
         verdict, bound = search.certified[:2]
@@ -183,7 +183,7 @@ def _result(search: Search, sdp: SDP, journal: Journal, why: str) -> FactoredRes
     )
 
 
-def _better_point(search: Search, certified: Verdict, sdp: SDP) -> Point:
+def _better_point(search: FactorSearch, certified: FactorVerdict, sdp: SDP) -> Point:
     """Of the point of the best proof and the last one, which proves nothing, the more exact.
 
     Where the last point met the tolerance but no bound came of its multipliers, an earlier point
@@ -196,7 +196,7 @@ def _better_point(search: Search, certified: Verdict, sdp: SDP) -> Point:
     return before
 
 
-def _message(search: Search, journal: Journal) -> str:
+def _message(search: FactorSearch, journal: Journal) -> str:
     best, options = search.best, search.options
     assert best is not None
     proved = "the multipliers prove no bound"
@@ -219,21 +219,22 @@ def _message(search: Search, journal: Journal) -> str:
 
 
 def _first_point(
-    problem: Problem, options: Options, start: Point | None, share: float
-) -> tuple[Layout, Array, Array]:
+    problem: FactorProblem, options: Options, start: Point | None, share: float
+) -> Unknowns:
     ranks = first_ranks(problem, options, share)
     layout, vector = Layout(problem, ranks), first_vector(problem, ranks, options.seed)
     if start is None:
-        return layout, vector, np.zeros(problem.m)
+        return Unknowns.without_multipliers(layout, vector)
     factors, free = layout.split(vector)
     given = [_given_factor(problem, start, k) for k in range(len(factors))]
     factors = [old if new is None else new for old, new in zip(factors, given, strict=True)]
     layout = Layout(problem, tuple(f.shape[1] for f in factors))
     free = problem.free_values(start, free)
-    return layout, layout.project(layout.join(factors, free)), problem.multipliers_of(start)
+    vector = layout.project(layout.join(factors, free))
+    return Unknowns(layout, vector, problem.multipliers_of(start))
 
 
-def _given_factor(problem: Problem, start: Point, k: int) -> Array | None:
+def _given_factor(problem: FactorProblem, start: Point, k: int) -> Array | None:
     """The k-th factor of a start in scaled units; None where the start has none."""
     block = problem.blocks[k]
     value = start.values.get(block.name)

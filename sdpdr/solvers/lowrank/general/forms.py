@@ -89,7 +89,7 @@ class Forms:
         """What the forms alone contribute to the product of `slack` with a factor."""
         return _form_product(self._forms @ multipliers, self.left, self.right, factor)
 
-    def slack(self, multipliers: Array) -> Slack:
+    def slack(self, multipliers: Array) -> DualSlack:
         """The matrix sum_e y_e A_e, with y_0 the multiplier of the objective."""
         halves = self.entries_of(multipliers)
         if self.dense:
@@ -100,7 +100,7 @@ class Forms:
             data = np.concatenate([halves, halves[self._off]])[self._order]
             parts = (data, self._pattern.indices, self._pattern.indptr)
             sparse = sp.csr_array(parts, shape=(self.n, self.n))
-        return Slack(sparse, self._forms @ multipliers, self.left, self.right)
+        return DualSlack(sparse, self._forms @ multipliers, self.left, self.right)
 
     def entries_of(self, multipliers: Array) -> Array:
         """Entries (i, j) of `slack`, without the forms; shape of ``i``."""
@@ -118,7 +118,7 @@ class Forms:
         return np.asarray(taken)
 
 
-class Slack:
+class DualSlack:
     """A symmetric matrix: a sparse (or dense) part and forms of low rank; acts by ``@``.
 
     Parameters

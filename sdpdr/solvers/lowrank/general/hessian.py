@@ -76,9 +76,13 @@ class Jacobian:
         values = self.vectors(factor)
         if kept is not None and not kept.all():
             values = values * kept[self.row][:, None]
-        columns = (self.point[:, None] * r + np.arange(r)).ravel()
-        shape = (self.m, self.n * r)
-        return sp.csr_array((values.ravel(), columns, self._starts * r), shape=shape)
+        parts = (values.ravel(), spread(0, self.point, r), self._starts * r)
+        return sp.csr_array(parts, shape=(self.m, self.n * r))
+
+
+def spread(start: int, points: Index, r: int) -> Index:
+    """Places of all r columns of some points, in factors row by row that begin at one."""
+    return np.asarray((start + points.astype(np.int64)[:, None] * r + np.arange(r)).ravel())
 
 
 # What the calls of one product cost, in multiplications.

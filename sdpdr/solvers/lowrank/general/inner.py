@@ -18,13 +18,12 @@ from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.kkt import SparseNewton, is_sparse
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.line_search import Curve
-from sdpdr.solvers.lowrank.general.pins import Pins
 from sdpdr.solvers.lowrank.general.precondition import (
     block_preconditioner,
     saddle_cost,
     saddle_preconditioner,
 )
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.verdict import is_unbounded, reported, stationarity, violation
 
 Solve = Callable[[Array], Array]
@@ -102,7 +101,7 @@ class Inner:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     options : Options
     journal : Journal
 
@@ -110,13 +109,14 @@ class Inner:
     ----------
     latest : Local or None
         The point reached so far.
+    jacobians : list of Jacobian
+        One for each matrix variable.
     """
 
-    def __init__(self, problem: Problem, options: Options, journal: Journal) -> None:
+    def __init__(self, problem: FactorProblem, options: Options, journal: Journal) -> None:
         self.problem, self.options, self.journal = problem, options, journal
         self.latest: Local | None = None
-        self._jacobians = [Jacobian(block.forms) for block in problem.blocks]
-        self._pins = Pins(problem)
+        self.jacobians = [Jacobian(block.forms) for block in problem.blocks]
         self._saddle: tuple[tuple[int, ...], Solve] | None = None
         self._newton: SparseNewton | None = None
         self._fill: tuple[int, float] | None = None
@@ -137,22 +137,23 @@ class Inner:
                 break
             self.latest = local
             kept = local.active | foreseen if length < _SHORT else local.active
-            self.journal.note(
-                value=reported(self.problem, local.objective),
-                penalty=local.function.penalty,
-                infeasibility=violation(local),
-                stationarity=size,
-                rank=max(local.function.layout.ranks),
-            )
+            self.note(local, size)
         return local
+
+    def note(self, local: Local, size: float) -> None:
+        """Enter a step to a point in the journal, which a gradient of some size led to."""
+        self.journal.note(
+            value=reported(self.problem, local.objective),
+            penalty=local.function.penalty if local.active.any() else None,
+            infeasibility=violation(local),
+            stationarity=size,
+            rank=max(local.function.layout.ranks),
+        )
 
     def _move(
         self, local: Local, direction: Array, kept: NDArray[np.bool_]
     ) -> tuple[Local, float, NDArray[np.bool_]]:
         """The next point, the length of the step, and the rows that a full one would meet."""
-        if self._pins.any:
-            trial, length = self._pins.search(local, direction)
-            return trial, length, kept
         curve = Curve(local, direction)
         length = curve.best()
         layout = local.function.layout
@@ -163,7 +164,7 @@ class Inner:
     def _direction(
         self, local: Local, gradient: Array, size: float, kept: NDArray[np.bool_]
     ) -> Array:
-        hessian = Hessian(local, self._jacobians, kept)
+        hessian = Hessian(local, self.jacobians, kept)
         solve, saddle = self._preconditioner(hessian, size)
         accuracy = min(0.1, float(np.sqrt(size)))
         direction, products = truncated_newton(
@@ -200,7 +201,7 @@ class Inner:
         if self._newton is None or self._newton.layout.ranks != layout.ranks:
             if newton == "auto" and self._fill_cost(layout) >= self._spent:
                 return None
-            self._newton = SparseNewton(layout, self._jacobians)
+            self._newton = SparseNewton(layout, self.jacobians)
         solve, tries = self._newton.solver(hessian, shift)
         self.journal.factorizations += tries
         return solve
@@ -209,7 +210,7 @@ class Inner:
         """Multiplications of a sparse factorization, predicted from that at rank one."""
         if self._fill is None:
             ones = Layout(self.problem, tuple(1 for _ in layout.ranks))
-            self._fill = SparseNewton(ones, self._jacobians).cost()
+            self._fill = SparseNewton(ones, self.jacobians).cost()
         r = max(layout.ranks)
         entries, products = self._fill
         most = self.options.max_fill

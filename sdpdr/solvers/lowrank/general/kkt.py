@@ -19,16 +19,15 @@ Vanderbei, SIAM J. Optim. 5(1), 1995 (symmetric quasidefinite matrices); Gould, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.factorization import SymmetricFactor, symmetric_factor
-from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
+from sdpdr.linalg.factorization import symmetric_factor
+from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian, spread
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 Solve = Callable[[Array], Array]
 
@@ -37,19 +36,72 @@ _MOST_TRIES = 14
 _FACE = 1e-10
 
 
-def is_sparse(problem: Problem) -> bool:
+def is_sparse(problem: FactorProblem) -> bool:
     """Whether Newton's equations have a sparse matrix at all."""
     return not any(
         block.forms.weights.nnz or (block.forms.dense and block.n > 50) for block in problem.blocks
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """Where the numbers of one block stand: points, rows and faces, in the large matrix."""
+class Gathered:
+    """Symmetric matrices of numbers that are summed where their places meet, and their factors.
 
-    row: Index
-    column: Index
+    The pattern is analysed once.
+
+    Parameters
+    ----------
+    one, other : arrays of int
+        Row and column of every number, in any order.
+    order : int
+    pairs : bool, default True
+        As of `SymmetricFactor`.
+
+    Examples
+    --------
+    >>> matrix = Gathered(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]), 2)
+    >>> matrix.factorize(matrix.summed(np.array([1.0, 1.0, 1.0, 0.5])))
+    0
+    >>> matrix.factor.solve(np.array([1.0, 0.5])).round(12)
+    array([1., 0.])
+    """
+
+    def __init__(self, one: Index, other: Index, order: int, *, pairs: bool = True) -> None:
+        self._to, starts, columns = gathered(one, other, order)
+        self._on_diagonal, self._order = self._to[one == other], order
+        self._count = int(columns.size)
+        parts = (np.ones(self._count), columns, starts)
+        self.factor = symmetric_factor(sp.csr_array(parts, shape=(order, order)), pairs=pairs)
+        self.factorize = self.factor.factorize
+
+    def summed(self, numbers: Array) -> Array:
+        """Entries of the pattern, from all numbers that belong there."""
+        return np.bincount(self._to, numbers, minlength=self._count).astype(float, copy=False)
+
+    def nonzeros(self) -> int:
+        """Of the factor, by trying."""
+        data = np.full(self._count, 1e-3)
+        data[self._on_diagonal] = 1.0 + self._order
+        inertia = self.factorize(data)
+        assert inertia == 0, "a matrix with a heavy diagonal is positive"
+        return self.factor.nnz
+
+
+def gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]:
+    """Where pairs stand in the upper triangle that they fill, its rows' starts, and its columns.
+
+    Sorted by two passes of counting: comparisons would take as long as ten factorizations. Rows
+    first, as PARDISO reads them.
+    """
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    pairs = sp.coo_array((np.arange(one.size), (low, high)), shape=(order, order))
+    pairs.has_canonical_format = True  # pairs that are the same stay apart
+    rows = sp.csr_array(pairs.tocsc())
+    low = np.repeat(np.arange(order), np.diff(rows.indptr))
+    new = np.ones(one.size, dtype=bool)
+    new[1:] = (low[1:] != low[:-1]) | (rows.indices[1:] != rows.indices[:-1])
+    to = np.empty(one.size, dtype=np.int64)
+    to[rows.data] = np.cumsum(new) - 1
+    return to, np.searchsorted(low[new], np.arange(order + 1)), rows.indices[new]
 
 
 class SparseNewton:
@@ -68,50 +120,38 @@ class SparseNewton:
             b.face.shape[1] * r for b, (_, r) in zip(problem.blocks, layout.shapes, strict=True)
         ]
         self.size = layout.size + problem.m + sum(self._faces)
-        rows, columns = [np.arange(self.size)], [np.arange(self.size)]
-        for places in self._places():
-            rows.append(places.row)
-            columns.append(places.column)
-        row, column = np.concatenate(rows), np.concatenate(columns)
-        low, high = np.minimum(row, column), np.maximum(row, column)
-        keys, self._to = np.unique(high * self.size + low, return_inverse=True)
-        starts = np.searchsorted(keys // self.size, np.arange(self.size + 1))
-        parts = (np.ones(keys.size), keys % self.size, starts)
-        self._upper = sp.csc_array(parts, shape=(self.size, self.size))
-        self._factor: SymmetricFactor = symmetric_factor(self._upper)
-        self._count = keys.size
+        every = np.arange(self.size)
+        row, column = zip((every, every), *self._places(), strict=True)
+        self._matrix = Gathered(np.concatenate(row), np.concatenate(column), self.size)
 
-    def _places(self) -> list[_Places]:
+    def _places(self) -> list[tuple[Index, Index]]:
         """Of all entries off the diagonal, in the order of `_numbers`."""
         places, offset, face = [], 0, self.layout.size + self.layout.problem.m
         blocks = self.layout.problem.blocks
         for block, jacobian, (n, r) in zip(
             blocks, self._jacobians, self.layout.shapes, strict=True
         ):
-            every = np.arange(r)
             i, j = _off_diagonal(block)
-            places.append(_Places(_spread(offset, i, r, every), _spread(offset, j, r, every)))
+            places.append((spread(offset, i, r), spread(offset, j, r)))
             row = np.repeat(self.layout.size + jacobian.row, r)
-            places.append(_Places(row, _spread(offset, jacobian.point, r, every)))
+            places.append((row, spread(offset, jacobian.point, r)))
             p = block.face.shape[1]
-            points = np.tile(np.arange(n), p)
-            row = face + _spread(0, np.repeat(np.arange(p), n), r, every)
-            places.append(_Places(row, _spread(offset, points, r, every)))
+            row = spread(face, np.repeat(np.arange(p), n), r)
+            places.append((row, spread(offset, np.tile(np.arange(n), p), r)))
             offset, face = offset + n * r, face + p * r
         free = self.layout.problem.free[1:].tocoo()
-        places.append(_Places(self.layout.size + free.row, offset + free.col))
+        places.append((self.layout.size + free.row, offset + free.col))
         return places
 
     def _numbers(self, hessian: Hessian) -> list[Array]:
-        numbers = []
-        blocks, slacks = self.layout.problem.blocks, hessian.local.slacks
+        numbers, y = [], np.append(1.0, hessian.local.estimate)
         factors, _ = self.layout.split(hessian.local.vector)
-        for block, jacobian, slack, factor in zip(
-            blocks, self._jacobians, slacks, factors, strict=True
+        for block, jacobian, factor in zip(
+            self.layout.problem.blocks, self._jacobians, factors, strict=True
         ):
             r = factor.shape[1]
-            i, j = _off_diagonal(block)
-            numbers.append(np.repeat(2.0 * _entries(slack.sparse, i, j), r))
+            off = block.forms.i != block.forms.j
+            numbers.append(np.repeat(2.0 * block.forms.entries_of(y)[off], r))
             kept = hessian.kept[jacobian.row][:, None]
             numbers.append((jacobian.vectors(factor) * kept).ravel())
             numbers.append(np.repeat(block.face.T.ravel(), r))
@@ -121,13 +161,8 @@ class SparseNewton:
 
     def cost(self) -> tuple[int, float]:
         """Nonzeros of a factor, and multiplications to compute one, by trying."""
-        data: Array = np.full(self._count, 1e-3)
-        data[self._upper.indices == self._columns()] = 1.0 + self.size
-        self._factor.factorize(data)
-        return self._factor.nnz, float(self._factor.nnz) ** 2 / self.size
-
-    def _columns(self) -> Index:
-        return np.repeat(np.arange(self.size), np.diff(self._upper.indptr))
+        nonzeros = self._matrix.nonzeros()
+        return nonzeros, float(nonzeros) ** 2 / self.size
 
     def solver(self, hessian: Hessian, shift: float) -> tuple[Solve | None, int]:
         """Solver with the smallest shift tried that gives a minimum, and factorizations made."""
@@ -145,8 +180,7 @@ class SparseNewton:
         others = np.concatenate(self._numbers(hessian))
         for tries in range(1, _MOST_TRIES + 1):
             numbers = np.concatenate([primal + shift * size, below, others])
-            data: Array = np.bincount(self._to, numbers, minlength=self._count).astype(float)
-            if self._factor.factorize(data) == m + p:
+            if self._matrix.factorize(self._matrix.summed(numbers)) == m + p:
                 return self._solve, tries
             shift *= 10.0
         return None, _MOST_TRIES
@@ -154,18 +188,9 @@ class SparseNewton:
     def _solve(self, vector: Array) -> Array:
         right = np.zeros(self.size)
         right[: self.layout.size] = self.layout.project(vector)
-        return self.layout.project(self._factor.solve(right)[: self.layout.size])
+        return self.layout.project(self._matrix.factor.solve(right)[: self.layout.size])
 
 
-def _spread(offset: int, index: Index, r: int, every: Index) -> Index:
-    """Positions of all columns of the points given."""
-    return np.asarray((offset + index[:, None] * r + every).ravel())
-
-
-def _off_diagonal(block: Block) -> tuple[Index, Index]:
+def _off_diagonal(block: FactorBlock) -> tuple[Index, Index]:
     off = block.forms.i != block.forms.j
     return block.forms.i[off], block.forms.j[off]
-
-
-def _entries(matrix: sp.csr_array, i: Index, j: Index) -> Array:
-    return np.asarray(matrix[i, j]).ravel() if i.size else np.zeros(0)

@@ -21,40 +21,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.general.forms import Slack
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.forms import DualSlack
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 
 
-class Layout:
+class Parts:
+    """Matrices as one vector, row by row, and scalars behind them.
+
+    Parameters
+    ----------
+    shapes : list of pairs of int
+
+    Attributes
+    ----------
+    starts : list of int
+        Where every matrix begins, and the scalars.
+    """
+
+    def __init__(self, shapes: list[tuple[int, int]]) -> None:
+        self.shapes = shapes
+        self.starts = [int(e) for e in np.cumsum([0] + [n * r for n, r in shapes])]
+        self._spans = [slice(a, b) for a, b in pairwise(self.starts)]
+
+    def split(self, vector: Array) -> tuple[list[Array], Array]:
+        """Matrices and scalars, as views."""
+        spans = zip(self._spans, self.shapes, strict=True)
+        return [vector[span].reshape(shape) for span, shape in spans], vector[self.starts[-1] :]
+
+    def join(self, matrices: list[Array], scalars: Array) -> Array:
+        """One vector of them."""
+        if len(matrices) == 1 and not scalars.size:
+            return np.asarray(matrices[0].ravel())
+        return np.concatenate([*[m.ravel() for m in matrices], scalars])
+
+
+class Layout(Parts):
     """Unknowns of a problem as one vector: the factors row by row, then the free scalars.
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     ranks : tuple of int
         Columns of each factor.
     """
 
-    def __init__(self, problem: Problem, ranks: tuple[int, ...]) -> None:
+    def __init__(self, problem: FactorProblem, ranks: tuple[int, ...]) -> None:
         self.problem, self.ranks = problem, ranks
-        self.shapes = [(b.n, r) for b, r in zip(problem.blocks, ranks, strict=True)]
-        ends = [int(e) for e in np.cumsum([0] + [n * r for n, r in self.shapes])]
-        self._spans = [slice(a, b) for a, b in pairwise(ends)]
-        self._end = ends[-1]
-        self.size = self._end + problem.free.shape[1]
-
-    def split(self, vector: Array) -> tuple[list[Array], Array]:
-        """Factors and free scalars, as views."""
-        factors = [
-            vector[span].reshape(s) for span, s in zip(self._spans, self.shapes, strict=True)
-        ]
-        return factors, vector[self._end :]
-
-    def join(self, factors: list[Array], free: Array) -> Array:
-        """One vector of them."""
-        if len(factors) == 1 and not free.size:
-            return np.asarray(factors[0].ravel())
-        return np.concatenate([*[f.ravel() for f in factors], free])
+        super().__init__([(b.n, r) for b, r in zip(problem.blocks, ranks, strict=True)])
+        self.size = self.starts[-1] + problem.free.shape[1]
 
     def project(self, vector: Array) -> Array:
         """Its part in the faces."""
@@ -124,10 +138,10 @@ class Local:
         self.estimate = np.where(self.active, u, 0.0)
         change = (self.estimate - function.multipliers) * (self.estimate + function.multipliers)
         self.value = self.objective + float(change.sum()) / (2.0 * sigma)
-        self._slacks: list[Slack] | None = None
+        self._slacks: list[DualSlack] | None = None
 
     @property
-    def slacks(self) -> list[Slack]:
+    def slacks(self) -> list[DualSlack]:
         """S_k(u) of every matrix variable."""
         if self._slacks is None:
             y = np.concatenate([[1.0], self.estimate])

@@ -11,12 +11,12 @@ import scipy.sparse.linalg as spl
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalues
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
 # Up to this order all eigenvalues are found by a dense method, which takes about a second; and up
 # to this one where there is no time.
-_DENSE, _DENSE_QUICK = 1500, 300
+_DENSE, QUICK = 1500, 300
 # Seconds of a dense method, over the cube of the order, on a slow machine.
 _SLOWEST = 1e-9
 # Full columns beside a sparse factor up to which it is still the faster way: plain Lanczos does not
@@ -25,7 +25,7 @@ BESIDE = 40
 # Eigenvectors looked at, hence columns added at once.
 _DIRECTIONS = 6
 # From a slack, a face and a factor to lowest eigenvalues, ascending, and their vectors.
-Look = Callable[[Slack, Array, Array], tuple[Array, Array]]
+Look = Callable[[DualSlack, Array, Array], tuple[Array, Array]]
 # Trace that a matrix may still come to have if it is zero at present, in scaled units.
 _TRACE = 0.1
 
@@ -42,7 +42,13 @@ def dense_seconds(orders: Iterable[int]) -> float:
 
 
 def lowest(
-    slack: Slack, face: Array, count: int, seed: int, *, quick: bool = False
+    slack: DualSlack,
+    face: Array,
+    count: int,
+    seed: int,
+    *,
+    quick: bool = False,
+    dense: int = _DENSE,
 ) -> tuple[Array, Array]:
     """The smallest eigenvalues, ascending, and their vectors, orthogonal to the face.
 
@@ -51,13 +57,15 @@ def lowest(
 
     Parameters
     ----------
-    slack : Slack
+    slack : DualSlack
     face : array of shape (n, p)
         Orthonormal columns to leave out.
     count : int
     seed : int
     quick : bool, default False
         Use the dense method for small orders only, and look for one eigenvalue elsewhere.
+    dense : int
+        Order up to which the dense method is used.
 
     Returns
     -------
@@ -66,13 +74,13 @@ def lowest(
 
     Examples
     --------
-    >>> from sdpdr.solvers.lowrank.general.forms import Slack
+    >>> from sdpdr.solvers.lowrank.general.forms import DualSlack
     >>> none = np.zeros((0, 2))
-    >>> lowest(Slack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
+    >>> lowest(DualSlack(np.diag([1.0, -2.0]), np.zeros(0), none, none), np.zeros((2, 0)), 1, 0)[0]
     array([-2.])
     """
-    if slack.n <= (_DENSE_QUICK if quick else _DENSE):
-        return _dense(slack.toarray(), face, count)
+    if slack.n <= (QUICK if quick else dense):
+        return dense_lowest(slack.toarray(), face, count)
     apart = slack.apart(BESIDE)
     if apart is not None:
         with suppress(ArithmeticError):
@@ -80,7 +88,8 @@ def lowest(
     return _lanczos(slack, face, count, seed)
 
 
-def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
+def dense_lowest(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
+    """The smallest eigenvalues of a dense matrix beside a face, and vectors, as of `lowest`."""
     n, p = face.shape
     if p:
         matrix = matrix - face @ (face.T @ matrix)
@@ -93,7 +102,7 @@ def _dense(matrix: Array, face: Array, count: int) -> tuple[Array, Array]:
     return lowest_eigenpairs((matrix + matrix.T) / 2.0, last + 1)
 
 
-def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
+def _lanczos(slack: DualSlack, face: Array, count: int, seed: int) -> tuple[Array, Array]:
     def project(vector: Array) -> Array:
         return np.asarray(vector - face @ (face.T @ vector))
 
@@ -116,7 +125,7 @@ def _lanczos(slack: Slack, face: Array, count: int, seed: int) -> tuple[Array, A
 def negative_part(
     layout: Layout,
     vector: Array,
-    slacks: list[Slack],
+    slacks: list[DualSlack],
     scale: float,
     seed: int,
     *,

@@ -31,7 +31,7 @@ from sdpdr.solvers.lowrank.general.forms import Forms
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FactorBlock:
     """One matrix variable of the scaled program.
 
     Attributes
@@ -78,14 +78,14 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class FactorProblem:
     """A program over factors, scaled; see the module's text.
 
     Attributes
     ----------
     sdp : SDP
         Where it came from.
-    blocks : tuple of Block
+    blocks : tuple of FactorBlock
     free : sparse array of shape (m + 1, q)
         Coefficients of the free scalars; row 0 is their cost.
     curvature : array of shape (q,)
@@ -96,7 +96,7 @@ class Problem:
     """
 
     sdp: SDP
-    blocks: tuple[Block, ...]
+    blocks: tuple[FactorBlock, ...]
     free: sp.csr_array
     curvature: Array
     rhs: Array
@@ -108,6 +108,18 @@ class Problem:
     def m(self) -> int:
         """Number of rows."""
         return int(self.rhs.size)
+
+    def fit(self, left: Array) -> float:
+        """The multiple of left sides that comes nearest to the right ones."""
+        square = float(left @ left)
+        return float(left @ self.rhs) / square if square > 0.0 else 1.0
+
+    def alone(self, k: int) -> NDArray[np.bool_]:
+        """Rows that have no part but entries of the k-th block."""
+        others = [block.forms.weights for block in self.blocks]
+        others += [b.forms.matrix for place, b in enumerate(self.blocks) if place != k]
+        counts = [np.diff(sp.csr_array(other[1:]).indptr) for other in (self.free, *others)]
+        return np.asarray(sum(counts) == 0)
 
     def free_values(self, start: Point, default: Array) -> Array:
         """Free scalars of a point in scaled units, the default where the point has none."""

@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.frame import Options
+from sdpdr.solvers.lowrank.frame import Options, pataki
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
-from sdpdr.solvers.lowrank.general.verdict import Verdict
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
+from sdpdr.solvers.lowrank.general.verdict import FactorVerdict
 
 _LEAST = 3
 _NOTHING = 1e-12  # squared size of a column that leaves no trace
@@ -28,12 +28,12 @@ _GAP = 1e-2  # squared size of a column over that of the one before, where a gap
 _CLEAR = 0.1  # share of the lowest eigenvalue from which on others are followed too
 
 
-def first_ranks(problem: Problem, options: Options, share: float = 2.0) -> tuple[int, ...]:
+def first_ranks(problem: FactorProblem, options: Options, share: float = 2.0) -> tuple[int, ...]:
     """Columns to start with: about 2 log n, below the bound of Barvinok and Pataki.
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     options : Options
     share : float, default 2.0
         In place of the 2.
@@ -41,43 +41,32 @@ def first_ranks(problem: Problem, options: Options, share: float = 2.0) -> tuple
     return tuple(_first_rank(block, problem.m, options, share) for block in problem.blocks)
 
 
-def _first_rank(block: Block, m: int, options: Options, share: float) -> int:
+def _first_rank(block: FactorBlock, m: int, options: Options, share: float) -> int:
     wanted = options.rank
     if wanted is None:
         wanted = min(pataki(m), max(_LEAST, int(np.ceil(share * np.log(block.n + 1.0)))))
     return max(1, min(wanted, limit_of(block, options)))
 
 
-def pataki(m: int) -> int:
-    """Rank that an optimal matrix need not exceed: r (r + 1) / 2 <= m.
-
-    Examples
-    --------
-    >>> [pataki(m) for m in (1, 3, 100)]
-    [1, 2, 13]
-    """
-    return int((np.sqrt(8.0 * m + 1.0) - 1.0) / 2.0)
-
-
-def limit_of(block: Block, options: Options) -> int:
+def limit_of(block: FactorBlock, options: Options) -> int:
     """Most columns for a factor."""
     most = block.largest_rank
     return most if options.max_rank is None else min(most, options.max_rank)
 
 
-def first_vector(problem: Problem, ranks: tuple[int, ...], seed: int) -> Array:
+def first_vector(problem: FactorProblem, ranks: tuple[int, ...], seed: int) -> Array:
     """Random factors, scaled as a whole to meet the rows as well as they can."""
     rng = np.random.default_rng(seed)
     layout = Layout(problem, ranks)
     factors = [rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in layout.shapes]
     vector = layout.project(layout.join(factors, np.zeros(problem.free.shape[1])))
-    left = layout.values(vector)[1:]
-    size = float(left @ left)
-    fit = float(left @ problem.rhs) / size if size > 0.0 else 1.0
+    fit = problem.fit(layout.values(vector)[1:])
     return vector * np.sqrt(min(max(fit, 1e-3), 1e3))
 
 
-def grown(local: Local, verdict: Verdict, options: Options) -> tuple[Layout, Array, str] | None:
+def grown(
+    local: Local, verdict: FactorVerdict, options: Options
+) -> tuple[Layout, Array, str] | None:
     """The point with escape directions as new columns, and why; None where there are none."""
     layout = local.function.layout
     factors, free = layout.split(local.vector)
@@ -117,14 +106,16 @@ def present(factor: Array, floor: float) -> Array:
     return factor if count == factor.shape[1] else np.asarray(factor @ right[:count].T)
 
 
-def _step(local: Local, block: Block, value: float, vector: Array, share: int) -> Array:
+def _step(local: Local, block: FactorBlock, value: float, vector: Array, share: int) -> Array:
     """The column t v of least augmented Lagrangian, to first order in t^2."""
     bend = float(np.sum(np.square(block.forms.values(vector)[1:][local.active])))
     square = -value / (local.function.penalty * bend) if bend > 0.0 else 1.0
     return np.asarray(np.sqrt(min(square, 1e6) / share) * vector)
 
 
-def _kicked(local: Local, block: Block, factor: Array, values: Array, vectors: Array) -> Array:
+def _kicked(
+    local: Local, block: FactorBlock, factor: Array, values: Array, vectors: Array
+) -> Array:
     """Scalars that are zero but would rather grow."""
     changed = factor.copy()
     for k in np.flatnonzero(values < 0.0):

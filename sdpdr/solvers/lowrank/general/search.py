@@ -19,13 +19,20 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.program.point import Point, Value
 from sdpdr.solvers.lowrank.frame import Journal, Options
-from sdpdr.solvers.lowrank.general import verdict as refute
 from sdpdr.solvers.lowrank.general.inner import Inner
-from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Layout, Local
+from sdpdr.solvers.lowrank.general.lagrangian import Lagrangian, Local
 from sdpdr.solvers.lowrank.general.lowest import dense_seconds
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.general.ranks import grown, shrunk
-from sdpdr.solvers.lowrank.general.verdict import Verdict, broken, judge, relative, violation
+from sdpdr.solvers.lowrank.general.verdict import (
+    FactorVerdict,
+    Unknowns,
+    broken,
+    judge,
+    refuted,
+    relative,
+    violation,
+)
 from sdpdr.solvers.processes.ends import post
 
 _FIRST_ACCURACY, _NEXT = 0.1, 0.2
@@ -39,12 +46,12 @@ _HOPELESS = 10.0
 _CLOSER = 0.7  # share of the least violation so far that counts as progress
 
 
-class Search:
+class FactorSearch:
     """The search for an optimal point of a problem.
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     options : Options
     journal : Journal
     start : Point, optional
@@ -52,9 +59,9 @@ class Search:
 
     Attributes
     ----------
-    best : Verdict or None
+    best : FactorVerdict or None
         Of least error so far.
-    certified : tuple of (Verdict, bound, gap) or None
+    certified : tuple of (FactorVerdict, bound, gap) or None
         Of least gap, or violation where that is larger, so far.
     feasible : tuple of (values, value) or None
         The best value so far at a point that keeps all rows, and that point.
@@ -67,12 +74,12 @@ class Search:
     """
 
     def __init__(
-        self, problem: Problem, options: Options, journal: Journal, start: Point | None = None
+        self, problem: FactorProblem, options: Options, journal: Journal, start: Point | None = None
     ) -> None:
         self.problem, self.options, self.journal = problem, options, journal
         self.start = start
-        self.best: Verdict | None = None
-        self.certified: tuple[Verdict, float, float] | None = None
+        self.best: FactorVerdict | None = None
+        self.certified: tuple[FactorVerdict, float, float] | None = None
         self.feasible: tuple[Mapping[str, Value], float] | None = None
         self.proved: tuple[Mapping[str, Array], float] | None = None
         self.ending, self.method = "stalled", "augmented Lagrangian"
@@ -80,9 +87,10 @@ class Search:
         self._due = np.inf  # error at which somebody who waits is told of another bound
         self.inner = Inner(problem, options, journal)
 
-    def run(self, layout: Layout, vector: Array, multipliers: Array) -> None:
+    def run(self, at: Unknowns) -> None:
         """Go on from a point until it is good enough, or a limit is reached."""
-        local = Lagrangian(layout, multipliers, 1.0).at(vector)
+        multipliers = at.multipliers
+        local = Lagrangian(at.layout, multipliers, 1.0).at(at.vector)
         if self._watched:
             first = self._judge(local)
             self._prove(first, first.point(), always=True)
@@ -109,32 +117,28 @@ class Search:
             accuracy = max(0.1 * self.options.tol, _NEXT * min(accuracy, verdict.error))
             local = self._with_rank(local, verdict)
 
-    def _judge(self, local: Local) -> Verdict:
+    def _judge(self, local: Local) -> FactorVerdict:
         """A verdict on a point; a quick one where there is no time for another."""
         needed = dense_seconds(block.n for block in self.problem.blocks if not block.scalar)
         return judge(local, self.options.seed, quick=2.0 * needed > self.journal.deadline.ahead)
 
-    def judge_current(self, layout: Layout, vector: Array, multipliers: Array) -> None:
+    def judge_current(self, first: Unknowns) -> None:
         """Take a verdict on the point reached so far, or on the first one."""
-        local = self.inner.latest or Lagrangian(layout, multipliers, 1.0).at(vector)
+        local = self.inner.latest
+        local = local or Lagrangian(first.layout, first.multipliers, 1.0).at(first.vector)
         verdict = judge(local, self.options.seed, quick=True)
         point = self._take(verdict)
         self._prove(verdict, point, always=True)
 
-    def _finish(self, local: Local, verdict: Verdict) -> bool:
+    def _finish(self, local: Local, verdict: FactorVerdict) -> bool:
         """Note a verdict; whether it ends the search."""
         if self.settles(verdict):
             return True
-        refuted = refute.refuted(local)
-        if refuted:
-            self.ending = refuted
-            return True
-        if self.journal.exhausted:
-            self.ending = self.journal.exhausted
-            return True
-        return False
+        ending = refuted(local) or self.journal.exhausted
+        self.ending = ending or self.ending
+        return ending is not None
 
-    def settles(self, verdict: Verdict, *, always: bool = False, gap: float = 0.0) -> bool:
+    def settles(self, verdict: FactorVerdict, *, always: bool = False, gap: float = 0.0) -> bool:
         """Keep what a verdict offers and proves; whether it is good enough.
 
         A proven gap is, up to the tolerance or the ``gap`` given if that is larger.
@@ -152,7 +156,7 @@ class Search:
             return True
         return False
 
-    def proves(self, verdict: Verdict, gap: float) -> bool:
+    def proves(self, verdict: FactorVerdict, gap: float) -> bool:
         """Whether a proof, tried whatever the errors promise, shows a verdict's point to a gap."""
         held = verdict.infeasibility <= self.options.tol
         proved = self._prove(verdict, self._take(verdict), always=True, gap=gap)
@@ -161,7 +165,7 @@ class Search:
         self.ending = "converged"
         return True
 
-    def _take(self, verdict: Verdict) -> Point:
+    def _take(self, verdict: FactorVerdict) -> Point:
         """Keep a verdict if it is the best; its point."""
         if self.best is None or verdict.error < self.best.error:
             self.best = verdict
@@ -180,7 +184,7 @@ class Search:
             post(lambda: Point(values))
 
     def _prove(
-        self, verdict: Verdict, point: Point, always: bool = False, gap: float = 0.0
+        self, verdict: FactorVerdict, point: Point, always: bool = False, gap: float = 0.0
     ) -> bool | None:
         """Whether a bound meets the tolerance; None if no argument gives a bound at all."""
         if verdict.error > 30.0 * self.options.tol and not always:
@@ -211,7 +215,7 @@ class Search:
         """Whether a value beats another; turned around, whether a bound is the tighter one."""
         return value >= bound if self.problem.sdp.maximize else value <= bound
 
-    def _with_rank(self, local: Local, verdict: Verdict) -> Local:
+    def _with_rank(self, local: Local, verdict: FactorVerdict) -> Local:
         """The same point with columns added or dropped where the verdict says so."""
         escape = verdict.negativity > max(0.3 * verdict.stationarity, self.options.tol)
         changed = grown(local, verdict, self.options) if escape else None
@@ -227,7 +231,7 @@ class Search:
         return Lagrangian(layout, function.multipliers, function.penalty).at(vector)
 
 
-def _merit(verdict: Verdict, gap: float) -> float:
+def _merit(verdict: FactorVerdict, gap: float) -> float:
     return max(abs(gap), verdict.infeasibility)
 
 

@@ -15,10 +15,10 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import gap_scale
-from sdpdr.solvers.lowrank.general.forms import Slack
+from sdpdr.solvers.lowrank.general.forms import DualSlack
 from sdpdr.solvers.lowrank.general.lagrangian import Layout, Local
 from sdpdr.solvers.lowrank.general.lowest import Look, lowest, negative_part
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 
 # Order beyond which no proof multiplies out more forms of low rank than so many: a few stand beside
 # a factorization as rows of their own.
@@ -26,14 +26,40 @@ _LARGEST_DENSE, _FEW = 2000, 4
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
-    r"""An iterate and its errors.
+class Unknowns:
+    """All unknowns of a problem, with multipliers of its rows.
 
     Attributes
     ----------
     layout : Layout
     vector : array
     multipliers : array of shape (m,)
+        At least 0 on inequalities; zeros where nothing is known.
+    """
+
+    layout: Layout
+    vector: Array
+    multipliers: Array
+
+    @classmethod
+    def without_multipliers(cls, layout: Layout, vector: Array) -> Unknowns:
+        """Unknowns of whose multipliers nothing is known."""
+        return cls(layout, vector, np.zeros(layout.problem.m))
+
+    def point(self) -> Point:
+        """They in the names and units of the program, slack filled, limits kept."""
+        problem = self.layout.problem
+        factors, free = self.layout.split(self.vector)
+        point = problem.to_point(tuple(factors), free, self.multipliers)
+        return Point(repair(problem.sdp, point.values), point.duals)
+
+
+@dataclass(frozen=True, eq=False)
+class FactorVerdict(Unknowns):
+    r"""An iterate and its errors.
+
+    Attributes
+    ----------
     infeasibility : float
         Largest violation of a scaled row.
     products : float
@@ -46,9 +72,6 @@ class Verdict:
         Low ends of the spectra of the dual slacks.
     """
 
-    layout: Layout
-    vector: Array
-    multipliers: Array
     infeasibility: float
     products: float
     stationarity: float
@@ -60,10 +83,6 @@ class Verdict:
     def error(self) -> float:
         """The largest of the four errors."""
         return max(self.infeasibility, self.products, self.stationarity, self.negativity)
-
-    def point(self) -> Point:
-        """The iterate in the names and units of the program, slack filled, limits kept."""
-        return point_of(self.layout, self.vector, self.multipliers)
 
     def promise(self, point: Point) -> float:
         """The relative gap that a proof is likely to leave at least, told without one.
@@ -96,7 +115,7 @@ class Verdict:
         return bound, relative(signed, value, sdp)
 
 
-def _is_too_dense(block: Block) -> bool:
+def _is_too_dense(block: FactorBlock) -> bool:
     """Whether a proof would multiply out matrices that are kept as forms of low rank."""
     forms = block.forms.left.shape[0] if block.forms.weights.nnz else 0
     return forms > _FEW and block.n > _LARGEST_DENSE
@@ -106,14 +125,6 @@ def relative(signed: float, value: float, sdp: SDP) -> float:
     """A gap beside the value, or beside what counts as zero in the units of the program."""
     scale = max(abs(value), gap_scale(sdp))
     return signed / scale if scale > 0.0 else float(np.copysign(np.inf, signed)) if signed else 0.0
-
-
-def point_of(layout: Layout, vector: Array, multipliers: Array) -> Point:
-    """An iterate in the names and units of the program, slack filled, limits kept."""
-    problem = layout.problem
-    factors, free = layout.split(vector)
-    point = problem.to_point(tuple(factors), free, multipliers)
-    return Point(repair(problem.sdp, point.values), point.duals)
 
 
 def broken(sdp: SDP, values: Mapping[str, Value]) -> float:
@@ -149,10 +160,14 @@ def violation(local: Local) -> float:
 
 def scale_of(local: Local) -> float:
     """What errors in the objective are compared with: the larger of both objectives."""
-    factors, _ = local.function.layout.split(local.vector)
+    return _scale(local.function.layout, local.vector, local.objective, local.estimate)
+
+
+def _scale(layout: Layout, vector: Array, objective: float, multipliers: Array) -> float:
+    factors, _ = layout.split(vector)
     traces = sum(float(np.sum(np.square(f))) for f in factors)
-    dual = abs(float(local.function.layout.problem.rhs @ local.estimate))
-    return max(abs(local.objective), dual, 1e-6 * traces, 1e-12)
+    dual = abs(float(layout.problem.rhs @ multipliers))
+    return max(abs(objective), dual, 1e-6 * traces, 1e-12)
 
 
 def stationarity(local: Local, gradient: Array) -> float:
@@ -161,7 +176,9 @@ def stationarity(local: Local, gradient: Array) -> float:
     return 0.5 * size / scale_of(local)
 
 
-def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = None) -> Verdict:
+def judge(
+    local: Local, seed: int, *, quick: bool = False, look: Look | None = None
+) -> FactorVerdict:
     """Measure an iterate together with the multipliers it suggests.
 
     Parameters
@@ -177,7 +194,7 @@ def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = N
     negativity, lows = negative_part(
         local.function.layout, local.vector, local.slacks, scale, seed, quick=quick, look=look
     )
-    return Verdict(
+    return FactorVerdict(
         layout=local.function.layout,
         vector=local.vector,
         multipliers=local.estimate,
@@ -189,46 +206,37 @@ def judge(local: Local, seed: int, *, quick: bool = False, look: Look | None = N
     )
 
 
-def judge_as_it_is(
-    layout: Layout, vector: Array, multipliers: Array, seed: int, *, quick: bool = False
-) -> Verdict:
+def judge_as_it_is(at: Unknowns, seed: int, *, quick: bool = False) -> FactorVerdict:
     """Measure unknowns together with multipliers that need no estimate.
 
     Parameters
     ----------
-    layout : Layout
-    vector : array
-    multipliers : array of shape (m,)
-        At least 0 on inequalities.
+    at : Unknowns
     seed : int
     quick : bool, default False
         As in `judge`.
     """
-    problem = layout.problem
-    values, y = layout.values(vector), np.append(1.0, multipliers)
+    layout, vector, problem = at.layout, at.vector, at.layout.problem
+    values, y = layout.values(vector), np.append(1.0, at.multipliers)
     excess = values[1:] - problem.rhs
-    factors, free = layout.split(vector)
     slacks = [block.forms.slack(y) for block in problem.blocks]
-    objective = layout.objective(vector, values)
-    traces = sum(float(np.sum(np.square(f))) for f in factors)
-    dual = abs(float(problem.rhs @ multipliers))
-    scale = max(abs(objective), dual, 1e-6 * traces, 1e-12)
-    size = _slope(layout, vector, slacks, problem.free.T @ y + problem.curvature * free)
+    scale = _scale(layout, vector, layout.objective(vector, values), at.multipliers)
+    on_free = problem.free.T @ y + problem.curvature * layout.split(vector)[1]
     negativity, lows = negative_part(layout, vector, slacks, scale, seed, quick=quick)
-    return Verdict(
+    return FactorVerdict(
         layout=layout,
         vector=vector,
-        multipliers=multipliers,
+        multipliers=at.multipliers,
         infeasibility=float(np.max(np.where(problem.equal, np.abs(excess), excess), initial=0.0)),
-        products=abs(float(multipliers @ excess)) / scale,
-        stationarity=size / scale,
+        products=abs(float(at.multipliers @ excess)) / scale,
+        stationarity=_slope(layout, vector, slacks, on_free) / scale,
         negativity=negativity,
         lows=lows,
         scale=scale,
     )
 
 
-def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -> float:
+def _slope(layout: Layout, vector: Array, slacks: list[DualSlack], on_free: Array) -> float:
     """What the gradient may add to the gap: half its size times that of the unknowns.
 
     Of a signed scalar it is the product with its slack. The gradient by its root, which vanishes
@@ -243,7 +251,7 @@ def _slope(layout: Layout, vector: Array, slacks: list[Slack], on_free: Array) -
     return size + float(sum(kept))
 
 
-def reported(problem: Problem, objective: float) -> float:
+def reported(problem: FactorProblem, objective: float) -> float:
     """A scaled objective as the person wrote it."""
     return problem.sdp.report(objective * problem.units.objective + problem.sdp.constant)
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Point, Value
 from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.frame import Options
-from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Block
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.general.ranks import limit_of
-from sdpdr.solvers.lowrank.general.search import Search
-from sdpdr.solvers.lowrank.general.verdict import Verdict, judge_as_it_is, point_of
+from sdpdr.solvers.lowrank.general.search import FactorSearch
+from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, Unknowns, judge_as_it_is
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
 from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
@@ -36,29 +35,22 @@ _NOISE = 1e3  # of multipliers, over the complementarity left, that negative eig
 _OF_CONTENT = 0.1  # share of the gap to end at that eigenvalues left negative may cost
 
 
-def approach(
-    search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
-) -> bool:
+def approach(search: FactorSearch, first: Unknowns) -> bool:
     """Run the interior point; whether what it found is good enough.
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
         Verdicts are left in it, good or not.
-    start : Point, optional
-        What the first layout and vector were made from.
-    layout : Layout
-    vector : array
-        First unknowns, used for factors without a shape.
-    multipliers : array of shape (m,)
-        Those of the start, zero where it has none.
+    first : Unknowns
+        Used for factors without a shape, and for those of a start.
     """
-    if start is not None and multipliers.any():
-        verdict = judge_as_it_is(layout, vector, multipliers, search.options.seed)
+    if first.multipliers.any():
+        verdict = judge_as_it_is(first, search.options.seed)
         if search.settles(verdict, always=True, gap=_content(search.options)):
             return True
     for hold in _HOLDS:
-        if _Approach(search, hold).run(start, layout, vector, multipliers):
+        if _Approach(search, hold).run(first):
             return True
         if search.journal.exhausted or _spent(search):
             return False
@@ -66,7 +58,7 @@ def approach(
     return False
 
 
-def _spent(search: Search) -> bool:
+def _spent(search: FactorSearch) -> bool:
     """Whether the other engine should have its turn."""
     return len(search.journal.records) >= _STEPS
 
@@ -81,23 +73,23 @@ class _Approach:
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
     hold : float
         As of `Interior`.
     """
 
-    def __init__(self, search: Search, hold: float) -> None:
+    def __init__(self, search: FactorSearch, hold: float) -> None:
         self.search, self.problem, self.options = search, search.problem, search.options
         self.boxed = Boxed.of(search.problem, MARGIN * search.options.tol)
         self.content, self.hold = _content(search.options), hold
         self.floor = Floor(search.problem, search.options.seed)
 
-    def run(self, start: Point | None, layout: Layout, vector: Array, multipliers: Array) -> bool:
+    def run(self, first: Unknowns) -> bool:
         """Solve, and go on in more columns, or more exactly, while that helps."""
-        factors = first_factors(self.boxed, self.options, start, layout, vector)
+        factors = first_factors(self.boxed, self.search, first)
         size = abs(sum(float(b.block.forms.values(f)[0]) for b, f in self._pairs(factors)))
         at = self._open(factors, size)
-        given = multipliers if multipliers.any() else None
+        given = first.multipliers if first.multipliers.any() else None
         point, accuracy = at.begin(factors, given), self.options.tol
         for _ in range(_ROUNDS):
             try:
@@ -114,7 +106,7 @@ class _Approach:
                 return True
             missed = errors.worst > _MISSED * accuracy
             if self.search.journal.exhausted and at.kept is not None:
-                self.search.offer(self._values(at, at.kept))
+                self.search.offer(self._placed(at, at.kept).point().values)
             if self.search.journal.exhausted or (missed and _spent(self.search)):
                 return False
             grown = self._grown(at, point, verdict)
@@ -138,27 +130,23 @@ class _Approach:
         ranks = tuple(f.shape[1] for f in factors)
         return Interior(self.boxed, ranks, self.search.journal, size, self.hold)
 
-    def _pairs(self, factors: list[Array]) -> Iterable[tuple[Points, Array]]:
+    def _pairs(self, factors: list[Array]) -> Iterable[tuple[PointBlock, Array]]:
         return zip(self.boxed.blocks, factors, strict=True)
 
-    def _verdict(self, at: Interior, point: Iterate) -> Verdict:
+    def _verdict(self, at: Interior, point: Iterate) -> FactorVerdict:
         """What a point and its multipliers are worth on the whole problem."""
-        layout, vector = self._placed(at, point)
         y = at.multipliers(point)
-        return self._judge(layout, vector, np.where(self.problem.equal, y, np.maximum(y, 0.0)))
+        y = np.where(self.problem.equal, y, np.maximum(y, 0.0))
+        return self._judge(replace(self._placed(at, point), multipliers=y))
 
-    def _values(self, at: Interior, point: Iterate) -> Mapping[str, Value]:
-        layout, vector = self._placed(at, point)
-        return point_of(layout, vector, np.zeros(self.problem.m)).values
-
-    def _placed(self, at: Interior, point: Iterate) -> tuple[Layout, Array]:
+    def _placed(self, at: Interior, point: Iterate) -> Unknowns:
         """The unknowns of the whole problem at a point."""
         return placed(self.boxed, at.factors(point), at.scalars(point))
 
     def _looks_good(self, at: Interior, point: Iterate) -> bool:
         return self._good(self._verdict(at, point))
 
-    def _good(self, verdict: Verdict) -> bool:
+    def _good(self, verdict: FactorVerdict) -> bool:
         return (
             self.search.ending == "converged"
             or self._settles(verdict)
@@ -166,39 +154,37 @@ class _Approach:
             or self._reinforced(verdict)
         )
 
-    def _is_at_floor(self, verdict: Verdict) -> bool:
+    def _is_at_floor(self, verdict: FactorVerdict) -> bool:
         """Whether limits on traces prove the point, for which no multipliers are needed."""
         value = sum(float(b.forms.values(f)[0]) for b, f in self._factors_of(verdict))
         factors = [f for _, f in self._factors_of(verdict)]
         if not self.floor.reached(value, factors, self.content):
             return False
-        zeros = np.zeros(self.problem.m)
-        return self.search.proves(self._judge(verdict.layout, verdict.vector, zeros), self.content)
+        alone = Unknowns.without_multipliers(verdict.layout, verdict.vector)
+        return self.search.proves(self._judge(alone), self.content)
 
-    def _factors_of(self, verdict: Verdict) -> Iterable[tuple[Block, Array]]:
+    def _factors_of(self, verdict: FactorVerdict) -> Iterable[tuple[FactorBlock, Array]]:
         factors, _ = verdict.layout.split(verdict.vector)
         return zip(self.problem.blocks, factors, strict=True)
 
-    def _settles(self, verdict: Verdict) -> bool:
+    def _settles(self, verdict: FactorVerdict) -> bool:
         return self.search.settles(verdict, always=True, gap=self.content)
 
-    def _judge(self, layout: Layout, vector: Array, multipliers: Array) -> Verdict:
-        quick = self.search.journal.late()
-        return judge_as_it_is(layout, vector, multipliers, self.options.seed, quick=quick)
+    def _judge(self, at: Unknowns) -> FactorVerdict:
+        return judge_as_it_is(at, self.options.seed, quick=self.search.journal.late())
 
-    def _reinforced(self, verdict: Verdict) -> bool:
+    def _reinforced(self, verdict: FactorVerdict) -> bool:
         """Whether other multipliers of the same point give a proof."""
         if verdict.infeasibility > self.options.tol or self.search.journal.exhausted:
             return False
-        layout, vector = verdict.layout, verdict.vector
-        reinforce = Reinforcement(self.problem, layout, vector, self.options.seed)
+        reinforce = Reinforcement(verdict, self.options.seed)
         raised = reinforce(verdict.multipliers, _OF_CONTENT * self.content * verdict.scale)
         if raised is verdict.multipliers:
             return False
-        return self._settles(self._judge(layout, vector, raised))
+        return self._settles(self._judge(Unknowns(verdict.layout, verdict.vector, raised)))
 
     def _grown(
-        self, at: Interior, point: Iterate, verdict: Verdict
+        self, at: Interior, point: Iterate, verdict: FactorVerdict
     ) -> tuple[Interior, Iterate] | None:
         """The point with escape directions as new columns; None where there are none to add."""
         noise = _NOISE * max(verdict.products, verdict.stationarity)
@@ -235,7 +221,7 @@ class _Approach:
         return new, new.resumed(moved, product)
 
 
-def _column(block: Block, vector: Array) -> Array:
+def _column(block: FactorBlock, vector: Array) -> Array:
     """A direction as a column that changes no row by more than a little."""
     largest = float(np.max(np.abs(block.forms.values(vector)[1:]), initial=0.0))
     return np.asarray(np.sqrt(_FIRST_MOVE / largest) * vector) if largest > 0.0 else vector

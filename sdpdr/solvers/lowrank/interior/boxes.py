@@ -24,9 +24,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.direction import Boxes
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.interior.held import Held
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 
 # What inequalities keep from their limits, over the accuracy aimed at.
 MARGIN = 0.03
@@ -56,13 +57,13 @@ class Folded:
 
 
 @dataclass(frozen=True, eq=False)
-class Boxed:
+class Boxed(Boxes):
     """A program over points, in minimisation.
 
     Attributes
     ----------
-    problem : Problem
-    blocks : tuple of Points
+    problem : FactorProblem
+    blocks : tuple of PointBlock
         The matrix variables.
     scalars : sparse array of shape (m, q)
         Coefficients of the scalars that are left.
@@ -75,8 +76,8 @@ class Boxed:
     folded : Folded
     """
 
-    problem: Problem
-    blocks: tuple[Points, ...]
+    problem: FactorProblem
+    blocks: tuple[PointBlock, ...]
     scalars: sp.csr_array
     cost: Array
     curvature: Array
@@ -88,12 +89,12 @@ class Boxed:
     folded: Folded
 
     @classmethod
-    def of(cls, problem: Problem, margin: float = 0.0) -> Boxed:
+    def of(cls, problem: FactorProblem, margin: float = 0.0) -> Boxed:
         """Fold what can be folded, and keep inequalities away from their limits.
 
         Parameters
         ----------
-        problem : Problem
+        problem : FactorProblem
         margin : float, default 0.0
             In scaled units. What holds by a little can be proved to hold.
 
@@ -128,7 +129,7 @@ class Boxed:
         last = sp.csr_array((-np.ones(count), (np.arange(count), signs)), shape=(count, kept.size))
         return cls(
             problem=problem,
-            blocks=tuple(Points.of(b, held) for b in problem.blocks if not b.scalar),
+            blocks=tuple(PointBlock.of(b, held) for b in problem.blocks if not b.scalar),
             scalars=sp.csr_array(sp.vstack([sp.csr_array(rows[:, kept]), last])),
             cost=cost[kept],
             curvature=curvature[kept],
@@ -179,7 +180,7 @@ class Boxed:
         return values
 
 
-def _box(problem: Problem, folded: Folded) -> tuple[Array, Array]:
+def _box(problem: FactorProblem, folded: Folded) -> tuple[Array, Array]:
     """Lower and upper ends of multipliers, as far as scalars with signs tell."""
     low, high = np.where(problem.equal, -np.inf, 0.0), np.full(problem.m, np.inf)
     end = -folded.cost / folded.coefficient
@@ -190,7 +191,7 @@ def _box(problem: Problem, folded: Folded) -> tuple[Array, Array]:
     return low, high
 
 
-def _scalars(problem: Problem) -> tuple[sp.csr_array, Array, NDArray[np.bool_]]:
+def _scalars(problem: FactorProblem) -> tuple[sp.csr_array, Array, NDArray[np.bool_]]:
     """Coefficients of all scalars, the cost in row 0; their curvatures; which have signs."""
     signed = [_diagonal(block) for block in problem.blocks if block.scalar]
     free = problem.free.shape[1]
@@ -200,7 +201,7 @@ def _scalars(problem: Problem) -> tuple[sp.csr_array, Array, NDArray[np.bool_]]:
     return matrix, curvature, np.arange(count) >= free
 
 
-def _diagonal(block: Block) -> sp.csr_array:
+def _diagonal(block: FactorBlock) -> sp.csr_array:
     """Coefficients of a matrix that is read on its diagonal only."""
     i = block.forms.i
     to = sp.csr_array((np.ones(i.size), (np.arange(i.size), i)), shape=(i.size, block.n))

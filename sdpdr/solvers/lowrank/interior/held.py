@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.program.attain.framed import clarity
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 
 # Most points that are held, and how clearly definite their products have to be (see `clarity`).
 _LARGEST, _CLEARLY = 200, 1e-6
@@ -50,7 +50,7 @@ class Held:
     scale: Array
 
     @classmethod
-    def of(cls, problem: Problem) -> Held | None:
+    def of(cls, problem: FactorProblem) -> Held | None:
         """The fixed points of the one matrix of a problem; None where there are none.
 
         Examples
@@ -66,11 +66,11 @@ class Held:
         >>> held.points.tolist(), held.base.shape, held.rows.size
         ([0], (1, 1), 1)
         """
-        blocks = [b for b in problem.blocks if not b.scalar]
-        if len(blocks) != 1 or blocks[0].face.shape[1]:
+        blocks = [(k, b) for k, b in enumerate(problem.blocks) if not b.scalar]
+        if len(blocks) != 1 or blocks[0][1].face.shape[1]:
             return None
-        forms = blocks[0].forms
-        rows, pair = _fixing(problem, blocks[0])
+        forms = blocks[0][1].forms
+        rows, pair = _fixing(problem, blocks[0][0])
         points = np.unique(np.append(forms.i[pair], forms.j[pair]))
         p = points.size
         complete = np.unique(pair).size == pair.size == p * (p + 1) // 2
@@ -109,16 +109,14 @@ class Held:
         return np.asarray(np.where(off, 2.0, 1.0) * block[self.first, self.second] / self.scale)
 
 
-def _fixing(problem: Problem, block: Block) -> tuple[Index, Index]:
+def _fixing(problem: FactorProblem, k: int) -> tuple[Index, Index]:
     """Exact rows that read a single entry, and its place in the forms.
 
     Beside pairs of points only what concerns these: the length of another is a row like any other.
     """
-    forms, matrix = block.forms, sp.csr_array(block.forms.matrix[1:])
-    others = [problem.free[1:], *[b.forms.matrix[1:] for b in problem.blocks if b.scalar]]
-    alone = problem.equal & (np.diff(matrix.indptr) == 1)
-    for other in [*others, forms.weights[1:]]:
-        alone &= np.diff(sp.csr_array(other).indptr) == 0
+    forms = problem.blocks[k].forms
+    matrix = sp.csr_array(forms.matrix[1:])
+    alone = problem.equal & problem.alone(k) & (np.diff(matrix.indptr) == 1)
     rows = np.flatnonzero(alone)
     pair = matrix.indices[matrix.indptr[rows]]
     off = forms.i[pair] != forms.j[pair]

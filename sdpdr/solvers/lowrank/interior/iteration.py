@@ -10,12 +10,12 @@ import numpy as np
 from numpy.linalg import norm
 
 from sdpdr.base.arrays import Array
-from sdpdr.solvers.lowrank.direction import Direction, Iterate, Linearization, share_to_keep
+from sdpdr.solvers.lowrank.direction import Iterate, Linearization, NewtonDirection, share_to_keep
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
-from sdpdr.solvers.lowrank.interior.metric import Metric, worth
-from sdpdr.solvers.lowrank.interior.progress import Errors, Progress
+from sdpdr.solvers.lowrank.interior.metric import RowMetric, worth
+from sdpdr.solvers.lowrank.interior.progress import BoxedErrors, Progress
 from sdpdr.solvers.lowrank.interior.whole import completed
 
 _LEAST_SHIFT, _FIRST_SHIFT, _LARGEST_SHIFT = 1e-11, 1e-6, 1e8
@@ -87,7 +87,7 @@ class Interior:
     ) -> None:
         self.boxed, self.journal, self.size, self.hold = boxed, journal, size, hold
         self.matrix = NewtonMatrix(boxed, ranks)
-        self._metrics = [Metric(block) for block in boxed.blocks]
+        self._metrics = [RowMetric(block) for block in boxed.blocks]
         self.ranks = ranks
         self.typical = boxed.typical(size)
         self._limits = (boxed.low == 0.0) & np.isinf(boxed.high)
@@ -101,10 +101,8 @@ class Interior:
         """Hold exact rows at this price."""
         self.price = price
         self.boxes = self.boxed.at_price(price)
-        self._has_low, self._has_high = np.isfinite(self.boxes.low), np.isfinite(self.boxes.high)
-        self._products = max(1, int(self._has_low.sum() + self._has_high.sum()))
-        self._own_low = self._has_low & np.isinf(self.boxed.low)
-        self._own_high = self._has_high & np.isinf(self.boxed.high)
+        self._own_low = self.boxes.has_low & np.isinf(self.boxed.low)
+        self._own_high = self.boxes.has_high & np.isinf(self.boxed.high)
 
     # -- points ---------------------------------------------------------------------------------
 
@@ -129,26 +127,21 @@ class Interior:
         x = self.matrix.join(points, scalars)
         low, high = mu / (y - boxes.low), mu / (boxes.high - y)
         away = self._away(x, y)
-        low = np.where(self._has_low, np.maximum(low, high - away), 0.0)
+        low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
         # What limits are broken by is left to the steps: at their price it would be all there is.
         wide = np.where(self._limits, high, np.maximum(high, low + away))
-        high = np.where(self._has_high, wide, 0.0)
-        low = np.where(self._has_low, np.maximum(low, high - away), 0.0)
+        high = np.where(boxes.has_high, wide, 0.0)
+        low = np.where(boxes.has_low, np.maximum(low, high - away), 0.0)
         self._fresh = True
         return Iterate(x, y, low, high, mu=mu)
 
     def resumed(self, point: Iterate, product: float) -> Iterate:
         """A point with no product of slack and multiplier below a size, to go on from."""
-        boxes = self.boxes
-        room = np.where(np.isfinite(boxes.high - boxes.low), (boxes.high - boxes.low) / 2, np.inf)
-        opened = product / self.typical
-        low = np.where(self._has_low, np.maximum(point.slack_low, opened), 0.0)
-        high = np.where(self._has_high, np.maximum(point.slack_high, opened), 0.0)
-        inside = np.minimum(product / np.where(self._has_low, low, 1.0), room)
-        y = np.where(self._has_low, np.maximum(point.y, boxes.low + inside), point.y)
-        inside = np.minimum(product / np.where(self._has_high, high, 1.0), room)
-        y = np.where(self._has_high, np.minimum(y, boxes.high - inside), y)
-        return self._fitted(Iterate(point.x, y, low, high, mu=product))
+        boxes, opened = self.boxes, product / self.typical
+        low = np.maximum(point.slack_low, opened) * boxes.has_low
+        high = np.maximum(point.slack_high, opened) * boxes.has_high
+        wide = Iterate(point.x, point.y, low, high, mu=product)
+        return self._fitted(replace(wide, y=boxes.inside(wide, product)))
 
     def factors(self, point: Iterate) -> list[Array]:
         """The factors of all matrix variables."""
@@ -167,7 +160,7 @@ class Interior:
 
     def share(self, point: Iterate) -> float:
         """Size of the objective for each product of slack and multiplier."""
-        return self._scale(point) / self._products
+        return self._scale(point) / self.boxes.ends
 
     def runs_away(self, point: Iterate) -> bool:
         """Whether the objective is so large that nothing can be said of the point."""
@@ -177,7 +170,7 @@ class Interior:
 
     def run(
         self, point: Iterate, progress: Progress, look: Look | None = None
-    ) -> tuple[Iterate, Errors]:
+    ) -> tuple[Iterate, BoxedErrors]:
         """Iterate until optimal at these ranks, out of time, or no longer getting anywhere.
 
         Parameters
@@ -231,10 +224,10 @@ class Interior:
                 new = self._step(point, away, residual, entries, gradient, errors)
             if new is None or not (np.isfinite(new.x).all() and np.isfinite(new.y).all()):
                 return point, errors
-            least = _FLOOR * tol * self._scale(new) / self._products
+            least = _FLOOR * tol * self.share(new)
             point = replace(new, mu=point.mu if settling else max(new.mu, least))
 
-    def _is_cheap(self, errors: Errors, done: bool, tol: float) -> bool:
+    def _is_cheap(self, errors: BoxedErrors, done: bool, tol: float) -> bool:
         """Whether it pays to break exact rows at their price."""
         share = _HELD * errors.violation
         return errors.violation > 10.0 * tol and (done or errors.worst < share)
@@ -246,7 +239,7 @@ class Interior:
         self.use_price(max(self.price, _PRICE * self.typical))
         return self.begin(self.factors(point))
 
-    def _raised(self, point: Iterate, errors: Errors) -> Iterate:
+    def _raised(self, point: Iterate, errors: BoxedErrors) -> Iterate:
         """The same point where exact rows cost more."""
         self.use_price(_DEARER * self.price)
         product = 1e-3 * errors.violation * self.price / _DEARER
@@ -259,7 +252,7 @@ class Interior:
         residual: Array,
         entries: list[Array],
         gradient: Array,
-        errors: Errors,
+        errors: BoxedErrors,
     ) -> Iterate | None:
         """One Newton step and, with the same factors, one that foresees what it would miss."""
         self.matrix.linearize(point.x)
@@ -271,14 +264,14 @@ class Interior:
             return None
         ahead = linear.best(partial(self._direction, gradient))
         new = self._fitted(ahead.followed(point, shift))
-        aim = share_to_keep(ahead.length, self._early(new)) * self._mean_product(new)
+        aim = share_to_keep(ahead.length, self._early(new)) * self.boxes.mean_product(new)
         # Where it has run far ahead all the same, it goes back.
         ahead_by = errors.stationarity / max(errors.gap, np.finfo(float).tiny)
         most = _BACK * point.mu if errors.gap < _LATE and ahead_by > _FAR else point.mu
-        held = self.hold * min(point.mu, self._mean_product(new)) if shift > 0.0 else 0.0
+        held = self.hold * min(point.mu, self.boxes.mean_product(new)) if shift > 0.0 else 0.0
         return replace(new, mu=max(aim, held, min(most, self._pace(new, errors))))
 
-    def _direction(self, gradient: Array, linear: Linearization) -> Direction:
+    def _direction(self, gradient: Array, linear: Linearization) -> NewtonDirection:
         """Solve with the last factors, and see how far the answer can be followed."""
         matrix = self.matrix
         dx = matrix.solve(-(gradient + matrix.adjoint @ (linear.sigma * linear.g)))
@@ -306,14 +299,7 @@ class Interior:
 
     def _fitted(self, point: Iterate) -> Iterate:
         """Slacks inside the limits widened to what the rows allow."""
-        away = self._away(point.x, point.y)
-        low = np.maximum(point.slack_low, point.slack_high - away)
-        high = np.maximum(point.slack_high, point.slack_low + away)
-        return replace(
-            point,
-            slack_low=np.where(self.boxed.low == 0.0, low, point.slack_low),
-            slack_high=np.where(self.boxed.high == 0.0, high, point.slack_high),
-        )
+        return self.boxes.fitted(point, self._away(point.x, point.y))
 
     # -- values ---------------------------------------------------------------------------------
 
@@ -348,12 +334,14 @@ class Interior:
         size = worth(self._metrics, reduced, points) + norm(rest) * norm(scalars)
         return entries, self.matrix.join(own, rest), 0.5 * float(size) / self._scale(point)
 
-    def _errors(self, point: Iterate, away: Array, residual: Array, stationarity: float) -> Errors:
+    def _errors(
+        self, point: Iterate, away: Array, residual: Array, stationarity: float
+    ) -> BoxedErrors:
         scale = self._scale(point)
         above = np.max(away[self._own_high], initial=0.0)
         below = np.max(-away[self._own_low], initial=0.0)
-        return Errors(
-            gap=self._mean_product(point) * self._products / scale,
+        return BoxedErrors(
+            gap=self.boxes.mean_product(point) * self.boxes.ends / scale,
             residual=float(np.max(np.abs(residual), initial=0.0)),
             stationarity=stationarity,
             violation=float(max(above, below)),
@@ -365,24 +353,18 @@ class Interior:
         dual = abs(float(self.boxed.rhs @ point.y))
         return max(abs(self._values(point.x)[0]), dual, self.size, 1e-12)
 
-    def _pace(self, point: Iterate, errors: Errors) -> float:
+    def _pace(self, point: Iterate, errors: BoxedErrors) -> float:
         """Complementarity below which it must not run ahead of the other conditions."""
         residual = self._away(point.x, point.y) + point.slack_low - point.slack_high
         scale = self._scale(point)
         missed = _PRICED * float(np.abs(residual) @ np.abs(point.y)) / scale
-        return min(_PACE, max(_PACE * errors.stationarity, missed)) * scale / self._products
+        return min(_PACE, max(_PACE * errors.stationarity, missed)) * scale / self.boxes.ends
 
     def _early(self, point: Iterate) -> bool:
         """Whether shapes are still being found."""
-        return self._mean_product(point) * self._products > _EARLY * self._scale(point)
+        return self.boxes.mean_product(point) * self.boxes.ends > _EARLY * self._scale(point)
 
-    def _mean_product(self, point: Iterate) -> float:
-        boxes, low, high = self.boxes, self._has_low, self._has_high
-        total = point.slack_low[low] @ (point.y - boxes.low)[low]
-        total += point.slack_high[high] @ (boxes.high - point.y)[high]
-        return float(total / self._products)
-
-    def _note(self, point: Iterate, errors: Errors) -> None:
+    def _note(self, point: Iterate, errors: BoxedErrors) -> None:
         problem = self.boxed.problem
         value = self._values(point.x)[0] * problem.units.objective + problem.sdp.constant
         self.journal.note(

@@ -25,7 +25,6 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
 
 # Columns of a factor below this share of its largest are none.
 _NOTHING = 1e-5
@@ -46,23 +45,23 @@ class Lift:
 
     Parameters
     ----------
-    problem : Problem
-        Of one matrix variable, whose rows read entries alone.
     layout : Layout
+        Of one matrix variable, whose rows read entries alone.
     vector : array
         The point.
     """
 
     @classmethod
-    def of(cls, problem: Problem, layout: Layout, vector: Array) -> Lift | None:
+    def of(cls, layout: Layout, vector: Array) -> Lift | None:
         """At a point; None where there are several matrices, long vectors, or no exact rows."""
+        problem = layout.problem
         matrices = [b for b in problem.blocks if not b.scalar]
         if len(matrices) != 1 or not problem.equal.any():
             return None
-        return None if matrices[0].forms.weights.nnz else cls(problem, layout, vector)
+        return None if matrices[0].forms.weights.nnz else cls(layout, vector)
 
-    def __init__(self, problem: Problem, layout: Layout, vector: Array) -> None:
-        self._problem = problem
+    def __init__(self, layout: Layout, vector: Array) -> None:
+        self._problem = problem = layout.problem
         self._place = next(k for k, b in enumerate(problem.blocks) if not b.scalar)
         factor = layout.split(vector)[0][self._place]
         left, size, _ = np.linalg.svd(factor, full_matrices=False)
@@ -127,6 +126,6 @@ def _projection(moved: sp.csr_array) -> Callable[[Array], Array]:
 
     def project(columns: Array) -> Array:
         longer = np.vstack([columns, np.zeros((n, columns.shape[1]))])
-        return np.column_stack([factor.solve(one)[:m] for one in np.ascontiguousarray(longer.T)])
+        return factor.solve_all(longer)[:m]
 
     return project

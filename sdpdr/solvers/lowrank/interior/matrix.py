@@ -25,7 +25,6 @@ Vanderbei, SIAM J. Optim. 5(1), 1995; Wächter and Biegler, Math. Program. 106, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,14 +32,15 @@ from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import PACE
-from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.lowrank.general.hessian import Jacobian
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.hessian import Jacobian, spread
+from sdpdr.solvers.lowrank.general.kkt import Gathered
+from sdpdr.solvers.lowrank.general.lagrangian import Parts
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.metric import laplacian
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.start import has_lengths
 
 # Unknowns in a row beyond which it stands beside the matrix.
@@ -94,7 +94,7 @@ class _Cliques:
         return count * m
 
 
-class NewtonMatrix:
+class NewtonMatrix(Parts):
     """Matrices of one program at fixed ranks, assembled, factored and solved with.
 
     Parameters
@@ -114,9 +114,8 @@ class NewtonMatrix:
 
     def __init__(self, boxed: Boxed, ranks: tuple[int, ...]) -> None:
         self.boxed = boxed
-        self.shapes = [(b.n, r) for b, r in zip(boxed.blocks, ranks, strict=True)]
-        self.ends = [int(e) for e in np.cumsum([0] + [n * r for n, r in self.shapes])]
-        self.size = self.ends[-1] + int(boxed.scalars.shape[1])
+        super().__init__([(b.n, r) for b, r in zip(boxed.blocks, ranks, strict=True)])
+        self.size = self.starts[-1] + int(boxed.scalars.shape[1])
         self._jacobians = [Jacobian(block.forms) for block in boxed.blocks]
         moving = [_moving(block) for block in boxed.blocks]
         self._own = [m[j.point] for m, j in zip(moving, self._jacobians, strict=True)]
@@ -141,15 +140,6 @@ class NewtonMatrix:
         self._total = self.size + self.negative
         self._pattern(row, column, equations)
 
-    def split(self, x: Array) -> tuple[list[Array], Array]:
-        """Points of every block, and scalars, as views."""
-        spans = zip(pairwise(self.ends), self.shapes, strict=True)
-        return [x[a:b].reshape(shape) for (a, b), shape in spans], x[self.ends[-1] :]
-
-    def join(self, points: list[Array], scalars: Array) -> Array:
-        """One vector of them."""
-        return np.concatenate([*[p.ravel() for p in points], scalars])
-
     def linearize(self, x: Array) -> None:
         """Take the slopes of all rows at these unknowns."""
         points, _ = self.split(x)
@@ -171,30 +161,26 @@ class NewtonMatrix:
         triples = zip(entries, self._curved, self.shapes, strict=True)
         curved = [np.repeat(2.0 * e[kept], r) for e, kept, (_, r) in triples]
         below = -1.0 / np.maximum(stiffness[self._long], np.finfo(float).tiny)
-        numbers = np.zeros(self._to.size)
-        numbers[self.ends[-1] : self.size] = self.boxed.curvature
+        numbers = np.zeros(self._numbers)
+        numbers[self.starts[-1] : self.size] = self.boxed.curvature
         numbers[self._fixed] = 1.0
         end = self.size
         for clique in self._cliques:
             end += clique.fill(numbers[end:], self._slopes, stiffness)
         others = [*curved, self._slopes[self._beside], *self._equations, below]
         numbers[end:] = np.concatenate([*others, np.full(self._exact, -_EXACT)])
-        self._data = self._summed(numbers)
+        self._data = self._matrix.summed(numbers)
 
     def factorize(self, shift: float) -> int:
         """Factor with a multiple of B added; the number of negative eigenvalues."""
-        return self._factor.factorize(self._data + shift * self._metric)
-
-    def _summed(self, numbers: Array) -> Array:
-        """Entries of the pattern, from all numbers that belong there."""
-        return np.bincount(self._to, numbers, minlength=self._count).astype(float, copy=False)
+        return self._matrix.factorize(self._data + shift * self._metric)
 
     def solve(self, right: Array) -> Array:
         """Solve with the last factors."""
         longer = np.zeros(self._total)
         longer[: self.size] = right
         longer[self._fixed] = 0.0
-        points, scalars = self.split(self._factor.solve(longer)[: self.size])
+        points, scalars = self.split(self._matrix.factor.solve(longer)[: self.size])
         moved = [
             block.extended(block.factor(p))
             for block, p in zip(self.boxed.blocks, points, strict=True)
@@ -209,7 +195,7 @@ class NewtonMatrix:
             nears.append(np.repeat(near, r))
             others.append(np.repeat(other[kept], r))
         shifts = np.zeros(count)
-        shifts[: self.size] = np.concatenate([*nears, np.ones(self.size - self.ends[-1])])
+        shifts[: self.size] = np.concatenate([*nears, np.ones(self.size - self.starts[-1])])
         shifts[self._fixed] = 0.0
         entries = np.concatenate([np.zeros(0), *others])
         shifts[before : before + entries.size] = entries
@@ -217,24 +203,19 @@ class NewtonMatrix:
 
     def nonzeros(self) -> int:
         """Of the factor, by trying."""
-        data = np.full(self._count, 1e-3)
-        data[self._to[: self.size]] = float(self._total)
-        data[self._to[self._to.size - self.negative :]] = -float(self._total)
-        inertia = self._factor.factorize(data)
-        assert inertia == self.negative, "a matrix with a heavy diagonal has its signs"
-        return self._factor.nnz
+        return self._matrix.nonzeros()
 
     def _slopes_at(self) -> tuple[Index, Index]:
         """Row and unknown of every slope, in the order of `linearize`."""
         rows, columns = [], []
         for jacobian, kept, (_, r), start in zip(
-            self._jacobians, self._own, self.shapes, self.ends, strict=False
+            self._jacobians, self._own, self.shapes, self.starts, strict=False
         ):
             rows.append(np.repeat(jacobian.row[kept], r))
-            columns.append(_spread(start, jacobian.point[kept], r))
+            columns.append(spread(start, jacobian.point[kept], r))
         scalars = self.boxed.scalars.tocoo()
         row = np.concatenate([*rows, scalars.row]).astype(np.int64)
-        return row, np.concatenate([*columns, self.ends[-1] + scalars.col]).astype(np.int64)
+        return row, np.concatenate([*columns, self.starts[-1] + scalars.col]).astype(np.int64)
 
     def _pattern(self, row: Index, column: Index, equations: list[int]) -> None:
         """Where every number goes, in the order of `factorize`."""
@@ -244,53 +225,32 @@ class NewtonMatrix:
             places.append((column[c.at[first]].ravel(), column[c.at[second]].ravel()))
         before = sum(one.size for one, _ in places)
         for block, kept, (_, r), start in zip(
-            self.boxed.blocks, self._curved, self.shapes, self.ends, strict=False
+            self.boxed.blocks, self._curved, self.shapes, self.starts, strict=False
         ):
             i, j = block.forms.i[kept], block.forms.j[kept]
-            places.append((_spread(start, i, r), _spread(start, j, r)))
+            places.append((spread(start, i, r), spread(start, j, r)))
         below = self.size + np.searchsorted(self._long, row[self._beside])
         places.append((column[self._beside], below))
         self._equations, offset = [], self.size + self._long.size
         for block, (_, r), start, count in zip(
-            self.boxed.blocks, self.shapes, self.ends, equations, strict=False
+            self.boxed.blocks, self.shapes, self.starts, equations, strict=False
         ):
             # Points that are held do not change what the equations say of steps.
             found = (block.equations @ sp.diags_array(_moving(block).astype(float))).tocoo()
             self._equations.append(np.repeat(found.data, r))
-            places.append((_spread(start, found.col, r), _spread(offset, found.row, r)))
+            places.append((spread(start, found.col, r), spread(offset, found.row, r)))
             offset += count
         last = np.arange(self.size, self._total)
         places.append((last, last))
         one, other = (np.concatenate(part) for part in zip(*places, strict=True))
-        self._to, starts, higher = gathered(one, other, self._total)
-        self._count = int(higher.size)
-        self._metric = self._summed(self._shifts(before, one.size))
-        parts = (np.ones(self._count), higher, starts)
-        upper = sp.csr_array(parts, shape=(self._total, self._total))
         # A row beside a matrix that is nearly singular needs pivots in pairs: without, folded
         # kernels of 60 points end at half their bound. A matrix alone is a tenth faster without.
-        self._factor = symmetric_factor(upper, pairs=self.negative > 0)
+        self._matrix = Gathered(one, other, self._total, pairs=self.negative > 0)
+        self._numbers = one.size
+        self._metric = self._matrix.summed(self._shifts(before, one.size))
 
 
-def gathered(one: Index, other: Index, order: int) -> tuple[Index, Index, Index]:
-    """Where pairs stand in the upper triangle that they fill, its rows' starts, and its columns.
-
-    Sorted by two passes of counting: comparisons would take as long as ten factorizations. Rows
-    first, as PARDISO reads them.
-    """
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    pairs = sp.coo_array((np.arange(one.size), (low, high)), shape=(order, order))
-    pairs.has_canonical_format = True  # pairs that are the same stay apart
-    rows = sp.csr_array(pairs.tocsc())
-    low = np.repeat(np.arange(order), np.diff(rows.indptr))
-    new = np.ones(one.size, dtype=bool)
-    new[1:] = (low[1:] != low[:-1]) | (rows.indices[1:] != rows.indices[:-1])
-    to = np.empty(one.size, dtype=np.int64)
-    to[rows.data] = np.cumsum(new) - 1
-    return to, np.searchsorted(low[new], np.arange(order + 1)), rows.indices[new]
-
-
-def _moving(block: Points) -> NDArray[np.bool_]:
+def _moving(block: PointBlock) -> NDArray[np.bool_]:
     """The points that are not held."""
     moving = np.ones(block.n, dtype=bool)
     if block.held is not None:
@@ -309,11 +269,6 @@ def _cliques(order: Index, starts: Index, count: Index, width: int) -> list[_Cli
     groups = (rows[start : start + _ROWS] for start in range(0, rows.size, _ROWS))
     places = np.arange(width)[:, None]
     return [_Cliques(group, order[starts[group] + places]) for group in groups]
-
-
-def _spread(start: int, points: Index, r: int) -> Index:
-    """Unknowns of all columns of the points."""
-    return np.asarray((start + points.astype(np.int64)[:, None] * r + np.arange(r)).ravel())
 
 
 @dataclass(frozen=True)
@@ -359,7 +314,7 @@ def has_inequalities(sdp: SDP) -> bool:
     )
 
 
-def work_at(problem: Problem, rank: int) -> InteriorWork:
+def work_at(problem: FactorProblem, rank: int) -> InteriorWork:
     """The work at a rank, from the fill at rank one.
 
     Examples
@@ -376,19 +331,19 @@ def work_at(problem: Problem, rank: int) -> InteriorWork:
     return InteriorWork(numbers**2 / matrix.size * rank**3, numbers * rank**2)
 
 
-def finds_its_way(problem: Problem) -> bool:
+def finds_its_way(problem: FactorProblem) -> bool:
     """Whether it has inequalities to go by, points held by exact rows, or lengths for a shape."""
     if has_inequalities(problem.sdp) or Held.of(problem) is not None:
         return True
     return any(has_lengths(problem, b) for b in problem.blocks if not b.scalar and b.has_cost)
 
 
-def suits(problem: Problem, seconds: float, numbers: float) -> bool:
+def suits(problem: FactorProblem, seconds: float, numbers: float) -> bool:
     """Whether the interior point is the way to go: it finds its way, and little fills in.
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     seconds : float
         That are left; infinite where there is no limit.
     numbers : float

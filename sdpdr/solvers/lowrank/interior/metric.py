@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from sdpdr.base.arrays import Array
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.general.forms import Forms
-from sdpdr.solvers.lowrank.interior.points import Points
+from sdpdr.solvers.lowrank.interior.points import PointBlock
 
 # Share of the identity in B, so that nothing escapes it. With 1e-6 in norms, so that large shapes
 # count for less, density maps of 200 points take 45 iterations in place of 29, separation maps of
@@ -31,12 +31,12 @@ _IDENTITY = 1e-3
 _CALIBRATED = 4.0
 
 
-class Metric:
+class RowMetric:
     """Norms of points and of gradients of one matrix variable.
 
     Parameters
     ----------
-    points : Points
+    points : PointBlock
 
     Attributes
     ----------
@@ -48,24 +48,18 @@ class Metric:
     >>> from sdpdr import graphs, methods
     >>> from sdpdr.solvers.lowrank.general.compile import compile_problem
     >>> path = compile_problem(methods.mvu(graphs.path([1.0] * 9)).to_sdp())
-    >>> metric = Metric(Points.of(path.blocks[0]))
+    >>> metric = RowMetric(PointBlock.of(path.blocks[0]))
     >>> round(metric.size(np.ones((10, 1))), 6), metric.size(np.arange(10.0)[:, None]) > 2.0
     (0.1, True)
     """
 
-    def __init__(self, points: Points) -> None:
+    def __init__(self, points: PointBlock) -> None:
         forms = points.forms
         self._plain = points.n > points.block.n
         self.calibration = 1.0 if self._plain else _CALIBRATED
         if self._plain:
             return
-        diagonal, other = laplacian(forms)
-        off = forms.i != forms.j
-        low, high = np.minimum(forms.i, forms.j)[off], np.maximum(forms.i, forms.j)[off]
-        nodes = np.arange(forms.n)
-        entries = (np.append(diagonal, other[off]), (np.append(nodes, low), np.append(nodes, high)))
-        upper = sp.csc_array(sp.coo_array(entries, shape=(forms.n, forms.n)))
-        upper.sort_indices()
+        upper = laplacian_matrix(forms)
         self._matrix = sp.csr_array(upper + sp.triu(upper, 1).T)
         self._factor = symmetric_factor(upper)
         self._factor.factorize(upper.data)
@@ -80,11 +74,12 @@ class Metric:
         """The dual norm of a gradient on the factor."""
         if self._plain:
             return float(np.linalg.norm(gradient))
-        moved = [self._factor.solve(column) for column in np.ascontiguousarray(gradient.T)]
-        return float(np.sqrt(max(np.sum(gradient.T * np.array(moved)), 0.0)))
+        return float(np.sqrt(max(np.sum(gradient * self._factor.solve_all(gradient)), 0.0)))
 
 
-def worth(metrics: Sequence[Metric], gradients: Sequence[Array], points: Sequence[Array]) -> float:
+def worth(
+    metrics: Sequence[RowMetric], gradients: Sequence[Array], points: Sequence[Array]
+) -> float:
     """What gradients could be worth at points: the product of both norms over all variables."""
     force = [m.calibration * m.force(g) for m, g in zip(metrics, gradients, strict=True)]
     size = [m.size(p) for m, p in zip(metrics, points, strict=True)]
@@ -105,3 +100,14 @@ def laplacian(forms: Forms) -> tuple[Array, Array]:
     mean = float(near.mean()) or 1.0
     share = (1.0 - _IDENTITY) / mean
     return share * near + _IDENTITY, -share * between
+
+
+def laplacian_matrix(forms: Forms) -> sp.csc_array:
+    """The upper triangle of the matrix that `laplacian` gives the entries of."""
+    diagonal, other = laplacian(forms)
+    off, nodes = forms.i != forms.j, np.arange(forms.n)
+    low, high = np.minimum(forms.i, forms.j)[off], np.maximum(forms.i, forms.j)[off]
+    entries = (np.append(diagonal, other[off]), (np.append(nodes, low), np.append(nodes, high)))
+    upper = sp.csc_array(sp.coo_array(entries, shape=(forms.n, forms.n)))
+    upper.sort_indices()
+    return upper

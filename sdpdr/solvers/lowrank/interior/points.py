@@ -22,19 +22,19 @@ from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import svec_index
 from sdpdr.solvers.lowrank.general.forms import Forms
 from sdpdr.solvers.lowrank.general.parts import Part
-from sdpdr.solvers.lowrank.general.problem import Block
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.interior.held import Held
 
 _ROOT2 = float(np.sqrt(2.0))
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class PointBlock:
     """A matrix variable whose rows read entries alone.
 
     Attributes
     ----------
-    block : Block
+    block : FactorBlock
         Where it came from.
     forms : Forms
         On all points, without forms in vectors.
@@ -46,14 +46,14 @@ class Points:
         Points that stay where they are.
     """
 
-    block: Block
+    block: FactorBlock
     forms: Forms
     vectors: sp.csr_array
     equations: sp.csr_array
     held: Held | None = None
 
     @classmethod
-    def of(cls, block: Block, held: Held | None = None) -> Points:
+    def of(cls, block: FactorBlock, held: Held | None = None) -> PointBlock:
         """Give every long vector of a block a point.
 
         Examples
@@ -61,7 +61,7 @@ class Points:
         >>> from sdpdr.linalg import QuadraticForms
         >>> from sdpdr.solvers.lowrank.general.parts import part_of
         >>> forms = Forms(part_of(QuadraticForms(np.ones((1, 30)))))
-        >>> points = Points.of(Block("K", 30, forms, np.zeros((30, 0)), scalar=False))
+        >>> points = PointBlock.of(FactorBlock("K", 30, forms, np.zeros((30, 0)), scalar=False))
         >>> points.forms.n, points.forms.values(points.extended(np.ones((30, 1))))
         (31, array([900.]))
         """

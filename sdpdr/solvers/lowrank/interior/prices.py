@@ -24,17 +24,16 @@ large scale optimization", Math. Program. 45, 1989.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Point
-from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Problem
-from sdpdr.solvers.lowrank.general.search import Search
-from sdpdr.solvers.lowrank.general.verdict import judge_as_it_is, point_of, reported
+from sdpdr.solvers.lowrank.general.lagrangian import Parts
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
+from sdpdr.solvers.lowrank.general.search import FactorSearch
+from sdpdr.solvers.lowrank.general.verdict import Unknowns, judge_as_it_is, reported
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.rest import at_rest, promised
 from sdpdr.solvers.lowrank.interior.whole import completed, first_factors, placed
@@ -51,24 +50,17 @@ _CLOSER, _MOST_STEPS = 0.9, 4000
 _PROOFS = 0.2
 
 
-def settle_prices(
-    search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
-) -> tuple[Layout, Array, Array] | None:
+def settle_prices(search: FactorSearch, first: Unknowns) -> Unknowns | None:
     """Go down from a point; None if what was found is good enough, else where to go on from.
 
     Parameters
     ----------
-    search : Search
+    search : FactorSearch
         The verdict is left in it, good or not.
-    start : Point, optional
-        What the first layout and vector were made from.
-    layout : Layout
-    vector : array
-        First unknowns, used for factors without a shape.
-    multipliers : array of shape (m,)
-        Those of the start, zero where it has none.
+    first : Unknowns
+        Used for factors without a shape, and for those of a start.
     """
-    pricing = _Pricing(search, start, layout, vector, multipliers)
+    pricing = _Pricing(search, first)
     try:
         pricing.run()
     except KeyboardInterrupt:
@@ -77,7 +69,7 @@ def settle_prices(
     return None if pricing.settle() else pricing.reached
 
 
-def has_prices_alone(problem: Problem) -> bool:
+def has_prices_alone(problem: FactorProblem) -> bool:
     """Whether all rows have prices, but for those that hold points, and nothing else has.
 
     Examples
@@ -120,8 +112,8 @@ class _Smooth:
     boxed : Boxed
     low, high : arrays of shape (m,)
         Ends of the boxes.
-    shapes : list of tuple
-        Of the factors.
+    parts : Parts
+        The factors in the vector of all.
     centre, proximal : arrays of shape (m,)
         c and the proximal term of every row.
     """
@@ -129,14 +121,9 @@ class _Smooth:
     boxed: Boxed
     low: Array
     high: Array
-    shapes: list[tuple[int, int]]
+    parts: Parts
     centre: Array
     proximal: Array
-
-    def split(self, x: Array) -> list[Array]:
-        """The factors."""
-        ends = np.cumsum([n * r for n, r in self.shapes])[:-1]
-        return [part.reshape(s) for part, s in zip(np.split(x, ends), self.shapes, strict=True)]
 
     def multipliers(self, excess: Array) -> Array:
         """Those that the rows ask for."""
@@ -153,7 +140,7 @@ class _Smooth:
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """The function and its gradient."""
-        factors = self.split(x)
+        factors, _ = self.parts.split(x)
         excess = _excess(self.boxed, factors)
         y = self.multipliers(excess)
         away = self.proximal * np.square(y - self.centre) + self.boxed.compliance * np.square(y)
@@ -162,8 +149,8 @@ class _Smooth:
             slope = points.block.project(2.0 * (points.block.forms.slack(weights) @ factor))
             if points.held is not None:
                 slope[points.held.points] = 0.0
-            slopes.append(slope.ravel())
-        return float(y @ excess - 0.5 * away.sum()), np.concatenate(slopes)
+            slopes.append(slope)
+        return float(y @ excess - 0.5 * away.sum()), self.parts.join(slopes, np.zeros(0))
 
 
 class _Pricing:
@@ -171,21 +158,17 @@ class _Pricing:
 
     Parameters
     ----------
-    search : Search
-    start : Point, optional
-    layout : Layout
-    vector, multipliers : arrays
-        First unknowns and multipliers, as of `first_factors`.
+    search : FactorSearch
+    first : Unknowns
+        As of `first_factors`.
     """
 
-    def __init__(
-        self, search: Search, start: Point | None, layout: Layout, vector: Array, multipliers: Array
-    ) -> None:
+    def __init__(self, search: FactorSearch, first: Unknowns) -> None:
         self.search, self.journal = search, search.journal
         self.boxed = Boxed.of(search.problem)
         self.low, self.high = _boxes(self.boxed)
-        self.factors = first_factors(self.boxed, search.options, start, layout, vector)
-        self.y = np.clip(multipliers, self.low, self.high)
+        self.factors = first_factors(self.boxed, search, first)
+        self.y = np.clip(first.multipliers, self.low, self.high)
         self.before = self.y
         self.unit = self._unit()
         self.complete = False
@@ -204,8 +187,7 @@ class _Pricing:
     def settle(self) -> bool:
         """Whether the point is good enough, or time is up; the search is told what it is worth."""
         points = [b.extended(f) for b, f in zip(self.boxed.blocks, self.factors, strict=True)]
-        layout, vector, most = *self._placed(), -np.inf
-        y = completed(self.boxed, points, self.y)
+        y, most = completed(self.boxed, points, self.y), -np.inf
         # What rounding and haste leave of negative eigenvalues differs from round to round, and the
         # dual function is concave: the mean of two may prove more than either.
         for one in (self.y, (self.before + self.y) / 2.0):
@@ -213,10 +195,10 @@ class _Pricing:
             if rested is not None and promised(self.boxed, rested) > most:
                 y, most = rested, promised(self.boxed, rested)
         seed, late = self.search.options.seed, self.journal.late()
-        verdict = judge_as_it_is(layout, vector, y, seed, quick=late)
+        verdict = judge_as_it_is(replace(self._placed(), multipliers=y), seed, quick=late)
         if self.search.proves(verdict, self.search.options.enough or 0.0):
             return True
-        self.reached = layout, vector, y
+        self.reached: Unknowns = verdict
         if self._is_over():
             self.search.ending = self.journal.exhausted or "time_limit"
         return self._is_over()
@@ -231,9 +213,9 @@ class _Pricing:
 
     def _round(self, width: float, steps: int) -> float:
         """Descend, and move the multipliers; how far both objectives are apart, relatively."""
-        shapes = [(f.shape[0], f.shape[1]) for f in self.factors]
-        smooth = _Smooth(self.boxed, self.low, self.high, shapes, self.y, width * self.unit)
-        x = np.concatenate([f.ravel() for f in self.factors])
+        parts = Parts([(f.shape[0], f.shape[1]) for f in self.factors])
+        smooth = _Smooth(self.boxed, self.low, self.high, parts, self.y, width * self.unit)
+        x = parts.join(self.factors, np.zeros(0))
         size = max(abs(smooth(x)[0]), np.finfo(float).tiny)
 
         def in_size(x: Array) -> tuple[float, Array]:
@@ -251,12 +233,11 @@ class _Pricing:
             callback=self._look_at_the_clock,
             options=options,
         )
-        self.factors = smooth.split(found.x)
+        self.factors = parts.split(found.x)[0]
         excess = _excess(self.boxed, self.factors)
         self._take(smooth.multipliers(excess))
         self.journal.products += found.nfev
-        layout, vector = self._placed()
-        self.search.offer(point_of(layout, vector, np.zeros(self.search.problem.m)).values)
+        self.search.offer(self._placed().point().values)
         value = float(smooth.priced(excess).sum())
         self._note(value, size * float(np.linalg.norm(found.jac) * np.linalg.norm(found.x)))
         return (value - size * float(found.fun)) / max(abs(value), np.finfo(float).tiny)
@@ -276,7 +257,7 @@ class _Pricing:
             rank=max(f.shape[1] for f in self.factors),
         )
 
-    def _placed(self) -> tuple[Layout, Array]:
+    def _placed(self) -> Unknowns:
         """The unknowns of the whole problem."""
         excess = _excess(self.boxed, self.factors)
         return placed(self.boxed, self.factors, self.boxed.all_scalars(np.zeros(0), excess, self.y))

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array
+from sdpdr.solvers.lowrank.direction import Errors
 from sdpdr.solvers.lowrank.general.lowest import lowest
-from sdpdr.solvers.lowrank.general.problem import Problem
+from sdpdr.solvers.lowrank.general.problem import FactorProblem
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN
 
 _PATIENCE = 60
@@ -26,22 +27,14 @@ _SETTLING = 5  # steps in which rows are made to hold, for a proof
 
 
 @dataclass(frozen=True)
-class Errors:
+class BoxedErrors(Errors):
     """Relative measures of how far an iterate is from optimality at its ranks.
 
     ``violation`` is that of rows whose price is the method's own, ``missed`` that of limits.
     """
 
-    gap: float
-    residual: float
-    stationarity: float
     violation: float
     missed: float
-
-    @property
-    def worst(self) -> float:
-        """The largest; stationarity, which matters to second order, counts a tenth."""
-        return max(self.gap, self.residual, 0.1 * self.stationarity)
 
     @property
     def promise(self) -> float:
@@ -59,7 +52,7 @@ class Floor:
 
     Parameters
     ----------
-    problem : Problem
+    problem : FactorProblem
     seed : int
         Of Lanczos vectors.
 
@@ -75,7 +68,7 @@ class Floor:
     True
     """
 
-    def __init__(self, problem: Problem, seed: int) -> None:
+    def __init__(self, problem: FactorProblem, seed: int) -> None:
         at_zero = np.append(1.0, np.zeros(problem.m))
         self._lowest: list[float] | None = None
         if problem.free.shape[1] or any(block.scalar for block in problem.blocks):
@@ -130,7 +123,7 @@ class Progress:
         self._at_saddle, self._steep = 0, np.inf
         self._due, self._settling = _WORTHY * content, 0
 
-    def note(self, errors: Errors, value: float, scale: float, shifted: bool) -> None:
+    def note(self, errors: BoxedErrors, value: float, scale: float, shifted: bool) -> None:
         """Take another iterate into account: its errors, objective, and whether it had a shift."""
         moved = abs(value - self._value) > _MOVED * scale
         if moved or errors.worst < 0.99 * self._best:
@@ -151,7 +144,7 @@ class Progress:
         return self._since > _PATIENCE or self._at_saddle > _SADDLE_PATIENCE
 
     def take_a_proof(
-        self, errors: Errors, value: float = np.nan, factors: Sequence[Array] = ()
+        self, errors: BoxedErrors, value: float = np.nan, factors: Sequence[Array] = ()
     ) -> bool:
         """Whether a proof is due, and if so, have the next one wait.
 
@@ -167,7 +160,7 @@ class Progress:
         self._wait(errors)
         return True
 
-    def settle(self, errors: Errors) -> bool:
+    def settle(self, errors: BoxedErrors) -> bool:
         """Whether to give rows a step to hold, which are all that keeps it from a proof."""
         if errors.promise >= self._due:
             return False
@@ -176,5 +169,5 @@ class Progress:
             self._wait(errors)
         return True
 
-    def _wait(self, errors: Errors) -> None:
+    def _wait(self, errors: BoxedErrors) -> None:
         self._due, self._settling = _NEXT * errors.promise, 0

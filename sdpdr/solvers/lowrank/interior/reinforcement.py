@@ -8,17 +8,12 @@ costs :math:`t\,b^T a` of the bound; those of exact rows change as `Lift` says.
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.smallest import smallest_eigenvalues
-from sdpdr.solvers.lowrank.general.forms import Slack
-from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.lowest import BESIDE, lowest
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.lowest import QUICK, lowest
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
+from sdpdr.solvers.lowrank.general.verdict import Unknowns
 from sdpdr.solvers.lowrank.interior.lift import Lift
 
 # Eigenvectors lifted at once where inequalities are raised, and where exact rows change, whose
@@ -27,8 +22,6 @@ _MANY, _FEW, _ROUNDS = 40, 6, 12
 _SURPLUS = 1.05
 # Square of what rows see of an eigenvector that none of them holds back.
 _NOTHING = 1e-20
-# Order up to which a dense method finds them sooner.
-_DENSE = 300
 
 
 class Reinforcement:
@@ -36,28 +29,28 @@ class Reinforcement:
 
     Parameters
     ----------
-    problem : Problem
-    layout : Layout
-    vector : array
+    at : Unknowns
         The point.
     seed : int
     """
 
-    def __init__(self, problem: Problem, layout: Layout, vector: Array, seed: int) -> None:
-        self._problem, self._seed = problem, seed
-        self._exact = Lift.of(problem, layout, vector)
-        factors, _ = layout.split(vector)
+    def __init__(self, at: Unknowns, seed: int) -> None:
+        self._problem, self._seed = at.layout.problem, seed
+        self._exact = Lift.of(at.layout, at.vector)
+        factors, _ = at.layout.split(at.vector)
         self._traces = [float(np.sum(np.square(f))) for f in factors]
 
     def __call__(self, multipliers: Array, loss: float) -> Array:
         """Multipliers whose slacks are negative by no more than costs a loss of the bound."""
+        count = _MANY if self._exact is None else _FEW
         for _ in range(_ROUNDS):
             change, lost = np.zeros(self._problem.m), 0.0
             y = np.append(1.0, multipliers)
             for block, trace in zip(self._problem.blocks, self._traces, strict=True):
                 if block.scalar:
                     continue
-                values, vectors = self._low_end(block, block.forms.slack(y))
+                slack = block.forms.slack(y)
+                values, vectors = lowest(slack, block.face, count, self._seed, dense=QUICK)
                 negative = values < 0.0
                 lost += -float(np.min(values, initial=0.0)) * trace
                 if negative.any():
@@ -69,15 +62,7 @@ class Reinforcement:
             multipliers = multipliers + change
         return multipliers
 
-    def _low_end(self, block: Block, slack: Slack) -> tuple[Array, Array]:
-        count = _MANY if self._exact is None else _FEW
-        apart = slack.apart(BESIDE) if slack.n > _DENSE else None
-        if apart is not None:
-            with suppress(ArithmeticError):
-                return smallest_eigenvalues(apart, sp.csr_array(block.face), count)
-        return lowest(slack, block.face, count, self._seed)
-
-    def _raised(self, block: Block, values: Array, vectors: Array) -> Array:
+    def _raised(self, block: FactorBlock, values: Array, vectors: Array) -> Array:
         """What inequalities are raised by for negative eigenvalues."""
         change = np.zeros(self._problem.m)
         for value, vector in zip(values, vectors.T, strict=True):

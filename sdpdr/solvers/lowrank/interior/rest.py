@@ -16,13 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.general.forms import Forms
+from sdpdr.solvers.lowrank.general.kkt import Gathered
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
-from sdpdr.solvers.lowrank.interior.matrix import gathered
 from sdpdr.solvers.lowrank.interior.whole import completed
 
 # The least move that is tried, how many times twice as much, and how often the last is halved.
@@ -79,7 +77,7 @@ def at_rest(boxed: Boxed, multipliers: Array, ends: tuple[Array, Array]) -> Arra
             return None
         pull = points.forms.slack(np.append(1.0, y)) @ places
         whole = places.copy()
-        whole[free] = among.solve(-pull[free])
+        whole[free] = among.matrix.factor.solve_all(-pull[free])
         return completed(boxed, [whole], y)
 
     return _best(boxed, rested, _least_move(lambda t: among.is_positive(moved(t))))
@@ -118,23 +116,14 @@ class _Among:
         own, every = np.flatnonzero(self._kept), np.arange(points.size)
         one, other = place[forms.i[own]], place[forms.j[own]]
         first, second = np.append(one, every), np.append(other, every)
-        self._to, starts, higher = gathered(first, second, points.size)
-        self._zeros, self._count = np.zeros(points.size), int(higher.size)
-        parts = (np.ones(higher.size), higher, starts)
-        upper = sp.csr_array(parts, shape=(points.size, points.size))
-        self._factor = symmetric_factor(upper, pairs=False)
+        self._zeros = np.zeros(points.size)
+        self.matrix = Gathered(first, second, points.size, pairs=False)
 
     def is_positive(self, multipliers: Array) -> bool:
         """Whether it is positive definite there; it is factored."""
         entries = self._forms.entries_of(np.append(1.0, multipliers))[self._kept]
         numbers = np.append(entries, self._zeros)
-        return (
-            self._factor.factorize(np.bincount(self._to, numbers, self._count).astype(float)) == 0
-        )
-
-    def solve(self, right: Array) -> Array:
-        """Solve with it, column by column."""
-        return np.column_stack([self._factor.solve(c) for c in np.ascontiguousarray(right.T)])
+        return self.matrix.factorize(self.matrix.summed(numbers)) == 0
 
 
 def _least_move(holds: Callable[[float], bool]) -> float | None:

@@ -11,9 +11,9 @@ from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.linalg.walks import connected_components
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram
 from sdpdr.solvers.lowrank.edge.start import SHRINK, isomap_start, relaxed
-from sdpdr.solvers.lowrank.general.problem import Block, Problem
+from sdpdr.solvers.lowrank.general.problem import FactorBlock, FactorProblem
 from sdpdr.solvers.lowrank.interior.held import Held
-from sdpdr.solvers.lowrank.interior.metric import laplacian
+from sdpdr.solvers.lowrank.interior.metric import laplacian_matrix
 
 # Of a shape, in all columns; and at most, in units in which lengths are about one, so that noise
 # breaks no lengths of large shapes.
@@ -25,15 +25,15 @@ _AGREE, _DIGITS = 1e-9, 9  # of entries that belong to one vector, and of places
 _FEW, _SOME = 100, 20  # known points all of whose distances are used; of more, how many each
 
 
-def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | None:
+def shape_from_lengths(problem: FactorProblem, block: FactorBlock, seed: int) -> Array | None:
     """Isomap of the squared lengths that rows limit from above; None where they do not join all.
 
     Lengths that come out too long are relaxed.
 
     Parameters
     ----------
-    problem : Problem
-    block : Block
+    problem : FactorProblem
+    block : FactorBlock
         The matrix variable.
     seed : int
 
@@ -57,12 +57,12 @@ def shape_from_lengths(problem: Problem, block: Block, seed: int) -> Array | Non
     return relaxed(program, SHRINK * isomap_start(program, seed=seed))
 
 
-def has_lengths(problem: Problem, block: Block) -> bool:
+def has_lengths(problem: FactorProblem, block: FactorBlock) -> bool:
     """Whether rows give lengths that join all points of a matrix variable."""
     return _lengths(problem, block) is not None
 
 
-def _lengths(problem: Problem, block: Block) -> EdgeProgram | None:
+def _lengths(problem: FactorProblem, block: FactorBlock) -> EdgeProgram | None:
     vectors, square = _squares(problem, block)
     lengths = _is_difference(vectors)
     if not lengths.any() or block.n < 3:
@@ -82,7 +82,9 @@ def _joined(edges: Index, square: Array, n: int) -> EdgeProgram | None:
     return EdgeProgram(edges=edges, n=n, sqdist=square)
 
 
-def shape_among_known(problem: Problem, block: Block, held: Held, seed: int) -> Array | None:
+def shape_among_known(
+    problem: FactorProblem, block: FactorBlock, held: Held, seed: int
+) -> Array | None:
     r"""Isomap of lengths among free points and known ones, turned onto the known ones.
 
     Where some points are held, a row on :math:`(e_i - \sum_k a_k e_k)` reads the distance of point
@@ -90,8 +92,8 @@ def shape_among_known(problem: Problem, block: Block, held: Held, seed: int) -> 
 
     Parameters
     ----------
-    problem : Problem
-    block : Block
+    problem : FactorProblem
+    block : FactorBlock
         The matrix variable.
     held : Held
         Its p points that are held.
@@ -171,7 +173,7 @@ def _pairs(count: int, seed: int) -> Index:
     return np.vstack([np.column_stack([path, path + 1]), some[some[:, 0] != some[:, 1]]])
 
 
-def _squares(problem: Problem, block: Block) -> tuple[sp.csr_array, Array]:
+def _squares(problem: FactorProblem, block: FactorBlock) -> tuple[sp.csr_array, Array]:
     """Vectors and right sides of the rows v^T K v that are positive, as rows of a matrix."""
     forms = block.forms
     read = sp.csr_array(forms.matrix[1:])
@@ -228,7 +230,7 @@ def _largest(vectors: sp.csr_array) -> Array:
     return np.square(abs(vectors).max(axis=1).toarray().ravel())
 
 
-def smoothed(problem: Problem, block: Block, factor: Array) -> Array | None:
+def smoothed(problem: FactorProblem, block: FactorBlock, factor: Array) -> Array | None:
     r"""A random factor averaged over neighbours, as far as that has it keep its rows better.
 
     Rows that ask entries :math:`K_{ij} = r_i^T r_j` of neighbours to be positive, or to have sums
@@ -238,8 +240,8 @@ def smoothed(problem: Problem, block: Block, factor: Array) -> Array | None:
 
     Parameters
     ----------
-    problem : Problem
-    block : Block
+    problem : FactorProblem
+    block : FactorBlock
         The matrix variable.
     factor : array of shape (n, r)
         Independent points.
@@ -260,36 +262,31 @@ def smoothed(problem: Problem, block: Block, factor: Array) -> Array | None:
     True
     """
     forms = block.forms
-    diagonal, other = laplacian(forms)
-    off = forms.i != forms.j
-    if not other[off].any():
+    upper = laplacian_matrix(forms)
+    if np.count_nonzero(upper.data) == forms.n:
         return None
-    entries = np.concatenate([diagonal, other[off], other[off]])
-    nodes, i, j = np.arange(forms.n), forms.i[off], forms.j[off]
-    places = np.concatenate([nodes, i, j]), np.concatenate([nodes, j, i])
-    laplace = sp.csc_array((entries, places), shape=(forms.n, forms.n))
+    diagonal = upper.indptr[1:] - 1
+    solver = symmetric_factor(upper)
     best, found = _fitted(problem, block, factor)
     smooth = None
     for strength in _STRENGTHS:
-        upper = sp.csc_array(sp.triu(sp.eye_array(forms.n) + strength * laplace))
-        solver = symmetric_factor(upper)
-        solver.factorize(upper.data)
-        columns = [solver.solve(column) for column in np.ascontiguousarray(factor.T)]
-        error, found = _fitted(problem, block, np.column_stack(columns))
+        data = strength * upper.data
+        data[diagonal] += 1.0
+        solver.factorize(data)
+        error, found = _fitted(problem, block, solver.solve_all(factor))
         if error >= best:
             break
         best, smooth = error, found
     return smooth
 
 
-def _fitted(problem: Problem, block: Block, factor: Array) -> tuple[float, Array]:
+def _fitted(problem: FactorProblem, block: FactorBlock, factor: Array) -> tuple[float, Array]:
     """Points of one size that meets rows best, and the squares of what they miss them by."""
     factor = block.project(factor)
     size = np.linalg.norm(factor, axis=1, keepdims=True)
     factor = factor / np.maximum(size, np.finfo(float).tiny)
     read = block.forms.values(factor)[1:]
-    square = float(read @ read)
-    fit = max(float(read @ problem.rhs) / square if square > 0.0 else 1.0, _LEAST_SIZE)
+    fit = max(problem.fit(read), _LEAST_SIZE)
     away = fit * read - problem.rhs
     away = np.where(problem.equal, away, np.maximum(away, 0.0))
     return float(away @ away), np.sqrt(fit) * factor

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.program.point import Point
-from sdpdr.solvers.lowrank.frame import Options
+from sdpdr.solvers.lowrank.frame import Options, pataki
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.problem import Block
-from sdpdr.solvers.lowrank.general.ranks import limit_of, pataki
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
+from sdpdr.solvers.lowrank.general.ranks import limit_of
+from sdpdr.solvers.lowrank.general.search import FactorSearch
+from sdpdr.solvers.lowrank.general.verdict import Unknowns
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
 from sdpdr.solvers.lowrank.interior.matrix import INTERIOR_RANK
 from sdpdr.solvers.lowrank.interior.start import (
@@ -27,23 +28,18 @@ _SHRINK = 0.5  # of random factors: rows that break at full size hold at a small
 _BENT = 1.5
 
 
-def first_factors(
-    boxed: Boxed, options: Options, start: Point | None, layout: Layout, vector: Array
-) -> list[Array]:
+def first_factors(boxed: Boxed, search: FactorSearch, first: Unknowns) -> list[Array]:
     """The first factors of all matrix variables, given, shaped or random.
 
     Parameters
     ----------
     boxed : Boxed
-    options : Options
-    start : Point, optional
-        What the layout and the vector were made from.
-    layout : Layout
-    vector : array
-        First unknowns, used for factors without a shape.
+    search : FactorSearch
+    first : Unknowns
+        Used for factors without a shape.
     """
-    problem = boxed.problem
-    given, _ = layout.split(vector)
+    problem, options, start = boxed.problem, search.options, search.start
+    given, _ = first.layout.split(first.vector)
     factors = []
     known = {v.name for v in problem.sdp.psd_variables}
     for block, factor in zip(problem.blocks, given, strict=True):
@@ -61,14 +57,14 @@ def first_factors(
     return [points.met(f) for points, f in zip(boxed.blocks, factors, strict=True)]
 
 
-def _shape(boxed: Boxed, options: Options, block: Block) -> Array | None:
+def _shape(boxed: Boxed, options: Options, block: FactorBlock) -> Array | None:
     """The shape that lengths tell, turned onto known points where there are some."""
     held, seed, problem = boxed.held, options.seed, boxed.problem
     found = None if held is None else shape_among_known(problem, block, held, seed)
     return shape_from_lengths(problem, block, seed) if found is None else found
 
 
-def _filled(boxed: Boxed, options: Options, block: Block, shape: Array) -> Array:
+def _filled(boxed: Boxed, options: Options, block: FactorBlock, shape: Array) -> Array:
     """A first factor from a shape, with a few more columns.
 
     Where the matrix has no cost of its own, what bends it are multipliers of both signs, and
@@ -81,7 +77,7 @@ def _filled(boxed: Boxed, options: Options, block: Block, shape: Array) -> Array
     return block.project(noisy(shape, max(rank, 1), options.seed))
 
 
-def placed(boxed: Boxed, factors: Sequence[Array], scalars: Array) -> tuple[Layout, Array]:
+def placed(boxed: Boxed, factors: Sequence[Array], scalars: Array) -> Unknowns:
     """The unknowns of the whole problem.
 
     Parameters
@@ -103,7 +99,7 @@ def placed(boxed: Boxed, factors: Sequence[Array], scalars: Array) -> tuple[Layo
         else:
             parts.append(next(rest))
     layout = Layout(problem, tuple(p.shape[1] for p in parts))
-    return layout, layout.join(parts, free)
+    return Unknowns.without_multipliers(layout, layout.join(parts, free))
 
 
 def completed(boxed: Boxed, points: Sequence[Array], multipliers: Array) -> Array:
