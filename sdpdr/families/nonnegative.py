@@ -11,12 +11,8 @@ from sdpdr.families.factor.nmf.rank import fooling_set, overlap_bound
 from sdpdr.families.factor.nonnegative.box_search import box_search
 from sdpdr.families.factor.nonnegative.branching import GlobalSearch, SearchStatus
 from sdpdr.families.factor.nonnegative.cone_search import cone_search
-from sdpdr.families.factor.nonnegative.copositive import (
-    Certificate,
-    Copositivity,
-    copositivity,
-    horn_matrix,
-)
+from sdpdr.families.factor.nonnegative.copositive import Copositivity, copositivity, horn_matrix
+from sdpdr.families.factor.nonnegative.copositive import Refutation as Certificate
 from sdpdr.families.factor.nonnegative.dominant import (
     comparison_matrix,
     dominant_factor,

@@ -19,10 +19,10 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import Bases, leading, projected, spans, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate, smoothed
+from sdpdr.families.sopca.convex import Evaluation, Pair, Sizes, Spectrum, evaluate, smoothed
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.local import alternating
-from sdpdr.families.sopca.runs import Record, RunStatus, Step, follow
+from sdpdr.families.sopca.runs import RunRecord, RunStatus, RunStep, follow
 from sdpdr.linalg.spectral import fix_signs
 
 
@@ -42,7 +42,7 @@ class Relaxation:
         At least :math:`f_1 / 2`, and so at least :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}` for all
         bases of so many orthonormal columns.
     status : RunStatus
-    history : tuple of Record
+    history : tuple of RunRecord
         One record for each point visited.
     unique : bool
         False where eigenvalues were tied before the matrices were rounded.
@@ -54,7 +54,7 @@ class Relaxation:
     value: float
     bound: float
     status: RunStatus
-    history: tuple[Record, ...]
+    history: tuple[RunRecord, ...]
     unique: bool = True
 
     @property
@@ -84,7 +84,8 @@ class Relaxation:
             The matrices.
         """
         sides = [
-            (Side.of(m), k) for m, k in zip((self.left, self.right), self.n_components, strict=True)
+            (Spectrum.of(m), k)
+            for m, k in zip((self.left, self.right), self.n_components, strict=True)
         ]
         rows, columns = (fix_signs(side.vectors[:, ::-1][:, :k]) for side, k in sides)
         tied = any(side.is_tied(k) for side, k in sides)
@@ -181,17 +182,17 @@ def _checked(start: tuple[ArrayLike, ArrayLike], shape: tuple[int, ...], ks: Siz
     return left, right
 
 
-def _steps(stack: Array, ks: Sizes, point: Pair) -> Iterator[Step[Pair]]:
+def _steps(stack: Array, ks: Sizes, point: Pair) -> Iterator[RunStep[Pair]]:
     while True:
-        found = evaluate(stack, Side.of(point[0]), Side.of(point[1]))
-        yield Step(point, found.lower(ks), found.bound(ks))
+        found = evaluate(stack, Spectrum.of(point[0]), Spectrum.of(point[1]))
+        yield RunStep(point, found.lower(ks), found.bound(ks))
         p, q = (leading(factor, k) for factor, k in zip(found.factors, ks, strict=True))
         point = _searched(stack, found, point, (p @ p.T, q @ q.T))
 
 
 def _searched(stack: Array, found: Evaluation, point: Pair, vertex: Pair) -> Pair:
     def loss(step: float) -> float:
-        sides = (Side.of(side) for side in _between(point, vertex, step))
+        sides = (Spectrum.of(side) for side in _between(point, vertex, step))
         left, right = (s.vectors * np.sqrt(s.values) for s in sides)
         return -trace_norm(left.T @ (stack @ right)) / found.value
 

@@ -12,7 +12,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
 from sdpdr.families.factor.completely_positive.recipes import copositive_cut, cp_lift, cut_of
 from sdpdr.families.factor.nonnegative.copositive import (
-    Certificate,
+    Refutation,
     confirmed,
     multiplier_certificate,
 )
@@ -103,7 +103,7 @@ def copositive_certificate(
     solver: str | Solver = "clarabel",
     form: str = "cvxpy",
     time_limit: float | None = None,
-) -> Certificate | None:
+) -> Refutation | None:
     r"""A proof that a matrix is not completely positive, by semidefinite programming.
 
     Solves `sdpdr.methods.copositive_cut` for A scaled to unit diagonal. What the solver returns is
@@ -122,7 +122,7 @@ def copositive_certificate(
 
     Returns
     -------
-    Certificate or None
+    Refutation or None
         None proves nothing.
 
     Examples
@@ -130,7 +130,7 @@ def copositive_certificate(
     >>> cycle = np.roll(np.eye(5), 1, axis=0)
     >>> found = copositive_certificate(1.8 * np.eye(5) + cycle + cycle.T)
     >>> found
-    Certificate(<M, A> = -0.555556: M is copositive by the multipliers of level one, confirmed)
+    Refutation(<M, A> = -0.555556: M is copositive by the multipliers of level one, confirmed)
     """
     A = symmetric_matrix(X)
     obvious = obvious_certificate(A, tol)
@@ -152,4 +152,4 @@ def copositive_certificate(
         return None
     M = np.zeros_like(A)
     M[np.ix_(kept, kept)] = found.matrix / np.outer(root, root)
-    return replace(Certificate.of(found.proof, M, A), kaplan=found.kaplan)
+    return replace(Refutation.of(found.proof, M, A), kaplan=found.kaplan)

@@ -18,7 +18,7 @@ from sdpdr.families.factor.completely_positive.programs import (
     random_factor,
 )
 from sdpdr.families.factor.completely_positive.records import CpAttempt, CpFactorization, CpStatus
-from sdpdr.families.factor.nonnegative.copositive import Certificate, confirmed
+from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed
 from sdpdr.families.factor.nonnegative.dominant import (
     dominant_factor,
     has_triangle,
@@ -101,7 +101,7 @@ class CpSearch:
         """Look for factors, and for a certificate after the first draws."""
         attempts: list[CpAttempt] = []
         for attempt in self.attempts(A, columns, ask=self.certificate and holds is None):
-            if isinstance(attempt, Certificate):
+            if isinstance(attempt, Refutation):
                 return CpFactorization.refuted(A, attempt, attempts)
             attempts.append(attempt)
             if attempt.residual <= self.tol:
@@ -113,7 +113,7 @@ class CpSearch:
 
     def attempts(
         self, A: Array, columns: tuple[int, ...], ask: bool
-    ) -> Iterator[CpAttempt | Certificate]:
+    ) -> Iterator[CpAttempt | Refutation]:
         """Attempts in their order, until the time is over."""
         unit, root, _ = at_unit_diagonal(A)
         for k in columns:

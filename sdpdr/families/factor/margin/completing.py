@@ -15,7 +15,7 @@ from sdpdr.base.deadline import limit_of
 from sdpdr.base.errors import ShapeError, UnobservedWarning, warn
 from sdpdr.base.parameters import require_kinds
 from sdpdr.families.factor.margin.entries import (
-    Entries,
+    Observed,
     are_pairs,
     refuse_other_order,
     values_of_pairs,
@@ -36,11 +36,11 @@ class Completing:
     items_: np.ndarray
     unobserved_rows_: Index
     unobserved_columns_: Index
-    _read: Entries
+    _read: Observed
 
     @staticmethod
     @abstractmethod
-    def entries(X: Any) -> Entries:
+    def entries(X: Any) -> Observed:
         """What `fit` reads from X; it takes this as well."""
 
     @abstractmethod
@@ -77,7 +77,7 @@ class Completing:
             users, items = self.users_[i], self.items_[a]
         return self.predict(users, items), entries.values
 
-    def _note_unobserved(self, entries: Entries, what: str, consequence: str) -> None:
+    def _note_unobserved(self, entries: Observed, what: str, consequence: str) -> None:
         rows, columns = entries.empty_rows, entries.empty_columns
         self.unobserved_rows_, self.unobserved_columns_ = rows, columns
         if rows.size or columns.size:

@@ -25,7 +25,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import as_numbers
-from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
+from sdpdr.families.factor.margin.entries import Observed, note_entries, with_ratings
 from sdpdr.families.factor.margin.estimator import MMMF
 from sdpdr.families.factor.margin.prices import (
     ANY_PRICE,
@@ -37,7 +37,7 @@ from sdpdr.families.factor.margin.prices import (
 )
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
-Fold = tuple[Entries, Entries]
+Fold = tuple[Observed, Observed]
 
 
 def _is_map(search: MMMFCV) -> bool:
@@ -255,7 +255,7 @@ def _time_of(base: Any, deadline: Deadline) -> float | None:
     return deadline.left(own)
 
 
-def _tried(estimator: Any, seen: Entries, held: Entries) -> float:
+def _tried(estimator: Any, seen: Observed, held: Observed) -> float:
     """The score on entries held back. What a part leaves empty says nothing of the whole."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnobservedWarning)

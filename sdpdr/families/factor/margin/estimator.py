@@ -19,7 +19,7 @@ from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
 from sdpdr.families.factor.margin.completing import Completing
 from sdpdr.families.factor.margin.descent import FOLDED, folded, least_price
 from sdpdr.families.factor.margin.entries import (
-    Entries,
+    Observed,
     names_of_pairs,
     note_entries,
     pairs_of,
@@ -290,7 +290,7 @@ class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         path = chosen_path(signs, ridge, deadline, self.random_state)
         return ridge, *path.priced(self._least_price(signs, ridge))
 
-    def _program(self, signs: Entries, c: float, ridge: float) -> Program:
+    def _program(self, signs: Observed, c: float, ridge: float) -> Program:
         return Program(signs, SignHinge(signs.values), self.norm, c, ridge, 0)
 
     @staticmethod

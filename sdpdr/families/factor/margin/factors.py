@@ -30,8 +30,8 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.bound import dual_norm
-from sdpdr.families.factor.margin.entries import Entries
-from sdpdr.families.factor.margin.losses import Loss, Multipliers
+from sdpdr.families.factor.margin.entries import Observed
+from sdpdr.families.factor.margin.losses import Loss, LossMultipliers
 from sdpdr.families.factor.margin.norms import (
     Factors,
     MaxFactors,
@@ -134,7 +134,7 @@ class Program:
 
     Parameters
     ----------
-    entries : Entries
+    entries : Observed
     loss : Loss
     norm : {"trace", "max"}
     c : float
@@ -155,7 +155,7 @@ class Program:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: Observed,
         loss: Loss,
         norm: str,
         c: float,
@@ -214,7 +214,7 @@ class Program:
         found = self.loss.multipliers(scores, at.shared, width, self.c)
         return self.proved(found, self._scales(at, self.entries.spread(found.weights)))
 
-    def proved(self, found: Multipliers, scales: tuple[Array, Array] | None) -> Proof:
+    def proved(self, found: LossMultipliers, scales: tuple[Array, Array] | None) -> Proof:
         """The bound that multipliers prove, scaled to the best of what fits."""
         P = self.entries.spread(found.weights)
         if scales is None:

@@ -26,7 +26,7 @@ from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import Signs, asked_signs
 from sdpdr.families.factor.margin.recipe import mmmf as recipe
-from sdpdr.families.factor.margin.splitting import MaxSplitting, Step, TraceSplitting, steps
+from sdpdr.families.factor.margin.splitting import MaxSplitting, SplitStep, TraceSplitting, steps
 from sdpdr.linalg import BilinearForms
 from sdpdr.model import Model, Var, soften
 from sdpdr.model.blocks import Gram, LeastTrace, Margins
@@ -289,7 +289,7 @@ def _zero(signs: Signs, c: float, norm: str, ridge: float = np.inf) -> MarginFac
     return MarginFactorization(U, V, _loss(c, nothing), 0.0, signs, nothing, c, norm, ridge=ridge)
 
 
-def _better(best: MarginFactorization, step: Step) -> MarginFactorization:
+def _better(best: MarginFactorization, step: SplitStep) -> MarginFactorization:
     """The better value and the better bound of two."""
     new = _scaled(replace(best, U=step.U, V=step.V, offsets=step.offsets))
     if new.value < best.value:

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
-from sdpdr.families.factor.margin.entries import Entries, note_entries, numbers_of
+from sdpdr.families.factor.margin.entries import Observed, note_entries, numbers_of
 from sdpdr.families.factor.margin.triples import as_table, named_columns
 
 # Columns of a list of user, item and rating.
 _TRIPLE = 3
 
 
-def read_newcomers(estimator: Any, X: Any) -> Entries:
+def read_newcomers(estimator: Any, X: Any) -> Observed:
     """Entries of new users, as a fitted `RatingMMMF` or `MMMF` reads them.
 
     Columns of a frame that are called as items are these, in any order; those left out are gaps.
@@ -46,7 +46,7 @@ def read_newcomers(estimator: Any, X: Any) -> Entries:
     elif not is_labelled:
         note_entries(estimator, X, entries, reset=False)
     _require_all(entries, items)
-    return Entries(entries.shape, entries.places, entries.values)
+    return Observed(entries.shape, entries.places, entries.values)
 
 
 def _called_as(items: np.ndarray, X: Any) -> pd.DataFrame | None:
@@ -75,7 +75,7 @@ def _is_numbered(X: pd.DataFrame) -> bool:
 
 def _has_gaps(X: Any, count: int) -> bool:
     """Whether X is a row or more of three items with gaps, which is no list of triples."""
-    if count != _TRIPLE or isinstance(X, Entries) or sp.issparse(X):
+    if count != _TRIPLE or isinstance(X, Observed) or sp.issparse(X):
         return False
     if validate.n_dimensions(X) != 2 or named_columns(X):
         return False
@@ -98,7 +98,7 @@ def _refuse_others(X: Any, items: np.ndarray) -> None:
         )
 
 
-def _require_all(entries: Entries, items: np.ndarray) -> None:
+def _require_all(entries: Observed, items: np.ndarray) -> None:
     """Refuse a matrix without a column for each item."""
     if entries.shape[1] != items.size:
         raise ShapeError(
@@ -108,7 +108,7 @@ def _require_all(entries: Entries, items: np.ndarray) -> None:
         )
 
 
-def _of_known_items(entries: Entries, items: np.ndarray) -> Entries:
+def _of_known_items(entries: Observed, items: np.ndarray) -> Observed:
     """Entries of triples at the places of items in a fit."""
     columns = numbers_of(entries.items, items)
     if np.any(columns < 0):
@@ -119,4 +119,4 @@ def _of_known_items(entries: Entries, items: np.ndarray) -> Entries:
             "pass a frame whose columns are called as items_."
         )
     places = np.column_stack([entries.places[:, 0], columns[entries.places[:, 1]]])
-    return Entries((entries.shape[0], items.size), places, entries.values)
+    return Observed((entries.shape[0], items.size), places, entries.values)

@@ -23,7 +23,7 @@ from sdpdr.families.factor.margin.completing import Completing
 from sdpdr.families.factor.margin.conic import complete_by_cones, is_small, what_helps
 from sdpdr.families.factor.margin.descent import complete, folded, least_price
 from sdpdr.families.factor.margin.entries import (
-    Entries,
+    Observed,
     note_entries,
     pairs_of,
     read_entries,
@@ -31,7 +31,7 @@ from sdpdr.families.factor.margin.entries import (
     with_ratings,
 )
 from sdpdr.families.factor.margin.factors import Completion, Program
-from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
+from sdpdr.families.factor.margin.losses import Hinge, Loss, SquaredLoss
 from sdpdr.families.factor.margin.newcomers import read_newcomers
 from sdpdr.families.factor.margin.prices import PATIENCE, RIDGE, chosen_path, why_zero
 
@@ -235,7 +235,7 @@ class RatingMMMF(Completing, Transformer):
         if self.c is not None:
             validate.positive_number("c", self.c)
 
-    def _price(self, entries: Entries, deadline: Deadline) -> tuple[float, Array, Array]:
+    def _price(self, entries: Observed, deadline: Deadline) -> tuple[float, Array, Array]:
         """The price that was given or is chosen, those tried, and their errors."""
         if self.c is not None:
             return self.c, np.zeros(0), np.zeros(0)
@@ -243,7 +243,7 @@ class RatingMMMF(Completing, Transformer):
         return chosen_path(entries, self.ridge, deadline, self.random_state).priced(least)
 
     @staticmethod
-    def entries(X: Any) -> Entries:
+    def entries(X: Any) -> Observed:
         """What `fit` reads from X; it takes this as well."""
         return read_entries(X)
 
@@ -342,8 +342,8 @@ class RatingMMMF(Completing, Transformer):
         new = read_newcomers(self, X)
         return folded(self._program(new, self.c_, self._read), self.completion_)
 
-    def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
-        loss: Loss = Squared(entries.values, fitted.values)
+    def _program(self, entries: Observed, c: float, fitted: Observed) -> Program:
+        loss: Loss = SquaredLoss(entries.values, fitted.values)
         if self.loss == "hinge":
             loss = Hinge.of(entries.values, np.unique(fitted.values))
         return Program(entries, loss, self.norm, c, self.ridge, self.random_state)

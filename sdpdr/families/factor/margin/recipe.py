@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index, own_rows
 from sdpdr.base.errors import DataError, DataTypeError
-from sdpdr.families.factor.margin.entries import Entries, read_entries
+from sdpdr.families.factor.margin.entries import Observed, read_entries
 from sdpdr.families.factor.margin.triples import (
     has_named_rows,
     named_columns,
@@ -34,7 +34,7 @@ from sdpdr.model.blocks import (
 from sdpdr.model.language import pos, scalar, square
 
 
-class Signs(Entries):
+class Signs(Observed):
     """Entries of which all are 1 or -1."""
 
     def matrix(self, weights: ArrayLike = 1.0) -> sp.csr_array:
@@ -68,7 +68,7 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     >>> signs.empty_rows.size, signs.empty_columns.size
     (0, 0)
     """
-    given = X if isinstance(X, Entries) else _signs_read(X, name)
+    given = X if isinstance(X, Observed) else _signs_read(X, name)
     wrong = np.flatnonzero(np.abs(given.values) != 1.0)
     if wrong.size:
         (i, a), value = given.places[wrong[0]], given.values[wrong[0]]
@@ -85,7 +85,7 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     return Signs(**{each.name: getattr(given, each.name) for each in fields(given)})
 
 
-def _signs_read(X: Any, name: str) -> Entries:
+def _signs_read(X: Any, name: str) -> Observed:
     # A matrix of signs may look like triples of users 0 and 1; no others may.
     triples = triples_of(X)
     users_and_items = () if triples is None else triples.iloc[:, :2]
@@ -103,7 +103,7 @@ def _signs_read(X: Any, name: str) -> Entries:
     places = np.column_stack([entries.row[seen], entries.col[seen]]).astype(np.int64)
     shape = int(checked.shape[0]), int(checked.shape[1])
     names = (X.index.to_numpy(), X.columns.to_numpy()) if has_named_rows(X) else ()
-    return Entries(shape, places, entries.data[seen], *names)
+    return Observed(shape, places, entries.data[seen], *names)
 
 
 NORMS = ("trace", "max")

@@ -38,7 +38,7 @@ _APART, _CHANGE, _PATIENCE = 1.5, 2.0, 1.1
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class SplitStep:
     """Factors, multipliers, offsets, and scales of rows and columns where the norm has them."""
 
     count: int
@@ -168,7 +168,7 @@ def _water_level(values: Array, volume: float) -> float:
     return float(np.max(levels))
 
 
-def steps(splitting: Splitting, max_iter: int) -> Iterator[Step]:
+def steps(splitting: Splitting, max_iter: int) -> Iterator[SplitStep]:
     """Every tenth step of the iteration, and the last."""
     Z = np.zeros(splitting.shape)
     W = np.zeros(splitting.shape)
@@ -182,7 +182,7 @@ def steps(splitting: Splitting, max_iter: int) -> Iterator[Step]:
         Z, q, scales = splitting.loss_step(relaxed + W, rho)
         W = W + relaxed - Z
         if k % LOOK == 0 or k == max_iter:
-            yield Step(k, U, V, q, splitting.offsets, scales)
+            yield SplitStep(k, U, V, q, splitting.offsets, scales)
         if k >= change_at:
             ratio = _imbalance(X, Z, before, W)
             if ratio > _APART or ratio < 1.0 / _APART:

@@ -18,7 +18,7 @@ from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
 from sdpdr.families.factor.nmf.sparse import SparseMatrix, coordinates
-from sdpdr.families.factor.nmf.starts import POLISH, Search
+from sdpdr.families.factor.nmf.starts import POLISH, Starts
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     number_of_components,
@@ -152,7 +152,7 @@ class NMF(FactorTransformer):
             self.components_, self.n_iter_ = found.factors()[1], len(found.history)
         else:
             self.factorization_ = None
-            search = Search(known, k, self.starts, self.tol, self.max_iter, seed)
+            search = Starts(known, k, self.starts, self.tol, self.max_iter, seed)
             polish = self.solver == "polish"
             self.components_, self.n_iter_ = search.polished() if polish else search.descended()
         W = self._coordinates(known)

@@ -12,7 +12,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nmf.products import search_products
 from sdpdr.families.factor.nmf.recipes import nmf_lift
-from sdpdr.families.factor.nmf.search import Factorization, Search, search_lift
+from sdpdr.families.factor.nmf.search import Factorization, ProgramSearch, search_lift
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
 from sdpdr.solving.iterate.directions import Direction, Schur
 from sdpdr.solving.iterate.records import IterationStatus
@@ -132,7 +132,7 @@ def nmf(
     for name, number in (("starts", starts), ("max_iter", max_iter)):
         validate.positive_integer(name, number)
     near = polish_at if polish and sparsity is None else None
-    search = Search(known, k, tol, near, starts, seed, max_iter, best=resume)
+    search = ProgramSearch(known, k, tol, near, starts, seed, max_iter, best=resume)
     if method == "scalarised":
         if error is not None or sparsity is not None or not known.is_complete:
             raise DataError(

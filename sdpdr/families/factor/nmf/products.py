@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.nmf.recipes import nmf_products
-from sdpdr.families.factor.nmf.search import Factorization, Search
+from sdpdr.families.factor.nmf.search import Factorization, ProgramSearch
 from sdpdr.families.factor.nonnegative.polish import random_factors
 from sdpdr.program import SDP, Solution
 from sdpdr.solvers.base import Solver, unless_configured
@@ -19,7 +19,7 @@ from sdpdr.solving.solve import solve_step
 
 
 def search_products(
-    search: Search,
+    search: ProgramSearch,
     init: tuple[ArrayLike, ArrayLike] | None,
     *,
     solver: str | Solver = "auto",
@@ -82,7 +82,7 @@ def _solved(
     return solve_step(program, solver, form, tol=tol, time_limit=left)
 
 
-def _read(solution: Solution, search: Search) -> tuple[Array, Array]:
+def _read(solution: Solution, search: ProgramSearch) -> tuple[Array, Array]:
     n, m = search.known.shape
     W, H = (np.asarray(solution.values[name]) for name in ("W", "H"))
     return W.reshape(n, search.k), H.reshape(m, search.k).T

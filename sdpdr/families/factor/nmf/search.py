@@ -109,7 +109,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(eq=False)
-class Search:
+class ProgramSearch:
     """What is sought, for how long, and the best that was found.
 
     Attributes
@@ -209,7 +209,7 @@ class Search:
         )
 
 
-def search_lift(search: Search, model: Model, **options: Any) -> Factorization:
+def search_lift(search: ProgramSearch, model: Model, **options: Any) -> Factorization:
     """Convex iteration on a lift of both factors."""
     iteration = ConvexIteration(
         model,

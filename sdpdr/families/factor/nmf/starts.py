@@ -37,7 +37,7 @@ _ALIKE = 1e-2
 
 
 @dataclass(frozen=True)
-class Search:
+class Starts:
     """Starts of one matrix.
 
     Attributes

@@ -29,7 +29,7 @@ from sdpdr.families.factor.nonnegative.branching import (
     Branching,
     Frontier,
     GlobalSearch,
-    Limits,
+    SearchLimits,
     explore,
     reopened,
 )
@@ -98,7 +98,7 @@ def box_search(
     k = number_of_components(k, V.shape, "k")
     for name, value in (("low", low), ("high", high)):
         validate.positive_number(name, value)
-    limits = Limits(tol, max_nodes, time_limit, progress)
+    limits = SearchLimits(tol, max_nodes, time_limit, progress)
     if not low < high:
         raise DataError(f"low must be less than high; they are {low} and {high}.")
     free = (V.shape[0] - 1 + V.shape[1]) * k

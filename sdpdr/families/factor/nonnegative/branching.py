@@ -74,7 +74,7 @@ class GlobalSearch:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """When a search ends, and who is shown how it goes."""
 
     tol: float
@@ -175,7 +175,9 @@ def reopened(start: GlobalSearch, kind: type[Kind]) -> tuple[Kind, Frontier]:
     return start.problem, start.frontier.copy()
 
 
-def explore(problem: Branching, frontier: Frontier, limits: Limits, what: str) -> GlobalSearch:
+def explore(
+    problem: Branching, frontier: Frontier, limits: SearchLimits, what: str
+) -> GlobalSearch:
     """Split the node of least bound until the bounds meet or a limit is reached.
 
     An interrupt ends the search as a limit does, and leaves the frontier whole: a node is taken
@@ -200,7 +202,9 @@ def explore(problem: Branching, frontier: Frontier, limits: Limits, what: str) -
     )
 
 
-def _status(problem: Branching, frontier: Frontier, limits: Limits, what: str) -> SearchStatus:
+def _status(
+    problem: Branching, frontier: Frontier, limits: SearchLimits, what: str
+) -> SearchStatus:
     deadline, ahead = Deadline(limits.time_limit), frontier.nodes + limits.max_nodes
     with show_progress(limits.progress, what) as report:
         while frontier.heap and frontier.heap[0][0] < _cut(problem, limits.tol):

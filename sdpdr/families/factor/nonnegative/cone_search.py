@@ -26,7 +26,7 @@ from sdpdr.families.factor.nonnegative.branching import (
     Branching,
     Frontier,
     GlobalSearch,
-    Limits,
+    SearchLimits,
     explore,
     reopened,
 )
@@ -105,7 +105,7 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    limits = Limits(tol, max_nodes, time_limit, progress)
+    limits = SearchLimits(tol, max_nodes, time_limit, progress)
     if start is None:
         problem, frontier = _Cones(V, k, np.random.default_rng(seed)), Frontier()
         frontier.push(problem.least**2, problem.root)

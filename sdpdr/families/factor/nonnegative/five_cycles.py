@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.families.factor.nonnegative.copositive import Certificate, confirmed, horn_matrix
+from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed, horn_matrix
 from sdpdr.families.factor.nonnegative.symmetric import at_unit_diagonal, symmetric_matrix
 
 # Sets of five places that are looked at in one go, and in all, which are those of 40 places.
@@ -26,7 +26,7 @@ _SIGNS = np.array([horn_matrix()[np.ix_(back, back)] for back in np.argsort(_ORD
 
 def horn_certificate(
     X: ArrayLike, *, tol: float = 1e-8, seed: int = 0, deadline: Deadline | None = None
-) -> Certificate | None:
+) -> Refutation | None:
     r"""A proof by five places that a doubly non-negative matrix is not completely positive.
 
     With Horn's copositive matrix H, its rows and columns in any order, and any d > 0, every
@@ -51,7 +51,7 @@ def horn_certificate(
 
     Returns
     -------
-    Certificate or None
+    Refutation or None
         The best of the first block of sets that has one. None proves nothing: there are other
         copositive matrices.
 
@@ -67,7 +67,7 @@ def horn_certificate(
     >>> A[3:8, 3:8] = 1.8 * np.eye(5) + cycle + cycle.T
     >>> found = horn_certificate(A)
     >>> found
-    Certificate(<M, A> = -0.555556: M is Horn's matrix, scaled, at five places, confirmed)
+    Refutation(<M, A> = -0.555556: M is Horn's matrix, scaled, at five places, confirmed)
     >>> np.flatnonzero(found.matrix.any(axis=0))
     array([3, 4, 5, 6, 7])
     """
@@ -82,12 +82,12 @@ def horn_certificate(
         own, signs, d = found
         scaled = d[:, None] * signs * d
         part = unit[np.ix_(own, own)]
-        clear = Certificate.of("five places", scaled, part)
+        clear = Refutation.of("five places", scaled, part)
         if clear.distance > tol * float(np.linalg.norm(part)):
             clear = confirmed(clear, part)
             M = clear.matrix / np.outer(root[own], root[own])
             there = kept[own]
-            best = Certificate.of("five places", M, A[np.ix_(there, there)])
+            best = Refutation.of("five places", M, A[np.ix_(there, there)])
             return replace(best, kaplan=clear.kaplan).within(there, len(A))
     return None
 

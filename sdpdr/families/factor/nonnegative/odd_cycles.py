@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import Deadline
-from sdpdr.families.factor.nonnegative.copositive import Certificate, confirmed
+from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed
 from sdpdr.families.factor.nonnegative.symmetric import at_unit_diagonal, symmetric_matrix
 
 # Correlations at most this large do not join places, in turns: what there is beside a cycle.
@@ -23,7 +23,7 @@ _ROUNDING = 1e-12
 
 def odd_cycle_certificate(
     X: ArrayLike, *, tol: float = 1e-8, deadline: Deadline | None = None
-) -> Certificate | None:
+) -> Refutation | None:
     r"""A proof by the places of an odd cycle that a matrix is not completely positive.
 
     With S = -1 where places follow each other on a cycle of length p > 3 and +1 elsewhere, and any
@@ -45,7 +45,7 @@ def odd_cycle_certificate(
 
     Returns
     -------
-    Certificate or None
+    Refutation or None
         The first that is found. None proves nothing.
 
     References
@@ -61,7 +61,7 @@ def odd_cycle_certificate(
     >>> A[3:10, 3:10] = 1.9 * np.eye(7) + cycle + cycle.T
     >>> found = odd_cycle_certificate(A)
     >>> found
-    Certificate(<M, A> = -0.368421: M has the signs of an odd cycle, at its places, confirmed)
+    Refutation(<M, A> = -0.368421: M has the signs of an odd cycle, at its places, confirmed)
     >>> np.flatnonzero(found.matrix.any(axis=0))
     array([3, 4, 5, 6, 7, 8, 9])
     """
@@ -81,12 +81,12 @@ def odd_cycle_certificate(
                 own = np.array(places)
                 M = found.matrix / np.outer(root[own], root[own])
                 there = kept[own]
-                moved = Certificate.of(found.proof, M, A[np.ix_(there, there)])
+                moved = Refutation.of(found.proof, M, A[np.ix_(there, there)])
                 return replace(moved, kaplan=found.kaplan).within(there, len(A))
     return None
 
 
-def _of_cycle(unit: Array, places: Index, tol: float) -> Certificate | None:
+def _of_cycle(unit: Array, places: Index, tol: float) -> Refutation | None:
     """The certificate of one cycle at unit diagonal, its places in their order."""
     part, p = unit[np.ix_(places, places)], places.size
     step = np.roll(np.eye(p), 1, axis=0)
@@ -98,7 +98,7 @@ def _of_cycle(unit: Array, places: Index, tol: float) -> Certificate | None:
     if not np.all(d > 0.0):
         return None
     d = d / np.max(d)
-    found = Certificate.of("odd cycle", d[:, None] * signs * d, part)
+    found = Refutation.of("odd cycle", d[:, None] * signs * d, part)
     if not found.distance > tol * float(np.linalg.norm(part)):
         return None
     return confirmed(found, part)

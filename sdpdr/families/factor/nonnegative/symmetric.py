@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.nonnegative.copositive import Certificate
+from sdpdr.families.factor.nonnegative.copositive import Refutation
 from sdpdr.families.factor.nonnegative.inputs import dense_matrix
 
 # Relative to the largest entry: how far from symmetric rounding may leave a matrix.
@@ -68,7 +68,7 @@ def at_unit_diagonal(A: Array) -> tuple[Array, Array, Index]:
     return A[np.ix_(kept, kept)] / np.outer(root, root), root, kept
 
 
-def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
+def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
     r"""Why a symmetric matrix is not even doubly non-negative; None if it is.
 
     A negative entry is found by :math:`M = E_{ij} + E_{ji}`, a negative eigenvalue by
@@ -85,12 +85,12 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
     Examples
     --------
     >>> obvious_certificate(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    Certificate(<M, A> = -1: an eigenvalue is negative)
+    Refutation(<M, A> = -1: an eigenvalue is negative)
     >>> obvious_certificate(np.eye(2))
     """
     found = _negative(A, tol)
     if found is not None:
-        return Certificate.of(*found, A)
+        return Refutation.of(*found, A)
     kept = np.flatnonzero(np.diag(A) > 0.0)
     empty = np.setdiff1d(np.arange(len(A)), kept)
     beside = np.abs(A[np.ix_(empty, kept)])
@@ -100,14 +100,14 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
         # Beside a zero a_ii, 2 v_i a_ij + a_jj = -a_jj for v_j = 1 and v_i = -a_jj / a_ij.
         v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
         v[kept[column]] = 1.0
-        return Certificate.of("eigenvalue", np.outer(v, v), A)
+        return Refutation.of("eigenvalue", np.outer(v, v), A)
     unit, root, kept = at_unit_diagonal(A)
     found = _negative(unit, tol)
     if found is None:
         return None
     M = np.zeros_like(A)
     M[np.ix_(kept, kept)] = found[1] / np.outer(root, root)
-    return Certificate.of(found[0], M, A)
+    return Refutation.of(found[0], M, A)
 
 
 def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
