@@ -124,7 +124,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         base = RatingMMMF() if self.estimator is None else self.estimator
         parts, given = self._checked(base)
         seed = validate.seed(self.random_state)
-        deadline = Deadline(limit_of(self.time_limit, None if _names_solver(base) else PATIENCE))
+        deadline = Deadline(limit_of(self.time_limit, None if base.names_solver else PATIENCE))
         X = with_ratings(X, y)
         entries = base.entries(X)
         validate.positive_integer("cv", parts, at_least=2, at_most=entries.values.size)
@@ -245,14 +245,9 @@ def _require_variety(folds: list[Fold], parts: int) -> None:
         )
 
 
-def _names_solver(base: Any) -> bool:
-    return isinstance(base, MMMF) and base.names_solver
-
-
 def _time_of(base: Any, deadline: Deadline) -> float | None:
     """What is left of the time, or the estimator's own where that is less."""
-    own = Deadline(limit_of(base.time_limit, None if _names_solver(base) else PATIENCE)).seconds
-    return deadline.left(own)
+    return deadline.left(Deadline(base.seconds).seconds)
 
 
 def _tried(estimator: Any, seen: Observed, held: Observed) -> float:

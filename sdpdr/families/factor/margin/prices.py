@@ -107,19 +107,6 @@ class Path:
         return least * self.best, least * self.times, self.errors
 
 
-def chosen_path(entries: Observed, ridge: float, deadline: Deadline, random_state: Any) -> Path:
-    """Prices tried on ratings held back, in half of the time that there is.
-
-    Parameters
-    ----------
-    entries : Observed
-    ridge : float
-    deadline : Deadline
-    random_state : int or RandomState
-    """
-    return tried_prices(entries, ridge, choosing_of(deadline), validate.seed(random_state))
-
-
 def choosing_of(deadline: Deadline) -> Deadline:
     """That of the choice of a price, which leaves time for the fit."""
     return deadline.sooner(_CHOOSING * deadline.ahead)
@@ -221,8 +208,8 @@ def held_back(entries: Observed, parts: int, seed: int) -> Iterator[tuple[Observ
         yield entries.only(seen), entries.only(held)
 
 
-def tried_prices(entries: Observed, ridge: float, deadline: Deadline, seed: int) -> Path:
-    """The warm path, on as many splits as it takes to hold enough ratings back.
+def chosen_path(entries: Observed, ridge: float, deadline: Deadline, random_state: Any) -> Path:
+    """The warm path in half of the time, on as many splits as hold enough ratings back.
 
     Parameters
     ----------
@@ -230,7 +217,7 @@ def tried_prices(entries: Observed, ridge: float, deadline: Deadline, seed: int)
     ridge : float
         Of offsets.
     deadline : Deadline
-    seed : int
+    random_state : int or RandomState
         Of the split, and of directions in which columns are added.
 
     Returns
@@ -238,6 +225,7 @@ def tried_prices(entries: Observed, ridge: float, deadline: Deadline, seed: int)
     Path
         Empty where what is left of a split are equal ratings, or there was no time.
     """
+    seed, deadline = validate.seed(random_state), choosing_of(deadline)
     parts: list[_HeldPart] = []
     held = 0
     for seen, left_out in held_back(entries, min(_PARTS, entries.values.size), seed):
