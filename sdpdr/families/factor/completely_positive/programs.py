@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from sdpdr.families.factor.nonnegative.copositive import (
     multiplier_certificate,
 )
 from sdpdr.families.factor.nonnegative.symmetric import (
-    at_unit_diagonal,
+    UnitDiagonal,
     obvious_certificate,
     symmetric_matrix,
 )
@@ -136,9 +135,9 @@ def copositive_certificate(
     obvious = obvious_certificate(A, tol)
     if obvious is not None:
         return confirmed(obvious, A)
-    unit, root, kept = at_unit_diagonal(A)
+    unit = UnitDiagonal.of(A)
     solution = solve(
-        copositive_cut(unit),
+        copositive_cut(unit.matrix),
         solver,
         form,
         tol=unless_configured(solver, tol),
@@ -147,9 +146,5 @@ def copositive_certificate(
     )
     if not solution.values:
         return None
-    found = confirmed(multiplier_certificate(*cut_of(solution), unit), unit)
-    if not found.distance > tol * float(np.linalg.norm(unit)):
-        return None
-    M = np.zeros_like(A)
-    M[np.ix_(kept, kept)] = found.matrix / np.outer(root, root)
-    return replace(Refutation.of(found.proof, M, A), kaplan=found.kaplan)
+    found = multiplier_certificate(*cut_of(solution), unit.matrix)
+    return unit.refuted(found.proof, found.matrix, tol)

@@ -180,6 +180,10 @@ class Refutation:
         least = float(np.linalg.eigvalsh(self.matrix)[0])
         return self.value / least if least < 0.0 else np.inf
 
+    def is_beyond(self, tol: float, A: Array) -> bool:
+        """Whether no completely positive matrix is within this share of the norm of A."""
+        return self.distance > tol * float(np.linalg.norm(A))
+
     def within(self, places: Index, n: int) -> Refutation:
         """The same for a matrix of order n of which A is the part at some places."""
         M = np.zeros((n, n))
@@ -207,7 +211,7 @@ class Refutation:
         units = _units(M, part)
         test = copositivity(M * np.outer(units, units))
         found = Refutation.of(self.proof, M + test.shift * np.diag(units**-2), part)
-        return test.holds and found.distance > tol * float(np.linalg.norm(matrix))
+        return test.holds and found.is_beyond(tol, matrix)
 
     def __repr__(self) -> str:
         words = PROOFS[self.proof]

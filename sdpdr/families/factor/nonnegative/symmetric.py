@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.nonnegative.copositive import Refutation
+from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed
 from sdpdr.families.factor.nonnegative.inputs import dense_matrix
 
 # Relative to the largest entry: how far from symmetric rounding may leave a matrix.
@@ -58,14 +60,61 @@ def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
     return np.asarray((matrix + matrix.T) / 2.0)
 
 
-def at_unit_diagonal(A: Array) -> tuple[Array, Array, Index]:
-    """A matrix scaled to unit diagonal, the roots of its diagonal, and the rows that were kept.
+@dataclass(frozen=True, eq=False)
+class UnitDiagonal:
+    """A symmetric matrix scaled to unit diagonal.
 
-    Rows beside a diagonal entry that is not positive are left out.
+    Attributes
+    ----------
+    whole : array of shape (n, n)
+        As it was.
+    matrix : array of shape (r, r)
+        Scaled, without rows beside a diagonal entry that is not positive.
+    root : array of shape (r,)
+        Of the diagonal.
+    kept : array of int, shape (r,)
+        The rows that are left.
     """
-    kept = np.flatnonzero(np.diag(A) > 0.0)
-    root = np.sqrt(np.diag(A)[kept])
-    return A[np.ix_(kept, kept)] / np.outer(root, root), root, kept
+
+    whole: Array
+    matrix: Array
+    root: Array
+    kept: Index
+
+    @classmethod
+    def of(cls, A: Array) -> UnitDiagonal:
+        """From the matrix as it is."""
+        kept = np.flatnonzero(np.diag(A) > 0.0)
+        root = np.sqrt(np.diag(A)[kept])
+        return cls(A, A[np.ix_(kept, kept)] / np.outer(root, root), root, kept)
+
+    def refuted(
+        self, proof: str, M: Array, tol: float, places: Index | None = None
+    ) -> Refutation | None:
+        """What a copositive M says of the matrix as it was; None if no more than ``tol``.
+
+        Parameters
+        ----------
+        proof, M
+            As of `Refutation.of`, at unit diagonal.
+        tol : float
+            Distance that counts, relative to the norm at unit diagonal.
+        places : array of int, optional
+            Where M lies, among the rows that were kept; all of them by default.
+        """
+        own = np.arange(self.kept.size) if places is None else places
+        part = self.matrix[np.ix_(own, own)]
+        found = Refutation.of(proof, M, part)
+        if found.is_beyond(tol, part):
+            found = confirmed(found, part)
+        return self.of_itself(found, own) if found.is_beyond(tol, part) else None
+
+    def of_itself(self, found: Refutation, places: Index | slice = slice(None)) -> Refutation:
+        """The same of the matrix as it was."""
+        root, there = self.root[places], self.kept[places]
+        M, own = found.matrix / np.outer(root, root), self.whole[np.ix_(there, there)]
+        moved = replace(Refutation.of(found.proof, M, own), kaplan=found.kaplan)
+        return moved.within(there, len(self.whole))
 
 
 def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
@@ -101,13 +150,9 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
         v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
         v[kept[column]] = 1.0
         return Refutation.of("eigenvalue", np.outer(v, v), A)
-    unit, root, kept = at_unit_diagonal(A)
-    found = _negative(unit, tol)
-    if found is None:
-        return None
-    M = np.zeros_like(A)
-    M[np.ix_(kept, kept)] = found[1] / np.outer(root, root)
-    return Refutation.of(found[0], M, A)
+    unit = UnitDiagonal.of(A)
+    found = _negative(unit.matrix, tol)
+    return None if found is None else unit.of_itself(Refutation.of(*found, unit.matrix))
 
 
 def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
