@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,9 @@ from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.local import alternating
 from sdpdr.families.sopca.runs import RunRecord, RunStatus, RunStep, follow
 from sdpdr.linalg.spectral import fix_signs
+
+# Both matrices, and whether the bases rounded from them are no matter of choice.
+SpectralPoint = tuple[Spectrum, Spectrum, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +60,16 @@ class Relaxation:
     status: RunStatus
     history: tuple[RunRecord, ...]
     unique: bool = True
+
+    @classmethod
+    def of(
+        cls, steps: Iterator[RunStep[SpectralPoint]], inside: Pair, ks: Sizes, **limits: Any
+    ) -> Relaxation:
+        """Where steps within the spans ``inside`` lead to; see `follow` for the limits."""
+        run = follow(steps, **limits)
+        *sides, unique = run.point
+        left, right = (U @ side.matrix @ U.T for U, side in zip(inside, sides, strict=True))
+        return cls(left, right, ks, run.value, run.bound, run.status, run.history, unique)
 
     @property
     def gap(self) -> float:
@@ -155,16 +169,9 @@ def frank_wolfe(
     else:
         left, right = _checked(start, stack.shape, ks)
         first = inside[0].T @ left @ inside[0], inside[1].T @ right @ inside[1]
-    run = follow(
-        _steps(small, ks, first),
-        what="two bases, Frank-Wolfe",
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-        progress=progress,
-    )
-    left, right = (basis @ side @ basis.T for basis, side in zip(inside, run.point, strict=True))
-    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    steps = _steps(small, ks, first)
+    return Relaxation.of(steps, inside, ks, what="two bases, Frank-Wolfe", **limits)
 
 
 def _checked(start: tuple[ArrayLike, ArrayLike], shape: tuple[int, ...], ks: Sizes) -> Pair:
@@ -182,10 +189,10 @@ def _checked(start: tuple[ArrayLike, ArrayLike], shape: tuple[int, ...], ks: Siz
     return left, right
 
 
-def _steps(stack: Array, ks: Sizes, point: Pair) -> Iterator[RunStep[Pair]]:
+def _steps(stack: Array, ks: Sizes, point: Pair) -> Iterator[RunStep[SpectralPoint]]:
     while True:
         found = evaluate(stack, Spectrum.of(point[0]), Spectrum.of(point[1]))
-        yield RunStep(point, found.lower(ks), found.bound(ks))
+        yield RunStep((*found.sides, True), found.lower(ks), found.bound(ks))
         p, q = (leading(factor, k) for factor, k in zip(found.factors, ks, strict=True))
         point = _searched(stack, found, point, (p @ p.T, q @ q.T))
 

@@ -31,12 +31,10 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import projected, spans, trace_norm
 from sdpdr.families.sopca.convex import Evaluation, Pair, Sizes, Spectrum, evaluate
-from sdpdr.families.sopca.frank_wolfe import Relaxation
+from sdpdr.families.sopca.frank_wolfe import Relaxation, SpectralPoint
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.runs import RunStatus, RunStep, follow
+from sdpdr.families.sopca.runs import RunStatus, RunStep
 
-# Both matrices, and whether the bases rounded from them are no matter of choice.
-_Point = tuple[Spectrum, Spectrum, bool]
 # The price falls by this much where a step has come close enough to the central path.
 _SHRINK = 0.1
 # That close: what the step promised, as a share of the gap on the path. With 0.1, or where a whole
@@ -100,20 +98,12 @@ def interior_point(
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
     inside = spans(stack, ks)
-    run = follow(
-        _path(projected(stack, *inside), ks),
-        what="two bases, interior point",
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-        progress=progress,
-    )
-    *sides, unique = run.point
-    left, right = (basis @ side.matrix @ basis.T for basis, side in zip(inside, sides, strict=True))
-    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history, unique)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    steps = _path(projected(stack, *inside), ks)
+    return Relaxation.of(steps, inside, ks, what="two bases, interior point", **limits)
 
 
-def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[_Point]]:
+def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:
     """From the centres of both Fantopes along the central path."""
     _, p, q = stack.shape
     scale = float(np.abs(stack).max())
@@ -136,7 +126,7 @@ def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[_Point]]:
             price *= _SHRINK
 
 
-def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> RunStep[_Point]:
+def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> RunStep[SpectralPoint]:
     """The point, or the projections rounded from it where they are worth more."""
     sides, value = found.sides, found.lower(ks)
     unique = not any(side.is_tied(k) for side, k in zip(sides, ks, strict=True))
