@@ -19,7 +19,7 @@ from sdpdr.families.factor.polynomial.recipe import (
     Lift,
     checked_coefficients,
     known_entries,
-    polynomial_factorization,
+    model_of,
     polynomial_lift,
 )
 from sdpdr.model.blocks.polynomial import PolynomialLift
@@ -201,14 +201,9 @@ def polynomial(
     deadline = Deadline(time_limit)
     V = known_entries(X)
     c = None if coefficients is None else checked_coefficients(coefficients)
-    model = polynomial_factorization(
-        X, coefficients, n_components, lift=lift, nonnegative=nonnegative,
-        regularization=regularization, degree=degree,
-    )  # fmt: skip
-    held = polynomial_lift(
-        V, c, n_components, lift=lift, nonnegative=nonnegative,
-        misfit=regularization is not None, degree=degree,
-    )  # fmt: skip
+    misfit = regularization is not None
+    held = polynomial_lift(V, c, n_components, lift=lift, misfit=misfit, degree=degree)
+    model = model_of(held, V, c, nonnegative, regularization)
     price = regularization or 0.0
     squares = Misfit(V, nonnegative, c is None, held.anchors, price, deadline.later(_AFTER))
     reader, size = _FactorReader(held, squares, c, polish), float(np.sqrt(np.nansum(V**2)))
