@@ -18,7 +18,7 @@ import numpy as np
 from tables import write_table
 
 from sdpdr import factorize
-from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
+from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
 
 MET = 1e-9
 SMALL = np.outer([1.0, 0.5, 0.8], [0.7, 1.2])
@@ -36,7 +36,7 @@ def instance(shape, k, c, missing, seed):
 def least_squares(V, c, k, seed, unknown):
     """From random factors: whether the entries are met, the error, and no program."""
     rng = np.random.default_rng(seed)
-    squares = LeastSquares(V, True, unknown)
+    squares = Misfit(V, True, unknown)
     start = np.concatenate([[1.0], rng.random(len(c) - 1)]) if unknown else np.array(c)
     fit = squares.descend(rng.random((len(V), k)), rng.random((V.shape[1], k)), start)
     return fit.misfit / np.sqrt(np.nansum(V**2)), 0

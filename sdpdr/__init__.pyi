@@ -23,8 +23,8 @@ from .families.factor.margin.ratings import RatingMMMF as RatingMMMF
 from .families.factor.nmf.estimator import NMF as NMF
 from .families.factor.nmf.nmf_bound import nmf_bound as nmf_bound
 from .families.factor.polynomial.estimator import PolynomialFactorization as PolynomialFactorization
+from .families.metric.estimators import GhodsiMetric as GhodsiMetric
 from .families.metric.estimators import XingMetric as XingMetric
-from .families.metric.ghodsi import GhodsiMetric as GhodsiMetric
 from .families.propagate.estimator import MixedLabelPropagation as MixedLabelPropagation
 from .families.regress.projections import LDA as LDA
 from .families.regress.projections import LPP as LPP

@@ -7,8 +7,7 @@ from sdpdr.families.factor.margin.estimator import MMMF
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 from sdpdr.families.factor.nmf.estimator import NMF
 from sdpdr.families.factor.polynomial.estimator import PolynomialFactorization
-from sdpdr.families.metric.estimators import XingMetric
-from sdpdr.families.metric.ghodsi import GhodsiMetric
+from sdpdr.families.metric.estimators import GhodsiMetric, XingMetric
 from sdpdr.families.propagate.estimator import MixedLabelPropagation
 from sdpdr.families.regress.graph_projection import GraphProjection
 from sdpdr.families.regress.projections import LDA, LPP, LSDA, NPE, SDA, IsoProjection

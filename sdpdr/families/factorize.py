@@ -3,8 +3,9 @@
 from sdpdr.families.factor.completely_positive.factorize import completely_positive
 from sdpdr.families.factor.completely_positive.programs import copositive_certificate, cp_iteration
 from sdpdr.families.factor.completely_positive.records import CpAttempt, CpFactorization, CpStatus
-from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm, margin_bound
+from sdpdr.families.factor.margin.bound import MarginFactorization, margin_bound
 from sdpdr.families.factor.margin.mmmf import mmmf, mmmf_primal
+from sdpdr.families.factor.margin.norms import dual_norm
 from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import NMFBound, nmf_bound
 from sdpdr.families.factor.nmf.rank import RankBound, nonnegative_rank_bound

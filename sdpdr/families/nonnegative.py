@@ -2,7 +2,7 @@
 
 from sdpdr.families.factor.isometric.factorize import isometric_factors
 from sdpdr.families.factor.isometric.lagrangian import IsometricLagrangian, Multipliers
-from sdpdr.families.factor.isometric.records import (
+from sdpdr.families.factor.isometric.search import (
     IsometricFactors,
     IsometricRound,
     IsometricStatus,
@@ -11,12 +11,9 @@ from sdpdr.families.factor.nmf.rank import fooling_set, overlap_bound
 from sdpdr.families.factor.nonnegative.box_search import box_search
 from sdpdr.families.factor.nonnegative.branching import GlobalSearch, SearchStatus
 from sdpdr.families.factor.nonnegative.cone_search import cone_search
-from sdpdr.families.factor.nonnegative.copositive import (
-    Certificate,
-    Copositivity,
-    copositivity,
-    horn_matrix,
-)
+from sdpdr.families.factor.nonnegative.copositive import Copositivity, copositivity, horn_matrix
+from sdpdr.families.factor.nonnegative.copositive import Refutation as Certificate
+from sdpdr.families.factor.nonnegative.cycles import horn_certificate, odd_cycle_certificate
 from sdpdr.families.factor.nonnegative.dominant import (
     comparison_matrix,
     dominant_factor,
@@ -25,14 +22,12 @@ from sdpdr.families.factor.nonnegative.dominant import (
     small_rank_factor,
     triangle_free_certificate,
 )
-from sdpdr.families.factor.nonnegative.five_cycles import horn_certificate
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     nonnegative_matrix,
     number_of_components,
     partial_matrix,
 )
-from sdpdr.families.factor.nonnegative.odd_cycles import odd_cycle_certificate
 from sdpdr.families.factor.nonnegative.polish import (
     Polished,
     balanced,
@@ -41,7 +36,6 @@ from sdpdr.families.factor.nonnegative.polish import (
 )
 from sdpdr.families.factor.nonnegative.projected import Descent, QuadraticModel, descend
 from sdpdr.families.factor.nonnegative.projection import hoyer
-from sdpdr.families.factor.nonnegative.rotation import Rotated, rotated_factor
 from sdpdr.families.factor.nonnegative.symmetric import (
     cp_rank_bound,
     is_doubly_nonnegative,
@@ -50,8 +44,10 @@ from sdpdr.families.factor.nonnegative.symmetric import (
 )
 from sdpdr.families.factor.nonnegative.symmetric_nmf import (
     PolishedSquare,
+    Rotated,
     SymmetricNMF,
     polish_square,
+    rotated_factor,
     square_residual,
     symmetric_nmf,
 )

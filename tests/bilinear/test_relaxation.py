@@ -16,7 +16,7 @@ from sdpdr.bilinear import (
     smoothed,
 )
 from sdpdr.families.sopca.bases import largest_sum
-from sdpdr.families.sopca.convex import Side, evaluate
+from sdpdr.families.sopca.convex import Spectrum, evaluate
 from sdpdr.families.sopca.frank_wolfe import Relaxation
 from sdpdr.families.sopca.interior import _Newton
 
@@ -102,7 +102,7 @@ def test_every_point_proves_a_bound_on_every_other(seed):
 def test_the_factors_are_feasible_and_their_value_is_the_bound():
     rng = np.random.default_rng(3)
     stack, left, right = rng.standard_normal((3, 5, 4)), interior(rng, 5, 2), interior(rng, 4, 2)
-    found = evaluate(stack, Side.of(left), Side.of(right))
+    found = evaluate(stack, Spectrum.of(left), Spectrum.of(right))
     total = np.zeros((5, 5)), np.zeros((4, 4))
     inverse = np.linalg.inv(root(left)), np.linalg.inv(root(right))
     for matrix in stack:
@@ -125,7 +125,7 @@ def test_the_factors_are_feasible_and_their_value_is_the_bound():
 def test_the_factors_are_twice_the_gradient():
     rng = np.random.default_rng(0)
     stack, left, right = rng.standard_normal((4, 5, 4)), interior(rng, 5, 2), interior(rng, 4, 2)
-    factors = evaluate(stack, Side.of(left), Side.of(right)).factors
+    factors = evaluate(stack, Spectrum.of(left), Spectrum.of(right)).factors
     h = 1e-6
     for side, factor in enumerate(factors):
         D = rng.standard_normal(factor.shape)
@@ -144,7 +144,7 @@ def test_the_second_derivative(shape):
     rng = np.random.default_rng(1)
     stack = rng.standard_normal(shape)
     left, right = interior(rng, shape[1], 2), interior(rng, shape[2], 2)
-    sides = Side.of(left), Side.of(right)
+    sides = Spectrum.of(left), Spectrum.of(right)
     newton = _Newton(evaluate(stack, *sides), 1e-300)
     D = tuple(d + d.T for d in (rng.standard_normal((p, p)) for p in shape[1:]))
     ours = sum(np.sum(d * c) for d, c in zip(D, newton._curvature(D), strict=True))
@@ -366,6 +366,6 @@ def test_far_outliers_do_not_end_at_the_boundary():
 
 
 def test_roots_are_numbers_where_rounding_leaves_an_eigenvalue_below_zero():
-    side = Side(np.array([-1e-18, 0.5, 1.0]), np.eye(3))
+    side = Spectrum(np.array([-1e-18, 0.5, 1.0]), np.eye(3))
     assert np.all(side.roots > 0.0)
     np.testing.assert_allclose(side.roots[1:], np.sqrt([0.5, 1.0]))

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sdpdr import CompletelyPositive
 from sdpdr.errors import DataError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import CpStatus
-from sdpdr.families.factor.completely_positive import search
+from sdpdr.families.factor.completely_positive import factorize as search
 
 
 @parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])

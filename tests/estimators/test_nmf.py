@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import sdpdr
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.families.factor.nmf.starts import Search
+from sdpdr.families.factor.nmf.starts import Starts
 from sdpdr.iterate import IterationStatus
 from sdpdr.nonnegative import polish_factors
 
@@ -196,14 +196,14 @@ def test_large_factors_are_ended_until_two_ends_are_alike(monkeypatch):
     """What noise leaves is much the same from all starts, and there is no polish to rounding."""
     rng = np.random.default_rng(0)
     X = rng.random((400, 4)) @ rng.random((4, 120)) + 0.2 * rng.random((400, 120))
-    ends, finished = [], Search._finished
+    ends, finished = [], Starts._finished
 
     def counted(self, factors, steps):
         found = finished(self, factors, steps)
         ends.append(self.known.error(*found))
         return found
 
-    monkeypatch.setattr(Search, "_finished", counted)
+    monkeypatch.setattr(Starts, "_finished", counted)
     model = sdpdr.NMF(4).fit(X)
     assert len(ends) == 2
     assert 1e-2 < max(ends) <= 1.01 * min(ends) < 0.1

@@ -186,7 +186,7 @@ def test_a_descent_ends_where_nothing_is_gained(monkeypatch):
     rng = np.random.default_rng(1)
     W, H = rng.random((30, 2)), rng.random((10, 2))
     monkeypatch.setattr(fit.so, "least_squares", counted)
-    fit.LeastSquares(YES_NO, True).descend(W, H, np.ones(1))
+    fit.Misfit(YES_NO, True).descend(W, H, np.ones(1))
     assert sum(evaluations) < 200
 
 
@@ -195,7 +195,7 @@ def test_entries_that_can_be_met_are_met_to_rounding(size):
     rng = np.random.default_rng(2)
     V = size * rng.random((12, 2)) @ rng.random((2, 7))
     start = np.sqrt(size) * rng.random((12, 2)), np.sqrt(size) * rng.random((7, 2))
-    found = fit.LeastSquares(V, True).descend(*start, np.ones(1))
+    found = fit.Misfit(V, True).descend(*start, np.ones(1))
     assert found.misfit <= 1e-9 * np.linalg.norm(V)
 
 
@@ -203,10 +203,10 @@ def test_a_descent_that_has_no_time_keeps_its_best_factors():
     rng = np.random.default_rng(1)
     start = rng.random((30, 2)), rng.random((10, 2)), np.ones(1)
     misfits = [
-        fit.LeastSquares(YES_NO, True, deadline=Looks(looks)).descend(*start).misfit
+        fit.Misfit(YES_NO, True, deadline=Looks(looks)).descend(*start).misfit
         for looks in (0, 2, 4, 8, 100)
     ]
-    assert misfits[0] == fit.LeastSquares(YES_NO, True).at(*start).misfit
+    assert misfits[0] == fit.Misfit(YES_NO, True).at(*start).misfit
     assert np.all(np.diff(misfits) <= 0.0)
     assert misfits[-1] < misfits[1] < misfits[0]
 

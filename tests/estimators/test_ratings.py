@@ -30,7 +30,7 @@ from sdpdr.families.factor.margin import prices
 from sdpdr.families.factor.margin.descent import complete, grown
 from sdpdr.families.factor.margin.entries import read_entries, with_ratings
 from sdpdr.families.factor.margin.factors import Program, Proof
-from sdpdr.families.factor.margin.losses import Hinge, Squared
+from sdpdr.families.factor.margin.losses import Hinge, SquaredLoss
 
 KINDS = [(loss, norm) for loss in ("squared", "hinge") for norm in ("trace", "max")]
 PRICES = {"trace": 0.6, "max": 0.18}
@@ -154,7 +154,7 @@ def test_slopes_anywhere_prove_bounds(norm, width):
     entries = read_entries(SMALL)
     levels = np.unique(entries.values)
     losses = {
-        "squared": Squared(entries.values),
+        "squared": SquaredLoss(entries.values),
         "hinge": Hinge(np.searchsorted(levels, entries.values), levels),
     }
     rng = np.random.default_rng(1)

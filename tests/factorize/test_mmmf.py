@@ -9,8 +9,7 @@ from sdpdr import blocks, factorize, methods
 from sdpdr.blocks import ProductLift
 from sdpdr.errors import DataError, DataTypeError, ShapeError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import dual_norm, margin_bound, mmmf, mmmf_primal
-from sdpdr.families.factor.margin.bound import factor_norm
-from sdpdr.families.factor.margin.norms import principal
+from sdpdr.families.factor.margin.norms import factor_norm, principal
 from sdpdr.families.factor.margin.splitting import MaxSplitting, TraceSplitting
 from sdpdr.linalg.svec import SQRT2
 from sdpdr.model import AtMost, Block, Model

@@ -7,7 +7,7 @@ from sdpdr import factorize, graphs, methods, solve
 from sdpdr.blocks import FactorLift, Known, NonNegative
 from sdpdr.errors import DataError, InfeasibleError
 from sdpdr.factorize import misfit_bound
-from sdpdr.families.factor.polynomial.fit import LeastSquares, evaluate
+from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
 from sdpdr.iterate import ConvexIteration, IterationStatus, Schur
 from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Block, Equal, Model, Var
@@ -124,7 +124,7 @@ def test_no_factors_fit_better_than_the_bound(c, nonnegative):
         bound = misfit_bound(V, np.array(c), 1, nonnegative)
         if bound is None:
             continue
-        squares = LeastSquares(V, nonnegative)
+        squares = Misfit(V, nonnegative)
         for _ in range(3):
             fit = squares.descend(2 * rng.random((n, 1)), 2 * rng.random((m, 1)), np.array(c))
             assert bound <= fit.misfit + 1e-10
@@ -202,7 +202,7 @@ def test_programs_alone_meet_the_entries_well_and_tell_little_of_the_coefficient
 
 def test_a_singular_value_of_the_equations_explains_it():
     """Along one direction all entries stay, to first order, within .6% of the step."""
-    squares = LeastSquares(V0, True, unknown=True)
+    squares = Misfit(V0, True, unknown=True)
     J = squares._slopes(W0[:, None], H0[:, None], np.array(G0))[: V0.size, 1:]
     values, directions = np.linalg.svd(J)[1:]
     assert values[-1] == pytest.approx(0.0058, abs=1e-4)
@@ -210,7 +210,7 @@ def test_a_singular_value_of_the_equations_explains_it():
 
 
 def test_the_equations_have_another_local_optimum_far_away():
-    squares = LeastSquares(V0, True, unknown=True, anchors=np.array([0]))
+    squares = Misfit(V0, True, unknown=True, anchors=np.array([0]))
     start = [0.54092, 0.82032, 0.54422, 0.87749, 1.35375]
     fit = squares.descend(
         np.array([[1.0], *[[w] for w in start[:2]]]), np.array(start[2:4])[:, None],

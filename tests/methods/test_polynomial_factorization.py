@@ -9,7 +9,7 @@ import sdpdr
 from sdpdr import check_block, methods
 from sdpdr.blocks import Costs, Localized
 from sdpdr.errors import DataError, ModelError, UnknownNameError
-from sdpdr.families.factor.polynomial.fit import LeastSquares
+from sdpdr.families.factor.polynomial.fit import Misfit
 from sdpdr.model import Model
 from sdpdr.program import as_dense
 
@@ -21,7 +21,7 @@ V32 = T + 0.5 * T**2
 
 
 def best_fit(V, c, k, regularization, nonnegative=True, starts=20):
-    squares = LeastSquares(V, nonnegative, regularization=regularization)
+    squares = Misfit(V, nonnegative, regularization=regularization)
     N, m = V.shape
     return min(
         squares.descend(2 * RNG.random((N, k)), 2 * RNG.random((m, k)), np.array(c)).objective

@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from sdpdr.base.deadline import Deadline
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.families.factor.nonnegative.copositive import _positive_in, multiplier_certificate
+from sdpdr.families.factor.nonnegative.cycles import _odd_cycles
 from sdpdr.families.factor.nonnegative.dominant import components
-from sdpdr.families.factor.nonnegative.odd_cycles import _odd_cycles
 from sdpdr.families.factor.nonnegative.symmetric_nmf import eigenvalue_bound
 from sdpdr.nonnegative import (
     Certificate,
@@ -489,7 +489,7 @@ def test_all_odd_cycles_without_a_chord_are_found():
     for seed in range(6):
         edges = np.triu(np.random.default_rng(seed).random((10, 10)) < 0.3, 1)
         joined = edges | edges.T
-        found = list(_odd_cycles(joined, joined.astype(float), None))
+        found = list(_odd_cycles(joined, joined.astype(float)))
         expected = set()
         for p in (5, 7, 9):
             for places in combinations(range(10), p):

@@ -69,9 +69,7 @@ class ClassPairs(Pairs):
         # Centred first, because sums of points far from zero lose digits.
         x = self.points[self.known] - self.points[self.known].mean(axis=0)
         sizes, n = np.bincount(self.label), self.label.size
-        means = np.zeros((sizes.size, x.shape[1]))
-        np.add.at(means, self.label, x)
-        means /= sizes[:, None]
+        means = self._means(x)
         inside = x - means[self.label]
         weights = sizes if kind == "similar" else n - sizes
         total = inside.T @ (weights[self.label][:, None] * inside)
@@ -92,10 +90,13 @@ class ClassPairs(Pairs):
         first = order[np.cumsum(sizes) - sizes]
         x = self.points[self.known]
         x = x - x[first[self.label]]
-        means = np.zeros((sizes.size, x.shape[1]))
-        np.add.at(means, self.label, x)
-        means /= sizes[:, None]
-        return np.asarray((x - means[self.label]) * np.sqrt(sizes[self.label])[:, None])
+        return np.asarray((x - self._means(x)[self.label]) * np.sqrt(sizes[self.label])[:, None])
+
+    def _means(self, x: Array) -> Array:
+        """Of each class."""
+        sums = np.zeros((int(self.label.max()) + 1, x.shape[1]))
+        np.add.at(sums, self.label, x)
+        return sums / np.bincount(self.label)[:, None]
 
     def moved(self, points: Array) -> Pairs:
         """The same pairs of other points."""

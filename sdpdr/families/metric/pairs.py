@@ -55,15 +55,12 @@ class Pairs:
         object.__setattr__(self, "points", points)
         n = len(points)
         for kind in ("similar", "dissimilar"):
-            object.__setattr__(
-                self, kind, pair_indices(getattr(self, kind), kind, len(self.points))
-            )
+            object.__setattr__(self, kind, pair_indices(getattr(self, kind), kind, n))
         if not self.similar.size and not self.dissimilar.size:
             raise DataError(
                 "there are no pairs (of points that differ), so nothing says what is near. List "
                 "similar pairs, dissimilar pairs, or both."
             )
-        n = len(self.points)
         both = np.intersect1d(pair_keys(self.similar, n), pair_keys(self.dissimilar, n))
         if both.size:
             i, j = divmod(int(both[0]), n)

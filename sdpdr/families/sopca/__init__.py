@@ -6,7 +6,8 @@ from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.interior import interior_point
 from sdpdr.families.sopca.local import alternating, ascent, glram
-from sdpdr.families.sopca.runs import Record, RunStatus
+from sdpdr.families.sopca.runs import RunRecord as Record
+from sdpdr.families.sopca.runs import RunStatus
 
 __all__ = [
     "Bases",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.runs import Record, RunStatus
+from sdpdr.families.sopca.runs import RunRecord, RunStatus
 from sdpdr.linalg.spectral import fix_signs
 
 
@@ -26,7 +26,7 @@ class Bases:
     value : float
         What the method raises, for these bases; see there.
     status : RunStatus
-    history : tuple of Record
+    history : tuple of RunRecord
         Empty for closed forms.
     unique : bool
         False where eigenvalues are tied, so that other bases are as good to the method.
@@ -36,7 +36,7 @@ class Bases:
     columns: Array
     value: float
     status: RunStatus = RunStatus.CONVERGED
-    history: tuple[Record, ...] = ()
+    history: tuple[RunRecord, ...] = ()
     unique: bool = True
 
     def __repr__(self) -> str:

@@ -44,14 +44,14 @@ NEARLY_TIED = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class Spectrum:
     """One of the two matrices by its eigenvalues, in (0, 1], and its eigenvectors."""
 
     values: Array
     vectors: Array
 
     @classmethod
-    def of(cls, matrix: Array) -> Side:
+    def of(cls, matrix: Array) -> Spectrum:
         """From the symmetric matrix."""
         values, vectors = np.linalg.eigh(matrix)
         return cls(values, vectors)
@@ -84,7 +84,7 @@ class Evaluation:
 
     Attributes
     ----------
-    sides : tuple of Side
+    sides : tuple of Spectrum
         :math:`T_P` and :math:`T_Q`.
     vectors : tuple of array
         The :math:`U_i`, shape (n, p, r), and the :math:`V_i`, shape (n, q, r), in the eigenvectors
@@ -95,7 +95,7 @@ class Evaluation:
         F.
     """
 
-    sides: tuple[Side, Side]
+    sides: tuple[Spectrum, Spectrum]
     vectors: tuple[Array, Array]
     singular: Array
     value: float
@@ -140,7 +140,7 @@ def balanced_bound(factors: tuple[Array, Array], ks: Sizes) -> float:
     return float(np.sqrt(left * right))
 
 
-def evaluate(stack: Array, left: Side, right: Side) -> Evaluation:
+def evaluate(stack: Array, left: Spectrum, right: Spectrum) -> Evaluation:
     """F at two positive definite matrices: one batched singular value decomposition."""
     turned = left.vectors.T @ (stack @ (right.vectors * right.roots))
     u, s, vt = np.linalg.svd(left.roots[:, None] * turned, full_matrices=False)
@@ -170,7 +170,7 @@ def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, 
     >>> round(value, 6), round(bound, 6)
     (2.98, 3.0)
     """
-    found = evaluate(stack, Side.of(left), Side.of(right))
+    found = evaluate(stack, Spectrum.of(left), Spectrum.of(right))
     return found.lower(ks), found.bound(ks)
 
 

@@ -102,7 +102,7 @@ class SOPCA(Reconstructing):
     T_P_, T_Q_ : array or None
         The two matrices of the relaxation.
     relaxation_ : Relaxation or None
-    history_ : tuple of Record
+    history_ : tuple of RunRecord
         Of the method.
     status_ : RunStatus
     n_iter_ : int

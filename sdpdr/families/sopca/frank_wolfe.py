@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +20,14 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import Bases, leading, projected, spans, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate, smoothed
+from sdpdr.families.sopca.convex import Evaluation, Pair, Sizes, Spectrum, evaluate, smoothed
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.local import alternating
-from sdpdr.families.sopca.runs import Record, RunStatus, Step, follow
+from sdpdr.families.sopca.runs import RunRecord, RunStatus, RunStep, follow
 from sdpdr.linalg.spectral import fix_signs
+
+# Both matrices, and whether the bases rounded from them are no matter of choice.
+SpectralPoint = tuple[Spectrum, Spectrum, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,7 @@ class Relaxation:
         At least :math:`f_1 / 2`, and so at least :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}` for all
         bases of so many orthonormal columns.
     status : RunStatus
-    history : tuple of Record
+    history : tuple of RunRecord
         One record for each point visited.
     unique : bool
         False where eigenvalues were tied before the matrices were rounded.
@@ -54,8 +58,18 @@ class Relaxation:
     value: float
     bound: float
     status: RunStatus
-    history: tuple[Record, ...]
+    history: tuple[RunRecord, ...]
     unique: bool = True
+
+    @classmethod
+    def of(
+        cls, steps: Iterator[RunStep[SpectralPoint]], inside: Pair, ks: Sizes, **limits: Any
+    ) -> Relaxation:
+        """Where steps within the spans ``inside`` lead to; see `follow` for the limits."""
+        run = follow(steps, **limits)
+        *sides, unique = run.point
+        left, right = (U @ side.matrix @ U.T for U, side in zip(inside, sides, strict=True))
+        return cls(left, right, ks, run.value, run.bound, run.status, run.history, unique)
 
     @property
     def gap(self) -> float:
@@ -84,7 +98,8 @@ class Relaxation:
             The matrices.
         """
         sides = [
-            (Side.of(m), k) for m, k in zip((self.left, self.right), self.n_components, strict=True)
+            (Spectrum.of(m), k)
+            for m, k in zip((self.left, self.right), self.n_components, strict=True)
         ]
         rows, columns = (fix_signs(side.vectors[:, ::-1][:, :k]) for side, k in sides)
         tied = any(side.is_tied(k) for side, k in sides)
@@ -154,16 +169,9 @@ def frank_wolfe(
     else:
         left, right = _checked(start, stack.shape, ks)
         first = inside[0].T @ left @ inside[0], inside[1].T @ right @ inside[1]
-    run = follow(
-        _steps(small, ks, first),
-        what="two bases, Frank-Wolfe",
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-        progress=progress,
-    )
-    left, right = (basis @ side @ basis.T for basis, side in zip(inside, run.point, strict=True))
-    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    steps = _steps(small, ks, first)
+    return Relaxation.of(steps, inside, ks, what="two bases, Frank-Wolfe", **limits)
 
 
 def _checked(start: tuple[ArrayLike, ArrayLike], shape: tuple[int, ...], ks: Sizes) -> Pair:
@@ -181,17 +189,17 @@ def _checked(start: tuple[ArrayLike, ArrayLike], shape: tuple[int, ...], ks: Siz
     return left, right
 
 
-def _steps(stack: Array, ks: Sizes, point: Pair) -> Iterator[Step[Pair]]:
+def _steps(stack: Array, ks: Sizes, point: Pair) -> Iterator[RunStep[SpectralPoint]]:
     while True:
-        found = evaluate(stack, Side.of(point[0]), Side.of(point[1]))
-        yield Step(point, found.lower(ks), found.bound(ks))
+        found = evaluate(stack, Spectrum.of(point[0]), Spectrum.of(point[1]))
+        yield RunStep((*found.sides, True), found.lower(ks), found.bound(ks))
         p, q = (leading(factor, k) for factor, k in zip(found.factors, ks, strict=True))
         point = _searched(stack, found, point, (p @ p.T, q @ q.T))
 
 
 def _searched(stack: Array, found: Evaluation, point: Pair, vertex: Pair) -> Pair:
     def loss(step: float) -> float:
-        sides = (Side.of(side) for side in _between(point, vertex, step))
+        sides = (Spectrum.of(side) for side in _between(point, vertex, step))
         left, right = (s.vectors * np.sqrt(s.values) for s in sides)
         return -trace_norm(left.T @ (stack @ right)) / found.value
 

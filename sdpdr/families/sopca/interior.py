@@ -30,13 +30,11 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import projected, spans, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Pair, Side, Sizes, evaluate
-from sdpdr.families.sopca.frank_wolfe import Relaxation
+from sdpdr.families.sopca.convex import Evaluation, Pair, Sizes, Spectrum, evaluate
+from sdpdr.families.sopca.frank_wolfe import Relaxation, SpectralPoint
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.runs import RunStatus, Step, follow
+from sdpdr.families.sopca.runs import RunStatus, RunStep
 
-# Both matrices, and whether the bases rounded from them are no matter of choice.
-_Point = tuple[Side, Side, bool]
 # The price falls by this much where a step has come close enough to the central path.
 _SHRINK = 0.1
 # That close: what the step promised, as a share of the gap on the path. With 0.1, or where a whole
@@ -100,25 +98,17 @@ def interior_point(
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
     inside = spans(stack, ks)
-    run = follow(
-        _path(projected(stack, *inside), ks),
-        what="two bases, interior point",
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-        progress=progress,
-    )
-    *sides, unique = run.point
-    left, right = (basis @ side.matrix @ basis.T for basis, side in zip(inside, sides, strict=True))
-    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history, unique)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    steps = _path(projected(stack, *inside), ks)
+    return Relaxation.of(steps, inside, ks, what="two bases, interior point", **limits)
 
 
-def _path(stack: Array, ks: Sizes) -> Iterator[Step[_Point]]:
+def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:
     """From the centres of both Fantopes along the central path."""
     _, p, q = stack.shape
     scale = float(np.abs(stack).max())
     stack = stack / scale
-    left, right = (Side(np.full(n, k / n), np.eye(n)) for n, k in zip((p, q), ks, strict=True))
+    left, right = (Spectrum(np.full(n, k / n), np.eye(n)) for n, k in zip((p, q), ks, strict=True))
     found = evaluate(stack, left, right)
     first = _step(stack, found, ks, scale)
     yield first
@@ -136,7 +126,7 @@ def _path(stack: Array, ks: Sizes) -> Iterator[Step[_Point]]:
             price *= _SHRINK
 
 
-def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> Step[_Point]:
+def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> RunStep[SpectralPoint]:
     """The point, or the projections rounded from it where they are worth more."""
     sides, value = found.sides, found.lower(ks)
     unique = not any(side.is_tied(k) for side, k in zip(sides, ks, strict=True))
@@ -145,20 +135,20 @@ def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> Step[_Poi
     kept = trace_norm(projected(stack, first, second))
     if kept > value * (1.0 + _WORTH):
         sides, value = (left, right), kept
-    return Step((*sides, unique), scale * value, scale * found.bound(ks))
+    return RunStep((*sides, unique), scale * value, scale * found.bound(ks))
 
 
-def _projection(side: Side, k: int) -> Side:
+def _projection(side: Spectrum, k: int) -> Spectrum:
     """Onto the eigenvectors of the k largest eigenvalues."""
     n = side.values.size
-    return Side((np.arange(n) >= n - k).astype(float), side.vectors)
+    return Spectrum((np.arange(n) >= n - k).astype(float), side.vectors)
 
 
 class _Half:
     """One side of the Newton system: the barrier, and the diagonal that preconditions."""
 
     def __init__(
-        self, side: Side, vectors: Array, inner: Array, weights: Array, price: float
+        self, side: Spectrum, vectors: Array, inner: Array, weights: Array, price: float
     ) -> None:
         self.side = side
         self.is_free = side.values.size > round(float(side.values.sum()))
@@ -169,7 +159,7 @@ class _Half:
         self.diagonal = self.barrier + _diagonal(vectors, weights)
         self.gradient = 0.5 * inner + price * np.diag(1.0 - self.odds)
 
-    def logarithms(self, side: Side) -> float:
+    def logarithms(self, side: Spectrum) -> float:
         """The barrier at another place."""
         t = side.values
         if not self.is_free:
@@ -194,7 +184,7 @@ class _Half:
         up = np.linalg.eigvalsh(roots[:, None] * direction * roots)[-1]
         return [float(down), float(up)]
 
-    def moved(self, direction: Array, step: float) -> Side:
+    def moved(self, direction: Array, step: float) -> Spectrum:
         """The side after a step."""
         side = self.side
         if not self.is_free:
@@ -204,7 +194,7 @@ class _Half:
         # Rounding would let the trace drift over many steps.
         room = values * (1.0 - values)
         values = values - room * (values.sum() - round(float(side.values.sum()))) / room.sum()
-        return Side(values, side.vectors @ turn)
+        return Spectrum(values, side.vectors @ turn)
 
 
 class _Newton:
@@ -247,7 +237,7 @@ class _Newton:
         rates = self._left.rates(direction[0]) + self._right.rates(direction[1])
         return min([1.0, *(_WITHIN / rate for rate in rates if rate > 0.0)])
 
-    def moved(self, direction: Pair, step: float) -> tuple[Side, Side]:
+    def moved(self, direction: Pair, step: float) -> tuple[Spectrum, Spectrum]:
         """Both sides after a step."""
         return self._left.moved(direction[0], step), self._right.moved(direction[1], step)
 

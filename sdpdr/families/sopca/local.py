@@ -33,7 +33,7 @@ from sdpdr.families.sopca.bases import (
 )
 from sdpdr.families.sopca.convex import Pair, Sizes
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.runs import RunStatus, Step, follow
+from sdpdr.families.sopca.runs import RunStatus, RunStep, follow
 from sdpdr.linalg.spectral import fix_signs
 
 Turn = Callable[[Array, Pair], Pair]
@@ -203,7 +203,7 @@ def _sweeps(
     turn: Turn,
     measure: Callable[[Array], float],
     tol: float,
-) -> Iterator[Step[Pair]]:
+) -> Iterator[RunStep[Pair]]:
     """Sweep after sweep, start after start; the status comes with the last."""
     for number, pair in enumerate(starts, 1):
         before, settled = -np.inf, False
@@ -212,7 +212,7 @@ def _sweeps(
             value = measure(projected(stack, *pair))
             settled = abs(value - before) <= tol * value
             last = settled and number == len(starts)
-            yield Step(pair, value, status=RunStatus.CONVERGED if last else None)
+            yield RunStep(pair, value, status=RunStatus.CONVERGED if last else None)
             before = value
 
 
@@ -303,7 +303,7 @@ def _given(start: Any, shape: tuple[int, ...], ks: Sizes) -> Pair:
 def _result(
     stack: Array,
     inside: Array,
-    steps: Iterator[Step[Pair]],
+    steps: Iterator[RunStep[Pair]],
     scatter: Scatter | None,
     what: str,
     tol: float,

@@ -24,7 +24,7 @@ class RunStatus(Advised):
 
 
 @dataclass(frozen=True)
-class Record:
+class RunRecord:
     """One step.
 
     Attributes
@@ -49,7 +49,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Step(Generic[Point]):
+class RunStep(Generic[Point]):
     """What an iteration yields: a point, its value, a bound if it proves one, and how it stands."""
 
     point: Point
@@ -59,30 +59,30 @@ class Step(Generic[Point]):
 
 
 @dataclass(frozen=True)
-class Run(Generic[Point]):
+class Followed(Generic[Point]):
     """The point of largest value, the lowest bound, and how it went."""
 
     point: Point
     value: float
     bound: float
     status: RunStatus
-    history: tuple[Record, ...]
+    history: tuple[RunRecord, ...]
 
 
 def follow(
-    steps: Iterator[Step[Point]],
+    steps: Iterator[RunStep[Point]],
     *,
     what: str,
     tol: float,
     max_iter: int,
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
-) -> Run[Point]:
+) -> Followed[Point]:
     """Take steps until one says that it is the last, the gap is small, or a limit is reached.
 
     Parameters
     ----------
-    steps : iterator of Step
+    steps : iterator of RunStep
         The first is the start.
     what : str
         Shown with the progress.
@@ -105,8 +105,8 @@ def follow(
     max_iter = validate.positive_integer("max_iter", max_iter, at_least=0)
     tol = validate.positive_number("tol", tol)
     deadline = Deadline(time_limit)
-    history: list[Record] = []
-    best: Step[Point] | None = None
+    history: list[RunRecord] = []
+    best: RunStep[Point] | None = None
     bound, status = float("inf"), None
     with show_progress(progress, what) as report:
         try:
@@ -116,7 +116,7 @@ def follow(
                 bound = min(bound, step.bound)
                 gap = (bound - best.value) / best.value if best.value > 0.0 else float("inf")
                 seconds = deadline.spent
-                history.append(Record(len(history), step.value, bound, gap, seconds))
+                history.append(RunRecord(len(history), step.value, bound, gap, seconds))
                 if report is not None:
                     proved = {"bound": None} if bound == float("inf") else {}
                     report(vars(history[-1]) | proved)
@@ -134,4 +134,4 @@ def follow(
             status = RunStatus.INTERRUPTED
     assert best is not None
     assert status is not None
-    return Run(best.point, best.value, bound, status, tuple(history))
+    return Followed(best.point, best.value, bound, status, tuple(history))

@@ -78,7 +78,7 @@ class CompletelyPositive(
     status_ : CpStatus
         Of A: ``CP`` if the residual is within ``tol``, ``NOT_CP`` with a certificate, else
         ``UNDECIDED``.
-    certificate_ : Certificate or None
+    certificate_ : Refutation or None
     factorization_ : CpFactorization or None
         All that was tried, without ``n_components``.
     n_features_in_ : int

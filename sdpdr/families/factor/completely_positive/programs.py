@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
 from sdpdr.families.factor.completely_positive.recipes import copositive_cut, cp_lift, cut_of
 from sdpdr.families.factor.nonnegative.copositive import (
-    Certificate,
+    Refutation,
     confirmed,
     multiplier_certificate,
 )
 from sdpdr.families.factor.nonnegative.symmetric import (
-    at_unit_diagonal,
+    UnitDiagonal,
     obvious_certificate,
     symmetric_matrix,
 )
@@ -103,7 +102,7 @@ def copositive_certificate(
     solver: str | Solver = "clarabel",
     form: str = "cvxpy",
     time_limit: float | None = None,
-) -> Certificate | None:
+) -> Refutation | None:
     r"""A proof that a matrix is not completely positive, by semidefinite programming.
 
     Solves `sdpdr.methods.copositive_cut` for A scaled to unit diagonal. What the solver returns is
@@ -122,7 +121,7 @@ def copositive_certificate(
 
     Returns
     -------
-    Certificate or None
+    Refutation or None
         None proves nothing.
 
     Examples
@@ -130,15 +129,15 @@ def copositive_certificate(
     >>> cycle = np.roll(np.eye(5), 1, axis=0)
     >>> found = copositive_certificate(1.8 * np.eye(5) + cycle + cycle.T)
     >>> found
-    Certificate(<M, A> = -0.555556: M is copositive by the multipliers of level one, confirmed)
+    Refutation(<M, A> = -0.555556: M is copositive by the multipliers of level one, confirmed)
     """
     A = symmetric_matrix(X)
     obvious = obvious_certificate(A, tol)
     if obvious is not None:
         return confirmed(obvious, A)
-    unit, root, kept = at_unit_diagonal(A)
+    unit = UnitDiagonal.of(A)
     solution = solve(
-        copositive_cut(unit),
+        copositive_cut(unit.matrix),
         solver,
         form,
         tol=unless_configured(solver, tol),
@@ -147,9 +146,5 @@ def copositive_certificate(
     )
     if not solution.values:
         return None
-    found = confirmed(multiplier_certificate(*cut_of(solution), unit), unit)
-    if not found.distance > tol * float(np.linalg.norm(unit)):
-        return None
-    M = np.zeros_like(A)
-    M[np.ix_(kept, kept)] = found.matrix / np.outer(root, root)
-    return replace(Certificate.of(found.proof, M, A), kaplan=found.kaplan)
+    found = multiplier_certificate(*cut_of(solution), unit.matrix)
+    return unit.refuted(found.proof, found.matrix, tol)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Advised
-from sdpdr.families.factor.nonnegative.copositive import PROOFS, Certificate
+from sdpdr.families.factor.nonnegative.copositive import PROOFS, Refutation
 from sdpdr.families.factor.nonnegative.symmetric_nmf import unit_residual
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -91,7 +91,7 @@ class CpFactorization:
         no scaling of rows changes it.
     proof : str
         A key of `FOUND`, or of ``PROOFS`` of copositive matrices; empty if undecided.
-    certificate : Certificate or None
+    certificate : Refutation or None
         Of a refuted matrix.
     holds : bool or None
         Whether A is completely positive with any number of columns, as far as known: a factor with
@@ -107,7 +107,7 @@ class CpFactorization:
     factor: Array
     residual: float
     proof: str = ""
-    certificate: Certificate | None = None
+    certificate: Refutation | None = None
     holds: bool | None = None
     attempts: tuple[CpAttempt, ...] = ()
     timed_out: bool = False
@@ -130,7 +130,7 @@ class CpFactorization:
 
     @classmethod
     def refuted(
-        cls, A: Array, certificate: Certificate, attempts: Sequence[CpAttempt] = ()
+        cls, A: Array, certificate: Refutation, attempts: Sequence[CpAttempt] = ()
     ) -> CpFactorization:
         """With a certificate."""
         status, proof = CpStatus.NOT_CP, certificate.proof

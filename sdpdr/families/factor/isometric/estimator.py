@@ -17,7 +17,7 @@ from sdpdr.base.estimators import as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.isometric.factorize import isometric_factors
-from sdpdr.families.factor.isometric.records import IsometricStatus
+from sdpdr.families.factor.isometric.search import IsometricStatus
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer, hoyer, project
 from sdpdr.graphs import FurthestPairs, knn

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.decomposition import NMF
-from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.isometric.problem import IsometricProblem
 from sdpdr.families.factor.isometric.recipe import rows_of_nodes
-from sdpdr.families.factor.isometric.records import IsometricFactors
-from sdpdr.families.factor.isometric.search import IsometricSearch
-from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
+from sdpdr.families.factor.isometric.search import IsometricFactors, IsometricSearch
+from sdpdr.families.factor.nonnegative.inputs import (
+    factor_pair,
+    nonnegative_matrix,
+    number_of_components,
+)
+from sdpdr.families.factor.nonnegative.projection import coordinate_descent
 from sdpdr.graphs import FurthestPairs, NeighborGraph
 
 PRODUCTS = ("penalty", "constraint")
@@ -147,23 +147,13 @@ def _start(
     n, m = V.shape
     if not isinstance(start, str):
         W, H = (nonnegative_matrix(part, name) for part, name in zip(start, "WH", strict=True))
-        if W.shape != (n, k) or H.shape != (k, m):
-            raise ShapeError(
-                f"a start must have the shapes ({n}, {k}) and ({k}, {m}); it has {W.shape} and "
-                f"{H.shape}."
-            )
-        return W, H
+        return factor_pair("a start", W, H, V.shape, k)
     validate.choice("start", start, ("nmf", "random"))
     if start == "random":
         W, H = rng.random((n, k)), rng.random((k, m))
         W *= np.sqrt(np.sum(V**2)) / np.linalg.norm(W @ H)
     else:
-        with warnings.catch_warnings():
-            # A start need not have converged.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            nmf = NMF(k, init="nndsvda", random_state=seed)
-            W = nmf.fit_transform(V)
-        H = nmf.components_
+        W, H = coordinate_descent(V, k, init="nndsvda", seed=seed)
     size = np.linalg.norm(H, axis=1)
     lost = size <= _VANISHED * size.max()
     H[lost] = rng.random((int(lost.sum()), m))

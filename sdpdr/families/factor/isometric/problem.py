@@ -76,7 +76,7 @@ class IsometricProblem:
             )
         beta, spread, limit, laplacian = 0.0, 0.0, 0.0, None
         if pairs is not None:
-            beta = (1.0 if exact else PULL) if pull is None else _non_negative("pull", pull)
+            beta = (1.0 if exact else PULL) if pull is None else validate.non_negative("pull", pull)
             laplacian = _laplacian(pairs, graph)
             spread = limit = _limit(pairs, graph)
             if spread_bound is not None:
@@ -133,9 +133,3 @@ def _limit(pairs: FurthestPairs, graph: NeighborGraph) -> float:
     ends, place = np.unique(pairs.furthest, return_inverse=True)
     paths = geodesics(graph, ends)[place, np.arange(graph.n)]
     return float(np.sum(graph.counts * paths**2))
-
-
-def _non_negative(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value >= 0.0):
-        raise DataError(f"{name} must be a number >= 0; it is {value!r}.")
-    return float(value)

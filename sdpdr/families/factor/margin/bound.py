@@ -19,23 +19,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
+from sdpdr.families.factor.margin.factors import Program
+from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.offsets import Offsets
-from sdpdr.families.factor.margin.recipe import NORMS, Signs, asked_signs
-from sdpdr.linalg.verified import is_verified_positive
-
-_EPS = float(np.finfo(float).eps)
-# How much all scales are drawn towards their mean: a small scale makes its row weigh much, and
-# is known to the accuracy of the others only.
-_EVENED = (1e-9, 1e-7, 1e-5)
-# Relative margins that a verified norm tries.
-_MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
+from sdpdr.families.factor.margin.recipe import Signs, asked_signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +91,10 @@ class MarginFactorization:
     @property
     def margins(self) -> Array:
         """:math:`Y_{ia} f_{ia}` of the signs observed, shape (m,)."""
+        i, a = self.signs.places.T
+        entries = np.einsum("ek,ek->e", self.U[i], self.V[a])
         added = Offsets(self.signs, self.ridge).added(self.offsets)
-        return margins_of(self.signs, self.U, self.V) + self.signs.values * added
+        return np.asarray(self.signs.values * (entries + added))
 
     @property
     def slack(self) -> Array:
@@ -116,20 +109,6 @@ class MarginFactorization:
     def certified(self, tol: float = 1e-6) -> bool:
         """Whether value and bound agree to ``tol``."""
         return self.gap <= tol
-
-
-def margins_of(signs: Signs, U: Array, V: Array) -> Array:
-    """:math:`Y_{ia} (U V^T)_{ia}` at the places observed."""
-    i, a = signs.places.T
-    return np.asarray(signs.values * np.einsum("ek,ek->e", U[i], V[a]))
-
-
-def factor_norm(U: Array, V: Array, norm: str) -> float:
-    """The norm that factors prove for their product: an upper bound on that of the matrix."""
-    if norm == "trace":
-        return float(np.linalg.norm(U) * np.linalg.norm(V))
-    longest = [float(np.max(np.sum(np.square(F), axis=1), initial=0.0)) for F in (U, V)]
-    return float(np.sqrt(longest[0] * longest[1]))
 
 
 def margin_bound(
@@ -191,90 +170,8 @@ def margin_bound(
     3.40168
     """
     signs = asked_signs(X, c, norm, ridge)
-    weights = np.clip(np.nan_to_num(weights_of(signs, Q)), 0.0, c)
-    largest = float(np.max(weights))
-    if largest == 0.0:
-        return 0.0
-    # Squares of tiny weights are zero. Any multiple of them has the same bound.
-    weights = weights / largest
-    size = dual_norm(signs.matrix(weights), norm, scales, rigorous=rigorous)
-    room = min(1.0 / size, float(c))
-    # Sums are rounded, and so are the weights once they are scaled.
-    rounding = (4.0 + weights.size) * _EPS
-    linear = float(np.sum(weights)) * (1.0 - rounding)
-    taken = Offsets(signs, ridge).taken(signs.values * weights, c) * (1.0 + 4.0 * rounding)
-    if taken > 0.0:
-        room = min(room, linear / (2.0 * taken))
-    return room * linear - room**2 * taken
-
-
-def dual_norm(
-    P: sp.csr_array,
-    norm: str,
-    scales: tuple[ArrayLike, ArrayLike] | None = None,
-    *,
-    rigorous: bool = False,
-) -> float:
-    """An upper bound on the dual of a norm: the spectral norm of P, or of P scaled.
-
-    Parameters
-    ----------
-    P : sparse array of shape (p, q)
-    norm : {"trace", "max"}
-    scales : pair of arrays, optional
-        Of rows and columns, for the max-norm.
-    rigorous : bool, default False
-
-    Raises
-    ------
-    UnknownNameError
-        For another norm.
-
-    Examples
-    --------
-    >>> P = sp.csr_array([[1.0, 1.0], [1.0, -1.0]])
-    >>> round(dual_norm(P, "trace"), 6), round(dual_norm(P, "max"), 6)
-    (1.414214, 2.828427)
-    """
-    validate.choice("norm", norm, NORMS)
-    p, q = P.shape
-    tried = [(np.ones(p), np.ones(q))]
-    if norm == "max":
-        given = (abs(P).sum(axis=1), abs(P).sum(axis=0)) if scales is None else scales
-        sides = [np.asarray(scale, dtype=float) for scale in given]
-        tried = [(_unit_sum(sides[0], even), _unit_sum(sides[1], even)) for even in _EVENED]
-    sizes = [_scaled_norm(P, a, b) for a, b in tried]
-    best = int(np.argmin(sizes))
-    size = sizes[best] * (1.0 + 8.0 * (p + q) * _EPS)
-    return _verified(sp.csr_array(P), *tried[best], size) if rigorous else size
-
-
-def _scaled_norm(P: sp.csr_array, a: Array, b: Array) -> float:
-    """The largest singular value, from the smaller of the two matrices of inner products."""
-    dense = (sp.diags_array(a**-0.5) @ P @ sp.diags_array(b**-0.5)).toarray()
-    p, q = dense.shape
-    gram = dense @ dense.T if p < q else dense.T @ dense
-    last = min(p, q) - 1
-    return float(np.sqrt(max(0.0, sl.eigvalsh(gram, subset_by_index=(last, last))[0])))
-
-
-def _unit_sum(scale: Array, even: float) -> Array:
-    """Positive scales that add up to one, or slightly less, so that rounding makes it no more."""
-    scale = np.maximum(scale, 0.0)
-    scale = scale + even * max(float(np.mean(scale)), 1e-300)
-    return np.asarray(scale / (np.sum(scale) * (1.0 + 2.0 * scale.size * _EPS)))
-
-
-def _verified(P: sp.csr_array, a: Array, b: Array, size: float) -> float:
-    """The least of a few numbers t with [[t diag(a), P], [P^T, t diag(b)]] verified positive."""
-    diagonal = sp.diags_array(np.concatenate([a, b]))
-    offset = sp.block_array([[None, P], [P.T, None]], format="csr")
-    for margin in _MARGINS:
-        t = size * (1.0 + margin)
-        radius = _EPS * t * abs(diagonal)
-        if is_verified_positive(sp.csr_array(t * diagonal + offset), sp.csr_array(radius)):
-            return t
-    return float("inf")
+    program = Program(signs, SignHinge(signs.values), norm, c, ridge, 0)
+    return program.weighed(weights_of(signs, Q), scales, rigorous=rigorous).bound
 
 
 def weights_of(signs: Signs, Q: ArrayLike) -> Array:

@@ -16,12 +16,8 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import Hinge
 from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.recipe import priced_offsets
-from sdpdr.model import Block, Model
-from sdpdr.model.blocks import MaxNorm, ProductLift, TraceNorm
-from sdpdr.model.language import pos, scalar
-from sdpdr.program import Solution
-from sdpdr.program.point import Factor
+from sdpdr.families.factor.margin.recipe import completed, read_completed
+from sdpdr.model import Model
 from sdpdr.solving.solve import solve_step
 
 # Users and items in all, and margins, up to which an interior point takes a second or two.
@@ -91,57 +87,22 @@ def complete_by_cones(program: Program, tol: float, deadline: Deadline) -> Compl
     Completion
         The first guess of the descent, with no bound, where the solver has no answer.
     """
-    loss, start = _hinge_of(program), program.start()
-    sharp = _SHARPER * tol
+    loss, start = program.loss, program.start()
+    assert isinstance(loss, Hinge)
+    sharp, norm = _SHARPER * tol, program.factors.name
+    blocks = completed(program.entries, loss.signs, program.c, norm, program.ridge, loss.n_shared)
+    model = Model(tuple(blocks), name="ratings", maximize=False)
     # The bound is proved below, by the multipliers of the margins: no other proof is needed.
-    solution = solve_step(
-        _model(program).to_sdp(), "clarabel", "auto", tol=sharp, time_limit=deadline.left()
-    )
+    solution = solve_step(model.to_sdp(), "clarabel", "auto", tol=sharp, time_limit=deadline.left())
     if not solution.values:
         return start
-    read = _read(program, start, solution)
+    U, V, offsets, scales = read_completed(solution, program.entries.shape)
+    U, V, size = principal(U, V, norm)
+    rows, columns = program.offsets.sides(offsets)
+    read = replace(start, U=U, V=V, rows=rows, columns=columns, size=size)
     valued = program.valued(read)
     zero = program.valued(replace(read, U=start.U, V=start.V, size=0.0))
     if zero.value <= valued.value * (1.0 + sharp):
         valued = zero
-    weights = np.clip(solution.duals["margins"].reshape(loss.signs.shape), 0.0, program.c)
-    sides, p = solution.duals.get("max_norm.diagonal"), len(start.rows)
-    scales = None if sides is None else (sides[:p], sides[p:])
-    proof = program.proved(loss.weighted(weights, program.c), scales)
-    ended = replace(valued, bound=proof.bound, weights=proof.weights, scales=proof.scales)
-    return replace(ended, history=(ended.record(0.0, deadline),))
-
-
-def _hinge_of(program: Program) -> Hinge:
-    assert isinstance(program.loss, Hinge)
-    return program.loss
-
-
-def _model(program: Program) -> Model:
-    """The program of ``factors`` over the matrix of all products, with its kinks."""
-    entries, loss = program.entries, _hinge_of(program)
-    lift = ProductLift(entries.shape)
-    norm = TraceNorm if program.factors.name == "trace" else MaxNorm
-    each, level = np.indices(loss.signs.shape).reshape(2, -1)
-    scores = lift.entries(entries.places[each])
-    blocks: list[Block] = [lift, norm("Z", entries.shape)]
-    if np.isfinite(program.ridge):
-        price = program.c * program.ridge
-        offsets, costs = priced_offsets(entries.places[each], entries.shape, price)
-        scores = scores + offsets
-        blocks += costs
-    if loss.n_shared:
-        scores = scores - scalar("theta", loss.n_shared)[level]
-    hinge = pos(1.0 - loss.signs.ravel() * scores) * program.c
-    return Model((*blocks, hinge.named("margins")), name="ratings", maximize=False)
-
-
-def _read(program: Program, start: Completion, solution: Solution) -> Completion:
-    """Factors, offsets and thresholds of an answer."""
-    factor, p = Factor.of(solution.values["Z"]).factor, len(start.rows)
-    U, V, size = principal(factor[:p], factor[p:], program.factors.name)
-    rows, columns = (
-        np.asarray(solution.values.get(name, zero))
-        for name, zero in (("b", start.rows), ("d", start.columns))
-    )
-    return replace(start, U=U, V=V, rows=rows, columns=columns, size=size)
+    ended = valued.proved(program.weighed(solution.duals["margins"], scales))
+    return replace(ended, history=(ended.record(deadline, width=0.0),))

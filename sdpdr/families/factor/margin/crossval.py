@@ -25,7 +25,7 @@ from sdpdr.base.errors import (
     warn,
 )
 from sdpdr.base.estimators import as_numbers
-from sdpdr.families.factor.margin.entries import Entries, note_entries, with_ratings
+from sdpdr.families.factor.margin.entries import Observed, note_entries, with_ratings
 from sdpdr.families.factor.margin.estimator import MMMF
 from sdpdr.families.factor.margin.prices import (
     ANY_PRICE,
@@ -37,7 +37,7 @@ from sdpdr.families.factor.margin.prices import (
 )
 from sdpdr.families.factor.margin.ratings import RatingMMMF
 
-Fold = tuple[Entries, Entries]
+Fold = tuple[Observed, Observed]
 
 
 def _is_map(search: MMMFCV) -> bool:
@@ -124,7 +124,7 @@ class MMMFCV(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         base = RatingMMMF() if self.estimator is None else self.estimator
         parts, given = self._checked(base)
         seed = validate.seed(self.random_state)
-        deadline = Deadline(limit_of(self.time_limit, None if _names_solver(base) else PATIENCE))
+        deadline = Deadline(limit_of(self.time_limit, None if base.names_solver else PATIENCE))
         X = with_ratings(X, y)
         entries = base.entries(X)
         validate.positive_integer("cv", parts, at_least=2, at_most=entries.values.size)
@@ -245,17 +245,12 @@ def _require_variety(folds: list[Fold], parts: int) -> None:
         )
 
 
-def _names_solver(base: Any) -> bool:
-    return isinstance(base, MMMF) and base.names_solver
-
-
 def _time_of(base: Any, deadline: Deadline) -> float | None:
     """What is left of the time, or the estimator's own where that is less."""
-    own = Deadline(limit_of(base.time_limit, None if _names_solver(base) else PATIENCE)).seconds
-    return deadline.left(own)
+    return deadline.left(Deadline(base.seconds).seconds)
 
 
-def _tried(estimator: Any, seen: Entries, held: Entries) -> float:
+def _tried(estimator: Any, seen: Observed, held: Observed) -> float:
     """The score on entries held back. What a part leaves empty says nothing of the whole."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnobservedWarning)

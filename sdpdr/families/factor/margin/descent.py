@@ -14,9 +14,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.families.factor.margin.bound import dual_norm
 from sdpdr.families.factor.margin.factors import MORE, Completion, Program, Proof
-from sdpdr.families.factor.margin.norms import aligned, evened, principal
+from sdpdr.families.factor.margin.norms import aligned, dual_norm, evened, principal
 
 _STEPS = 300
 # Share of the tolerance by which a step must lower the value, and pairs of the limited memory: to
@@ -71,8 +70,7 @@ def improved(
     # Without a ridge there are no offsets: their unit is zero.
     unit = np.where(program.unit > 0.0, program.unit, 1.0)
     head = program.factors.encode(np.vstack([at.U, at.V])) if has_factors else np.zeros(0)
-    offsets = np.concatenate([at.rows, at.columns]) / unit
-    first = np.concatenate([head, offsets, at.shared / program.shared_unit])
+    first = np.concatenate([head, at.offsets / unit, at.shared / program.shared_unit])
     fall, pairs = _ROUGH if rough else _FINE
     options = {"maxiter": _STEPS, "ftol": fall * tol, "gtol": 0.0, "maxcor": pairs}
     found = minimize(value, first, jac=True, method="L-BFGS-B", callback=stop, options=options)
@@ -150,11 +148,8 @@ def complete(
     for _ in range(max_iter):
         point = improved(program, point, width, tol, deadline, rough=rough)
         valued, proof = program.valued(point), program.proof(point, width)
-        if valued.value < best.value:
-            best = replace(valued, bound=best.bound, weights=best.weights, scales=best.scales)
-        if proof.bound > best.bound:
-            best = replace(best, bound=proof.bound, weights=proof.weights, scales=proof.scales)
-        history.append({**best.record(width, deadline), "columns": point.U.shape[1]})
+        best = best.better(valued, proof)
+        history.append(best.record(deadline, width=width, columns=point.U.shape[1]))
         stalled = len(history) > _PATIENCE and best.gap > 0.99 * history[-_PATIENCE]["gap"]
         if best.gap <= tol or deadline.is_over() or stalled:
             break
@@ -177,8 +172,9 @@ def grown(program: Program, at: Completion, proof: Proof, tol: float) -> Complet
     if not k and program.factors.name == "max":
         V = program.random.standard_normal((proof.P.shape[1], MORE))
         return _sized(program, at, *aligned(proof.P, V))
-    even = np.ones_like if program.factors.name == "trace" else evened
-    sides = [even(scale) ** -0.5 for scale in proof.scales]
+    sides = [np.ones(n) for n in proof.P.shape]
+    if proof.scales is not None:
+        sides = [evened(scale) ** -0.5 for scale in proof.scales]
     scaled = sp.csr_array(sp.diags_array(sides[0]) @ proof.P @ sp.diags_array(sides[1]))
     room = min(max(MORE, k), *scaled.shape)
     left, sizes, right = randomized_svd(scaled, room, n_iter=4, random_state=program.random)

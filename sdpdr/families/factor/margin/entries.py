@@ -30,7 +30,7 @@ from sdpdr.families.factor.nonnegative.inputs import checked_matrix, dense_matri
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Observed:
     """Numbers observed at some places of a matrix.
 
     Attributes
@@ -88,13 +88,13 @@ class Entries:
         counts = np.bincount(rows, minlength=self.shape[0])
         return np.append(0, np.cumsum(counts)).astype(np.int32), np.ascontiguousarray(columns)
 
-    def only(self, which: Index) -> Entries:
+    def only(self, which: Index) -> Observed:
         """Some of them, in a matrix of the same shape."""
         which = np.sort(which)
         return replace(self, places=self.places[which], values=self.values[which])
 
 
-def read_entries(X: Any, name: str = "X") -> Entries:
+def read_entries(X: Any, name: str = "X") -> Observed:
     """Ratings from triples, from a sparse matrix of what was observed, or from a table with gaps.
 
     Parameters
@@ -128,7 +128,7 @@ def read_entries(X: Any, name: str = "X") -> Entries:
     >>> entries.users.tolist(), entries.items.tolist(), entries.places.tolist()
     (['bob', 'eve'], ['jaws', 'up'], [[0, 0], [0, 1], [1, 1]])
     """
-    if isinstance(X, Entries):
+    if isinstance(X, Observed):
         return X
     if (triples := triples_of(X)) is not None:
         warn_of_unused(X)
@@ -141,20 +141,20 @@ def read_entries(X: Any, name: str = "X") -> Entries:
             )
         stored = own_rows(checked_matrix(X, name, accept_sparse="csr")).tocoo()
         places = np.column_stack([stored.row, stored.col]).astype(np.int64)
-        entries = Entries((int(stored.shape[0]), int(stored.shape[1])), places, stored.data)
+        entries = Observed((int(stored.shape[0]), int(stored.shape[1])), places, stored.data)
     else:
         refuse_text(X)
         matrix = dense_matrix(X, name, gaps=True)
         _warn_of_filled_gaps(matrix, name)
         places = np.argwhere(~np.isnan(matrix))
         names = (X.index.to_numpy(), X.columns.to_numpy()) if has_named_rows(X) else ()
-        entries = Entries((len(matrix), matrix.shape[1]), places, matrix[tuple(places.T)], *names)
+        entries = Observed((len(matrix), matrix.shape[1]), places, matrix[tuple(places.T)], *names)
     if not entries.values.size:
         raise DataError(f"no rating was given: all entries of {name} are missing.")
     return entries
 
 
-def varying(entries: Entries) -> Entries:
+def varying(entries: Observed) -> Observed:
     """Ratings, not all of which are equal.
 
     Raises
@@ -186,7 +186,7 @@ def _warn_of_filled_gaps(matrix: Array, name: str) -> None:
 
 def are_pairs(X: Any, y: Any) -> bool:
     """Whether X holds pairs of user and item, and y what they are rated."""
-    if y is None or isinstance(X, Entries):
+    if y is None or isinstance(X, Observed):
         return False
     shape = _shape(X)
     return len(shape) == 2 and shape[1] == 2
@@ -261,7 +261,7 @@ def _refuse_words(where: str, ratings: Any) -> None:
         )
 
 
-def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True) -> None:
+def note_entries(estimator: Any, X: Any, entries: Observed, *, reset: bool = True) -> None:
     """Set ``n_features_in_``, of a matrix ``feature_names_in_`` too; or compare what is new.
 
     Raises
@@ -274,7 +274,7 @@ def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
     if reset:
         has_index = isinstance(X, pd.DataFrame) and not entries.from_triples
         estimator._index = X.index if has_index else pd.RangeIndex(entries.shape[0])
-    if not entries.from_triples and not isinstance(X, Entries):
+    if not entries.from_triples and not isinstance(X, Observed):
         try:
             note_columns(estimator, X, reset=reset)
         except DataTypeError:
@@ -285,7 +285,7 @@ def note_entries(estimator: Any, X: Any, entries: Entries, *, reset: bool = True
         estimator.n_features_in_ = entries.shape[1]
 
 
-def refuse_other_order(estimator: Any, X: Any, entries: Entries) -> None:
+def refuse_other_order(estimator: Any, X: Any, entries: Observed) -> None:
     """Refuse a matrix whose columns are called otherwise, or whose rows stand in another order.
 
     Rows that are numbered are told by their places, whatever their numbers.
@@ -306,7 +306,7 @@ def refuse_other_order(estimator: Any, X: Any, entries: Entries) -> None:
         )
 
 
-def _from_triples(table: pd.DataFrame, name: str) -> Entries:
+def _from_triples(table: pd.DataFrame, name: str) -> Observed:
     _refuse_words(f"the third column of {name}", table.iloc[:, 2])
     values = checked_matrix(table.iloc[:, 2:], name)[:, 0]
     users, i = distinct(table.iloc[:, 0], "names of users")
@@ -320,7 +320,9 @@ def _from_triples(table: pd.DataFrame, name: str) -> Entries:
             f"user {users[user]} rated item {items[item]} more than once in {name}. Keep one "
             "rating of each pair, such as the last or the mean."
         )
-    return Entries((users.size, items.size), places, values[order], users, items, from_triples=True)
+    return Observed(
+        (users.size, items.size), places, values[order], users, items, from_triples=True
+    )
 
 
 def numbers_of(names: ArrayLike, known: np.ndarray) -> Index:

@@ -6,31 +6,28 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline, limit_of
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, WeakSeparationWarning, warn
-from sdpdr.families.factor.margin.bound import MarginFactorization, dual_norm
+from sdpdr.families.factor.margin.bound import MarginFactorization
 from sdpdr.families.factor.margin.completing import Completing
-from sdpdr.families.factor.margin.descent import FOLDED, folded, least_price
+from sdpdr.families.factor.margin.descent import FOLDED, least_price
 from sdpdr.families.factor.margin.entries import (
-    Entries,
+    Observed,
     names_of_pairs,
-    note_entries,
     pairs_of,
     with_ratings,
 )
 from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.mmmf import mmmf, require_way
-from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.norms import principal
-from sdpdr.families.factor.margin.prices import PATIENCE, SIGN_RIDGE, chosen_path, why_zero
+from sdpdr.families.factor.margin.norms import dual_norm, principal
+from sdpdr.families.factor.margin.prices import SIGN_RIDGE, chosen_path, why_zero
 from sdpdr.families.factor.margin.recipe import Signs, observed_signs, require_prices
 from sdpdr.solvers.base import tolerance
 
@@ -165,7 +162,7 @@ class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self
         """
         self.require_parameters()
-        deadline = Deadline(limit_of(self.time_limit, None if self.names_solver else PATIENCE))
+        deadline = Deadline(self.seconds)
         X = with_ratings(X, y)
         signs = observed_signs(X)
         self.ridge_, self.c_, self.prices_, self.errors_ = self._prices(signs, deadline)
@@ -173,22 +170,18 @@ class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             signs, c=self.c_, norm=self.norm, solver=self.solver, tol=self.tol,
             max_iter=self.max_iter, time_limit=deadline.left(), ridge=self.ridge_,
         )  # fmt: skip
-        self._read = signs
-        self.users_, self.items_ = signs.users, signs.items
         told = "nothing is said of them and their entries are 0"
         if np.isfinite(self.ridge_):
             told = "offsets of the other side predict them"
-        self._note_unobserved(signs, "observation", f"so {told}")
+        self._noted(X, signs, found, "observation", f"so {told}")
         self.factorization_ = found
         self.U_, self.V_ = found.U.copy(), found.V.copy()
         self.U_[signs.empty_rows] = self.V_[signs.empty_columns] = 0.0
         self.user_offsets_, self.item_offsets_ = np.split(found.offsets, [signs.shape[0]])
         self.X_ = self.U_ @ self.V_.T + self.user_offsets_[:, None] + self.item_offsets_
-        self.slack_ = _spread(signs, found.slack)
-        self.Q_ = _spread(signs, np.clip(found.multipliers, 0.0, self.c_))
-        self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
+        self.slack_ = signs.spread(found.slack)
+        self.Q_ = signs.spread(np.clip(found.multipliers, 0.0, self.c_))
         self.n_iter_ = found.iterations
-        note_entries(self, X, signs)
         self._note_zero()
         return self
 
@@ -290,7 +283,7 @@ class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         path = chosen_path(signs, ridge, deadline, self.random_state)
         return ridge, *path.priced(self._least_price(signs, ridge))
 
-    def _program(self, signs: Entries, c: float, ridge: float) -> Program:
+    def _program(self, signs: Observed, c: float, ridge: float) -> Program:
         return Program(signs, SignHinge(signs.values), self.norm, c, ridge, 0)
 
     @staticmethod
@@ -323,19 +316,15 @@ class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             An item was not fitted, or the margin is hard: factors of items need not have one for
             the signs of another user.
         """
-        new = self._folded(X)
-        scores = new.U @ new.V.T + new.rows[:, None] + new.columns
-        return self._signs_of(scores, 2.0 * FOLDED[-1])
+        return self._signs_of(self._folded(X).matrix, 2.0 * FOLDED[-1])
 
-    def _folded(self, X: Any) -> Completion:
-        check_is_fitted(self, "X_")
-        new = read_newcomers(self, X)
+    def _program_of(self, entries: Observed) -> Program:
         if not np.isfinite(self.c_):
             raise DataError(
                 "new users need a finite price c: with a hard margin, factors of items need not "
                 "have one for the signs of another user."
             )
-        return folded(self._program(new, self.c_, self.ridge_), self._completion())
+        return self._program(entries, self.c_, self.ridge_)
 
     def _completion(self) -> Completion:
         """The factors, balanced as those of the program are."""
@@ -381,7 +370,3 @@ class MMMF(Completing, BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             f"{only}. {why_zero(self.errors_, self.ridge_)}",
             WeakSeparationWarning,
         )
-
-
-def _spread(signs: Signs, values: Array) -> sp.csr_array:
-    return sp.csr_array((values, tuple(signs.places.T)), shape=signs.shape)

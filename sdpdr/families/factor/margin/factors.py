@@ -29,14 +29,14 @@ import scipy.sparse as sp
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.families.factor.margin.bound import dual_norm
-from sdpdr.families.factor.margin.entries import Entries
-from sdpdr.families.factor.margin.losses import Loss, Multipliers
+from sdpdr.families.factor.margin.entries import Observed
+from sdpdr.families.factor.margin.losses import Hinge, Loss, LossMultipliers
 from sdpdr.families.factor.margin.norms import (
     Factors,
     MaxFactors,
     TraceFactors,
     aligned,
+    dual_norm,
 )
 from sdpdr.families.factor.margin.offsets import Offsets
 
@@ -87,18 +87,35 @@ class Completion:
     @property
     def gap(self) -> float:
         """The value's excess over the bound, relative to the value."""
+        if not np.isfinite(self.value):
+            return float("inf")
         return (self.value - self.bound) / self.value if self.value > 0.0 else 0.0
 
-    def record(self, width: float, deadline: Deadline) -> dict[str, Any]:
+    @property
+    def offsets(self) -> Array:
+        """Those of rows before those of columns, shape (p + q,)."""
+        return np.concatenate([self.rows, self.columns])
+
+    @property
+    def matrix(self) -> Array:
+        """M with its offsets, shape (p, q)."""
+        return np.asarray(self.U @ self.V.T + self.rows[:, None] + self.columns)
+
+    def record(self, deadline: Deadline, **more: float) -> dict[str, Any]:
         """A line of the history."""
-        return {
-            "value": self.value,
-            "bound": self.bound,
-            "columns": self.U.shape[1],
-            "gap": self.gap,
-            "width": width,
-            "seconds": deadline.spent,
-        }
+        own = {"value": self.value, "bound": self.bound, "gap": self.gap}
+        return {**own, "columns": self.U.shape[1], "seconds": deadline.spent, **more}
+
+    def better(self, other: Completion, proof: Proof) -> Completion:
+        """The better value and the better bound."""
+        best = self
+        if other.value < best.value:
+            best = replace(other, bound=best.bound, weights=best.weights, scales=best.scales)
+        return best.proved(proof) if proof.bound > best.bound else best
+
+    def proved(self, proof: Proof) -> Completion:
+        """With another bound."""
+        return replace(self, bound=proof.bound, weights=proof.weights, scales=proof.scales)
 
     def scores(self, i: Any, a: Any) -> Array:
         """M with its offsets at places."""
@@ -119,14 +136,14 @@ class Proof:
     weights : array of shape (m,)
     P : sparse array of shape (p, q)
         Multipliers as they come from the slopes of the loss.
-    scales : pair of arrays
+    scales : pair of arrays or None
         Of rows and columns, for the max-norm.
     """
 
     bound: float
     weights: Array
     P: sp.csr_array
-    scales: tuple[Array, Array]
+    scales: tuple[Array, Array] | None
 
 
 class Program:
@@ -134,7 +151,7 @@ class Program:
 
     Parameters
     ----------
-    entries : Entries
+    entries : Observed
     loss : Loss
     norm : {"trace", "max"}
     c : float
@@ -155,7 +172,7 @@ class Program:
 
     def __init__(
         self,
-        entries: Entries,
+        entries: Observed,
         loss: Loss,
         norm: str,
         c: float,
@@ -178,7 +195,8 @@ class Program:
     def start(self) -> Completion:
         """Zero factors; offsets are left to the first steps."""
         (p, q), none = self.entries.shape, np.zeros
-        return Completion(none((p, 0)), none((q, 0)), none(p), none(q), self.loss.first_shared())
+        shared, weights = self.loss.first_shared(), none(self.i.size)
+        return Completion(none((p, 0)), none((q, 0)), none(p), none(q), shared, weights=weights)
 
     def slopes(self, at: Completion, width: float) -> tuple[float, Array, Array, Array]:
         """The price of smoothed loss and offsets; slopes in factors, offsets, thresholds."""
@@ -187,7 +205,7 @@ class Program:
         G = self._spread(weights)
         pulled = self.offsets.pulled(weights)
         if self.offsets.exist:
-            offsets = np.concatenate([at.rows, at.columns])
+            offsets = at.offsets
             total += self.offsets.price(offsets)
             pulled = pulled + self.c * self.ridge * offsets
         return self.c * total, np.vstack([G @ at.V, G.T @ at.U]), pulled, self.c * shared
@@ -204,9 +222,14 @@ class Program:
         """The same matrix with the best thresholds, and its value."""
         scores = at.scores(self.i, self.a)
         shared = self.loss.best_shared(scores)
-        price = self.offsets.price(np.concatenate([at.rows, at.columns]))
-        value = at.size + self.c * (self.loss.exact(scores, shared) + price)
-        return replace(at, shared=shared, value=value)
+        return replace(at, shared=shared, value=at.size + self.paid(scores, shared, at.offsets))
+
+    def paid(self, scores: Array, shared: Array, offsets: Array) -> float:
+        """The price of the loss and of offsets; infinite where a hard margin is missed."""
+        loss = self.loss.exact(scores, shared)
+        if not np.isfinite(self.c):
+            return float("inf") if loss > 0.0 else 0.0
+        return self.c * (loss + self.offsets.price(offsets))
 
     def proof(self, at: Completion, width: float) -> Proof:
         """The bound that the slopes of the loss prove."""
@@ -214,12 +237,16 @@ class Program:
         found = self.loss.multipliers(scores, at.shared, width, self.c)
         return self.proved(found, self._scales(at, self.entries.spread(found.weights)))
 
-    def proved(self, found: Multipliers, scales: tuple[Array, Array] | None) -> Proof:
+    def proved(
+        self,
+        found: LossMultipliers,
+        scales: tuple[Any, Any] | None,
+        *,
+        rigorous: bool = False,
+    ) -> Proof:
         """The bound that multipliers prove, scaled to the best of what fits."""
         P = self.entries.spread(found.weights)
-        if scales is None:
-            scales = np.ones(P.shape[0]), np.ones(P.shape[1])
-        size = dual_norm(P, self.factors.name, scales)
+        size = dual_norm(P, self.factors.name, scales, rigorous=rigorous)
         quadratic = found.quadratic + self.offsets.taken(found.weights, self.c)
         limits = [found.most]
         limits += [1.0 / size] if size > 0.0 else []
@@ -229,8 +256,18 @@ class Program:
             return Proof(0.0, 0.0 * found.weights, P, scales)
         rounding = (8.0 + found.weights.size) * float(np.finfo(float).eps)
         linear = t * (found.linear - rounding * abs(found.linear))
-        bound = linear - t * t * quadratic * (1.0 + rounding)
+        bound = linear - t * t * quadratic * (1.0 + 4.0 * rounding)
         return Proof(max(bound, 0.0), t * found.weights, P, scales)
+
+    def weighed(
+        self, weights: Array, scales: tuple[Any, Any] | None, *, rigorous: bool = False
+    ) -> Proof:
+        """The bound that weights of all margins of a hinge prove, put between 0 and the price."""
+        assert isinstance(self.loss, Hinge)
+        weights = np.clip(np.nan_to_num(weights), 0.0, self.c).reshape(self.loss.signs.shape)
+        # Squares of tiny weights are zero. Any multiple of them has the same bound.
+        unit = float(np.max(weights)) or 1.0
+        return self.proved(self.loss.weighted(weights / unit, self.c), scales, rigorous=rigorous)
 
     def _scales(self, at: Completion, P: sp.csr_array) -> tuple[Array, Array] | None:
         if self.factors.name == "trace":

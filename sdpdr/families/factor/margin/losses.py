@@ -22,7 +22,7 @@ ON_THRESHOLD = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Multipliers:
+class LossMultipliers:
     r"""Linear terms under the loss at its price.
 
     For any t from 0 to ``most`` that is at least
@@ -61,7 +61,7 @@ class Loss(ABC):
         """The loss."""
 
     @abstractmethod
-    def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> Multipliers:
+    def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> LossMultipliers:
         """Those that the gradient gives, put where they must be."""
 
     @abstractmethod
@@ -77,7 +77,7 @@ class Loss(ABC):
         """Ratings that scores predict."""
 
 
-class Squared(Loss):
+class SquaredLoss(Loss):
     r""":math:`\tfrac12 \sum (R_{ia} - \mu - f_{ia})^2` with the mean rating :math:`\mu`.
 
     Parameters
@@ -103,11 +103,11 @@ class Squared(Loss):
         """The loss."""
         return self.smooth(scores, shared, 0.0)[0]
 
-    def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> Multipliers:
+    def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> LossMultipliers:
         """Residuals at their price."""
         weights = c * (self._wanted - scores)
         rounding = weights.size * float(np.finfo(float).eps)
-        return Multipliers(
+        return LossMultipliers(
             weights,
             float(weights @ self._wanted - rounding * (np.abs(weights) @ np.abs(self._wanted))),
             float(weights @ weights) / (2.0 * c),
@@ -186,15 +186,15 @@ class Hinge(Loss):
         """The loss."""
         return float(np.sum(np.maximum(0.0, self._missed(scores, shared))))
 
-    def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> Multipliers:
+    def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> LossMultipliers:
         """Weights from 0 to c, of which each threshold has as many above it as below."""
         return self.weighted(c * self._weights(scores, shared, width), c)
 
-    def weighted(self, weights: Array, c: float) -> Multipliers:
+    def weighted(self, weights: Array, c: float) -> LossMultipliers:
         """Those of weights from 0 to c of all margins, shape (m, n), once they are balanced."""
         weights = self._balanced(weights)
         largest = float(np.max(weights, initial=0.0))
-        return Multipliers(
+        return LossMultipliers(
             np.sum(self.signs * weights, axis=1),
             float(np.sum(weights)),
             0.0,

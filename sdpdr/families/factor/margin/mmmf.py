@@ -13,20 +13,14 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.base.progress import Progress, show_progress
-from sdpdr.families.factor.margin.bound import (
-    MarginFactorization,
-    factor_norm,
-    margin_bound,
-    margins_of,
-    weights_of,
-)
+from sdpdr.families.factor.margin.bound import MarginFactorization, weights_of
 from sdpdr.families.factor.margin.descent import complete
-from sdpdr.families.factor.margin.factors import Program
+from sdpdr.families.factor.margin.factors import Completion, Program
 from sdpdr.families.factor.margin.losses import SignHinge
-from sdpdr.families.factor.margin.offsets import Offsets
-from sdpdr.families.factor.margin.recipe import Signs, asked_signs
+from sdpdr.families.factor.margin.norms import factor_norm
+from sdpdr.families.factor.margin.recipe import Signs, asked_signs, read_completed
 from sdpdr.families.factor.margin.recipe import mmmf as recipe
-from sdpdr.families.factor.margin.splitting import MaxSplitting, Step, TraceSplitting, steps
+from sdpdr.families.factor.margin.splitting import MaxSplitting, TraceSplitting, steps
 from sdpdr.linalg import BilinearForms
 from sdpdr.model import Model, Var, soften
 from sdpdr.model.blocks import Gram, LeastTrace, Margins
@@ -113,22 +107,24 @@ def mmmf(
     limit = validate.positive_integer("max_iter", max_iter)
     tol = validate.positive_number("tol", tolerance(solver, tol))
     require_way(solver, c)
-    zero = _zero(asked_signs(X, c, norm, ridge), c, norm, ridge)
-    what = f"maximum-margin factorization, {norm} norm"
+    signs, deadline = asked_signs(X, c, norm, ridge), Deadline(time_limit)
+    program = _program(signs, c, norm, ridge)
     if isinstance(solver, str) and solver == "splitting":
-        with show_progress(progress, what) as report:
-            found = _split(zero, tol, limit, Deadline(time_limit), report)
+        with show_progress(progress, f"maximum-margin factorization, {norm} norm") as report:
+            found, count = _split(program, tol, limit, deadline, report)
     elif isinstance(solver, str) and solver == "factors":
-        found = _on_factors(zero, tol, limit, Deadline(time_limit))
+        rounds = min(limit, _ROUNDS)
+        found = _scaled(program, complete(program, tol=tol, max_iter=rounds, deadline=deadline))
+        count = len(found.history)
     else:
-        found = _by_solver(zero, solver, tol, time_limit, progress)
+        found, count = _by_solver(program, solver, tol, time_limit, progress)
     if not found.gap <= tol:
         warn(
-            f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {found.iterations} "
+            f"value and bound differ by {found.gap:.1e}, not {tol:g}, after {count} "
             "iterations. Raise max_iter or time_limit (None for none), or try another solver.",
             UncertifiedWarning,
         )
-    return found
+    return _result(program, found, count)
 
 
 def require_way(solver: object, c: float | None) -> None:
@@ -219,11 +215,12 @@ def mmmf_primal(
     if not np.any(weights):
         raise DataError("no weight of Q is positive, so it says nothing about the matrix.")
     left, sizes, right = np.linalg.svd(signs.matrix(weights).toarray(), full_matrices=False)
-    bound = margin_bound(signs, weights, c=c)
-    zero = replace(_zero(signs, c, "trace"), bound=bound, multipliers=weights)
+    program = _program(signs, c, "trace")
+    proof = program.weighed(weights, None)
+    zero = program.valued(program.start()).proved(proof)
     # Where slack is cheap, all weights are c and their norm is below one.
     if sizes[0] < 1.0 - tol and np.all(weights >= c * (1.0 - tol)):
-        return zero
+        return _result(program, zero)
     k = int(np.sum(sizes >= sizes[0] * (1.0 - tol)))
     U, V = left[:, :k], right[:k].T
     i, a = signs.places.T
@@ -234,92 +231,64 @@ def mmmf_primal(
     if not solution.values:
         solution.raise_for_status()
     root = Factor.of(solution.values["S"]).factor
-    return _scaled(replace(zero, U=U @ root, V=V @ root))
+    return _result(program, _scaled(program, replace(zero, U=U @ root, V=V @ root)))
+
+
+def _program(signs: Signs, c: float, norm: str, ridge: float = np.inf) -> Program:
+    return Program(signs, SignHinge(signs.values), norm, c, ridge, 0)
+
+
+def _signs_of(program: Program) -> Signs:
+    assert isinstance(program.entries, Signs)
+    return program.entries
+
+
+def _result(program: Program, found: Completion, iterations: int = 0) -> MarginFactorization:
+    """What was found, by any way."""
+    signs = _signs_of(program)
+    return MarginFactorization(
+        U=found.U,
+        V=found.V,
+        value=found.value,
+        bound=found.bound,
+        signs=signs,
+        multipliers=signs.values * found.weights,
+        c=program.c,
+        norm=program.factors.name,
+        scales=found.scales,
+        iterations=iterations,
+        history=found.history,
+        ridge=program.ridge,
+        offsets=found.offsets,
+    )
 
 
 def _split(
-    zero: MarginFactorization,
-    tol: float,
-    max_iter: int,
-    deadline: Deadline,
-    report: Progress | None,
-) -> MarginFactorization:
-    """The splitting method until value and bound agree."""
-    best = zero
-    history: list[dict[str, Any]] = []
-    way = TraceSplitting if zero.norm == "trace" else MaxSplitting
-    for step in steps(way(zero.signs, zero.c, zero.ridge), max_iter):
-        best = _better(best, step)
-        history.append(
-            {
-                "iteration": step.count,
-                "value": best.value,
-                "bound": best.bound,
-                "gap": best.gap,
-                "seconds": deadline.spent,
-            }
-        )
+    program: Program, tol: float, max_iter: int, deadline: Deadline, report: Progress | None
+) -> tuple[Completion, int]:
+    """The splitting method until value and bound agree, and the steps that it took."""
+    best, history = program.valued(program.start()), []
+    way = TraceSplitting if program.factors.name == "trace" else MaxSplitting
+    for count, step in steps(way(_signs_of(program), program.c, program.ridge), max_iter):
+        best = best.better(_scaled(program, step), program.weighed(step.weights, step.scales))
+        history.append(best.record(deadline, iteration=count))
         if report is not None:
             report(history[-1])
         if best.gap <= tol or deadline.is_over():
             break
-    return replace(best, iterations=step.count, history=tuple(history))
+    return replace(best, history=tuple(history)), count
 
 
-def _on_factors(
-    zero: MarginFactorization, tol: float, max_iter: int, deadline: Deadline
-) -> MarginFactorization:
-    """Descent on factors, with the bound that its multipliers prove."""
-    signs, c = zero.signs, zero.c
-    program = Program(signs, SignHinge(signs.values), zero.norm, c, zero.ridge, 0)
-    found = complete(program, tol=tol, max_iter=min(max_iter, _ROUNDS), deadline=deadline)
-    weights = np.clip(found.weights * signs.values, 0.0, c)
-    offsets = np.concatenate([found.rows, found.columns])
-    ended = _proved(
-        _scaled(replace(zero, U=found.U, V=found.V, offsets=offsets)), weights, found.scales
-    )
-    return replace(ended, iterations=len(found.history), history=found.history)
-
-
-def _zero(signs: Signs, c: float, norm: str, ridge: float = np.inf) -> MarginFactorization:
-    """The matrix of zeros, with no more than the bound that needs no proof."""
-    p, q = signs.shape
-    nothing = np.zeros(len(signs.values))
-    U, V = np.zeros((p, 0)), np.zeros((q, 0))
-    return MarginFactorization(U, V, _loss(c, nothing), 0.0, signs, nothing, c, norm, ridge=ridge)
-
-
-def _better(best: MarginFactorization, step: Step) -> MarginFactorization:
-    """The better value and the better bound of two."""
-    new = _scaled(replace(best, U=step.U, V=step.V, offsets=step.offsets))
-    if new.value < best.value:
-        best = replace(best, U=new.U, V=new.V, offsets=new.offsets, value=new.value)
-    proved = _proved(best, step.multipliers, step.scales)
-    return proved if proved.bound > best.bound else best
-
-
-def _proved(
-    found: MarginFactorization, weights: Array, scales: tuple[Array, Array] | None
-) -> MarginFactorization:
-    """With the bound that weights prove."""
-    bound = margin_bound(
-        found.signs, weights, c=found.c, norm=found.norm, scales=scales, ridge=found.ridge
-    )
-    return replace(found, bound=bound, multipliers=weights, scales=scales)
-
-
-def _scaled(found: MarginFactorization) -> MarginFactorization:
+def _scaled(program: Program, at: Completion) -> Completion:
     """Factors of the best multiple of their product, and its value."""
-    margins = margins_of(found.signs, found.U, found.V)
-    size = factor_norm(found.U, found.V, found.norm)
-    offsets = Offsets(found.signs, found.ridge)
-    met = found.signs.values * offsets.added(found.offsets)
-    scale = _best_scale(margins, 1.0 - met, size, found.c)
+    signs, offsets = program.entries.values, at.offsets
+    met = signs * program.offsets.added(offsets)
+    margins = signs * at.scores(program.i, program.a) - met
+    size = factor_norm(at.U, at.V, program.factors.name)
+    scale = _best_scale(margins, 1.0 - met, size, program.c)
+    paid = program.paid(signs * (scale * margins + met), at.shared, offsets)
     root = np.sqrt(scale)
-    value = float(scale * size) + _loss(found.c, scale * margins + met)
-    if offsets.exist:
-        value += found.c * offsets.price(found.offsets)
-    return replace(found, U=root * found.U, V=root * found.V, value=value)
+    return replace(at, U=root * at.U, V=root * at.V, value=float(scale * size) + paid)
 
 
 def _best_scale(margins: Array, missed: Array, size: float, c: float) -> float:
@@ -339,33 +308,21 @@ def _best_scale(margins: Array, missed: Array, size: float, c: float) -> float:
     return 0.0 if first == 0 else float(kinks[order[first - 1]])
 
 
-def _loss(c: float, margins: Array) -> float:
-    slack = np.maximum(0.0, 1.0 - margins)
-    if np.isfinite(c):
-        return c * float(np.sum(slack))
-    return float("inf") if np.any(slack > 0.0) else 0.0
-
-
 def _by_solver(
-    zero: MarginFactorization,
+    program: Program,
     solver: str | Solver,
     tol: float,
     time_limit: float | None,
     progress: Progress | bool | None,
-) -> MarginFactorization:
-    """A semidefinite solver's matrix, and the better of two bounds from its multipliers."""
-    signs = zero.signs
-    model = recipe(signs, c=zero.c, norm=zero.norm, ridge=zero.ridge)
+) -> tuple[Completion, int]:
+    """A semidefinite solver's matrix, with the bound of its multipliers, and its iterations."""
+    signs, norm = _signs_of(program), program.factors.name
+    model = recipe(signs, c=program.c, norm=norm, ridge=program.ridge)
     solution = solve(model, solver, tol=tol, time_limit=time_limit, progress=progress)
     if not solution.values:
         solution.raise_for_status()
-    factor, p = Factor.of(solution.values["Z"]).factor, signs.shape[0]
+    U, V, offsets, scales = read_completed(solution, signs.shape)
+    rows, columns = program.offsets.sides(offsets)
     weights = solution.duals.get("margins", np.zeros(len(signs.values)))
-    sides = solution.duals.get("max_norm.diagonal")
-    scales = None if sides is None else (sides[:p], sides[p:])
-    ended = replace(zero, U=factor[:p], V=factor[p:])
-    if np.isfinite(zero.ridge):
-        offsets = np.concatenate([solution.values[name] for name in "bd"])
-        ended = replace(ended, offsets=offsets)
-    proved = _proved(_scaled(ended), weights, scales)
-    return replace(proved, iterations=solution.claimed.iterations or 0)
+    found = _scaled(program, replace(program.start(), U=U, V=V, rows=rows, columns=columns))
+    return found.proved(program.weighed(weights, scales)), solution.claimed.iterations or 0

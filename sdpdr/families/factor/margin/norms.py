@@ -2,6 +2,11 @@ r"""The trace norm and the max-norm as functions of factors.
 
 The trace norm of M is the least :math:`\tfrac12 (|U|^2 + |V|^2)` over :math:`M = U V^T`, the
 max-norm the least square of a longest row.
+
+
+The dual norm of P is the spectral norm for the trace norm; for the max-norm it is at most
+:math:`|\operatorname{diag}(a)^{-1/2} P \operatorname{diag}(b)^{-1/2}|_2` for any positive a and b
+that add up to one each.
 """
 
 from __future__ import annotations
@@ -9,14 +14,26 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
+from sdpdr.linalg.verified import is_verified_positive
+
+NORMS = ("trace", "max")
 
 # Turns in which rows are aligned with slopes.
 _ALIGNING = 100
 # Singular values relative to the largest that count as zero.
 _ZERO = 1e-9
+_EPS = float(np.finfo(float).eps)
+# How much all scales are drawn towards their mean: a small scale makes its row weigh much, and
+# is known to the accuracy of the others only.
+_EVENED = (1e-9, 1e-7, 1e-5)
+# Relative margins that a verified norm tries.
+_MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 
 
 class TraceFactors:
@@ -122,3 +139,80 @@ def principal(U: Array, V: Array, norm: str) -> tuple[Array, Array, float]:
 def evened(scale: Array) -> Array:
     """Positive scales that add up to about one."""
     return np.asarray(np.maximum(scale, 0.01 * np.mean(scale)) / np.sum(scale))
+
+
+def factor_norm(U: Array, V: Array, norm: str) -> float:
+    """The norm that factors prove for their product: an upper bound on that of the matrix."""
+    if norm == "trace":
+        return float(np.linalg.norm(U) * np.linalg.norm(V))
+    longest = [float(np.max(np.sum(np.square(F), axis=1), initial=0.0)) for F in (U, V)]
+    return float(np.sqrt(longest[0] * longest[1]))
+
+
+def dual_norm(
+    P: sp.csr_array,
+    norm: str,
+    scales: tuple[ArrayLike, ArrayLike] | None = None,
+    *,
+    rigorous: bool = False,
+) -> float:
+    """An upper bound on the dual of a norm: the spectral norm of P, or of P scaled.
+
+    Parameters
+    ----------
+    P : sparse array of shape (p, q)
+    norm : {"trace", "max"}
+    scales : pair of arrays, optional
+        Of rows and columns, for the max-norm.
+    rigorous : bool, default False
+
+    Raises
+    ------
+    UnknownNameError
+        For another norm.
+
+    Examples
+    --------
+    >>> P = sp.csr_array([[1.0, 1.0], [1.0, -1.0]])
+    >>> round(dual_norm(P, "trace"), 6), round(dual_norm(P, "max"), 6)
+    (1.414214, 2.828427)
+    """
+    validate.choice("norm", norm, NORMS)
+    p, q = P.shape
+    tried = [(np.ones(p), np.ones(q))]
+    if norm == "max":
+        given = (abs(P).sum(axis=1), abs(P).sum(axis=0)) if scales is None else scales
+        sides = [np.asarray(scale, dtype=float) for scale in given]
+        tried = [(_unit_sum(sides[0], even), _unit_sum(sides[1], even)) for even in _EVENED]
+    sizes = [_scaled_norm(P, a, b) for a, b in tried]
+    best = int(np.argmin(sizes))
+    size = sizes[best] * (1.0 + 8.0 * (p + q) * _EPS)
+    return _verified(sp.csr_array(P), *tried[best], size) if rigorous else size
+
+
+def _scaled_norm(P: sp.csr_array, a: Array, b: Array) -> float:
+    """The largest singular value, from the smaller of the two matrices of inner products."""
+    dense = (sp.diags_array(a**-0.5) @ P @ sp.diags_array(b**-0.5)).toarray()
+    p, q = dense.shape
+    gram = dense @ dense.T if p < q else dense.T @ dense
+    last = min(p, q) - 1
+    return float(np.sqrt(max(0.0, sl.eigvalsh(gram, subset_by_index=(last, last))[0])))
+
+
+def _unit_sum(scale: Array, even: float) -> Array:
+    """Positive scales that add up to one, or slightly less, so that rounding makes it no more."""
+    scale = np.maximum(scale, 0.0)
+    scale = scale + even * max(float(np.mean(scale)), 1e-300)
+    return np.asarray(scale / (np.sum(scale) * (1.0 + 2.0 * scale.size * _EPS)))
+
+
+def _verified(P: sp.csr_array, a: Array, b: Array, size: float) -> float:
+    """The least of a few numbers t with [[t diag(a), P], [P^T, t diag(b)]] verified positive."""
+    diagonal = sp.diags_array(np.concatenate([a, b]))
+    offset = sp.block_array([[None, P], [P.T, None]], format="csr")
+    for margin in _MARGINS:
+        t = size * (1.0 + margin)
+        radius = _EPS * t * abs(diagonal)
+        if is_verified_positive(sp.csr_array(t * diagonal + offset), sp.csr_array(radius)):
+            return t
+    return float("inf")

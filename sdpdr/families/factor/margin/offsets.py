@@ -14,7 +14,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.families.factor.margin.entries import Entries
+from sdpdr.families.factor.margin.entries import Observed
 
 # Of Newton, begun where the last step ended: one to three were enough for 95 % of proximal steps on
 # blocks, rank two and six signs in a row, while first ones took up to 50. Halves of a step tried.
@@ -34,7 +34,7 @@ class Offsets:
 
     Parameters
     ----------
-    entries : Entries
+    entries : Observed
     ridge : float
         :math:`\kappa`; infinite for none.
 
@@ -44,7 +44,7 @@ class Offsets:
         Entries of each row and column.
     """
 
-    def __init__(self, entries: Entries, ridge: float) -> None:
+    def __init__(self, entries: Observed, ridge: float) -> None:
         self.entries, self.ridge = entries, ridge
         self._i, self._a = entries.places.T
         self.counts = self.pulled(np.ones(self._i.size))

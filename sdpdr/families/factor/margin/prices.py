@@ -23,9 +23,9 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.families.factor.margin.descent import complete, least_price
-from sdpdr.families.factor.margin.entries import Entries
+from sdpdr.families.factor.margin.entries import Observed
 from sdpdr.families.factor.margin.factors import Completion, Program
-from sdpdr.families.factor.margin.losses import Squared
+from sdpdr.families.factor.margin.losses import SquaredLoss
 
 # What an offset costs, in ratings and in signs. Of the 17 families of ``benchmarks/sign_prices.py``
 # 15 tells signs better than 5 on ten, by up to 1.3 points, and worse on five: 0.5 where offsets are
@@ -105,19 +105,6 @@ class Path:
         if not np.isfinite(least):
             return ANY_PRICE, np.zeros(0), np.zeros(0)
         return least * self.best, least * self.times, self.errors
-
-
-def chosen_path(entries: Entries, ridge: float, deadline: Deadline, random_state: Any) -> Path:
-    """Prices tried on ratings held back, in half of the time that there is.
-
-    Parameters
-    ----------
-    entries : Entries
-    ridge : float
-    deadline : Deadline
-    random_state : int or RandomState
-    """
-    return tried_prices(entries, ridge, choosing_of(deadline), validate.seed(random_state))
 
 
 def choosing_of(deadline: Deadline) -> Deadline:
@@ -208,12 +195,12 @@ def ascending(errors: list[float]) -> Iterator[float]:
         yield multiple
 
 
-def held_back(entries: Entries, parts: int, seed: int) -> Iterator[tuple[Entries, Entries]]:
+def held_back(entries: Observed, parts: int, seed: int) -> Iterator[tuple[Observed, Observed]]:
     """What is seen and what is held back, each entry in one of so many parts at random.
 
     Parameters
     ----------
-    entries : Entries
+    entries : Observed
     parts : int
     seed : int
     """
@@ -221,16 +208,16 @@ def held_back(entries: Entries, parts: int, seed: int) -> Iterator[tuple[Entries
         yield entries.only(seen), entries.only(held)
 
 
-def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) -> Path:
-    """The warm path, on as many splits as it takes to hold enough ratings back.
+def chosen_path(entries: Observed, ridge: float, deadline: Deadline, random_state: Any) -> Path:
+    """The warm path in half of the time, on as many splits as hold enough ratings back.
 
     Parameters
     ----------
-    entries : Entries
+    entries : Observed
     ridge : float
         Of offsets.
     deadline : Deadline
-    seed : int
+    random_state : int or RandomState
         Of the split, and of directions in which columns are added.
 
     Returns
@@ -238,11 +225,12 @@ def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) 
     Path
         Empty where what is left of a split are equal ratings, or there was no time.
     """
-    parts: list[_Part] = []
+    seed, deadline = validate.seed(random_state), choosing_of(deadline)
+    parts: list[_HeldPart] = []
     held = 0
     for seen, left_out in held_back(entries, min(_PARTS, entries.values.size), seed):
         if np.ptp(seen.values) > 0.0:
-            parts.append(_Part(seen, left_out, ridge, seed))
+            parts.append(_HeldPart(seen, left_out, ridge, seed))
             held += left_out.values.size
         if held >= _ENOUGH:
             break
@@ -253,13 +241,13 @@ def tried_prices(entries: Entries, ridge: float, deadline: Deadline, seed: int) 
     return ascended(error_at, deadline) if parts else Path()
 
 
-class _Part:
+class _HeldPart:
     """Ratings held back, and the last completion of those seen."""
 
-    def __init__(self, seen: Entries, held: Entries, ridge: float, seed: int) -> None:
+    def __init__(self, seen: Observed, held: Observed, ridge: float, seed: int) -> None:
         self.held = held
         self._last: Completion | None = None
-        self._program = Program(seen, Squared(seen.values), "trace", 1.0, ridge, seed)
+        self._program = Program(seen, SquaredLoss(seen.values), "trace", 1.0, ridge, seed)
         self._least = least_price(self._program)
 
     def squares(self, multiple: float, deadline: Deadline) -> float:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.deadline import Deadline, limit_of
+from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import (
     UncertifiedWarning,
     UnobservedWarning,
@@ -21,19 +21,17 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Transformer, as_precise
 from sdpdr.families.factor.margin.completing import Completing
 from sdpdr.families.factor.margin.conic import complete_by_cones, is_small, what_helps
-from sdpdr.families.factor.margin.descent import complete, folded, least_price
+from sdpdr.families.factor.margin.descent import complete, least_price
 from sdpdr.families.factor.margin.entries import (
-    Entries,
-    note_entries,
+    Observed,
     pairs_of,
     read_entries,
     varying,
     with_ratings,
 )
 from sdpdr.families.factor.margin.factors import Completion, Program
-from sdpdr.families.factor.margin.losses import Hinge, Loss, Squared
-from sdpdr.families.factor.margin.newcomers import read_newcomers
-from sdpdr.families.factor.margin.prices import PATIENCE, RIDGE, chosen_path, why_zero
+from sdpdr.families.factor.margin.losses import Hinge, Loss, SquaredLoss
+from sdpdr.families.factor.margin.prices import RIDGE, chosen_path, why_zero
 
 LOSSES = ("squared", "hinge")
 
@@ -177,14 +175,11 @@ class RatingMMMF(Completing, Transformer):
             A pair is rated twice, or all ratings are equal.
         """
         self.require_parameters()
-        deadline = Deadline(limit_of(self.time_limit, PATIENCE))
+        deadline = Deadline(self.seconds)
         X = with_ratings(X, y)
         entries = varying(read_entries(X))
         self.levels_ = np.unique(entries.values)
-        told = "and are predicted from what is known of the other side"
-        self._note_unobserved(entries, "rating", told)
-        self._read, self.mean_ = entries, float(np.mean(entries.values))
-        self.users_, self.items_ = entries.users, entries.items
+        self.mean_ = float(np.mean(entries.values))
         self.c_, self.prices_, self.errors_ = self._price(entries, deadline)
         program = self._program(entries, self.c_, entries)
         found = program.start()
@@ -201,9 +196,9 @@ class RatingMMMF(Completing, Transformer):
         self.completion_, self._loss = found, program.loss
         self.U_, self.V_, self.thresholds_ = found.U, found.V, found.shared
         self.user_offsets_, self.item_offsets_ = found.rows, found.columns
-        self.value_, self.bound_, self.gap_ = found.value, found.bound, found.gap
         self.n_iter_ = len(found.history)
-        note_entries(self, X, entries)
+        told = "and are predicted from what is known of the other side"
+        self._noted(X, entries, found, "rating", told)
         self._note_quality(program)
         return self
 
@@ -235,7 +230,7 @@ class RatingMMMF(Completing, Transformer):
         if self.c is not None:
             validate.positive_number("c", self.c)
 
-    def _price(self, entries: Entries, deadline: Deadline) -> tuple[float, Array, Array]:
+    def _price(self, entries: Observed, deadline: Deadline) -> tuple[float, Array, Array]:
         """The price that was given or is chosen, those tried, and their errors."""
         if self.c is not None:
             return self.c, np.zeros(0), np.zeros(0)
@@ -243,7 +238,7 @@ class RatingMMMF(Completing, Transformer):
         return chosen_path(entries, self.ridge, deadline, self.random_state).priced(least)
 
     @staticmethod
-    def entries(X: Any) -> Entries:
+    def entries(X: Any) -> Observed:
         """What `fit` reads from X; it takes this as well."""
         return read_entries(X)
 
@@ -251,8 +246,7 @@ class RatingMMMF(Completing, Transformer):
         """Scores :math:`M_{ia} + b_i + d_a`; arguments as for `predict`."""
         check_is_fitted(self, "completion_")
         if users is None:
-            M = self.U_ @ self.V_.T
-            return np.asarray(M + self.user_offsets_[:, None] + self.item_offsets_)
+            return self.completion_.matrix
         i, a = self._places(users, items)
         found = self.completion_
         U, V = (np.vstack([F, np.zeros(F.shape[1])]) for F in (found.U, found.V))
@@ -279,7 +273,8 @@ class RatingMMMF(Completing, Transformer):
         -------
         array of shape (m,) or (p, q)
         """
-        return self._loss_of().ratings(self.decision_function(users, items), self.thresholds_)
+        scores = self.decision_function(users, items)
+        return self._loss.ratings(scores, self.thresholds_)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the root of the mean squared error of predictions, over ratings held back.
@@ -333,17 +328,16 @@ class RatingMMMF(Completing, Transformer):
         -------
         array of shape (n, q)
         """
-        new = self._folded(X)
-        scores = new.U @ new.V.T + new.rows[:, None] + new.columns
-        return self._loss_of().ratings(scores, self.thresholds_)
+        return self._loss.ratings(self._folded(X).matrix, self.thresholds_)
 
-    def _folded(self, X: Any) -> Completion:
-        check_is_fitted(self, "completion_")
-        new = read_newcomers(self, X)
-        return folded(self._program(new, self.c_, self._read), self.completion_)
+    def _program_of(self, entries: Observed) -> Program:
+        return self._program(entries, self.c_, self._read)
 
-    def _program(self, entries: Entries, c: float, fitted: Entries) -> Program:
-        loss: Loss = Squared(entries.values, fitted.values)
+    def _completion(self) -> Completion:
+        return self.completion_
+
+    def _program(self, entries: Observed, c: float, fitted: Observed) -> Program:
+        loss: Loss = SquaredLoss(entries.values, fitted.values)
         if self.loss == "hinge":
             loss = Hinge.of(entries.values, np.unique(fitted.values))
         return Program(entries, loss, self.norm, c, self.ridge, self.random_state)
@@ -355,10 +349,6 @@ class RatingMMMF(Completing, Transformer):
             return None
         sizes = (len(last.U), len(last.V), last.shared.size)
         return last if sizes == (*program.entries.shape, program.loss.n_shared) else None
-
-    def _loss_of(self) -> Loss:
-        check_is_fitted(self, "completion_")
-        return self._loss
 
     def _places(self, users: Any, items: ArrayLike | None) -> tuple[Index, Index]:
         """Numbers of users and items, those unknown in one place behind the last."""

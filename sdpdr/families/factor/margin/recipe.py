@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Index, own_rows
+from sdpdr.base.arrays import Array, own_rows
 from sdpdr.base.errors import DataError, DataTypeError
-from sdpdr.families.factor.margin.entries import Entries, read_entries
+from sdpdr.families.factor.margin.entries import Observed, read_entries
+from sdpdr.families.factor.margin.norms import NORMS
 from sdpdr.families.factor.margin.triples import (
     has_named_rows,
     named_columns,
@@ -32,9 +33,11 @@ from sdpdr.model.blocks import (
     TraceNorm,
 )
 from sdpdr.model.language import pos, scalar, square
+from sdpdr.program import Solution
+from sdpdr.program.point import Factor
 
 
-class Signs(Entries):
+class Signs(Observed):
     """Entries of which all are 1 or -1."""
 
     def matrix(self, weights: ArrayLike = 1.0) -> sp.csr_array:
@@ -68,7 +71,7 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     >>> signs.empty_rows.size, signs.empty_columns.size
     (0, 0)
     """
-    given = X if isinstance(X, Entries) else _signs_read(X, name)
+    given = X if isinstance(X, Observed) else _signs_read(X, name)
     wrong = np.flatnonzero(np.abs(given.values) != 1.0)
     if wrong.size:
         (i, a), value = given.places[wrong[0]], given.values[wrong[0]]
@@ -85,7 +88,7 @@ def observed_signs(X: Any, name: str = "X") -> Signs:
     return Signs(**{each.name: getattr(given, each.name) for each in fields(given)})
 
 
-def _signs_read(X: Any, name: str) -> Entries:
+def _signs_read(X: Any, name: str) -> Observed:
     # A matrix of signs may look like triples of users 0 and 1; no others may.
     triples = triples_of(X)
     users_and_items = () if triples is None else triples.iloc[:, :2]
@@ -103,10 +106,9 @@ def _signs_read(X: Any, name: str) -> Entries:
     places = np.column_stack([entries.row[seen], entries.col[seen]]).astype(np.int64)
     shape = int(checked.shape[0]), int(checked.shape[1])
     names = (X.index.to_numpy(), X.columns.to_numpy()) if has_named_rows(X) else ()
-    return Entries(shape, places, entries.data[seen], *names)
+    return Observed(shape, places, entries.data[seen], *names)
 
 
-NORMS = ("trace", "max")
 # Squares of c times ridge are still numbers.
 _LEAST, _MOST = 1e-50, 1e50
 
@@ -198,33 +200,61 @@ def mmmf(
     subject to  (priced)        margins, 3 rows
     """
     signs = asked_signs(X, c, norm, ridge)
-    lift = ProductLift(signs.shape)
-    scores: Any = lift.entries(signs.places)
-    blocks: list[Block] = [lift]
-    if np.isfinite(ridge):
-        offsets, costs = priced_offsets(signs.places, signs.shape, c * ridge)
-        hinge = pos(1.0 - signs.values * (scores + offsets)) * c
-        blocks += [*costs, hinge.named("margins")]
-    else:
-        margins = Margins(scores, signs.values)
-        blocks.append(soften(margins, c) if np.isfinite(c) else margins)
-    if norm == "trace":
-        blocks.append(TraceNorm("Z", signs.shape))
-    else:
+    blocks = completed(signs, signs.values[:, None], c, norm, ridge)
+    if norm == "max":
         # The signs filled up with zeros have at most the root of the smaller side. Twice that
         # cuts nothing off, and lets multipliers of any quality prove a bound.
         order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
-        blocks += [MaxNorm("Z", signs.shape), TraceAtMost(order, order * most, gram="Z")]
+        blocks.append(TraceAtMost(order, order * most, gram="Z"))
     return Model(tuple(blocks), name="mmmf", maximize=False)
 
 
-def priced_offsets(
-    places: Index, shape: tuple[int, int], price: float
-) -> tuple[Any, tuple[Block, Block]]:
-    """Offsets b and d at places as an expression, and half their squares at a price."""
-    (i, a), (p, q) = places.T, shape
-    b, d = scalar("b", p), scalar("d", q)
-    return b[i] + d[a], (square(b) * (0.5 * price), square(d) * (0.5 * price))
+def completed(
+    entries: Observed, sides: Array, c: float, norm: str, ridge: float, n_thresholds: int = 0
+) -> list[Block]:
+    """A matrix of least norm whose scores are on their sides of thresholds, with margins.
+
+    Parameters
+    ----------
+    entries : Observed
+        Only their places count.
+    sides : array of shape (m, n)
+        1 where a score is to be above a threshold, -1 where below.
+    c, norm, ridge
+        As of `mmmf`.
+    n_thresholds : int, default 0
+        How many are free; otherwise there is one, at zero.
+    """
+    lift = ProductLift(entries.shape)
+    each, level = np.indices(sides.shape).reshape(2, -1)
+    places = entries.places[each]
+    scores: Any = lift.entries(places)
+    blocks: list[Block] = [lift]
+    if np.isfinite(ridge):
+        b, d = (scalar(name, n) for name, n in zip("bd", entries.shape, strict=True))
+        scores = scores + b[places[:, 0]] + d[places[:, 1]]
+        blocks += [square(offsets) * (0.5 * c * ridge) for offsets in (b, d)]
+    if n_thresholds:
+        scores = scores - scalar("theta", n_thresholds)[level]
+    if np.isfinite(ridge) or n_thresholds:
+        blocks.append((pos(1.0 - sides.ravel() * scores) * c).named("margins"))
+    else:
+        margins = Margins(scores, sides.ravel())
+        blocks.append(soften(margins, c) if np.isfinite(c) else margins)
+    size = TraceNorm if norm == "trace" else MaxNorm
+    return [*blocks, size("Z", entries.shape)]
+
+
+def read_completed(
+    solution: Solution, shape: tuple[int, int]
+) -> tuple[Array, Array, Array, tuple[Array, Array] | None]:
+    """Factors and offsets of an answer to `completed`, and the scales of its multipliers."""
+    p, q = shape
+    factor, values = Factor.of(solution.values["Z"]).factor, solution.values
+    offsets = [np.asarray(values.get(name, np.zeros(n))) for name, n in (("b", p), ("d", q))]
+    sides = solution.duals.get("max_norm.diagonal")
+    scales = None if sides is None else (sides[:p], sides[p:])
+    return factor[:p], factor[p:], np.concatenate(offsets), scales
 
 
 def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:

@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg as sl
 
 from sdpdr.base.arrays import Array
+from sdpdr.families.factor.margin.factors import Completion
 from sdpdr.families.factor.margin.offsets import Offsets
 from sdpdr.families.factor.margin.recipe import Signs
 
@@ -35,18 +35,6 @@ LOOK = 10
 _RELAXED = 1.6
 # Residuals this far apart change the step length, by this much, and ever more rarely.
 _APART, _CHANGE, _PATIENCE = 1.5, 2.0, 1.1
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """Factors, multipliers, offsets, and scales of rows and columns where the norm has them."""
-
-    count: int
-    U: Array
-    V: Array
-    multipliers: Array
-    offsets: Array
-    scales: tuple[Array, Array] | None
 
 
 class Splitting(ABC):
@@ -77,6 +65,11 @@ class Splitting(ABC):
         self.signs, self.c = signs, c
         self._offsets = Offsets(signs, ridge)
         self.offsets = np.zeros(sum(signs.shape))
+
+    @property
+    def sides(self) -> tuple[Array, Array]:
+        """Offsets of the last step, of rows and of columns."""
+        return self._offsets.sides(self.offsets)
 
     @abstractmethod
     def norm_step(self, target: Array, rho: float) -> tuple[Array, Array, Array]:
@@ -168,8 +161,11 @@ def _water_level(values: Array, volume: float) -> float:
     return float(np.max(levels))
 
 
-def steps(splitting: Splitting, max_iter: int) -> Iterator[Step]:
-    """Every tenth step of the iteration, and the last."""
+def steps(splitting: Splitting, max_iter: int) -> Iterator[tuple[int, Completion]]:
+    """Every tenth step of the iteration, and the last, with their numbers.
+
+    Their weights are the multipliers of the margins.
+    """
     Z = np.zeros(splitting.shape)
     W = np.zeros(splitting.shape)
     rho = splitting.first_rho
@@ -182,7 +178,8 @@ def steps(splitting: Splitting, max_iter: int) -> Iterator[Step]:
         Z, q, scales = splitting.loss_step(relaxed + W, rho)
         W = W + relaxed - Z
         if k % LOOK == 0 or k == max_iter:
-            yield Step(k, U, V, q, splitting.offsets, scales)
+            rows, columns = splitting.sides
+            yield k, Completion(U, V, rows, columns, np.zeros(0), weights=q, scales=scales)
         if k >= change_at:
             ratio = _imbalance(X, Z, before, W)
             if ratio > _APART or ratio < 1.0 / _APART:

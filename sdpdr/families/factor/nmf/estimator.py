@@ -18,13 +18,12 @@ from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
 from sdpdr.families.factor.nmf.sparse import SparseMatrix, coordinates
-from sdpdr.families.factor.nmf.starts import POLISH, Search
+from sdpdr.families.factor.nmf.starts import POLISH, Starts
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
     number_of_components,
     partial_matrix,
 )
-from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -152,10 +151,10 @@ class NMF(FactorTransformer):
             self.components_, self.n_iter_ = found.factors()[1], len(found.history)
         else:
             self.factorization_ = None
-            search = Search(known, k, self.starts, self.tol, self.max_iter, seed)
+            search = Starts(known, k, self.starts, self.tol, self.max_iter, seed)
             polish = self.solver == "polish"
             self.components_, self.n_iter_ = search.polished() if polish else search.descended()
-        W = self._coordinates(known)
+        W = coordinates(known.with_gaps(), self.components_)
         self._grade(known, k, W)
         return as_precise(W, X)
 
@@ -172,10 +171,7 @@ class NMF(FactorTransformer):
         array of shape (n, k)
         """
         check_is_fitted(self)
-        given = self._checked(X, reset=False)
-        if sp.issparse(given):
-            return as_precise(coordinates(given, self.components_), X)
-        return as_precise(_coordinates(given, ~np.isnan(given), self.components_), X)
+        return as_precise(coordinates(self._checked(X, reset=False), self.components_), X)
 
     def _checked(self, X: Any, **options: Any) -> Matrix:
         finite = True if self.solver == "scikit-learn" or sp.issparse(X) else "allow-nan"
@@ -193,11 +189,6 @@ class NMF(FactorTransformer):
         known = SparseMatrix(given)
         # So small that factors are polished, which takes a dense matrix.
         return partial_matrix(given.toarray()) if sum(given.shape) * k <= POLISH else known
-
-    def _coordinates(self, known: PartialMatrix | SparseMatrix) -> Array:
-        if isinstance(known, SparseMatrix):
-            return coordinates(known.values, self.components_)
-        return _coordinates(known.values, known.mask > 0.0, self.components_)
 
     def _grade(self, known: PartialMatrix | SparseMatrix, k: int, W: Array) -> None:
         self.n_components_ = k
@@ -230,10 +221,3 @@ class NMF(FactorTransformer):
         tags.input_tags.allow_nan = self.solver != "scikit-learn"
         tags.input_tags.sparse = self.solver in ("auto", "scikit-learn")
         return tags
-
-
-def _coordinates(X: Array, mask: Any, components: Array) -> Array:
-    """Rows by non-negative least squares over what is known of them."""
-    solved = nonnegative_least_squares
-    rows = [solved(components[:, here].T, row[here])[0] for row, here in zip(X, mask, strict=True)]
-    return np.asarray(rows)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn import decomposition
-from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -24,7 +21,7 @@ from sdpdr.families.factor.nonnegative.inputs import (
     nonnegative_matrix,
     number_of_components,
 )
-from sdpdr.families.factor.nonnegative.projection import alternate
+from sdpdr.families.factor.nonnegative.projection import alternate, coordinate_descent
 from sdpdr.families.factor.nonnegative.truncation import clipped_svd, closed_form, singular_tail
 from sdpdr.program import Solution, as_dense
 from sdpdr.solvers.base import Solver, unless_configured
@@ -184,7 +181,7 @@ def nmf_bound(
         raise DataError("give k, the number of components, or a factorization W, H.")
     k = number_of_components(k, V.shape, "k")
     state = _Bounding(V, k, given, seed)
-    core = _Core(V, k)
+    core = state.core
     state.add("eckart_young", singular_tail(V, k), "the singular values beyond the first k")
     if method == "overlap" or (method == "auto" and state.wants_program(tol)):
         lower, words, Z = _overlap(core.V, core.k, solver, time_limit)
@@ -192,7 +189,7 @@ def nmf_bound(
         if not lower:
             state.left_out += f"; {words}"
         if Z is not None and not given:
-            state.offer(*core.lifted(*_quick(core.V, core.k, Z)))
+            state.offer(*_quick(core.V, core.k, Z))
     if method == "cones" or (method == "auto" and state.wants_search(tol)):
         found = cone_search(
             core.V,
@@ -205,7 +202,7 @@ def nmf_bound(
         )
         state.add("cones", found.lower, f"{found.argument}, which ended {found.status.name}")
         if not given:
-            state.offer(*core.lifted(found.W, found.H))
+            state.offer(found.W, found.H)
     return state.result()
 
 
@@ -236,18 +233,18 @@ class _Bounding:
         self.words: dict[str, str] = {}
         self.left_out = ""
         self.upper = np.inf
-        core = _Core(V, k)
-        self.size = sum(core.V.shape)
-        self.side = min(core.V.shape)
-        known = given or closed_form(V, k)
-        self.offer(*(known or core.lifted(*_quick(core.V, core.k))))
-        if not known:
-            for W, H in _iterated(core.V, core.k, seed):
-                self.offer(*core.lifted(W, H))
-            if core.k == self.side:
-                self.offer(*core.lifted(*_itself(core.V)))
+        self.core = _Core(V, k)
+        if known := given or closed_form(V, k):
+            self._keep(*known)
+            return
+        for factors in _found(self.core, seed):
+            self.offer(*factors)
 
     def offer(self, W: Array, H: Array) -> None:
+        """Factors of the core, which are kept if they are the best so far."""
+        self._keep(*self.core.lifted(W, H))
+
+    def _keep(self, W: Array, H: Array) -> None:
         error = float(np.linalg.norm(self.V - W @ H))
         if error < self.upper:
             self.W, self.H, self.upper = W, H, error
@@ -260,7 +257,7 @@ class _Bounding:
         return self.upper - max(self.parts.values()) > tol * self.norm
 
     def wants_program(self, tol: float) -> bool:
-        n = self.size
+        n = sum(self.core.V.shape)
         if self._apart(tol) and n > PROGRAM_LIMIT:
             self.left_out = (
                 f"; the program was left out, since {n} rows and columns are more than "
@@ -270,7 +267,7 @@ class _Bounding:
         return self._apart(tol) and n <= PROGRAM_LIMIT and self.k > 1
 
     def wants_search(self, tol: float) -> bool:
-        side = self.side
+        side = min(self.core.V.shape)
         small = side <= SEARCH_SIDE and self.k <= SEARCH_COMPONENTS
         return self._apart(tol) and small and self.k * (side - 1) <= SEARCH_COORDINATES
 
@@ -290,27 +287,16 @@ def _quick(V: Array, k: int, near: Array | None = None) -> tuple[Array, Array]:
     return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
 
 
-def _itself(V: Array) -> tuple[Array, Array]:
-    """V = I V or V I: as many components as rows or columns leave no error."""
-    n, m = V.shape
-    return (np.eye(n), V) if n <= m else (V, np.eye(m))
-
-
-def _iterated(V: Array, k: int, seed: int) -> Iterator[tuple[Array, Array]]:
-    """scikit-learn's factors, from the singular value decomposition and from random ones."""
-    random = _STARTS if V.size <= _SMALL else 0
-    for start in range(1 + random):
-        nmf = decomposition.NMF(
-            k,
-            init="random" if start else "nndsvda",
-            max_iter=_DESCENTS,
-            tol=1e-6,
-            random_state=seed + start,
-        )
-        with warnings.catch_warnings():
-            # Any factors bound the least error from above.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            yield nmf.fit_transform(V), nmf.components_
+def _found(core: _Core, seed: int) -> Iterator[tuple[Array, Array]]:
+    """Factors of the core: quick ones, scikit-learn's, and the matrix itself where k is enough."""
+    V, k = core.V, core.k
+    yield _quick(V, k)
+    for start in range(1 + (_STARTS if V.size <= _SMALL else 0)):
+        init, seed_of = "random" if start else "nndsvda", seed + start
+        yield coordinate_descent(V, k, init=init, seed=seed_of, tol=1e-6, steps=_DESCENTS)
+    if k == min(V.shape):
+        n, m = V.shape
+        yield (np.eye(n), V) if n <= m else (V, np.eye(m))
 
 
 def _overlap(

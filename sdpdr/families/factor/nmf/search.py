@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import ShapeError, SolveFailedError
-from sdpdr.families.factor.nonnegative.inputs import PartialMatrix
+from sdpdr.base.errors import SolveFailedError
+from sdpdr.families.factor.nonnegative.inputs import PartialMatrix, factor_pair
 from sdpdr.families.factor.nonnegative.polish import Polished, balanced, polish_factors
 from sdpdr.model import Model
 from sdpdr.model.blocks import FactorLift
@@ -109,7 +109,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(eq=False)
-class Search:
+class ProgramSearch:
     """What is sought, for how long, and the best that was found.
 
     Attributes
@@ -154,14 +154,7 @@ class Search:
         """The matrix of given factors; "random" without."""
         if init is None:
             return "random"
-        W, H = (np.asarray(F, dtype=float) for F in init)
-        n, m = self.known.shape
-        if W.shape != (n, self.k) or H.shape != (self.k, m):
-            raise ShapeError(
-                f"init must be factors of shapes ({n}, {self.k}) and ({self.k}, {m}); they have "
-                f"{W.shape} and {H.shape}."
-            )
-        W, H = balanced(W, H)
+        W, H = balanced(*factor_pair("init", *init, self.known.shape, self.k))
         return Factor(np.vstack([np.eye(self.k), W, H.T]))
 
     def accept(self, W: Array, H: Array, last: bool) -> bool:
@@ -209,7 +202,7 @@ class Search:
         )
 
 
-def search_lift(search: Search, model: Model, **options: Any) -> Factorization:
+def search_lift(search: ProgramSearch, model: Model, **options: Any) -> Factorization:
     """Convex iteration on a lift of both factors."""
     iteration = ConvexIteration(
         model,

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.linalg import norm
 
 from sdpdr.base.arrays import Array
@@ -68,6 +69,10 @@ class SparseMatrix:
         """Frobenius norm."""
         return float(norm(self.values))
 
+    def with_gaps(self) -> Any:
+        """The matrix itself: what it does not store is known."""
+        return self.values
+
     def error(self, W: Array, H: Array) -> float:
         """How far the product is, relative to the norm; 1e-8 cannot be told from none."""
         square = self.norm**2 - 2.0 * float(np.sum(W * (self.values @ H.T)))
@@ -86,7 +91,13 @@ class SparseMatrix:
 
 
 def coordinates(X: Any, components: Array) -> Array:
-    """Rows of a sparse matrix by non-negative least squares, shape (n, k).
+    """Rows by non-negative least squares over what is known of them, shape (n, k).
+
+    Parameters
+    ----------
+    X : array of shape (n, m), or sparse
+        ``nan`` where an entry is not known.
+    components : array of shape (k, m)
 
     Examples
     --------
@@ -96,6 +107,10 @@ def coordinates(X: Any, components: Array) -> Array:
     array([[2. ],
            [1.5]])
     """
+    if not sp.issparse(X):
+        known, solved = ~np.isnan(X), nonnegative_least_squares
+        parts = zip(X, known, strict=True)
+        return np.asarray([solved(components[:, here].T, row[here])[0] for row, here in parts])
     Q, R = np.linalg.qr(components.T)
     inside = X @ Q
     # What is outside the span cannot be fitted, but it says which errors are small.

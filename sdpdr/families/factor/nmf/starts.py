@@ -7,18 +7,16 @@ alike: an error that noise leaves is much the same from all of them.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn import decomposition
-from sklearn.exceptions import ConvergenceWarning
 
 from sdpdr.base.arrays import Array
 from sdpdr.families.factor.nmf.sparse import SparseMatrix
 from sdpdr.families.factor.nonnegative.inputs import PartialMatrix
 from sdpdr.families.factor.nonnegative.polish import polish_factors, random_factors
+from sdpdr.families.factor.nonnegative.projection import coordinate_descent
 
 Factors: TypeAlias = tuple[Array, Array]
 Known: TypeAlias = PartialMatrix | SparseMatrix
@@ -37,7 +35,7 @@ _ALIKE = 1e-2
 
 
 @dataclass(frozen=True)
-class Search:
+class Starts:
     """Starts of one matrix.
 
     Attributes
@@ -96,11 +94,12 @@ class Search:
             W, H = random_factors(self.known, self.k, [self.seed, start])
             return descend_with_gaps(self.known, W, H, _FALL, steps)
         init, seed = "random" if start else "nndsvda", (self.seed + start) % 2**31
-        found = _scikit_learns(self.known, self.k, init, seed, steps)
+        options: dict[str, Any] = {"seed": seed, "tol": _FALL, "steps": steps}
+        found = coordinate_descent(self.known.values, self.k, init=init, **options)
         if all(np.all(np.isfinite(F)) for F in found):
             return found
         # "nndsvda" divides by zero where X has a rank below k.
-        return _scikit_learns(self.known, self.k, "random", seed, steps)
+        return coordinate_descent(self.known.values, self.k, init="random", **options)
 
     def _finished(self, factors: Factors, steps: int) -> Factors:
         """To the end, and to rounding where it leads there."""
@@ -108,27 +107,15 @@ class Search:
         if steps > 0 and isinstance(self.known, PartialMatrix) and not self.known.is_complete:
             W, H = descend_with_gaps(self.known, W, H, _FALL**2, steps)
         elif steps > 0:
-            W, H = _scikit_learns(self.known, self.k, "custom", self.seed, steps, W=W, H=H)
+            options: dict[str, Any] = {"seed": self.seed, "tol": _FALL, "steps": steps}
+            X, k = self.known.values, self.k
+            W, H = coordinate_descent(X, k, init="custom", **options, W=W, H=H)
         if isinstance(self.known, SparseMatrix) or W.size + H.size > POLISH:
             return W, H
         if self.known.error(W, H) > _NEAR:
             return W, H
         found = polish_factors(self.known, W, H, max_iter=self.max_iter, idle=_IDLE)
         return found.W, found.H
-
-
-def _scikit_learns(
-    known: Known, k: int, init: str, seed: int, steps: int, **begin: Array
-) -> Factors:
-    """Its coordinate descent, from factors of its own or given ones."""
-    theirs = decomposition.NMF(
-        k, init=init, solver="cd", tol=_FALL, max_iter=steps, random_state=seed
-    )
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        # That it may go on is no news here: more steps may follow, and the bound tells.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        W = theirs.fit_transform(known.values, **begin)
-    return W, theirs.components_
 
 
 def descend_with_gaps(

@@ -23,15 +23,13 @@ from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.nonnegative.branching import (
     Branching,
-    Frontier,
     GlobalSearch,
-    Limits,
+    SearchLimits,
     explore,
-    reopened,
 )
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 
@@ -98,7 +96,7 @@ def box_search(
     k = number_of_components(k, V.shape, "k")
     for name, value in (("low", low), ("high", high)):
         validate.positive_number(name, value)
-    limits = Limits(tol, max_nodes, time_limit, progress)
+    limits = SearchLimits(tol, max_nodes, time_limit, progress)
     if not low < high:
         raise DataError(f"low must be less than high; they are {low} and {high}.")
     free = (V.shape[0] - 1 + V.shape[1]) * k
@@ -107,15 +105,7 @@ def box_search(
             f"{free} entries are free, and box_search is for at most {LIMIT}. Use cone_search, or "
             "sdpdr.nmf_bound for a bound on larger matrices."
         )
-    if start is None:
-        problem, frontier = _Boxes(V, k, low, high), Frontier()
-        frontier.push(problem.relaxed(0), 0)
-    else:
-        problem, frontier = reopened(start, _Boxes)
-        same = (problem.k, problem.low, problem.high) == (k, low, high)
-        if not same or not np.array_equal(problem.V, V):
-            raise ShapeError("start can be continued for the same matrix, k and limits only.")
-    return explore(problem, frontier, limits, f"{free} logarithms")
+    return explore(_Boxes(V, k, low, high), start, limits)
 
 
 class _Boxes(Branching):
@@ -125,12 +115,21 @@ class _Boxes(Branching):
 
     def __init__(self, V: Array, k: int, low: float, high: float) -> None:
         super().__init__(V, k)
-        self.low, self.high = low, high
+        self.given, self.low, self.high = V, low, high
         entries = sum(V.shape) * k
         lower, upper = np.full(entries, np.log(low)), np.full(entries, np.log(high))
         lower[:k] = upper[:k] = 0.0  # the first row of W
         self.boxes = [(lower, upper)]
         self.lowest: dict[int, Array] = {}
+
+    def begun(self) -> tuple[float, int]:
+        """The whole box."""
+        return self.relaxed(0), 0
+
+    @property
+    def question(self) -> str:
+        """How many components, within which limits."""
+        return f"{self.k} components with the limits [{self.low!r}, {self.high!r}]"
 
     def children(self, node: int) -> Iterable[tuple[float, int]]:
         """Both halves of a box, cut in the middle where it costs most."""

@@ -6,14 +6,14 @@ import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import DataError
+from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.progress import Advised, Progress, show_progress
 
 # Nodes between two reports of progress.
@@ -74,7 +74,7 @@ class GlobalSearch:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """When a search ends, and who is shown how it goes."""
 
     tol: float
@@ -128,8 +128,10 @@ class Branching(ABC):
 
     Attributes
     ----------
-    V : array
+    given : array
         The matrix to be factored.
+    V : array
+        The same, or its transpose.
     k : int
     best : tuple of W and H
     upper : float
@@ -140,10 +142,20 @@ class Branching(ABC):
 
     search: ClassVar[str]
     least: float = 0.0
+    given: Array
 
     def __init__(self, V: Array, k: int) -> None:
         self.V, self.k, self.norm = V, k, float(np.linalg.norm(V))
         self.best, self.upper = (np.zeros((len(V), k)), np.zeros((k, V.shape[1]))), np.inf
+
+    @abstractmethod
+    def begun(self) -> tuple[float, Hashable]:
+        """The bound of the whole, and its node; may improve the best on the way."""
+
+    @property
+    @abstractmethod
+    def question(self) -> str:
+        """What is asked of the matrix, in words."""
 
     @abstractmethod
     def children(self, node: Any) -> Iterable[tuple[float, Hashable]]:
@@ -165,24 +177,32 @@ class Branching(ABC):
             self.best, self.upper = (W, H), error
 
 
-Kind = TypeVar("Kind", bound=Branching)
-
-
-def reopened(start: GlobalSearch, kind: type[Kind]) -> tuple[Kind, Frontier]:
-    """What an earlier search branched over, and its frontier, which stays as it was."""
-    if not isinstance(start.problem, kind) or start.frontier is None:
-        raise DataError(f"start must be a result of {kind.search}.")
-    return start.problem, start.frontier.copy()
-
-
-def explore(problem: Branching, frontier: Frontier, limits: Limits, what: str) -> GlobalSearch:
+def explore(problem: Branching, start: GlobalSearch | None, limits: SearchLimits) -> GlobalSearch:
     """Split the node of least bound until the bounds meet or a limit is reached.
 
     An interrupt ends the search as a limit does, and leaves the frontier whole: a node is taken
     out only after its parts are in.
+
+    Parameters
+    ----------
+    problem : Branching
+        What is asked, not yet begun.
+    start : GlobalSearch or None
+        A result of the same search to go on from, which stays as it is.
+    limits : SearchLimits
+
+    Raises
+    ------
+    DataError, ShapeError
+        The result is of another search, or of another matrix.
     """
+    if start is None:
+        frontier = Frontier()
+        frontier.push(*problem.begun())
+    else:
+        problem, frontier = _reopened(start, problem)
     try:
-        status = _status(problem, frontier, limits, what)
+        status = _status(problem, frontier, limits)
     except KeyboardInterrupt:
         status = SearchStatus.INTERRUPTED
     upper = float(np.sqrt(problem.upper))
@@ -200,9 +220,22 @@ def explore(problem: Branching, frontier: Frontier, limits: Limits, what: str) -
     )
 
 
-def _status(problem: Branching, frontier: Frontier, limits: Limits, what: str) -> SearchStatus:
+def _reopened(start: GlobalSearch, asked: Branching) -> tuple[Branching, Frontier]:
+    """What an earlier search branched over, and a frontier of its own."""
+    problem, frontier = start.problem, start.frontier
+    if not isinstance(problem, type(asked)) or frontier is None:
+        raise DataError(f"start must be a result of {asked.search}.")
+    if problem.question != asked.question or not np.array_equal(problem.given, asked.given):
+        raise ShapeError(
+            f"start is a search for {problem.question} of a {problem.given.shape} matrix; it can "
+            f"be continued for the same matrix only, and not for {asked.question}."
+        )
+    return problem, frontier.copy()
+
+
+def _status(problem: Branching, frontier: Frontier, limits: SearchLimits) -> SearchStatus:
     deadline, ahead = Deadline(limits.time_limit), frontier.nodes + limits.max_nodes
-    with show_progress(limits.progress, what) as report:
+    with show_progress(limits.progress, problem.question) as report:
         while frontier.heap and frontier.heap[0][0] < _cut(problem, limits.tol):
             if frontier.nodes >= ahead:
                 return SearchStatus.NODE_LIMIT

@@ -20,15 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.nonnegative.branching import (
     Branching,
-    Frontier,
     GlobalSearch,
-    Limits,
+    SearchLimits,
     explore,
-    reopened,
 )
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
@@ -105,18 +102,8 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    limits = Limits(tol, max_nodes, time_limit, progress)
-    if start is None:
-        problem, frontier = _Cones(V, k, np.random.default_rng(seed)), Frontier()
-        frontier.push(problem.least**2, problem.root)
-    else:
-        problem, frontier = reopened(start, _Cones)
-        if problem.k != k or not np.array_equal(problem.given, V):
-            raise ShapeError(
-                f"start is a search for {problem.k} components of a {problem.given.shape} matrix; "
-                "it can be continued for the same matrix and the same k only."
-            )
-    return explore(problem, frontier, limits, f"{k} components")
+    limits = SearchLimits(tol, max_nodes, time_limit, progress)
+    return explore(_Cones(V, k, seed), start, limits)
 
 
 class _Cones(Branching):
@@ -124,8 +111,8 @@ class _Cones(Branching):
 
     search = "cone_search"
 
-    def __init__(self, V: Array, k: int, rng: np.random.Generator) -> None:
-        self.given, self.turned = V, V.shape[0] > V.shape[1]
+    def __init__(self, V: Array, k: int, seed: int) -> None:
+        self.given, self.turned, self.seed = V, V.shape[0] > V.shape[1], seed
         super().__init__(V.T if self.turned else V, k)
         self.least = singular_tail(V, k)
         n = self.V.shape[0]
@@ -136,10 +123,6 @@ class _Cones(Branching):
         self.halves: dict[tuple[int, int], tuple[int, int]] = {}
         self.cuts: dict[Node, Cut] = {}
         self.asked = 0
-        first = closed_form(self.V, k) or alternate(self.V, clipped_svd(self.V, k)[0], _ROUNDS)
-        self.offer(*first)
-        for _ in range(_STARTS):
-            self.offer(*alternate(self.V, rng.dirichlet(np.ones(n), k).T, _ROUNDS))
 
     @property
     def factors(self) -> tuple[Array, Array]:
@@ -153,12 +136,20 @@ class _Cones(Branching):
             return "the singular values that k leaves out"
         return f"distances from the cones of {nodes} split nodes"
 
-    @property
-    def root(self) -> Node:
-        """The whole unit simplex for each component."""
-        node = (0,) * self.k
+    def begun(self) -> tuple[float, Node]:
+        """The whole unit simplex for each component, after some local searches."""
+        V, k, rng = self.V, self.k, np.random.default_rng(self.seed)
+        self.offer(*(closed_form(V, k) or alternate(V, clipped_svd(V, k)[0], _ROUNDS)))
+        for _ in range(_STARTS):
+            self.offer(*alternate(V, rng.dirichlet(np.ones(len(V)), k).T, _ROUNDS))
+        node = (0,) * k
         self.bound(node)
-        return node
+        return self.least**2, node
+
+    @property
+    def question(self) -> str:
+        """How many components."""
+        return f"{self.k} components"
 
     def children(self, node: Node) -> Iterable[tuple[float, Node]]:
         """The node with one of its simplices cut in half, both ways."""

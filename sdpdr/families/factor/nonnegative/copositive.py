@@ -136,7 +136,7 @@ def horn_matrix() -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Refutation:
     r"""A copositive matrix M with :math:`\langle M, A\rangle < 0`: A is not completely positive.
 
     Attributes
@@ -161,7 +161,7 @@ class Certificate:
     kaplan: bool = False
 
     @classmethod
-    def of(cls, proof: str, M: Array, A: Array) -> Certificate:
+    def of(cls, proof: str, M: Array, A: Array) -> Refutation:
         """The certificate of M against A."""
         M, A = as_real(M, copy=True), as_real(A)
         value = float(np.sum(M * A))
@@ -180,7 +180,11 @@ class Certificate:
         least = float(np.linalg.eigvalsh(self.matrix)[0])
         return self.value / least if least < 0.0 else np.inf
 
-    def within(self, places: Index, n: int) -> Certificate:
+    def is_beyond(self, tol: float, A: Array) -> bool:
+        """Whether no completely positive matrix is within this share of the norm of A."""
+        return self.distance > tol * float(np.linalg.norm(A))
+
+    def within(self, places: Index, n: int) -> Refutation:
         """The same for a matrix of order n of which A is the part at some places."""
         M = np.zeros((n, n))
         M[np.ix_(places, places)] = self.matrix
@@ -206,15 +210,15 @@ class Certificate:
             return False
         units = _units(M, part)
         test = copositivity(M * np.outer(units, units))
-        found = Certificate.of(self.proof, M + test.shift * np.diag(units**-2), part)
-        return test.holds and found.distance > tol * float(np.linalg.norm(matrix))
+        found = Refutation.of(self.proof, M + test.shift * np.diag(units**-2), part)
+        return test.holds and found.is_beyond(tol, matrix)
 
     def __repr__(self) -> str:
         words = PROOFS[self.proof]
-        return f"Certificate(<M, A> = {self.value:.6g}: {words}{', confirmed' * self.kaplan})"
+        return f"Refutation(<M, A> = {self.value:.6g}: {words}{', confirmed' * self.kaplan})"
 
 
-def confirmed(certificate: Certificate, A: Array) -> Certificate:
+def confirmed(certificate: Refutation, A: Array) -> Refutation:
     """The certificate with Kaplan's word, where the order allows; as it was where it does not hold.
 
     A matrix that a solver found is copositive up to its accuracy, so the least multiple of the
@@ -226,7 +230,7 @@ def confirmed(certificate: Certificate, A: Array) -> Certificate:
     for share in _SHIFTS:
         shift = share * float(np.max(np.abs(M)))
         moved = M + 2.0 * shift * np.eye(len(M))
-        found = Certificate.of(certificate.proof, moved, A)
+        found = Refutation.of(certificate.proof, moved, A)
         if found.value >= 0.0:
             break
         if found.holds_against(A):
@@ -234,7 +238,7 @@ def confirmed(certificate: Certificate, A: Array) -> Certificate:
     return certificate
 
 
-def multiplier_certificate(M: Array, parts: Array, A: Array) -> Certificate:
+def multiplier_certificate(M: Array, parts: Array, A: Array) -> Refutation:
     r"""The certificate of a matrix at level one, made exact.
 
     With :math:`N^i = M - P_i`,
@@ -266,7 +270,7 @@ def multiplier_certificate(M: Array, parts: Array, A: Array) -> Certificate:
     # Rounding of the eigenvalues and of the sums.
     slack = 16.0 * n * np.finfo(float).eps * float(np.max(np.abs(parts)) + np.max(np.abs(M)))
     moved = M + (delta + slack) * np.eye(n) + (epsilon + slack)
-    return Certificate.of("multipliers", lowered(moved), A)
+    return Refutation.of("multipliers", lowered(moved), A)
 
 
 def lowered(M: Array) -> Array:

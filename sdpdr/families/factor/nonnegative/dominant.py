@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.nonnegative.copositive import Certificate
+from sdpdr.families.factor.nonnegative.copositive import Refutation
 from sdpdr.families.factor.nonnegative.symmetric import symmetric_matrix
 from sdpdr.linalg.walks import connected_components
 
@@ -198,7 +198,7 @@ def has_triangle(A: Array) -> bool:
     return bool(np.any((joined @ joined) * joined))
 
 
-def triangle_free_certificate(A: Array) -> Certificate | None:
+def triangle_free_certificate(A: Array) -> Refutation | None:
     r"""Why a matrix without three joined places is not completely positive; None if it is.
 
     With d > 0 the eigenvector of the least eigenvalue :math:`\lambda < 0` of the comparison matrix
@@ -223,7 +223,7 @@ def triangle_free_certificate(A: Array) -> Certificate | None:
     --------
     >>> cycle = np.roll(np.eye(5), 1, axis=0)
     >>> triangle_free_certificate(1.8 * np.eye(5) + cycle + cycle.T)
-    Certificate(<M, A> = -0.2: no three places are joined, and the comparison matrix is indefinite)
+    Refutation(<M, A> = -0.2: no three places are joined, and the comparison matrix is indefinite)
     """
     for places in components(A):
         part = A[np.ix_(places, places)]
@@ -231,7 +231,7 @@ def triangle_free_certificate(A: Array) -> Certificate | None:
             continue
         d = np.abs(np.linalg.eigh(comparison_matrix(part))[1][:, 0])
         signs = np.where(_joined(part), -1.0, 1.0)
-        found = Certificate.of("no triangle", d[:, None] * signs * d, part)
+        found = Refutation.of("no triangle", d[:, None] * signs * d, part)
         return found.within(places, len(A))
     return None
 

@@ -67,6 +67,35 @@ def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_c
     return k
 
 
+def factor_pair(
+    name: str, W: ArrayLike, H: ArrayLike, shape: tuple[int, ...], k: int | None = None
+) -> tuple[Array, Array]:
+    """Two factors as floats, of shapes (n, k) and (k, m) for a matrix of shape (n, m).
+
+    Parameters
+    ----------
+    name : str
+        What messages call them.
+    W, H : array_like
+    shape : tuple of int
+    k : int, optional
+        By default as many as W has columns.
+
+    Raises
+    ------
+    ShapeError
+    """
+    left, right = (np.asarray(F, dtype=float) for F in (W, H))
+    (n, m), words = shape, "k" if k is None else k
+    columns = left.shape[-1] if k is None and left.ndim else k
+    if left.shape != (n, columns) or right.shape != (columns, m):
+        raise ShapeError(
+            f"{name} must be factors of shapes ({n}, {words}) and ({words}, {m}); they have "
+            f"{left.shape} and {right.shape}."
+        )
+    return left, right
+
+
 def dense_matrix(X: Any, name: str = "X", *, gaps: bool = False) -> Array:
     """A finite matrix as floats; scikit-learn's own check, in its words, as our errors.
 
@@ -194,11 +223,21 @@ def partial_matrix(
             "row and column."
         )
     values = nonnegative_matrix(np.where(mask, given, 0.0), name)
+    require_known(mask, name)
+    return PartialMatrix(values, mask.astype(float))
+
+
+def require_known(mask: np.ndarray, name: str = "X") -> None:
+    """Refuse a matrix with a row or column of which no entry is known.
+
+    Raises
+    ------
+    DataError
+    """
     for axis, word in ((1, "row"), (0, "column")):
         empty = np.flatnonzero(~mask.any(axis=axis))
         if empty.size:
             raise DataError(
-                f"{word} {empty[0]} of {name} has no known entry, so nothing is known of its "
-                f"factor. Leave the {word} out."
+                f"{word} {empty[0]} of {name} has no known entry, so nothing says what its factor "
+                f"is. Leave the {word} out."
             )
-    return PartialMatrix(values, mask.astype(float))

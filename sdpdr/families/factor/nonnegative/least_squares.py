@@ -86,7 +86,7 @@ _IDLE = 1e-15
 _NEAR = 1e-2
 
 
-class Residuals(Protocol):
+class ResidualMap(Protocol):
     """Functions of the unknowns, with J their derivative."""
 
     def away(self, x: Array) -> Array:
@@ -100,7 +100,7 @@ class Residuals(Protocol):
 
 
 def descend(
-    problem: Residuals,
+    problem: ResidualMap,
     x: Array,
     least: float,
     max_iter: int,
@@ -111,7 +111,7 @@ def descend(
 
     Parameters
     ----------
-    problem : Residuals
+    problem : ResidualMap
     x : array of shape (p,)
         Where to begin; not negative.
     least : float

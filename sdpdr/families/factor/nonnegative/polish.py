@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.factor.nonnegative.inputs import PartialMatrix, partial_matrix
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.inputs import PartialMatrix, factor_pair, partial_matrix
 from sdpdr.families.factor.nonnegative.least_squares import descend
 
 
@@ -170,16 +170,10 @@ def random_factors(
 
 
 def _factors(known: PartialMatrix, W: ArrayLike, H: ArrayLike) -> tuple[Array, Array]:
-    left, right = (np.maximum(np.asarray(F, dtype=float), 0.0) for F in (W, H))
-    n, m = known.shape
-    if left.ndim != 2 or left.shape[0] != n or right.shape != (left.shape[1], m):
-        raise ShapeError(
-            f"W and H must have shapes ({n}, k) and (k, {m}); they have {left.shape} and "
-            f"{right.shape}."
-        )
+    left, right = factor_pair("W and H", W, H, known.shape)
     if not (np.all(np.isfinite(left)) and np.all(np.isfinite(right))):
         raise DataError("the entries of W and H must be finite numbers.")
-    return left, right
+    return np.maximum(left, 0.0), np.maximum(right, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,13 @@ a multiple of the vector of ones makes it one, because the columns are not negat
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import decomposition
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array
@@ -97,6 +100,17 @@ def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
         W = project(H.T, V.T).T
         H = project(W, V)
     return W, H
+
+
+def coordinate_descent(
+    X: Any, k: int, *, init: str, seed: int, tol: float = 1e-4, steps: int = 200, **begin: Array
+) -> tuple[Array, Array]:
+    """scikit-learn's factors, converged or not, from those it makes or is given."""
+    theirs = decomposition.NMF(k, init=init, tol=tol, max_iter=steps, random_state=seed)
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        # Any factors will do: others may follow, or a bound tells what they are worth.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return theirs.fit_transform(X, **begin), theirs.components_
 
 
 def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:

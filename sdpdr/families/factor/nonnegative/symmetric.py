@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.nonnegative.copositive import Certificate
+from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed
 from sdpdr.families.factor.nonnegative.inputs import dense_matrix
 
 # Relative to the largest entry: how far from symmetric rounding may leave a matrix.
@@ -58,17 +60,64 @@ def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
     return np.asarray((matrix + matrix.T) / 2.0)
 
 
-def at_unit_diagonal(A: Array) -> tuple[Array, Array, Index]:
-    """A matrix scaled to unit diagonal, the roots of its diagonal, and the rows that were kept.
+@dataclass(frozen=True, eq=False)
+class UnitDiagonal:
+    """A symmetric matrix scaled to unit diagonal.
 
-    Rows beside a diagonal entry that is not positive are left out.
+    Attributes
+    ----------
+    whole : array of shape (n, n)
+        As it was.
+    matrix : array of shape (r, r)
+        Scaled, without rows beside a diagonal entry that is not positive.
+    root : array of shape (r,)
+        Of the diagonal.
+    kept : array of int, shape (r,)
+        The rows that are left.
     """
-    kept = np.flatnonzero(np.diag(A) > 0.0)
-    root = np.sqrt(np.diag(A)[kept])
-    return A[np.ix_(kept, kept)] / np.outer(root, root), root, kept
+
+    whole: Array
+    matrix: Array
+    root: Array
+    kept: Index
+
+    @classmethod
+    def of(cls, A: Array) -> UnitDiagonal:
+        """From the matrix as it is."""
+        kept = np.flatnonzero(np.diag(A) > 0.0)
+        root = np.sqrt(np.diag(A)[kept])
+        return cls(A, A[np.ix_(kept, kept)] / np.outer(root, root), root, kept)
+
+    def refuted(
+        self, proof: str, M: Array, tol: float, places: Index | None = None
+    ) -> Refutation | None:
+        """What a copositive M says of the matrix as it was; None if no more than ``tol``.
+
+        Parameters
+        ----------
+        proof, M
+            As of `Refutation.of`, at unit diagonal.
+        tol : float
+            Distance that counts, relative to the norm at unit diagonal.
+        places : array of int, optional
+            Where M lies, among the rows that were kept; all of them by default.
+        """
+        own = np.arange(self.kept.size) if places is None else places
+        part = self.matrix[np.ix_(own, own)]
+        found = Refutation.of(proof, M, part)
+        if found.is_beyond(tol, part):
+            found = confirmed(found, part)
+        return self.of_itself(found, own) if found.is_beyond(tol, part) else None
+
+    def of_itself(self, found: Refutation, places: Index | slice = slice(None)) -> Refutation:
+        """The same of the matrix as it was."""
+        root, there = self.root[places], self.kept[places]
+        M, own = found.matrix / np.outer(root, root), self.whole[np.ix_(there, there)]
+        moved = replace(Refutation.of(found.proof, M, own), kaplan=found.kaplan)
+        return moved.within(there, len(self.whole))
 
 
-def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
+def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
     r"""Why a symmetric matrix is not even doubly non-negative; None if it is.
 
     A negative entry is found by :math:`M = E_{ij} + E_{ji}`, a negative eigenvalue by
@@ -85,12 +134,12 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
     Examples
     --------
     >>> obvious_certificate(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    Certificate(<M, A> = -1: an eigenvalue is negative)
+    Refutation(<M, A> = -1: an eigenvalue is negative)
     >>> obvious_certificate(np.eye(2))
     """
     found = _negative(A, tol)
     if found is not None:
-        return Certificate.of(*found, A)
+        return Refutation.of(*found, A)
     kept = np.flatnonzero(np.diag(A) > 0.0)
     empty = np.setdiff1d(np.arange(len(A)), kept)
     beside = np.abs(A[np.ix_(empty, kept)])
@@ -100,14 +149,10 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Certificate | None:
         # Beside a zero a_ii, 2 v_i a_ij + a_jj = -a_jj for v_j = 1 and v_i = -a_jj / a_ij.
         v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
         v[kept[column]] = 1.0
-        return Certificate.of("eigenvalue", np.outer(v, v), A)
-    unit, root, kept = at_unit_diagonal(A)
-    found = _negative(unit, tol)
-    if found is None:
-        return None
-    M = np.zeros_like(A)
-    M[np.ix_(kept, kept)] = found[1] / np.outer(root, root)
-    return Certificate.of(found[0], M, A)
+        return Refutation.of("eigenvalue", np.outer(v, v), A)
+    unit = UnitDiagonal.of(A)
+    found = _negative(unit.matrix, tol)
+    return None if found is None else unit.of_itself(Refutation.of(*found, unit.matrix))
 
 
 def _negative(A: Array, tol: float) -> tuple[str, Array] | None:

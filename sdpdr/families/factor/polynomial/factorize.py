@@ -14,12 +14,12 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import InfeasibleError, SolveFailedError
 from sdpdr.base.progress import Progress
-from sdpdr.families.factor.polynomial.fit import Fit, LeastSquares, evaluate, misfit_bound
+from sdpdr.families.factor.polynomial.fit import Fit, Misfit, evaluate, misfit_bound
 from sdpdr.families.factor.polynomial.recipe import (
     Lift,
     checked_coefficients,
     known_entries,
-    polynomial_factorization,
+    model_of,
     polynomial_lift,
 )
 from sdpdr.model.blocks.polynomial import PolynomialLift
@@ -201,17 +201,12 @@ def polynomial(
     deadline = Deadline(time_limit)
     V = known_entries(X)
     c = None if coefficients is None else checked_coefficients(coefficients)
-    model = polynomial_factorization(
-        X, coefficients, n_components, lift=lift, nonnegative=nonnegative,
-        regularization=regularization, degree=degree,
-    )  # fmt: skip
-    held = polynomial_lift(
-        V, c, n_components, lift=lift, nonnegative=nonnegative,
-        misfit=regularization is not None, degree=degree,
-    )  # fmt: skip
+    misfit = regularization is not None
+    held = polynomial_lift(V, c, n_components, lift=lift, misfit=misfit, degree=degree)
+    model = model_of(held, V, c, nonnegative, regularization)
     price = regularization or 0.0
-    squares = LeastSquares(V, nonnegative, c is None, held.anchors, price, deadline.later(_AFTER))
-    reader, size = _Reader(held, squares, c, polish), float(np.sqrt(np.nansum(V**2)))
+    squares = Misfit(V, nonnegative, c is None, held.anchors, price, deadline.later(_AFTER))
+    reader, size = _FactorReader(held, squares, c, polish), float(np.sqrt(np.nansum(V**2)))
     if regularization is not None:
         solution = solve(
             model,
@@ -247,14 +242,14 @@ def polynomial(
 
 
 @dataclass(eq=False)
-class _Reader:
+class _FactorReader:
     """From answers to factors, of which the best are kept; from random factors to first costs.
 
     A misfit of ``enough`` meets the entries.
     """
 
     held: PolynomialLift
-    squares: LeastSquares
+    squares: Misfit
     coefficients: Array | None
     polish: bool
     enough: float = 0.0
@@ -303,7 +298,7 @@ class _Reader:
 
 
 def _search(
-    iteration: ConvexIteration, ways: Mapping[str, Schur], reader: _Reader, restarts: int
+    iteration: ConvexIteration, ways: Mapping[str, Schur], reader: _FactorReader, restarts: int
 ) -> tuple[State, ...]:
     """One start after the other, until the entries are met or nothing is left to try."""
     deadline, states = Deadline(iteration.time_limit), []
@@ -343,7 +338,7 @@ def _no_answer(state: State) -> Exception:
     return SolveFailedError(f"there are no factors: {state.status.name}. {state.status.advice}")
 
 
-def _from_relaxation(solution: Solution, reader: _Reader, size: float) -> PolynomialFactors:
+def _from_relaxation(solution: Solution, reader: _FactorReader, size: float) -> PolynomialFactors:
     solution.gram()
     fit = reader.fit(solution)
     return result_of(

@@ -60,7 +60,7 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class LeastSquares:
+class Misfit:
     r"""The misfit as a function of factors and, where they are unknown, coefficients.
 
     .. math::

@@ -14,12 +14,12 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import ENDLESS, Deadline
-from sdpdr.families.factor.nmf.starts import Search
+from sdpdr.families.factor.nmf.starts import Starts
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
 from sdpdr.families.factor.polynomial.factorize import ARGUMENT, PolynomialFactors, result_of
 from sdpdr.families.factor.polynomial.fit import (
     Fit,
-    LeastSquares,
+    Misfit,
     inverse_image,
     misfit_bound,
 )
@@ -89,7 +89,7 @@ def without_programs(
 
 def _nearby(V: Array, theta: Array, c: Array, k: int, nonnegative: bool, deadline: Deadline) -> Fit:
     W, H = _factors(theta, k, nonnegative)
-    squares = LeastSquares(V, nonnegative, deadline=deadline)
+    squares = Misfit(V, nonnegative, deadline=deadline)
     of_singular_vectors = c.size == 1 and (k == 1 or not nonnegative)
     if of_singular_vectors or V.size * (W.size + H.size) > _SLOPES:
         return squares.at(W, H, c)
@@ -112,8 +112,8 @@ def _scaled(fit: Fit, V: Array, nonnegative: bool) -> Fit:
 def _factors(theta: Array, k: int, nonnegative: bool) -> tuple[Array, Array]:
     """W of shape (N, k) and H of shape (m, k)."""
     if nonnegative and k > 1:
-        H, _ = Search(partial_matrix(theta), k, _STARTS, 0.0, _STEPS, 0).descended()
-        W = LeastSquares(theta, True).rows(H.T, np.ones(1))
+        H, _ = Starts(partial_matrix(theta), k, _STARTS, 0.0, _STEPS, 0).descended()
+        W = Misfit(theta, True).rows(H.T, np.ones(1))
         return W, H.T
     left, sizes, right = np.linalg.svd(theta, full_matrices=False)
     W, H = left[:, :k] * sizes[:k], right[:k].T

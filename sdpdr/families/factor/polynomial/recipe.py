@@ -13,7 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
-from sdpdr.families.factor.nonnegative.inputs import number_of_components
+from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
 from sdpdr.model import Affine, Model
 from sdpdr.model.blocks.expressions import Costs, Fits
 from sdpdr.model.blocks.polynomial import Layers, PolynomialLift
@@ -114,13 +114,26 @@ def polynomial_factorization(
     """
     V = known_entries(X)
     c = None if coefficients is None else checked_coefficients(coefficients)
+    misfit = regularization is not None
+    held = polynomial_lift(V, c, n_components, lift=lift, misfit=misfit, degree=degree)
+    return model_of(held, V, c, nonnegative, regularization)
+
+
+def model_of(
+    held: PolynomialLift,
+    V: Array,
+    c: Array | None,
+    nonnegative: bool,
+    regularization: float | None,
+) -> Model:
+    """The program over the matrices of `polynomial_lift`.
+
+    Raises
+    ------
+    DataError
+        No factors have these signs, or the regularization is not positive.
+    """
     check_signs(V, c, nonnegative)
-    if regularization is not None:
-        validate.positive_number("regularization", regularization)
-    held = polynomial_lift(
-        V, c, n_components, lift=lift, nonnegative=nonnegative,
-        misfit=regularization is not None, degree=degree,
-    )  # fmt: skip
     blocks = held.blocks(nonnegative)
     targets = V[tuple(held.pairs.T)]
     if regularization is None:
@@ -128,7 +141,7 @@ def polynomial_factorization(
             blocks.append(Fits(held.sums(), np.full(held.n_components, float(held.n_rows))))
         blocks.append(Fits(held.fitted(c), targets))
         return Model(tuple(blocks), name="polynomial_factorization")
-    price = (0.5 * float(regularization)) * held.size()
+    price = 0.5 * validate.positive_number("regularization", regularization) * held.size()
     if isinstance(held, Moments):
         assert c is not None
         price = price + 0.5 * held.misfits(c, targets)
@@ -145,7 +158,6 @@ def polynomial_lift(
     n_components: int = 1,
     *,
     lift: Lift = "layers",
-    nonnegative: bool = True,
     misfit: bool = False,
     degree: int = 2,
 ) -> PolynomialLift:
@@ -156,7 +168,7 @@ def polynomial_lift(
     V : array of shape (N, m)
         Unknown entries are ``nan``.
     coefficients : array of shape (D,), or None if unknown
-    n_components, lift, nonnegative, degree : see `polynomial_factorization`
+    n_components, lift, degree : see `polynomial_factorization`
     misfit : bool, default False
         For a regularization.
 
@@ -195,13 +207,7 @@ def known_entries(X: Any) -> Array:
     if np.any(np.isinf(V)):
         i, j = np.argwhere(np.isinf(V))[0]
         raise DataError(f"X[{i}, {j}] is infinite; entries are numbers, or nan if unknown.")
-    for axis, name in enumerate(("row", "column")):
-        empty = np.flatnonzero(np.all(np.isnan(V), axis=1 - axis))
-        if empty.size:
-            raise DataError(
-                f"{name} {empty[0]} of X has no known entry, so nothing says what its factor is; "
-                "leave it out."
-            )
+    require_known(~np.isnan(V))
     if not np.nansum(np.abs(V)) > 0.0:
         raise DataError("all known entries of X are zero: there is nothing to factor.")
     return V
