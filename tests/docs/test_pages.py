@@ -54,6 +54,7 @@ LONG = (
     "methods/baselines.rst",
     "methods/completely_positive.rst",
     "methods/mve.rst",
+    "methods/mvu.rst",
     "methods/nmf.rst",
     "methods/nmf_bounds.rst",
     "methods/polynomial_factorization.rst",
