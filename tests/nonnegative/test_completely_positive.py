@@ -462,7 +462,7 @@ def test_products_are_never_refuted_by_five_places(n):
         assert horn_certificate(B @ B.T) is None
 
 
-@pytest.mark.parametrize("n", [9, 20, 40])
+@pytest.mark.parametrize("n", [9, 20, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("density", [0.2, 0.6])
 def test_products_are_never_refuted_by_odd_cycles(n, density):
     for seed in range(3):
