@@ -21,6 +21,8 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 LESSONS = sorted((DOCS / "course").glob("lesson_*.py"))
 PAGES = [*LESSONS, *sorted((DOCS / "gallery").rglob("plot_*.py"))]
+# Ten seconds and more.
+LONG = ("lesson_07_forms", "lesson_08_low_rank", "lesson_10_factorization")
 EXERCISE = re.compile(r"^\*\*Exercise (\d)\.\*\*(.*?)(?=^\*\*Exercise|^References$)", re.M | re.S)
 CODE = re.compile(r"^ {3}\.\. code-block:: python\n\n((?: {6}.*\n|\n)+)", re.M)
 
@@ -63,7 +65,13 @@ def test_the_time_of_every_page_is_told(table, folder):
     assert not missing
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in LONG else [])
+        for path in LESSONS
+    ],
+)
 def test_a_lesson_and_the_solutions_of_its_exercises_run(path, monkeypatch):
     mpl.use("Agg")
     pyplot = importlib.import_module("matplotlib.pyplot")

@@ -233,7 +233,7 @@ def test_values_are_those_of_the_matrix():
     assert np.sqrt(longest[0] * longest[1]) == pytest.approx(hard.value, rel=1e-9)
 
 
-def test_invariances():
+def test_orders_signs_and_forms_of_the_table_do_not_change_the_fit():
     Y, c, rng = planted(10, 8, 0.5), 0.3, np.random.default_rng(2)
     expected = mmmf(Y, c=c, tol=1e-8)
     rows, columns = rng.permutation(10), rng.permutation(8)
@@ -301,7 +301,7 @@ def test_a_rigorous_bound_is_hardly_looser():
     assert proved == pytest.approx(plain, rel=1e-9)
 
 
-def test_dual_norms():
+def test_dual_norms_are_bounds_that_the_best_scales_attain():
     P = np.random.default_rng(0).standard_normal((4, 6))
     assert dual_norm(sp.csr_array(P), "trace") == pytest.approx(np.linalg.norm(P, 2))
     model = Model((blocks.DualMaxNorm(sdpdr.model.Affine({}, P.ravel()), (4, 6)),))
@@ -444,7 +444,7 @@ def test_the_price_must_be_positive(way, c):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_other_norms(way):
+def test_an_unknown_norm_offers_the_nearest(way):
     with pytest.raises(UnknownNameError, match="Did you mean 'trace'"):
         way(Y3, norm="traces")
 

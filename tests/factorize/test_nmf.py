@@ -234,8 +234,10 @@ def test_the_second_program_needs_the_trace_that_the_order_gives():
 # -- oracles of the iteration -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "k", "density"), [(5, 2, 1.0), (8, 4, 1.0), (6, 3, 0.6),
-                                                 (10, 3, 1.0), (10, 3, 0.5)])  # fmt: skip
+@pytest.mark.parametrize(("n", "k", "density"), [
+    (5, 2, 1.0), (8, 4, 1.0), (6, 3, 0.6), (10, 3, 1.0),
+    pytest.param(10, 3, 0.5, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_planted_factorizations_are_found_and_exact(n, k, density):
     for seed in range(2):
         X, _ = random_nonnegative(n, n, rank=k, density=density, seed=seed)
@@ -257,13 +259,12 @@ def test_every_direction_finds_a_dense_one_without_polish(direction):
 
 def test_without_a_factorization_the_trace_norm_is_least():
     """Excess 2 sigma_3, and factors at the error of Eckart and Young."""
-    for seed in range(2):
-        found = nmf(V3, 2, starts=1, seed=seed)
-        assert found.status is IterationStatus.STALLED
-        assert found.excess == pytest.approx(0.080509, abs=1e-6)
-        assert found.excess == pytest.approx(2.0 * TAIL, rel=1e-5)
-        assert found.errors[-1] == pytest.approx(0.030549, abs=1e-6)
-        assert found.error == pytest.approx(TAIL / np.linalg.norm(V3), rel=1e-9)
+    found = nmf(V3, 2, starts=1)
+    assert found.status is IterationStatus.STALLED
+    assert found.excess == pytest.approx(0.080509, abs=1e-6)
+    assert found.excess == pytest.approx(2.0 * TAIL, rel=1e-5)
+    assert found.errors[-1] == pytest.approx(0.030549, abs=1e-6)
+    assert found.error == pytest.approx(TAIL / np.linalg.norm(V3), rel=1e-9)
 
 
 def test_an_error_of_nearly_the_least_is_met():
@@ -351,29 +352,31 @@ def test_six_components_of_the_rice_are_not_better_than_six_singular_vectors():
 
 @pytest.mark.parametrize("weight", [0.1, 1.4, 5.0])
 def test_equal_weights_leave_all_terms_alike(weight):
-    """(2.60) with C = weight: rank one for every weight, so far from VR, whose rank is two."""
-    model = methods.nmf_products(VR, 2, left=weight, right=weight)
+    """(2.60) with C = weight: rank one for every weight, so far from X, whose rank is two."""
+    X = VR[:3]
+    model = methods.nmf_products(X, 2, left=weight, right=weight)
     solution = sdpdr.solve(model, "clarabel", "cvxpy", tol=1e-7)
-    W = np.asarray(solution.values["W"]).reshape(4, 2)
+    W = np.asarray(solution.values["W"]).reshape(3, 2)
     H = np.asarray(solution.values["H"]).reshape(3, 2)
     assert columns_apart(W) < 1e-4
-    tail = np.linalg.svd(VR)[1][1] / np.linalg.norm(VR)
-    assert np.linalg.norm(W @ H.T - VR) >= (tail - 1e-5) * np.linalg.norm(VR)
+    tail = np.linalg.svd(X)[1][1] / np.linalg.norm(X)
+    assert np.linalg.norm(W @ H.T - X) >= (tail - 1e-5) * np.linalg.norm(X)
 
 
 def test_weights_of_a_random_point_repair_them():
-    found = nmf(VR, 2, "scalarised", polish=False)
+    found = nmf(VR[:3], 2, "scalarised", polish=False)
     assert found.reached
     assert len(found.history) <= 3
-    stalled = nmf(V3, 2, "scalarised", starts=1, max_iter=6)
+    stalled = nmf(V3, 2, "scalarised", starts=1, max_iter=3)
     assert not stalled.reached
     assert stalled.error == pytest.approx(0.030549, abs=1e-6)
 
 
 def test_small_cones_go_on_where_they_were_left():
-    cut = nmf(V3, 2, "scalarised", starts=1, max_iter=2)
+    X = V3[:2, :2]
+    cut = nmf(X, 1, "scalarised", starts=1, max_iter=2)
     assert cut.status is IterationStatus.ITERATION_LIMIT
-    on = nmf(V3, 2, "scalarised", starts=2, max_iter=2, resume=cut)
+    on = nmf(X, 1, "scalarised", starts=2, max_iter=2, resume=cut)
     assert len(on.history) == 4
     assert on.n_starts == 2
     assert on.error <= cut.error
@@ -391,17 +394,18 @@ def test_a_reached_rank_is_one_of_the_factors_returned():
 
 
 def test_more_programs_go_on_where_a_limit_ended_them():
-    whole = nmf(VS, 4, polish=False, seed=0)
-    cut = nmf(VS, 4, polish=False, seed=0, starts=1, max_iter=3)
+    X, _ = random_nonnegative(5, 5, rank=2, density=0.7, seed=1)
+    whole = nmf(X, 2, polish=False, seed=0)
+    cut = nmf(X, 2, polish=False, seed=0, starts=1, max_iter=3)
     assert cut.status is IterationStatus.ITERATION_LIMIT
-    on = nmf(VS, 4, polish=False, seed=0, resume=cut)
+    on = nmf(X, 2, polish=False, seed=0, resume=cut)
     assert on.reached
     assert len(on.history) == len(whole.history) == len(on.errors)
     np.testing.assert_allclose(on.errors[:5], whole.errors[:5], rtol=1e-6)
 
 
 def test_the_history_is_a_table_and_a_figure():
-    found = nmf(V3, 2, starts=2, max_iter=3)
+    found = nmf(V3, 2, starts=2, max_iter=3, polish=False)
     rows = found.rows()
     assert [r["start"] for r in rows] == [0, 0, 0, 1, 1, 1]
     assert [r["error"] for r in rows] == list(found.errors)
@@ -410,9 +414,9 @@ def test_the_history_is_a_table_and_a_figure():
 
 
 def test_seeds_decide_everything():
-    a, b = (nmf(V3, 2, seed=7, starts=2, max_iter=1) for _ in range(2))
+    a, b = (nmf(V3, 2, seed=7, starts=2, max_iter=1, polish=False) for _ in range(2))
     np.testing.assert_array_equal(a.W, b.W)
-    c = nmf(V3, 2, seed=8, starts=2, max_iter=1)
+    c = nmf(V3, 2, seed=8, starts=2, max_iter=1, polish=False)
     assert c.errors != a.errors
 
 

@@ -61,13 +61,17 @@ def test_no_simple_measure_makes_the_printed_errors_come_true():
 # -- bounds ---------------------------------------------------------------------------------------
 
 
-def test_three_components_of_the_square():
+@pytest.fixture(scope="module")
+def square():
+    return sdpdr.nmf_bound(SQUARE, k=3, method="overlap")
+
+
+def test_three_components_of_the_square(square):
     """The rank is three and Eckart and Young prove nothing; the others do."""
     best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
-    program = sdpdr.nmf_bound(SQUARE, k=3, method="overlap")
-    assert program.parts["eckart_young"] == 0.0
-    assert program.lower / program.norm == pytest.approx(0.126004, abs=2e-6)
-    search = sdpdr.nmf_bound(SQUARE, k=3, method="cones", time_limit=1.5)
+    assert square.parts["eckart_young"] == 0.0
+    assert square.lower / square.norm == pytest.approx(0.126004, abs=2e-6)
+    search = sdpdr.nmf_bound(SQUARE, k=3, method="cones", time_limit=0.5)
     assert search.upper / search.norm == pytest.approx(best, abs=1e-6)
     assert search.lower / search.norm <= best
     assert "TIME_LIMIT" in search.argument
@@ -85,7 +89,7 @@ def test_one_program_proves_the_best_of_a_matrix_that_eckart_and_young_do_not():
 
 def test_two_components_of_random_matrices_are_closed_by_the_program():
     """Not a theorem: on some matrices a gap is left."""
-    for seed in range(4):
+    for seed in range(2):
         V = sparse(seed, 4, 5)
         found = sdpdr.nmf_bound(V, k=2, method="overlap")
         assert found.gap < 1e-6
@@ -96,23 +100,23 @@ def test_two_components_of_random_matrices_are_closed_by_the_program():
 
 @pytest.mark.parametrize("method", ["eckart_young", "overlap", "cones"])
 def test_no_local_method_beats_a_bound(method):
-    for seed in range(4):
+    for seed in range(2):
         V = sparse(seed, 4, 6)
-        lower = sdpdr.nmf_bound(V, k=2, method=method, time_limit=0.5).lower
+        lower = sdpdr.nmf_bound(V, k=2, method=method, time_limit=0.3).lower
         for start in range(3):
             W, H = fitted(V, 2, start)
             assert lower <= np.linalg.norm(V - W @ H) + 1e-9
 
 
 def test_the_program_is_never_worse_than_eckart_and_young():
-    for seed in range(4):
+    for seed in (2, 3):
         found = sdpdr.nmf_bound(sparse(seed, 7, 5), k=3, method="overlap")
         assert found.parts["overlap"] >= found.parts["eckart_young"] - 1e-5 * found.norm
     assert found.parts["overlap"] > 1.02 * found.parts["eckart_young"]
 
 
 def test_an_inaccurate_solver_gives_a_bound_that_holds():
-    V = sparse(0, 8, 10)
+    V = sparse(0, 6, 7)
     exact = sdpdr.nmf_bound(V, k=3, method="overlap")
     rough = sdpdr.nmf_bound(V, k=3, method="overlap", solver=sdpdr.solvers.Scs(max_iter=20))
     assert rough.parts["overlap"] < exact.parts["overlap"]
@@ -255,13 +259,13 @@ def test_arguments_that_are_wrong_are_named():
         sdpdr.nmf_bound(V3, k=2, time_limit=0.0)
 
 
-def test_zero_rows_and_columns_cost_no_bound():
+def test_zero_rows_and_columns_cost_no_bound(square):
     """They leave the program as it is, and the factors zero."""
     wide = np.zeros((70, 9))
     wide[np.ix_([3, 10, 33, 69], [0, 2, 6, 8])] = SQUARE
-    plain, padded = (sdpdr.nmf_bound(V, k=3, method="overlap") for V in (SQUARE, wide))
-    assert padded.lower == pytest.approx(plain.lower, rel=1e-6)
-    assert padded.upper == pytest.approx(plain.upper, rel=1e-6)
+    padded = sdpdr.nmf_bound(wide, k=3, method="overlap")
+    assert padded.lower == pytest.approx(square.lower, rel=1e-6)
+    assert padded.upper == pytest.approx(square.upper, rel=1e-6)
     assert padded.parts["overlap"] > padded.parts["eckart_young"]
     assert padded.W.shape == (70, 3)
     assert not padded.W[0].any()

@@ -31,7 +31,7 @@ def random_case(n, m, k, c, seed, missing=0.0, signed=False):
 # -- known g -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_layers_find_the_factors_within_two_programs(seed):
     found = factorize.polynomial(V0, G0, seed=seed, polish=False, tol=1e-8)
     assert found.status is REACHED
@@ -41,7 +41,7 @@ def test_layers_find_the_factors_within_two_programs(seed):
     np.testing.assert_allclose(found.H[0], H0, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_moments_find_the_factors(seed):
     found = factorize.polynomial(V0[:2], G0, seed=seed, lift="moments", polish=False, tol=1e-7)
     assert found.status is REACHED
@@ -53,11 +53,13 @@ def test_moments_find_the_factors(seed):
     ("shape", "k", "c", "options"),
     [
         ((5, 4), 2, (1.0,), {}),
-        ((5, 4), 2, (1.0, 0.5), {}),
-        ((4, 3), 2, (1.0, 0.5, 0.3), {}),
-        ((4, 3), 1, (1.0, -1.0), {}),
-        ((4, 3), 1, (0.0, 1.0), {}),
-        ((5, 4), 1, (1.0, 0.5), {"signed": True}),
+        pytest.param((5, 4), 2, (1.0, 0.5), {}, marks=pytest.mark.slow),
+        pytest.param((4, 3), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
+        ((3, 2), 2, (1.0, 0.5, 0.3), {}),
+        pytest.param((4, 3), 1, (1.0, -1.0), {}, marks=pytest.mark.slow),
+        ((3, 2), 1, (1.0, -0.5), {}),
+        ((3, 2), 1, (0.0, 1.0), {}),
+        ((3, 2), 1, (1.0, 0.5), {"signed": True}),
         ((5, 4), 2, (1.0,), {"signed": True}),
     ],
 )
@@ -74,17 +76,17 @@ def test_random_factors_are_found_and_polished_to_rounding(shape, k, c, options)
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
-    ("k", "c", "missing", "signed"),
+    ("shape", "k", "c", "missing", "signed"),
     [
-        (1, (1.0,), 0.4, False),
-        (2, (1.0,), 0.3, False),
-        (2, (1.0,), 0.2, True),
-        (1, G0, 0.4, False),
+        ((6, 5), 1, (1.0,), 0.4, False),
+        ((6, 5), 2, (1.0,), 0.3, False),
+        ((6, 5), 2, (1.0,), 0.2, True),
+        ((4, 3), 1, G0, 0.2, False),
     ],
 )
-def test_collaborative_filtering_recovers_what_is_missing(k, c, missing, signed, seed):
+def test_collaborative_filtering_recovers_what_is_missing(shape, k, c, missing, signed, seed):
     """V is pinned where it is known; the rest is what the factors say."""
-    full, V = random_case(6, 5, k, c, seed, missing, signed)
+    full, V = random_case(*shape, k, c, seed, missing, signed)
     assert np.isnan(V).any()
     found = factorize.polynomial(V, c, k, nonnegative=not signed, seed=seed)
     assert found.status is REACHED
@@ -93,15 +95,15 @@ def test_collaborative_filtering_recovers_what_is_missing(k, c, missing, signed,
 
 
 def test_the_same_seed_gives_the_same_factors_and_a_transpose_the_transposed():
-    first, second = (factorize.polynomial(V0, G0, seed=4) for _ in range(2))
+    first, second = (factorize.polynomial(V0[:2], G0, seed=4) for _ in range(2))
     np.testing.assert_array_equal(first.W, second.W)
-    turned = factorize.polynomial(V0.T, G0)
-    np.testing.assert_allclose(turned.W @ turned.H, T0.T, atol=1e-12)
+    turned = factorize.polynomial(V0[:2].T, G0)
+    np.testing.assert_allclose(turned.W @ turned.H, T0[:2].T, atol=1e-12)
 
 
 def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
     rng = np.random.default_rng(2)
-    V = rng.random((5, 4))
+    V = rng.random((4, 3))
     found = factorize.polynomial(V, (1.0,), 1, nonnegative=False)
     assert found.status is IterationStatus.STALLED
     sigma = np.linalg.svd(V)[1]
@@ -118,14 +120,14 @@ def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
 def test_no_factors_fit_better_than_the_bound(c, nonnegative):
     rng = np.random.default_rng(len(c))
     tried = 0
-    for _ in range(15):
+    for _ in range(6):
         n, m = rng.integers(2, 6, 2)
         V = 3 * rng.random((n, m)) - 0.3 * (rng.random() < 0.3)
         bound = misfit_bound(V, np.array(c), 1, nonnegative)
         if bound is None:
             continue
         squares = Misfit(V, nonnegative)
-        for _ in range(3):
+        for _ in range(2):
             fit = squares.descend(2 * rng.random((n, 1)), 2 * rng.random((m, 1)), np.array(c))
             assert bound <= fit.misfit + 1e-10
             tried += 1
@@ -184,7 +186,7 @@ def test_a_regularized_program_proves_its_factors_nearly_optimal():
 # -- unknown g -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_unknown_g_is_found_where_the_best_fit_follows_each_program(seed):
     found = factorize.polynomial(V0, None, seed=seed, max_iter=5)
     assert found.status is REACHED
@@ -194,7 +196,7 @@ def test_an_unknown_g_is_found_where_the_best_fit_follows_each_program(seed):
 
 
 def test_programs_alone_meet_the_entries_well_and_tell_little_of_the_coefficient():
-    found = factorize.polynomial(V0, None, polish=False, max_iter=5)
+    found = factorize.polynomial(V0, None, polish=False, max_iter=2)
     assert found.status is IterationStatus.ITERATION_LIMIT
     assert found.error < 1e-3
     assert abs(found.coefficients[1] - 0.5) > 0.1
@@ -283,23 +285,23 @@ def test_with_lengths_between_its_rows_it_is_isometric():
 
 def test_unfolding_is_the_lift_without_h():
     """(2.103): the identity of order k and W alone; the same lengths as a path on a line."""
-    path = graphs.path([1.0] * 4)
-    lift = FactorLift(1, 5, 0)
-    ones = np.array([[0, v] for v in range(1, 6)])
+    path = graphs.path([1.0] * 3)
+    lift = FactorLift(1, 4, 0)
+    ones = np.array([[0, v] for v in range(1, 5)])
 
     class Centre(Block):
         def terms(self):
-            yield Equal(np.ones((1, 5)) @ lift.entries(ones), 0.0, symbol="0")
+            yield Equal(np.ones((1, 4)) @ lift.entries(ones), 0.0, symbol="0")
 
     class Spread(Block):
         def terms(self):
             diagonal = np.column_stack([lift.rows] * 2)
-            yield Equal(np.ones((1, 5)) @ lift.entries(diagonal), 10.0, symbol="v")
+            yield Equal(np.ones((1, 4)) @ lift.entries(diagonal), 5.0, symbol="v")
 
     state = schur_loop(Model((lift, Lengths(lift, path), Centre(), Spread())), lift, restarts=3)
     assert state.status is REACHED
     W, _ = lift.read(state.solution.values["Z"])
-    np.testing.assert_allclose(np.sort(W[:, 0]), np.arange(-2, 3), atol=1e-4)
+    np.testing.assert_allclose(np.sort(W[:, 0]), np.arange(-1.5, 2.0), atol=1e-4)
 
 
 @pytest.mark.parametrize("trace", [10.0, 100.0, 1000.0])
@@ -321,7 +323,7 @@ def test_entries_below_the_least_value_of_g_are_told_before_looping():
     ("options", "words"),
     [({"restarts": -1}, "restarts"), ({"tol": 0.0}, "tol"), ({"max_iter": 0}, "max_iter")],
 )
-def test_wrong_arguments_are_refused(options, words):
+def test_an_iteration_without_steps_or_starts_is_refused(options, words):
     with pytest.raises(DataError, match=words):
         factorize.polynomial(V0, G0, **options)
 

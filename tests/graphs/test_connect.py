@@ -230,7 +230,7 @@ def moved_copies(share, seed):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
+@settings(max_examples=8, deadline=None)
 @pytest.mark.parametrize("kind", ["dense", "sparse", "precomputed", "cosine"])
 def test_copies_moved_by_rounding_are_the_same_node(kind, seed):
     X, moved = moved_copies(np.finfo(float).eps, seed)
@@ -245,7 +245,7 @@ def test_copies_moved_by_rounding_are_the_same_node(kind, seed):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_points_further_apart_than_rounding_are_not_merged(seed):
     moved = moved_copies(1e-9, seed)[1]
     assert np.array_equal(make_space(moved).representatives(), np.arange(23))

@@ -149,7 +149,7 @@ def test_masses_weigh_what_is_carried():
     np.testing.assert_allclose(routing_weights(graph, [0], [1.0, 1.0, 3.0]), [7.0, 6.0])
 
 
-def test_everything_repeats():
+def test_landmarks_and_bases_of_a_seed_repeat():
     chosen = graphs.landmarks(ROLL, 6, seed=3)
     np.testing.assert_array_equal(chosen, graphs.landmarks(ROLL, 6, seed=3))
     np.testing.assert_array_equal(

@@ -187,7 +187,7 @@ def test_from_edges_refuses_contradictions():
         (graphs.complete(np.eye(4)), 4, 6),
     ],
 )
-def test_textbook_graphs(graph, n, m):
+def test_textbook_graphs_have_their_numbers_of_nodes_and_edges(graph, n, m):
     assert (graph.n, graph.m) == (n, m)
     assert graph.is_connected
 

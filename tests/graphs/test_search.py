@@ -34,7 +34,7 @@ def curved(n, features, seed=0):
 
 
 @given(X=cubes, data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @pytest.mark.parametrize("algorithm", EXACT)
 def test_every_search_breaks_ties_by_index(algorithm, X, data):
     k = data.draw(st.integers(1, len(X) - 1))

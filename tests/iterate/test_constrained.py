@@ -17,7 +17,7 @@ GRAM = {"solver": "clarabel", "form": "gram"}
 
 @pytest.fixture(scope="module")
 def graph():
-    return graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], 4)
+    return graphs.knn(sdpdr.datasets.swiss_roll(12, seed=0)[0], 4)
 
 
 def changes(graph, Y):
@@ -30,8 +30,8 @@ def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
     assert len(found.state.history) <= 3
     assert found.purified.held()
     Y = found.embedding_
-    assert Y.shape == (20, 2)
-    assert np.sum(Y**2) >= 0.9 * 2904.106 * (1.0 - 1e-6)
+    assert Y.shape == (12, 2)
+    assert np.sum(Y**2) >= 0.9 * 1640.397 * (1.0 - 1e-6)
     assert changes(graph, Y).max() < 1e-8
 
 
@@ -45,7 +45,7 @@ def test_with_fewer_edges_even_a_line_is_found_at_once(share):
 
 
 def test_more_variance_than_a_line_can_hold_stalls(graph):
-    """The best line known holds .872 of the variance."""
+    """The best line known holds .766 of the variance."""
     found = rank_constrained(graph, 1, "inequality", share=0.9, **GRAM)
     assert found.status is IterationStatus.STALLED
     assert found.share == pytest.approx(0.9)
@@ -104,7 +104,7 @@ def test_more_than_the_largest_variance_is_infeasible():
         ({"retries": -1}, "retries"),
     ],
 )
-def test_wrong_arguments_are_refused(options, words):
+def test_ranks_shares_and_retries_without_a_program_are_refused(options, words):
     with pytest.raises(DataError, match=words):
         rank_constrained(PATH, **{"rank": 1, **options})
 

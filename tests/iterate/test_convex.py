@@ -25,7 +25,7 @@ def path(variance, **options):
 
 @pytest.fixture(scope="module")
 def roll():
-    return sdpdr.datasets.swiss_roll(20, seed=0)[0]
+    return sdpdr.datasets.swiss_roll(12, seed=0)[0]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,11 @@ def stalled():
 
 @pytest.mark.parametrize(
     ("solver", "form"),
-    [("clarabel", "gram"), ("clarabel", "lmi"), ("scs", "gram")],
+    [
+        ("clarabel", "gram"),
+        ("clarabel", "lmi"),
+        pytest.param("scs", "gram", marks=pytest.mark.slow),
+    ],
 )
 def test_the_star_has_an_unfolding_on_a_line(solver, form):
     model = methods.isometric(STAR, "equality", variance=4.0 - 1e-6)
@@ -46,7 +50,7 @@ def test_the_star_has_an_unfolding_on_a_line(solver, form):
 
 def test_a_random_start_finds_it_too():
     model = methods.isometric(STAR, "equality", variance=4.0 - 1e-6)
-    for seed in range(3):
+    for seed in range(2):
         state = ConvexIteration(model, 1, start="random", seed=seed, **GRAM).run()
         assert state.reached
         assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-5)
@@ -68,19 +72,22 @@ def test_a_stall_is_a_status_with_the_best_answer(stalled):
     assert not stalled.reached
 
 
-def test_another_start_can_reach_what_one_did_not(stalled):
-    state = path(6.0, start="random", seed=1, restarts=5).run()
-    assert state.reached
-    assert state.start >= 1
-    first = [r.excess for r in state.history if r.start == 0]
+@pytest.fixture(scope="module")
+def restarted():
+    return path(6.0, start="random", seed=1, restarts=5).run()
+
+
+def test_another_start_can_reach_what_one_did_not(stalled, restarted):
+    assert restarted.reached
+    assert restarted.start >= 1
+    first = [r.excess for r in restarted.history if r.start == 0]
     np.testing.assert_allclose(first, [r.excess for r in stalled.history], rtol=1e-6)
 
 
-def test_a_stalled_state_goes_on_with_more_starts(stalled):
-    whole = path(6.0, start="random", seed=1, restarts=5).run()
+def test_a_stalled_state_goes_on_with_more_starts(stalled, restarted):
     resumed = path(6.0, start="random", seed=1, restarts=5).run(stalled)
     assert resumed.reached
-    assert len(resumed.history) == len(whole.history)
+    assert len(resumed.history) == len(restarted.history)
     assert len(stalled.history) < len(resumed.history)
 
 
@@ -125,7 +132,9 @@ def test_a_time_limit_ends_it_and_it_goes_on():
     assert np.isnan(cut.objective)
     with pytest.raises(sdpdr.errors.SolveFailedError, match="TIME_LIMIT"):
         cut.gram()
-    assert path(6.0, start="random", seed=1).run(cut).status is IterationStatus.STALLED
+    on = path(6.0, start="random", seed=1, max_iter=2).run(cut)
+    assert on.status is IterationStatus.ITERATION_LIMIT
+    assert np.isfinite(on.objective)
 
 
 def test_an_answer_may_be_accepted_before_the_excess_vanishes():
@@ -155,11 +164,13 @@ def test_an_interruption_keeps_what_there_is(monkeypatch):
         return solve(*given, **options)
 
     monkeypatch.setattr("sdpdr.solving.iterate.programs.solve_step", impatient)
-    iteration = path(6.0, start="random", seed=1)
+    iteration = path(6.0, start="random", seed=1, max_iter=4)
     cut = iteration.run()
     assert cut.status is IterationStatus.INTERRUPTED
     assert len(cut.history) == 2
-    assert iteration.run(cut).status is IterationStatus.STALLED
+    on = iteration.run(cut)
+    assert on.status is IterationStatus.ITERATION_LIMIT
+    assert len(on.history) == 4
 
 
 def test_no_feasible_point_is_a_status():
@@ -191,7 +202,7 @@ def test_points_to_begin_with_set_the_first_direction(roll):
     centred = flat - flat.mean(axis=0)
     assert first.apply(centred @ centred.T)[0] == pytest.approx(0.0, abs=1e-8)
     same = replace(iteration, start=Factor(centred)).init().directions["K"]
-    matrix = np.random.default_rng(0).standard_normal((20, 20))
+    matrix = np.random.default_rng(0).standard_normal((12, 12))
     matrix = matrix @ matrix.T
     np.testing.assert_allclose(same.apply(matrix), first.apply(matrix), rtol=1e-9)
 
@@ -210,7 +221,7 @@ def test_a_direction_for_each_matrix_by_name():
 
 def test_progress_is_told_every_iteration():
     seen = []
-    path(6.0, start="random", seed=1, progress=seen.append).run()
+    path(6.0, start="random", seed=1, max_iter=3, progress=seen.append).run()
     assert [r["iteration"] for r in seen] == list(range(len(seen)))
     assert {"value", "excess", "share", "seconds"} <= set(seen[0])
 
@@ -220,11 +231,11 @@ def test_a_fold_in_three_dimensions_is_exact_after_purification(roll):
     graph = graphs.knn(roll, 3)
     iteration = ConvexIteration(methods.isometric(graph), 3, max_iter=4, **GRAM)
     state = iteration.run()
-    assert state.history[0].excess == pytest.approx(82.3, abs=0.5)
+    assert state.history[0].excess == pytest.approx(71.09, abs=0.05)
     assert state.excess < 0.1
     pure = iteration.purify(state)
     assert pure.held(1e-10)
-    assert np.sum(pure.factor**2) == pytest.approx(782.7, abs=1.0)
+    assert np.sum(pure.factor**2) == pytest.approx(659.2, abs=1.0)
 
 
 # -- other programs than unfoldings ------------------------------------------------------------
@@ -253,14 +264,14 @@ def factorization(V, k):
 @pytest.mark.parametrize("direction", ["trailing", "schur"])
 def test_a_nonnegative_factorization_is_found(direction):
     rng = np.random.default_rng(0)
-    V = rng.random((5, 2)) @ rng.random((2, 5))
+    V = rng.random((4, 2)) @ rng.random((2, 4))
     iteration = ConvexIteration(
         factorization(V, 2), 2, direction=direction, start="random", restarts=3, **GRAM
     )
     state = iteration.run()
     assert state.reached
     Z = np.asarray(state.gram())
-    W, H = Z[2:7, :2], Z[7:, :2]
+    W, H = Z[2:6, :2], Z[6:, :2]
     assert min(W.min(), H.min()) > -1e-6
     assert np.linalg.norm(W @ H.T - V) <= 1e-3 * np.linalg.norm(V)
 

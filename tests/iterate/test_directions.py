@@ -187,7 +187,7 @@ def test_schur_draws_parts_of_the_scale_asked_for():
     assert np.linalg.norm(X[4:]) == pytest.approx(3.0)
 
 
-def test_wrong_directions_are_refused():
+def test_directions_that_do_not_fit_the_matrix_are_named():
     with pytest.raises(UnknownNameError, match="Did you mean 'trailing'"):
         find_direction("trailling", 2)
     with pytest.raises(DataError, match="rank 3, not for 2"):

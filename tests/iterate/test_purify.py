@@ -118,7 +118,7 @@ def test_the_bent_star_becomes_flat():
     assert reduced.trace() == pytest.approx(4.0, abs=1e-5)
 
 
-def test_wrong_arguments_are_refused(flat):
+def test_ranks_and_programs_that_cannot_be_polished_are_named(flat):
     graph, X = flat
     program = methods.isometric(graph).to_sdp()
     with pytest.raises(DataError, match="rank"):

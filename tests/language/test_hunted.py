@@ -33,6 +33,8 @@ from sdpdr.model.tangent import parabola_of
 from sdpdr.program import Status
 from sdpdr.program.sizes import require_admissible
 
+# One of the random programs each time, and more where minutes do not count.
+MORE = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])
 
 
@@ -272,16 +274,17 @@ def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
     assert found.bound is None or found.bound <= found.value
 
 
-def test_labels_that_a_plane_separates_are_fitted_without_an_error():
-    data = np.random.default_rng(0).standard_normal((40, 5))
-    weights, signs = scalar("weights", 5), np.sign(data[:, 0])
+@pytest.mark.parametrize(("n", "features"), [(16, 2), pytest.param(40, 5, marks=pytest.mark.slow)])
+def test_labels_that_a_plane_separates_are_fitted_without_an_error(n, features):
+    data = np.random.default_rng(0).standard_normal((n, features))
+    weights, signs = scalar("weights", features), np.sign(data[:, 0])
     limited = abs(weights).sum() <= 3000
     found = sdpdr.solve(minimize(sum_logistic(-signs * (data @ weights))) + limited)
     assert 0.0 <= found.value < 1e-6
     assert found.bound is None or found.bound <= found.value
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", MORE)
 def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed):
     """What must vanish along a ray vanishes in no solver's to the last digit."""
     rng = np.random.default_rng(seed)
@@ -351,7 +354,7 @@ def test_where_two_find_an_optimum_of_zero_nobody_else_is_asked():
         assert model.solve(gap_scale=1.0).status is Status.SOLVED
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     """Its multipliers are an identity, at the boundary of what is feasible."""
     S, C = symmetric("S", n), np.diag(np.arange(1.0, n + 1.0))
@@ -369,7 +372,7 @@ def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     assert problem.solver_stats.extra_stats.certified()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", MORE)
 def test_a_weight_of_zero_leaves_scalars_without_a_cost_and_bounds_as_they_are(seed):
     rng = np.random.default_rng(seed)
     x, weight = cp.Variable(3), cp.Parameter(nonneg=True, value=0.0)

@@ -76,8 +76,18 @@ def test_a_program_of_other_numbers_is_the_one_lowered_anew(make):
     assert kept.program.sdp.constant == anew.sdp.constant
 
 
-@pytest.mark.parametrize("make", NUMBERS)
-@pytest.mark.parametrize("value", [1.01, 1.1, 1.5])
+@pytest.mark.parametrize(
+    ("make", "value"),
+    [
+        *((make, 1.1) for make in NUMBERS),
+        *((limit, value) for value in (1.01, 1.5)),
+        *(
+            pytest.param(make, value, marks=pytest.mark.slow)
+            for make in NUMBERS[1:]
+            for value in (1.01, 1.5)
+        ),
+    ],
+)
 def test_values_and_bounds_are_those_of_the_program_by_itself(make, value):
     p, model = present(make)
     model.solve()

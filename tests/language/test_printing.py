@@ -252,7 +252,7 @@ EXPRESSIONS = {
 }
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     names=st.lists(st.sampled_from(sorted(EXPRESSIONS)), min_size=1, max_size=3),
     seed=st.integers(0, 10**6),

@@ -53,7 +53,7 @@ def _problem(seed, n, cones):
         st.tuples(st.sampled_from(["psd", "soc", "rows"]), st.integers(1, 4)), max_size=3
     ),
 )
-def test_as_clarabel(seed, n, cones):
+def test_random_cone_programs_have_the_value_that_clarabel_finds(seed, n, cones):
     problem = _problem(seed, n, cones)
     theirs = problem.solve(solver=cp.CLARABEL)
     program = sdpdr.from_cvxpy(problem)

@@ -43,7 +43,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("problem", "words"), REFUSED)
-def test_refused(problem, words):
+def test_problems_of_cvxpy_that_are_not_semidefinite_are_refused_in_one_line(problem, words):
     with pytest.raises(NotAcceptedError, match=words) as caught:
         sdpdr.from_cvxpy(problem)
     assert "\n" not in str(caught.value)

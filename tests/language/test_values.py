@@ -127,7 +127,7 @@ def numbers(values):
 
 @pytest.mark.parametrize("way", [by_solver, by_program])
 @pytest.mark.parametrize("build", PROBLEMS)
-def test_as_clarabel(build, way):
+def test_values_and_multipliers_of_cvxpy_are_those_of_clarabel(build, way):
     theirs, ours = build(), build()
     theirs.solve(solver=cp.CLARABEL)
     way(ours)

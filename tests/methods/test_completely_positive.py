@@ -153,7 +153,7 @@ def test_copositive_rows_are_the_coefficients_of_a_cubic():
 
 
 @pytest.mark.parametrize("arguments", [{"level": 2}, {"cap": 0.0}, {"cap": -1.0}])
-def test_cut_refuses(arguments):
+def test_a_cut_of_another_level_or_without_a_positive_cap_is_refused(arguments):
     with pytest.raises(DataError):
         methods.copositive_cut(np.eye(3), **arguments)
 
@@ -216,7 +216,7 @@ def test_as_printed_every_factor_is_feasible():
     assert solution.value == pytest.approx(2 + np.trace(A), rel=1e-6)
 
 
-def test_lift_refuses():
+def test_a_lift_of_no_factorization_is_refused():
     with pytest.raises(DataError, match="not completely positive"):
         methods.cp_lift([[1.0, 2.0], [2.0, 1.0]], 2)
     with pytest.raises(DataError, match="not completely positive"):

@@ -182,7 +182,7 @@ def test_6_36_with_neighbours_but_not_self_is_unbounded():
         ({"spread": "max"}, UnknownNameError, "least, most"),
     ],
 )
-def test_refused(arguments, error, words):
+def test_densities_bandwidths_and_variants_without_a_map_are_named(arguments, error, words):
     with pytest.raises(error, match=words):
         methods.density_map(GRAPH, **arguments)
 
@@ -253,6 +253,6 @@ def test_a_sheet_in_space_has_the_density_of_a_sheet():
         (lambda: density.kernel([[0.0, np.nan], [1.0, 2.0], [1.0, 1.0]]), DataError, "NaN"),
     ],
 )
-def test_estimates_refuse(call, error, words):
+def test_numbers_that_estimate_no_density_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()

@@ -64,7 +64,7 @@ def test_forms_agree(form):
 
 
 @pytest.mark.parametrize(("isometry", "largest"), [("inequality", 5.79255), ("equality", 4.34358)])
-def test_largest_margin(isometry, largest):
+def test_the_largest_margin_is_attained_and_its_multipliers_add_up_to_one(isometry, largest):
     # With equalities Clarabel ends at seven digits on one processor and at five on another.
     solution = solved(methods.separation_margin(GRAPH, Y, [ANCHOR], isometry), "cvxopt")
     assert solution.value == pytest.approx(largest, rel=2e-6)

@@ -33,7 +33,7 @@ def seven():
     return graphs.knn(X, 2), X
 
 
-def test_unfolding_alone(seven):
+def test_without_entries_the_most_spread_is_that_of_unfolding(seven):
     with pytest.warns(RigidGraphWarning):
         model = methods.mfnu(seven[0], "equality")
     assert sdpdr.solve(model).value == pytest.approx(ALONE, abs=5e-5)
@@ -77,7 +77,7 @@ def test_a_limit_on_one_block_leaves_the_sign_of_the_other_idle(seven):
     assert values[0] < ALONE - 0.01
 
 
-def test_unit_rows(seven):
+def test_two_unit_rows_cannot_keep_the_lengths_and_more_can(seven):
     """Two rows of H cannot be unit, non-negative and leave W its lengths: that is proved."""
     values = []
     for k in (3, 4):
@@ -90,7 +90,7 @@ def test_unit_rows(seven):
     assert infeasible.status is sdpdr.Status.INFEASIBLE
 
 
-def test_least_trace(seven):
+def test_the_least_trace_is_no_less_than_that_of_the_norm(seven):
     graph, X = seven
     solution = sdpdr.solve(methods.isometric_nmf(graph, X, objective="trace"))
     assert solution.value == pytest.approx(7.067449, abs=1e-5)
@@ -161,7 +161,7 @@ def a_rank_loop(seed, **options):
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-def test_rank_loop(seed):
+def test_a_rank_loop_finds_factors_that_keep_entries_and_lengths(seed):
     X, graph, state, W, H = a_rank_loop(seed)
     assert state.status is iterate.IterationStatus.RANK_REACHED
     np.testing.assert_allclose(W @ H.T, X, atol=1e-4)

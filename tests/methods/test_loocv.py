@@ -81,7 +81,7 @@ SIMPLICES = [(2, 1.0, 3.0, 1.0), (4, 2.0, 10.0, 4.5), (5, 1.0, 4.0, 1.2)]
         (*SIMPLICES[1], "lowrank", "factor"),
     ],
 )
-def test_regular_simplex(n, sqdist, trace, value, solver, form):
+def test_a_regular_simplex_has_the_likelihood_of_its_trace(n, sqdist, trace, value, solver, form):
     model = methods.loocv(simplex(n, sqdist), trace=trace)
     solution = sdpdr.solve(model, solver, form, tol=1e-6)
     assert value == pytest.approx((n - 1) * (trace / n - sqdist / 2.0))
@@ -156,7 +156,7 @@ def test_the_implied_trace_does_not_cut_the_optimum_off():
 @pytest.mark.parametrize(
     ("solver", "form"), [("clarabel", "lmi"), ("cvxopt", "lmi"), ("scs", "gram")]
 )
-def test_unit_diagonal(graph, solver, form):
+def test_a_unit_diagonal_fixes_the_entries_of_edges(graph, solver, form):
     solution = sdpdr.solve(methods.loocv(graph, unit=True), solver, form, tol=1e-6)
     np.testing.assert_allclose(solution.value, 8.7707553, rtol=1e-5)
     assert solution.certified(1e-5)

@@ -123,7 +123,7 @@ def test_projection_onto_fewer_dimensions():
         (lambda: minimum_ellipsoid(CUBE, tol=0.0), ModelError, "tol must be positive"),
     ],
 )
-def test_refused(call, error, words):
+def test_clouds_and_limits_without_an_ellipsoid_are_named(call, error, words):
     with pytest.raises(error, match=words):
         call()
 

@@ -48,7 +48,7 @@ def difference_quotient(of, at, W, H):
 
 
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0])])
-def test_gradients(weights):
+def test_gradients_are_quotients_of_differences(weights):
     of, at, W, H = a_problem(weights=weights)
     x, quotient = difference_quotient(of, at, W, H)
     gradient = of.flat(x, at)[1]
@@ -331,7 +331,7 @@ def test_interrupt_keeps_what_there_is(curve):
     assert found.dist == pytest.approx(min(r.dist for r in found.history))
 
 
-def test_time_limit(curve):
+def test_without_time_the_start_is_returned(curve):
     found = isometric_factors(*curve, 3, time_limit=1e-9)
     assert found.status is IsometricStatus.TIME_LIMIT
     assert not found.history

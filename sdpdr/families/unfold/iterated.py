@@ -109,12 +109,12 @@ def minimum_volume(
     --------
     >>> import sdpdr
     >>> from sdpdr import graphs
-    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
     >>> state = minimum_volume(graphs.knn(X, n_neighbors=4), rank=2)
     >>> state.status
     IterationStatus.SETTLED
     >>> round(state.objective), round(state.bound)
-    (-2867, -2904)
+    (-1628, -1640)
     """
     return volume_iteration(graph, rank, kappa, isometry, start=start, **options).run()
 

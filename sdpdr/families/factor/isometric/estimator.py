@@ -99,11 +99,11 @@ class IsoNMF(FactorTransformer):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.random_nonnegative(40, 6, rank=3)
+    >>> X, _ = sdpdr.datasets.random_nonnegative(20, 6, rank=3)
     >>> iso = IsoNMF(n_components=3)
     >>> W = iso.fit_transform(X)
     >>> W.shape, bool((W >= 0).all()), iso.edge_error_ < 1e-4
-    ((40, 3), True, True)
+    ((20, 3), True, True)
     """
 
     n_components: int = 2

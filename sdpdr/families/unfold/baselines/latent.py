@@ -148,7 +148,7 @@ class GPLVM(Transformer):
 
     Examples
     --------
-    >>> t = np.linspace(0.0, 3.0, 40)
+    >>> t = np.linspace(0.0, 3.0, 25)
     >>> X = np.column_stack([np.cos(t), np.sin(t), t**2])
     >>> model = GPLVM(1).fit(X)
     >>> along = model.embedding_[:, 0]

@@ -300,10 +300,10 @@ class MVE(SampledInTime):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
     >>> flat = sdpdr.MVE(n_neighbors=4).fit(X)
     >>> flat.embedding_.shape
-    (20, 2)
+    (12, 2)
     >>> bool(flat.eigenvalues_[:2].sum() > 0.999 * flat.eigenvalues_.sum())
     True
     """
