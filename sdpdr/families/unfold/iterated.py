@@ -107,14 +107,14 @@ def minimum_volume(
 
     Examples
     --------
-    >>> import sdpdr
+    A ring of six equal steps unfolds into a regular hexagon, whose variance is 6.
+
     >>> from sdpdr import graphs
-    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
-    >>> state = minimum_volume(graphs.knn(X, n_neighbors=4), rank=2)
+    >>> state = minimum_volume(graphs.cycle(6), rank=2)
     >>> state.status
     IterationStatus.SETTLED
-    >>> round(state.objective), round(state.bound)
-    (-2867, -2904)
+    >>> round(state.objective, 3), round(state.bound, 3)
+    (-6.0, -6.0)
     """
     return volume_iteration(graph, rank, kappa, isometry, start=start, **options).run()
 

@@ -90,7 +90,7 @@ def box_search(
 
     Examples
     --------
-    >>> found = box_search([[1.0, 2.0], [3.0, 4.0]], 1, 0.1, 10.0, tol=0.01)
+    >>> found = box_search([[1.0, 2.0], [3.0, 4.0]], 1, 0.1, 10.0, tol=0.1)
     >>> found.status, found.lower < 0.365966 < found.upper
     (SearchStatus.CLOSED, True)
     """

@@ -168,10 +168,10 @@ def ncmvu(
     --------
     >>> import sdpdr
     >>> from sdpdr import graphs
-    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
     >>> found = ncmvu(graphs.knn(X, n_neighbors=4), rank=3)
     >>> round(found.value, 2), found.converged
-    (2904.11, True)
+    (1640.4, True)
     """
     validate.choice("isometry", isometry, RELATIONS)
     validate.choice("objective", objective, OBJECTIVES)
@@ -285,9 +285,9 @@ class NCMVU(Embedding):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
+    >>> X, _ = sdpdr.datasets.swiss_roll(10, seed=0)
     >>> NCMVU(n_neighbors=4).fit_transform(X).shape
-    (20, 2)
+    (10, 2)
     """
 
     n_components: int = 2

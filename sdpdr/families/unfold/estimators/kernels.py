@@ -213,10 +213,10 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
+    >>> X, _ = sdpdr.datasets.swiss_roll(8, seed=0)
     >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3, time_limit=None).fit(X)
     >>> found.embedding_.shape, found.solution_.certified()
-    ((12, 2), True)
+    ((8, 2), True)
     """
 
     _: KW_ONLY

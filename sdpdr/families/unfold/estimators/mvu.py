@@ -300,10 +300,10 @@ class MVE(SampledInTime):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(20, seed=0)
-    >>> flat = sdpdr.MVE(n_neighbors=4).fit(X)
+    >>> X, _ = sdpdr.datasets.swiss_roll(8, seed=0)
+    >>> flat = sdpdr.MVE(n_neighbors=3).fit(X)
     >>> flat.embedding_.shape
-    (20, 2)
+    (8, 2)
     >>> bool(flat.eigenvalues_[:2].sum() > 0.999 * flat.eigenvalues_.sum())
     True
     """
