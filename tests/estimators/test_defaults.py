@@ -128,7 +128,11 @@ DEFAULTS = [(k, name) for k, names in AIMS.items() for name in names if (k, name
 
 
 # Five seconds and more on any set.
-LONG = {("densities", "DensityMap, all its dimensions"), ("factors", "PolynomialFactorization")}
+LONG = {
+    ("densities", "DensityMap"),
+    ("densities", "DensityMap, all its dimensions"),
+    ("factors", "PolynomialFactorization"),
+}
 
 
 @pytest.mark.parametrize(
