@@ -669,7 +669,7 @@ def test_no_time_is_told():
     assert model.gap_ > model.tol
 
 
-def test_clones():
+def test_clones_have_the_parameters_and_nothing_learned():
     model = RatingMMMF(0.6, loss="hinge", tol=0.05)
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model.fit(SMALL)), "U_")

@@ -138,7 +138,7 @@ MISPRINTED = {"gpp250-1": 251}
 
 @pytest.mark.skipif(not SDPLIB.exists(), reason="the SDPLIB files are not here")
 @pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
-def test_sdplib(tmp_path, path):
+def test_files_of_sdplib_have_their_sizes_and_survive_writing(tmp_path, path):
     sdp = read_sdpa(path)
     with open(SDPLIB / "optimal_values.csv", encoding="utf-8") as file:
         (known,) = [row for row in csv.DictReader(file) if row["name"] == sdp.name]
