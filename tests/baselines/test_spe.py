@@ -53,7 +53,7 @@ def test_it_unrolls_a_circle_piece_under_a_cutoff():
     assert spe_stress(D, Y, cut) < spe_stress(D, arc[:, :1] - arc[:, :1].mean(), cut)
 
 
-def test_seeds_decide(square):
+def test_the_seed_decides_every_place(square):
     options = {"cycles": 3, "steps": 50}
     np.testing.assert_array_equal(spe(square, **options), spe(square, **options))
     assert np.abs(spe(square, **options) - spe(square, seed=1, **options)).max() > 1e-3

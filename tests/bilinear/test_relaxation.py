@@ -186,7 +186,7 @@ def test_asking_for_too_much_ends_in_the_best_that_arithmetic_allows():
     assert 0.0 <= found.gap < 1e-7
 
 
-def test_invariances():
+def test_turning_scaling_and_reordering_change_the_value_as_they_should():
     rng = np.random.default_rng(5)
     stack = stack_of(0)
     found = interior_point(stack, 2, tol=1e-9)
@@ -282,7 +282,7 @@ def test_smoothing_costs_a_share_at_most():
         assert bound >= ORACLES[0] / 2
 
 
-def test_rounding():
+def test_bases_that_are_rounded_are_orthonormal_and_keep_no_more_than_the_bound():
     stack = stack_of(0)
     found = interior_point(stack, 2)
     bases = found.round(stack)

@@ -116,7 +116,7 @@ def test_wrong_numbers_of_components(value, error, words):
     assert numbers_of_components((5, 1), STACK.shape) == (5, 1)
 
 
-def test_wrong_starts():
+def test_starts_of_a_wrong_shape_or_number_are_refused_in_words():
     with pytest.raises(ShapeError, match="\\(5, 2\\)"):
         alternating(STACK, 2, start=np.eye(5)[:, :3])
     with pytest.raises(ShapeError, match="\\(4, 2\\)"):

@@ -44,7 +44,7 @@ def test_points_that_coincide_have_no_distance():
     assert violation(same, [[1.0], [0.0], [3.0]]) > 1.0
 
 
-def test_their_words():
+def test_actions_are_described_in_words_and_in_latex():
     model = blocks.Gram(5) + blocks.Actions(5, BEFORE, AFTER) + blocks.Coinciding(5, [[0, 4]])
     text = model.describe()
     assert "K_ii + K_jj − 2 K_ij − (K_kk + K_ll − 2 K_kl) = 0" in text

@@ -34,7 +34,7 @@ def scalars(block, values):
 
 
 @pytest.mark.parametrize("m", SIZES)
-def test_laws(m):
+def test_a_geometric_mean_keeps_the_laws_of_blocks(m):
     assert "compilers" in check_block(GeometricMean(diagonal(m)))
     assert "compilers" in check_block(GeometricMean(diagonal(m), at_least=0.5, name="h"))
 

@@ -91,11 +91,11 @@ def entries(n, m):
         lambda **k: blocks.KyFan("K", 1, (2, 3), **k),
     ],
 )
-def test_laws(make, size):
+def test_norms_keep_the_laws_of_blocks(make, size):
     assert "compilers" in check_block(make(**size))
 
 
-def test_laws_of_declarations():
+def test_declarations_keep_the_laws_of_blocks():
     assert "compilers" in check_block(blocks.ProductLift((2, 3)))
     assert "compilers" in check_block(blocks.Fantope(4, 2))
 

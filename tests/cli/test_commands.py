@@ -36,7 +36,7 @@ def test_every_command_has_help_with_examples(sdpdr, command):
     assert f"examples:\n  sdpdr {command}" in ran.out
 
 
-def test_version(sdpdr):
+def test_the_version_is_that_of_the_package(sdpdr):
     assert sdpdr("--version").out == f"sdpdr {package.__version__}\n"
 
 

@@ -91,7 +91,10 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+# One iterates programs, and its options are read as those of the others are.
+@pytest.mark.parametrize(
+    "method", [pytest.param(m, marks=[pytest.mark.slow] if m == "mve" else []) for m in METHODS]
+)
 def test_every_method_does_what_its_estimator_does(sdpdr, tmp_path, method):
     options, given, fitted = ONCE[method]
     data = POINTS

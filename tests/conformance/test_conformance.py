@@ -60,8 +60,33 @@ def test_names_differ_and_limits_name_what_exists():
 # -- the solvers --------------------------------------------------------------------------------
 
 
+# Seconds in software; the smaller programs say as much of its arithmetic.
+LARGE = {
+    "multiprecision": (
+        "mvu band",
+        "mvu duplicates",
+        "mvu square slack",
+        "mvu square slack 30",
+        "mvu swiss roll",
+    )
+}
+
+
+def is_slow(name, form, case):
+    """Unfoldings by way of cvxpy are one solver's every day: the way is the same for the others."""
+    if case.name in LARGE.get(name, ()):
+        return True
+    return form == "cvxpy" and name != "clarabel" and case.name.startswith("mvu")
+
+
 RUNS = [
-    pytest.param(name, form, case, id=f"{name}-{form}-{case}")
+    pytest.param(
+        name,
+        form,
+        case,
+        id=f"{name}-{form}-{case}",
+        marks=[pytest.mark.slow] if is_slow(name, form, case) else [],
+    )
     for name, form in USABLE
     for case in CASES
     if name != "ipopt" or case.name.startswith("mvu")

@@ -137,8 +137,15 @@ def roll():
     return graphs.knn(datasets.swiss_roll(40, seed=0)[0], n_neighbors=4)
 
 
-@pytest.mark.parametrize("relation", RELATIONS, ids=repr)
-@pytest.mark.parametrize("engine", ["edges", "general"])
+@pytest.mark.parametrize(
+    ("engine", "relation"),
+    [
+        *(("general", relation) for relation in RELATIONS),
+        ("edges", "inequality"),
+        *(pytest.param("edges", relation, marks=pytest.mark.slow) for relation in RELATIONS[1:]),
+    ],
+    ids=repr,
+)
 def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
     model = methods.mvu(roll, relation)
     solved = sdpdr.solve(model, "lowrank")

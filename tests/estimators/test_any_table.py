@@ -113,13 +113,13 @@ def fits(make, expected):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_any_table(name):
+def test_any_table_is_fitted_and_told_what_there_is_to_tell(name):
     fits(*TABLES[name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
-def test_large_tables(name):
+def test_large_tables_are_fitted_and_told_what_there_is_to_tell(name):
     fits(*LARGE[name])
 
 

@@ -58,7 +58,7 @@ def test_a_relaxation_says_how_far_it_is_from_rigid(line):
     assert learned.action_error_ > 0.1
 
 
-def test_inverse_actions(line):
+def test_inverse_actions_lead_back_to_the_same_place(line):
     X, _ = line
     learned = sdpdr.ARE(1, n_neighbors=3, inverse={"L": "R"}).fit(X, actions=LINE)
     assert learned.solution_.value == pytest.approx(1888.4712560, rel=1e-6)

@@ -109,7 +109,7 @@ def test_rows_of_zeros_belong_nowhere():
         (CompletelyPositive(starts=0, n_components=1), np.eye(3), DataError, "starts"),
     ],
 )
-def test_refused(estimator, X, error, words):
+def test_matrices_and_parameters_without_meaning_are_refused_in_words(estimator, X, error, words):
     with pytest.raises(error, match=words):
         estimator.fit(X)
 

@@ -13,13 +13,12 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # that compute another way with other parameters.
 FAST = (
     "ARE", "AnchoredMVU", "BasisExpansion", "ColoredMVU", "IsoProjection", "LDA", "LPP", "LSDA",
-    "MMMF", "MVU", "NPE", "SDA", "SOPCA",
-    "SpectralRegression",
+    "MMMF", "NPE", "SDA", "SOPCA", "SpectralRegression",
 )  # fmt: skip
 SLOW = (
     "AnchoredMVU without y", "CompletelyPositive", "DensityMap", "DistanceCompletion", "GPLVM",
     "GhodsiMetric", "ISM", "IsoNMF", "KernelEigenmaps", "LOOCVUnfolding", "MFNU", "MMMF of signs",
-    "MMMFCV", "MVE", "MixedLabelPropagation", "NCMVU", "NMF", "PolynomialFactorization",
+    "MMMFCV", "MVE", "MVU", "MixedLabelPropagation", "NCMVU", "NMF", "PolynomialFactorization",
     "RatingMMMF", "RelevanceFeedback", "SPE", "Sammon", "XingMetric",
 )  # fmt: skip
 

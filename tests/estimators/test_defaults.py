@@ -127,8 +127,18 @@ def assert_no_worse_than_nothing(defaults, kind, name, sets):
 DEFAULTS = [(k, name) for k, names in AIMS.items() for name in names if (k, name) not in LIMITED]
 
 
-# Five seconds and more on any set.
-LONG = {("densities", "DensityMap, all its dimensions"), ("factors", "PolynomialFactorization")}
+# Five seconds and more on any set, or shown of other data below.
+LONG = {
+    ("clusters", "CompletelyPositive"),
+    ("densities", "DensityMap"),
+    ("densities", "DensityMap, all its dimensions"),
+    ("factors", "PolynomialFactorization"),
+    ("picture", "MVE"),
+    ("picture", "MVU"),
+    ("projection", "LPP"),
+    ("projection", "LSDA"),
+    ("projection", "NPE"),
+}
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def test_precomputed_distances_give_the_same():
         (sdpdr.LOOCVUnfolding(n_neighbors=4, isometry="inequality"), ModelError, "one point"),
     ],
 )
-def test_refused(estimator, error, words):
+def test_parameters_without_meaning_are_refused_in_words(estimator, error, words):
     with pytest.raises(error, match=words):
         estimator.fit(ROLL)
 

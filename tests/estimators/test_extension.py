@@ -26,10 +26,17 @@ def strip(n, seed):
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
-@parametrize_with_checks(
-    [sdpdr.MVU(n_neighbors=4, connect="mst", extension=kind) for kind in ("kernel", "barycentric")]
-)
+@parametrize_with_checks([sdpdr.MVU(n_neighbors=4, connect="mst", extension="kernel")])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
+@parametrize_with_checks([sdpdr.MVU(n_neighbors=4, connect="mst", extension="barycentric")])
+def test_scikit_learn_checks_of_another_extension(estimator, check):
     check(estimator)
 
 

@@ -101,9 +101,23 @@ def marked_nan():
     return np.where(HIDDEN, np.nan, CLASSES)
 
 
+MARKS = ["", "  ", None, np.nan, pd.NA]
+
+
+# How a mark is read does not depend on who reads it; one solves a program for each.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
-@pytest.mark.parametrize("learner", [sdpdr.MixedLabelPropagation, sdpdr.SDA, sdpdr.ISM])
-@pytest.mark.parametrize("mark", ["", "  ", None, np.nan, pd.NA])
+@pytest.mark.parametrize(
+    ("learner", "mark"),
+    [
+        *(
+            (learner, mark)
+            for learner in (sdpdr.MixedLabelPropagation, sdpdr.SDA)
+            for mark in MARKS
+        ),
+        (sdpdr.ISM, ""),
+        *(pytest.param(sdpdr.ISM, mark, marks=pytest.mark.slow) for mark in MARKS[1:]),
+    ],
+)
 def test_blanks_are_labels_that_are_not_known(learner, mark):
     known = learner().fit(X, marked(-1))
     found = learner().fit(X, marked(mark, numbers=False))

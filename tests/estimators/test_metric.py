@@ -266,7 +266,7 @@ def test_a_hasty_answer_warns(iris):
     assert hasty.bound_ < hasty.value_
 
 
-def test_ties_warn():
+def test_components_that_are_tied_are_told():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     with pytest.warns(NonUniqueWarning, match="tied"):
         learned = GhodsiMetric(1).fit(X, [0, 0, 1, 1])

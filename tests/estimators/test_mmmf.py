@@ -118,7 +118,7 @@ def test_too_few_steps():
     assert model.n_iter_ == 5
 
 
-def test_another_solver():
+def test_another_solver_finds_the_same_value():
     seen, _ = planted(10, 8)
     direct = MMMF(c=0.3).fit(seen)
     other = MMMF(c=0.3, solver="clarabel").fit(seen)

@@ -101,9 +101,9 @@ def test_a_share_is_not_chosen_where_no_class_has_two_points():
 LEARNERS = [
     XingMetric(),
     XingMetric(diagonal=True),
-    XingMetric(kernel="rbf"),
+    pytest.param(XingMetric(kernel="rbf"), marks=pytest.mark.slow),
     GhodsiMetric(),
-    GhodsiMetric(kernel="linear"),
+    pytest.param(GhodsiMetric(kernel="linear"), marks=pytest.mark.slow),
 ]
 
 

@@ -23,7 +23,7 @@ RNG = np.random.default_rng(0)
 
 @pytest.mark.slow
 @parametrize_with_checks([sdpdr.PolynomialFactorization(max_iter=1)])
-def test_scikit_learn(estimator, check):
+def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 

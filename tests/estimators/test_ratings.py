@@ -669,7 +669,7 @@ def test_no_time_is_told():
     assert model.gap_ > model.tol
 
 
-def test_clones():
+def test_clones_have_the_parameters_and_nothing_learned():
     model = RatingMMMF(0.6, loss="hinge", tol=0.05)
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model.fit(SMALL)), "U_")
@@ -872,7 +872,7 @@ def optimum_of_the_max_norm(R, c, ridge):
     return cp.Problem(cp.Minimize(t + c * loss), [cp.diag(Z) <= t]).solve(solver="CLARABEL")
 
 
-@pytest.mark.parametrize(("seed", "c"), [(0, 1.0), (5, 0.3)])
+@pytest.mark.parametrize(("seed", "c"), [(0, 1.0), pytest.param(5, 0.3, marks=pytest.mark.slow)])
 def test_a_hinge_with_the_max_norm_is_solved_beyond_few_users(seed, c):
     R = planted_table(seed)
     model = RatingMMMF(c=c, norm="max", loss="hinge").fit(R)

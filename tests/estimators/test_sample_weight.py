@@ -261,8 +261,11 @@ def test_weights_that_are_all_equal_change_no_place(kind, value):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", UNFOLDINGS)
-@settings(max_examples=5, deadline=None)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.slow] if k is sdpdr.MVE else []) for k in UNFOLDINGS],
+)
+@settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 2**16), power=st.integers(-12, 12))
 @example(seed=0, power=-12)
 @example(seed=0, power=12)

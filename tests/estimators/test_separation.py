@@ -85,7 +85,7 @@ def test_two_anchors_and_either_anchor_separate():
         np.testing.assert_array_equal(learned.decision_function(X) > 0, Y == 1)
 
 
-def test_three_classes():
+def test_three_classes_are_separated_as_two_are():
     y3 = np.digitize(T, np.quantile(T, [1 / 3, 2 / 3]))
     learned = sdpdr.ISM(**FAST).fit(X, y3)
     np.testing.assert_array_equal(learned.transduction_, y3)

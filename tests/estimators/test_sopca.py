@@ -35,7 +35,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method(method):
+def test_every_method_tells_what_its_bases_keep(method):
     pca = sdpdr.SOPCA(3, method=method, certify=True).fit(IMAGES)
     rows = 8 if method == "2dpca" else 3
     assert pca.transform(IMAGES).shape == (150, rows, 3)
@@ -158,7 +158,7 @@ def test_starts_follow_the_random_state():
     assert min(fits) >= sdpdr.SOPCA(2, method="ascent").fit(STACK).objective_ * (1 - 1e-9)
 
 
-def test_ties_warn():
+def test_bases_that_are_tied_are_told():
     stack = np.stack([np.eye(3), 2.0 * np.eye(3)])
     with pytest.warns(NonUniqueWarning, match="tied"):
         sdpdr.SOPCA(2).fit(stack)

@@ -107,7 +107,7 @@ def test_positions_are_found_or_denied(tree, random):
 
 
 @pytest.mark.parametrize("n", [1, 2, 7])
-def test_known_patterns(n):
+def test_complete_graphs_paths_and_stars_have_their_known_cliques(n):
     everything = list(itertools.combinations(range(n), 2))
     assert [c.tolist() for c in clique_tree(n, everything).cliques] == [list(range(n))]
     path = clique_tree(n, [(i, i + 1) for i in range(n - 1)])

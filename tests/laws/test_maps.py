@@ -99,7 +99,7 @@ MAPS = {
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_laws(name):
+def test_every_map_keeps_the_laws_of_maps(name):
     check_map(MAPS[name]())
 
 

@@ -21,6 +21,10 @@ MARKS = {
     "colored-swiss-roll-10000": DENSE,
     "colored-swiss-roll-2000": SLOW,
     "swiss-roll-1000-slack": SLOW,
+    "gaussian-300-equality": SECONDS,
+    "s-curve": SECONDS,
+    "sopca-dual-gaussian-50": SECONDS,
+    "straight-path-300": SECONDS,
     "swiss-roll-10000": SECONDS,
     "mfnu-swiss-roll-10000": SECONDS,
     "noisy-swiss-roll": SECONDS,
@@ -126,8 +130,8 @@ def test_a_problem_survives_its_file(tmp_path, name):
     assert_same_at_a_point(sdp, again)
 
 
-# In the other form these have thousands of rows, and take up to a minute.
-LONG = ("xing", "mvu_apart", "ghodsi", "mfnu")
+# In the other form these have thousands of rows, and take from seconds to a minute.
+LONG = ("xing", "mvu_apart", "ghodsi", "mfnu", "copositive_cut")
 # Clarabel comes no nearer than 2e-5 there on some processors.
 MORE_PRECISE = {("are-line", "lmi"): "dense"}
 OPTIMA = [

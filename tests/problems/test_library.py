@@ -18,16 +18,25 @@ EVERY_CARD = [
 ]
 # Seconds, and half a minute; smaller ones of their kinds say the same.
 SECONDS = (
+    "cheap-slack-apart",
+    "cheap-slack-furthest",
+    "cheap-slack-roll",
+    "colored-gaussian-50-equality",
     "colored-swiss-roll-2000",
+    "complete-20-equality",
     "density-map-trace-300",
+    "digits-1500",
+    "gaussian-120",
     "metric-xing-clouds-200",
     "mfnu-swiss-roll-2000",
     "mixed-labels-sparse-200",
     "mmmf-soft-150",
+    "mmmf-soft-60",
     "nmf-lift-random-100",
     "s-curve-1500",
     "swiss-roll-100-equality",
     "swiss-roll-10000-k4",
+    "swiss-roll-4000",
 )
 SOLVED = [
     pytest.param(*case.values, id=case.id, marks=pytest.mark.slow) if case.id in SECONDS else case

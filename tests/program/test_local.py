@@ -54,7 +54,7 @@ def symmetric(rng):
     units=st.sampled_from([1e-3, 1.0, 1e4]),
     wide=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_side_is_beyond_the_optimum(seed, noise, units, wide):
     rng = np.random.default_rng(seed)
     matrix = units * symmetric(rng)
@@ -166,7 +166,7 @@ def test_an_empty_face_is_no_program_to_move_in():
 
 
 @given(seed=st.integers(0, 2**32 - 1), few=st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_rows_across_and_columns_within_split_all_directions_of_the_cones(seed, few):
     rng = np.random.default_rng(seed)
     m = 2 if few else 7
@@ -298,7 +298,7 @@ def test_a_value_outlives_a_bound_that_is_not_near_enough():
     assert found.certified(1e-6)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_a_constant_that_cancels_costs_what_rounding_may_make_of_it(seed):
     """x + |f - a|^2 / 2 over x >= 1 has the optimum 1, which doubles lose beside |a|^2 / 2."""
     k, rng = 200, np.random.default_rng(seed)

@@ -20,12 +20,12 @@ NEAR = ["1e-100", "-1e100", "0.0e-400", "0", "-0.0", "3e-30"]
 
 
 @pytest.mark.parametrize("word", FAR)
-def test_far_words(word):
+def test_numbers_beyond_the_range_are_no_numbers_of_a_file(word):
     assert not is_written_admissibly(word)
 
 
 @pytest.mark.parametrize("word", NEAR)
-def test_near_words(word):
+def test_numbers_within_the_range_are_admitted(word):
     assert is_written_admissibly(word)
     assert is_admissible(float(word))
 
@@ -35,7 +35,9 @@ TINY = "1\n1\n2\n{c}\n0 1 1 1 {cost}\n1 1 1 1 {entry}\n1 1 2 2 1.0\n"
 
 @pytest.mark.parametrize("word", FAR)
 @pytest.mark.parametrize(("key", "line"), [("c", 4), ("cost", 5), ("entry", 6)])
-def test_sdpa_files(tmp_path, word, key, line):
+def test_a_file_of_sdpa_with_a_number_beyond_the_range_is_refused_by_its_line(
+    tmp_path, word, key, line
+):
     path = tmp_path / "far.dat-s"
     numbers = {"c": "1", "cost": "1", "entry": "1"} | {key: word}
     path.write_text(TINY.format(**numbers))
@@ -55,7 +57,7 @@ def test_what_cannot_be_read_is_not_written(tmp_path, number):
 
 
 @pytest.mark.parametrize("word", FAR)
-def test_tables(tmp_path, word):
+def test_a_table_with_a_number_beyond_the_range_is_refused_by_its_line(tmp_path, word):
     path = tmp_path / "far.csv"
     path.write_text(f"x,y\n1,2\n\n3,{word}\n0,nan\n")
     frame = read_table(path)

@@ -185,7 +185,9 @@ def feasible_program(seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 10))]
+)
 def test_no_multipliers_refute_a_feasible_program(seed):
     sdp = feasible_program(seed)
     rng = np.random.default_rng(seed)
@@ -310,7 +312,9 @@ def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
 
 
 @pytest.mark.parametrize("error", [1e-8, 1e-6])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 4))]
+)
 def test_a_solvers_direction_along_which_lengths_stay_becomes_one_of_a_proof(seed, error):
     """With |A x| <= t <= 1 and sum |B x| <= sum s <= 1, only x with A x = 0 and B x = 0 move."""
     rng = np.random.default_rng(seed)

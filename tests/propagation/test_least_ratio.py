@@ -119,7 +119,7 @@ def test_the_bound_is_proved_and_cannot_be_raised(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_interlacing(seed):
+def test_the_least_ratio_lies_below_those_without_labels(seed):
     """The least ratio lies below that without labels, and that below the second one."""
     graph = random_graph(seed)
     pencil = graph.pencil
@@ -134,7 +134,7 @@ def test_interlacing(seed):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_invariances(seed):
+def test_order_units_and_offsets_change_labels_as_they_should(seed):
     S, y = datasets.signed_graph(12, 5, seed=seed)
     base = eigen(labelled_graph(S, y))
     order = np.random.default_rng(seed).permutation(12)

@@ -39,7 +39,7 @@ def inside(rng, cones):
 
 @pytest.mark.parametrize("form", ["gram", "lmi"])
 @pytest.mark.parametrize("n", [1, 2, 7, 12])
-def test_least_eigenvalues(n, form):
+def test_the_least_eigenvalue_is_that_of_linear_algebra(n, form):
     rng = np.random.default_rng(n)
     root = rng.standard_normal((n, n))
     found = sdpdr.solve(least_eigenvalue(root + root.T), "dense", form)

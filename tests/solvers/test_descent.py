@@ -222,7 +222,7 @@ def test_the_low_end_is_found_beside_a_cluster_of_zeros(low):
 
 
 @pytest.mark.parametrize("n", [5, 9, 33, 101])
-def test_odd_cycles(n):
+def test_cuts_of_odd_cycles_have_the_value_in_closed_form(n):
     """n (1 + cos(pi / n)) / 2, by the circulant dual."""
     solution = sdpdr.solve(max_cut(cycle(n)), LowRank(options={"engine": "descent"}))
     assert solution.certified()

@@ -160,7 +160,9 @@ def test_noise_is_certified_by_the_engine_that_was_predicted():
     assert "-dimensional" in solution.claimed.message
 
 
-@pytest.mark.parametrize("isometry", ["inequality", "equality"])
+@pytest.mark.parametrize(
+    "isometry", ["inequality", pytest.param("equality", marks=pytest.mark.slow)]
+)
 def test_the_answer_does_not_depend_on_engine_and_first_rank(isometry):
     model = noise(80, 12, isometry)
     options = [{"engine": "general", "rank": r} for r in (3, 9, 16)] + [{"engine": "edges"}]

@@ -104,7 +104,7 @@ def test_centred_factors_are_centred_exactly():
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_clarabel_agrees(seed):
+def test_it_agrees_with_clarabel(seed):
     rng = np.random.default_rng(seed)
     n = 12
     edges = np.array([(i, j) for i in range(n) for j in range(i) if rng.random() < 0.3])

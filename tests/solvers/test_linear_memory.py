@@ -260,7 +260,23 @@ def in_little_memory(run: Callable[..., str], *given: object) -> str:
         return pool.apply(run, given)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# Rows of as few entries as those of the other kinds, or several kinds at once.
+ALIKE = (
+    "absolute",
+    "bands",
+    "differences",
+    "equalities",
+    "labels",
+    "one-sided",
+    "separation",
+    "trace",
+    "triangles",
+)
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=[pytest.mark.slow] if k in ALIKE else []) for k in KINDS]
+)
 def test_no_kind_of_row_needs_a_dense_matrix(kind):
     assert "memory" not in in_little_memory(graded, kind, FEW, ROOM).lower()
 

@@ -271,7 +271,7 @@ def test_the_known_values_of_rolls_are_found(n, k, value):
 @pytest.mark.parametrize(
     ("stiffness", "value"), [(0.1, 2726.17219), (1, 1767.90974), (10, 1637.90781)]
 )
-def test_square_penalty(stiffness, value):
+def test_a_square_penalty_has_its_known_value(stiffness, value):
     result = solve_edge_program(spiral_program(lower=same, stiffness=stiffness))
     assert result.status == "converged"
     assert result.value == pytest.approx(value, rel=1e-7)

@@ -144,7 +144,7 @@ def test_matrix_inequality_beside_a_matrix():
     assert_exact(sdp, 1, 20)
 
 
-def test_several_matrices():
+def test_values_of_several_matrices_add_up():
     # Two independent eigenvalue problems: 1 + (-1).
     variables = (PsdVariable("X", 2), PsdVariable("W", 2), PsdVariable("u", 1))
     trace = rows_of(2, [{(0, 0): 1.0, (1, 1): 1.0}])

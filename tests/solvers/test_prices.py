@@ -84,7 +84,9 @@ def alone(monkeypatch):
     monkeypatch.setattr(engine, "_CONTINUED", 0)
 
 
-@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(
+    "unit", [*(pytest.param(u, marks=pytest.mark.slow) for u in (1e-3, 1.0)), 1e3]
+)
 def test_sensors_without_room_for_a_factor_have_a_value_and_a_bound(unit, alone):
     model = sensors(60, 0, unit)
     best = sdpdr.solve(sensors(60, 0), LowRank(options={"engine": "interior"}))

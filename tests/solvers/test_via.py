@@ -119,7 +119,7 @@ def test_an_order_of_the_points_changes_neither_face_nor_engine_nor_value(unfold
     assert other.run().value == pytest.approx(plan.run().value, rel=1e-5)
 
 
-def test_decompositions_compose():
+def test_reductions_compose_without_changing_the_value():
     model = methods.mvu(graphs.path(np.ones(60)))
     via = [Dedupe(), Face("sparse"), Chordal(), Scale(matrices=False), Dual()]
     whole, parts = sdpdr.solve(model), sdpdr.solve(model, "clarabel", via=via)

@@ -89,7 +89,7 @@ def quiet_share(draws, repeats, **options):
     return np.mean(quiet)
 
 
-@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("repeats", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_nothing_is_found_where_there_is_nothing(repeats):
     assert quiet_share(12, repeats) >= 0.95
 
@@ -100,7 +100,7 @@ def test_nothing_is_found_where_there_is_nothing_in_many_draws(least):
     assert quiet_share(200, 1, least=least) >= (0.95 if least == 0.1 else 0.91)
 
 
-@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("repeats", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_without_a_band_each_test_keeps_its_level(repeats):
     """200 draws as contestants of one comparison; the band only makes fewer of them significant."""
     rng, who = np.random.default_rng(0), [f"s{i} a" for i in range(200)]

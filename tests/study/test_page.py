@@ -183,6 +183,13 @@ FRAMES = {
 }  # fmt: skip
 
 
+# What they show is also shown of others.
+ALIKE = ("one run", "auto alone", "all the same", "variants", "two sizes", "unfinished")
+ANY_FRAME = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in FRAMES
+]
+
+
 @pytest.fixture
 def _without_plotly(monkeypatch):
     """Its five megabytes are the same in all pages."""
@@ -190,7 +197,7 @@ def _without_plotly(monkeypatch):
 
 
 @pytest.mark.usefixtures("_without_plotly")
-@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("name", ANY_FRAME)
 def test_any_frame_has_a_page(name):
     found = FRAMES[name]()
     page = study_page(found, {"name": name}, {})
@@ -208,7 +215,7 @@ def test_odd_frames_have_a_page_on_paper(name, tmp_path, recwarn):
 
 
 @pytest.mark.usefixtures("_without_plotly")
-@pytest.mark.parametrize("name", [name for name in FRAMES if name != "no rows"])
+@pytest.mark.parametrize("name", [p for p in ANY_FRAME if p.values != ("no rows",)])
 def test_any_two_frames_compare(name):
     read = replace(results(repeats=1), frame=FRAMES[name]())
     for pair in ((read, read), (read, results(repeats=1))):

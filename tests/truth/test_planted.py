@@ -30,9 +30,19 @@ WITHOUT_POINT = {"chain", "chain-to-nothing", "impossible"}
 WITHOUT_MULTIPLIERS = WITHOUT_POINT | {"face-unattained", "endless"}
 
 
-def instances(seeds, without=frozenset()):
+def instances(seeds, without=frozenset(), *, quick):
+    """A program of each kind and seed; a slow test but where ``quick`` of both is true."""
     pairs = [(kind, seed) for kind in KINDS if kind not in without for seed in seeds]
-    return [pytest.param(kind, seed, id=f"{kind}-{seed}") for kind, seed in pairs]
+    return [
+        pytest.param(
+            *pair, id="{}-{}".format(*pair), marks=[pytest.mark.slow] if not quick(*pair) else []
+        )
+        for pair in pairs
+    ]
+
+
+def is_first(kind, seed):
+    return seed in SEEDS[:2]
 
 
 def in_sense(sdp, value):
@@ -44,7 +54,7 @@ def is_free(sdp, name):
     return isinstance(v, VectorVariable) and not v.nonnegative
 
 
-@pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_POINT))
+@pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_POINT, quick=is_first))
 def test_planted_points_are_feasible_and_have_the_value_exactly(kind, seed):
     program = planted(kind, seed)
     sdp = program.sdp
@@ -57,7 +67,7 @@ def test_planted_points_are_feasible_and_have_the_value_exactly(kind, seed):
         assert in_sense(sdp, objective(sdp, program.values)) == program.truth.value
 
 
-@pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_MULTIPLIERS))
+@pytest.mark.parametrize(("kind", "seed"), instances(SEEDS, WITHOUT_MULTIPLIERS, quick=is_first))
 def test_planted_multipliers_are_feasible_and_have_the_same_value_exactly(kind, seed):
     program = planted(kind, seed)
     sdp, duals = program.sdp, program.duals
@@ -145,22 +155,26 @@ def test_exact_definiteness_can_fail():
     assert not is_psd([[0, 1], [1, 5]])
 
 
-SOLVED = [
-    pytest.param(*case.values, id=case.id, marks=[pytest.mark.slow] if case.values[1] > 101 else [])
-    for case in instances(range(100, 105))
-]
+# Of most kinds the first program takes no longer than the others.
+QUICKEST = {"zero": 101}
 
 
-@pytest.mark.parametrize(("kind", "seed"), SOLVED)
+def is_quickest(kind, seed):
+    return seed == QUICKEST.get(kind, 100)
+
+
+@pytest.mark.parametrize(("kind", "seed"), instances(range(100, 105), quick=is_quickest))
 def test_auto_says_nothing_wrong_about_planted_programs(kind, seed):
     program = planted(kind, seed)
     for rigorous in (False, True):
         assert program.truth.objections(sdpdr.solve(program.sdp, rigorous=rigorous)) == ()
 
 
-def test_auto_certifies_nearly_all_that_have_an_interior_on_both_sides():
-    """The slow command asks for 99 of 100; here is room for one failure among the few."""
-    inside = [planted(k, seed) for k in KINDS for seed in range(200, 203) if planted(k, 0).interior]
+@pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_auto_certifies_nearly_all_that_have_an_interior_on_both_sides(seeds):
+    """`make truth` asks for 99 of 100; here is room for one failure among twenty."""
+    kinds = [kind for kind in KINDS if planted(kind, 0).interior]
+    inside = [planted(kind, 200 + seed) for kind in kinds for seed in range(seeds)]
     answers = [sdpdr.solve(program.sdp, tol=1e-6) for program in inside]
     missed = [p for p, a in zip(inside, answers, strict=True) if not a.certified(1e-6)]
-    assert len(missed) <= 1, missed
+    assert 20 * len(missed) <= len(inside), missed

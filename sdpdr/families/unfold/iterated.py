@@ -107,7 +107,8 @@ def minimum_volume(
 
     Examples
     --------
-    >>> import sdpdr
+    A ring of six equal steps unfolds into a regular hexagon, whose variance is 6.
+
     >>> from sdpdr import graphs
     >>> X, _ = sdpdr.datasets.swiss_roll(12, seed=0)
     >>> state = minimum_volume(graphs.knn(X, n_neighbors=4), rank=2)
