@@ -16,7 +16,7 @@ from sdpdr.graphs.search import blocks
 from sdpdr.graphs.shortest_paths import landmarks
 from sdpdr.graphs.space import Euclidean
 from sdpdr.graphs.weighing import best_weights, reconstruction_weights
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
 
 # Sum of the sizes of a row of the basis from which it extrapolates too far to be believed.
@@ -83,7 +83,7 @@ def reconstruction_basis(
     weights = reconstruction_weights(graph, regularization, iterations)
     residual = csr_array(eye_array(graph.n) - weights)
     free, fixed = residual[:, others], residual[:, chosen]
-    normal = Factorization(free.T @ free)
+    normal = LdlFactor(free.T @ free)
     basis[others] = -np.apply_along_axis(normal.solve, 0, (free.T @ fixed).toarray())
     basis = _tamed(graph, basis)
     # Sums of one are exact in theory; dividing keeps the rounding out of the lengths of edges.
@@ -103,7 +103,7 @@ def _tamed(graph: NeighborGraph, basis: Array) -> Array:
     inside, tame = np.flatnonzero(wild), np.flatnonzero(~wild)
     rows = graph.laplacian(1.0 / graph.sqdist)[inside]
     right = -(rows[:, tame] @ basis[tame])
-    normal = Factorization(rows[:, inside])
+    normal = LdlFactor(rows[:, inside])
     tamed = basis.copy()
     tamed[inside] = np.apply_along_axis(normal.solve, 0, right)
     return tamed
@@ -248,7 +248,7 @@ def laplacian_basis(
         vectors = np.linalg.eigh(laplacian.toarray())[1][:, 1 : count + 1]
         return fix_signs(vectors)
     shift = _SHIFT * float(laplacian.diagonal().mean())
-    solve = Factorization(laplacian + shift * eye_array(graph.n)).solve
+    solve = LdlFactor(laplacian + shift * eye_array(graph.n)).solve
 
     def inverse(x: Array) -> Array:
         # Without its mean, or the constant vector would drown all others.

@@ -290,8 +290,6 @@ def exact_terms(
             for j in map(int, np.flatnonzero(linear_map.vector)):
                 c = Fraction(float(linear_map.vector[j]))
                 yield e, min(e, j), max(e, j), (c, Fraction(0))
-    elif isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
-        yield from _natural(linear_map, wanted)
     else:
         yield from _coordinates(linear_map, wanted)
 
@@ -333,21 +331,18 @@ def _forms(forms: BilinearForms, wanted: Sequence[int]) -> Iterator[Term]:
                 yield e, min(i, j), max(i, j), (product, Fraction(0))
 
 
-def _natural(linear_map: SvecMap, wanted: Sequence[int]) -> Iterator[Term]:
-    rows = linear_map.natural()[np.asarray(wanted, dtype=np.int64)]
-    for k, column, a in _entries(rows):
-        i, j = (int(x[0]) for x in svec_pairs(np.array([column])))
-        yield wanted[k], i, j, (a if i == j else 2 * a, Fraction(0))
-
-
 def _coordinates(linear_map: LinearMap | VectorMap, wanted: Sequence[int]) -> Iterator[Term]:
-    rows = linear_map.matrix()[np.asarray(wanted, dtype=np.int64)]
+    kept, stored = False, linear_map.matrix()
+    if isinstance(linear_map, SvecMap) and linear_map.keeps_entries:
+        kept, stored = True, linear_map.natural()
+    rows = stored[np.asarray(wanted, dtype=np.int64)]
     for k, column, c in _entries(rows):
         if isinstance(linear_map, VectorMap):
             yield wanted[k], column, column, (c, Fraction(0))
             continue
         i, j = (int(x[0]) for x in svec_pairs(np.array([column])))
-        yield wanted[k], i, j, ((c, Fraction(0)) if i == j else (Fraction(0), c))
+        off = (2 * c, Fraction(0)) if kept else (Fraction(0), c)
+        yield wanted[k], i, j, (c, Fraction(0)) if i == j else off
 
 
 def _entries(matrix: Matrix) -> Iterator[tuple[int, int, Fraction]]:

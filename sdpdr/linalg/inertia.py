@@ -27,7 +27,7 @@ _LARGE = 20_000
 _WIDE, _DENSE = 400, 8000
 
 
-class Factorization:
+class LdlFactor:
     """A sparse factorization P^T A P = L D L^T of a symmetric nonsingular matrix.
 
     Parameters
@@ -161,7 +161,7 @@ class RestrictedFactor:
         self._factor = _best_factor(sp.csr_array(matrix), p)
         self._columns = columns
         negative = self._factor.n_negative
-        if isinstance(self._factor, Factorization) and negative and self._factor.has_grown:
+        if isinstance(self._factor, LdlFactor) and negative and self._factor.has_grown:
             raise ArithmeticError(
                 "pivots have grown so much that their signs are those of rounding"
             )
@@ -193,18 +193,18 @@ class RestrictedFactor:
         return x + self._solved @ np.linalg.solve(self._schur, self._columns.T @ x)
 
 
-def _best_factor(matrix: sp.csr_array, p: int) -> Factorization | _LargeFactor | _DenseFactor:
+def _best_factor(matrix: sp.csr_array, p: int) -> LdlFactor | _LargeFactor | _DenseFactor:
     """The factorization that is fastest; with p = 0 it need not count beyond the first negative."""
     n = matrix.shape[0]
     if n >= _LARGE:
         return _LargeFactor(matrix)
     if n <= _WIDE or breadth(matrix) <= _WIDE:
-        return Factorization(matrix)
+        return LdlFactor(matrix)
     if mkl.available():
         # In place of the look at every pivot: what rounding could decide is not positive.
         rounding = n * np.finfo(float).eps * float(abs(matrix).max())
         return _LargeFactor(matrix - rounding * sp.eye_array(n, format="csr"))
-    return _DenseFactor(matrix) if p == 0 and n <= _DENSE else Factorization(matrix)
+    return _DenseFactor(matrix) if p == 0 and n <= _DENSE else LdlFactor(matrix)
 
 
 class _DenseFactor:

@@ -37,7 +37,7 @@ import scipy.linalg as sl
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.rounding import UNIT, diagonal_units, gamma, in_units
 
 # How small the lower block is, beside the curvature of the matrix along U.
@@ -114,7 +114,7 @@ def _is_positive_bordered(matrix: Matrix, rounded: Array, columns: Array, border
     shift = radius + 32.0 * UNIT * sizes
     for _ in range(_ATTEMPTS):
         try:
-            factorization = Factorization(bordered - sp.diags_array(shift))
+            factorization = LdlFactor(bordered - sp.diags_array(shift))
         except ArithmeticError:
             return False
         if factorization.n_negative > p:

@@ -119,7 +119,7 @@ class TraceLimit:
     source: str
 
 
-class Limits:
+class VariableLimits:
     """Limits that the rows of a program without matrix inequalities imply.
 
     Rows are read when a limit is asked for: most multipliers prove a bound without any.
@@ -131,7 +131,7 @@ class Limits:
     Examples
     --------
     >>> from sdpdr import graphs, methods
-    >>> limits = Limits(methods.mvu(graphs.path([1.0, 1.0])).to_sdp())
+    >>> limits = VariableLimits(methods.mvu(graphs.path([1.0, 1.0])).to_sdp())
     >>> limits.trace("K").source
     'shortest paths to one point'
     >>> round(limits.trace("K").value, 6)

@@ -19,7 +19,7 @@ from sdpdr.linalg import (
     svec_size,
     verified,
 )
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.magnitudes import adjoint_magnitude, adjoint_terms
 from sdpdr.linalg.rounding import dot_enclosure, exact_sum, gamma, two_product
 from sdpdr.linalg.verified import is_verified_positive
@@ -141,7 +141,7 @@ def test_a_factorization_knows_its_own_error(seed):
     rng = np.random.default_rng(seed)
     root = rng.standard_normal((9, 9)) * (rng.random((9, 9)) < 0.4)
     matrix = root + root.T + np.diag(rng.choice([-3.0, 3.0], 9))
-    factorization = Factorization(sp.csc_array(matrix))
+    factorization = LdlFactor(sp.csc_array(matrix))
     n, order = 9, factorization._order
     lower = factorization._lower.toarray() + np.eye(n)
     bound = exactly(factorization.error_bound())

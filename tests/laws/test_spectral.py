@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdpdr.linalg.inertia import Factorization, is_positive_on
+from sdpdr.linalg.inertia import LdlFactor, is_positive_on
 from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalue
 from sdpdr.linalg.spectral import complement, factor_spectrum, fix_signs, gram_spectrum, project_psd
@@ -147,7 +147,7 @@ def test_is_positive_on_agrees_with_eigenvalues(n, p, shift, seed, kind):
 def factorizes(matrix):
     """Whether no pivot vanishes; where one does, nothing is told positive."""
     try:
-        Factorization(matrix)
+        LdlFactor(matrix)
     except ArithmeticError:
         return False
     return True
@@ -189,11 +189,11 @@ def test_what_is_not_finite_is_never_positive(bad):
 
 def test_a_factorization_solves_and_counts():
     matrix = sp.csr_array(np.array([[4.0, 1.0, 0.0], [1.0, -3.0, 1.0], [0.0, 1.0, 2.0]]))
-    factorization = Factorization(matrix)
+    factorization = LdlFactor(matrix)
     assert factorization.n_negative == 1
     np.testing.assert_allclose(matrix @ factorization.solve(np.arange(3.0)), np.arange(3.0))
     with pytest.raises(ArithmeticError, match="singular"):
-        Factorization(sp.csr_array((3, 3)))
+        LdlFactor(sp.csr_array((3, 3)))
 
 
 # -- dense spectra ------------------------------------------------------------------------------

@@ -10,11 +10,11 @@ from sdpdr.blocks import Band
 from sdpdr.linalg import Diagonal, Entries, Products, SquaredEdgeLengths, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
-from sdpdr.program.limits import Limits, norms_from_anchors, spread_about_centre
+from sdpdr.program.limits import VariableLimits, norms_from_anchors, spread_about_centre
 
 
 def on_matrix(*rows, n=3, extra=()):
-    return Limits(SDP((PsdVariable("X", n), *extra), {}, rows))
+    return VariableLimits(SDP((PsdVariable("X", n), *extra), {}, rows))
 
 
 def test_a_trace_is_limited_by_its_row():
@@ -50,7 +50,7 @@ def test_lengths_carry_a_limit_from_one_point_to_all():
 def test_a_centred_path_has_the_limit_of_its_middle():
     sdp = methods.mvu(graphs.path([1.0, 1.0, 1.0, 1.0])).to_sdp()
     # Exact for a straight line whose centre is a point: 4 + 1 + 0 + 1 + 4.
-    assert Limits(sdp).trace("K").value == pytest.approx(10.0)
+    assert VariableLimits(sdp).trace("K").value == pytest.approx(10.0)
 
 
 def test_a_disconnected_graph_has_no_limit():
@@ -62,7 +62,7 @@ def test_a_disconnected_graph_has_no_limit():
             Rows("lengths", "<=", {"K": SquaredEdgeLengths(4, [[0, 1], [2, 3]])}, np.ones(2)),
         ),
     )
-    assert Limits(sdp).trace("K") is None
+    assert VariableLimits(sdp).trace("K") is None
 
 
 @settings(max_examples=20, deadline=None, derandomize=True)
@@ -73,7 +73,7 @@ def test_geodesics_limit_every_embedding_with_those_lengths(seed, n):
     centred = points - points.mean(axis=0)
     graph = graphs.knn(points, min(3, n - 1), connect="mst")
     for relation in ("inequality", "equality", Band(0.1)):
-        limit = Limits(methods.mvu(graph, relation).to_sdp()).trace("K")
+        limit = VariableLimits(methods.mvu(graph, relation).to_sdp()).trace("K")
         assert limit.value >= np.sum(centred**2)
     lengths = np.sqrt(graph.sqdist)
     weights = rng.uniform(0.5, 2.0, n)
@@ -107,7 +107,7 @@ def test_boxes_hold_at_feasible_points(seed):
             Rows("box", "<=", {"s": VectorMap(np.eye(3))}, values["s"]),
         ),
     )
-    limits = Limits(sdp)
+    limits = VariableLimits(sdp)
     for name in ("f", "s"):
         low, high = limits.box(name)
         assert np.all(low <= values[name] + 1e-9)
@@ -130,6 +130,6 @@ def test_boxes_go_round_by_several_rows():
             ),
         ),
     )
-    low, high = Limits(sdp).box("f")
+    low, high = VariableLimits(sdp).box("f")
     np.testing.assert_allclose(low, [-1.0, -1.0], atol=1e-9)
     np.testing.assert_allclose(high, [2.0, 5.0], atol=1e-9)

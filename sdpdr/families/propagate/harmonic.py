@@ -17,7 +17,7 @@ from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.pencil import Propagation
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.walks import breadth
 
 # From so many unknowns on the harmonic system is solved by iteration, if so many nodes are equally
@@ -227,7 +227,7 @@ def _scalings(matrix: Matrix) -> Iterator[tuple[Any, int]]:
 def _solve(matrix: Matrix, right: Array) -> Array:
     """Solution of a positive definite system; ArithmeticError if it is none."""
     if sp.issparse(matrix):
-        factor = Factorization(matrix)
+        factor = LdlFactor(matrix)
         if factor.n_negative:
             raise ArithmeticError("not positive definite")
         return factor.solve(right)

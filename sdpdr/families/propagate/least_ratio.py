@@ -17,7 +17,7 @@ from sdpdr.base.errors import DataError, IgnoredLabelsWarning, warn
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.harmonic import given_weight, recorded
 from sdpdr.families.propagate.pencil import EnergyPencil, Propagation, PropagationStatus
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 
 # Relative gap up to which a ratio counts as proved.
 TOLERANCE = 1e-6
@@ -358,7 +358,7 @@ def _values_at(pencil: EnergyPencil) -> Callable[[float], Array]:
 
         def solved(lam: float) -> Array:
             matrix, right = pencil.system(lam)
-            return Factorization(matrix).solve(right)
+            return LdlFactor(matrix).solve(right)
 
         return solved
     mu, vectors = sl.eigh(pencil.below[1:, 1:], pencil.above[1:, 1:])

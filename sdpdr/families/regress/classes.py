@@ -13,7 +13,7 @@ from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import GraphEmbedding
 from sdpdr.families.regress.weights import classes_of, samples_of, shares_of
 from sdpdr.graphs import NeighborGraph, edge_weights
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs, gram_spectrum
 from sdpdr.linalg.walks import connected_components
 
@@ -143,7 +143,7 @@ def semisupervised_responses(
     # Diagonals of one, for pivots of one size whatever the weights are.
     unit = 1.0 / np.sqrt(D.diagonal())
     try:
-        solve = Factorization(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
+        solve = LdlFactor(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
     except ArithmeticError:
         raise DataError(_lost(alpha)) from None
     carried = np.column_stack([unit * solve(unit * f) for f in gathered.T])

@@ -15,7 +15,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.rows import listed
-from sdpdr.linalg.inertia import Factorization
+from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import connected_components
 
@@ -269,7 +269,7 @@ def _sparse(matrix: Any, constant: Array | None, d: int, seed: int) -> tuple[Arr
     except ArpackNoConvergence:
         top = size  # which it does not exceed
     shift = min(size, float(top) + 1e-2 * size) * (1.0 + _SHIFT)
-    solve = Factorization(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
+    solve = LdlFactor(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
 
     def inverse(x: Array) -> Array:
         x = _without(np.ravel(x), constant)
@@ -301,7 +301,7 @@ def _by_block(matrix: Any, constant: Array | None, block: Array) -> tuple[Array,
         if off <= _RESIDUAL:
             break
         shift = values[0] + max(off, _NEAR) * size
-        solve = Factorization(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
+        solve = LdlFactor(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
         for _ in range(_SWEEPS):
             block = _without(np.column_stack([solve(x) for x in block.T]), constant)
             values, block = _ritz(matrix, block)

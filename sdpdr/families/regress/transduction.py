@@ -19,7 +19,7 @@ from sdpdr.families.regress.ridge import as_columns
 from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.weighing import best_weights
-from sdpdr.linalg.inertia import Factorization, is_positive_on
+from sdpdr.linalg.inertia import LdlFactor, is_positive_on
 
 
 def barycentric_weights(
@@ -129,7 +129,7 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
             f"{known.size} known rows do not determine the other {unknown.size}: the form is "
             "singular on them. Give more known rows, one at least in each part of the graph."
         )
-    solve = Factorization(within).solve
+    solve = LdlFactor(within).solve
     Y[unknown] = np.column_stack([solve(column) for column in right.T])
     return Y
 

@@ -24,7 +24,7 @@ from sdpdr.linalg.svec import smat, svec
 from sdpdr.program.attain.cone import ConeProgram, Scaled
 from sdpdr.program.attain.newton import (
     SHARE,
-    Schur,
+    SchurSystem,
     finite,
     inverse,
     longest_step,
@@ -117,7 +117,7 @@ def nearest(program: ConeProgram, x: Array, share: float) -> Array | None:
     """
     x = lifted(program, x, share, least=1.0)
     scaled = program.rescaled(x)
-    schur = Schur(program, scaled.A)
+    schur = SchurSystem(program, scaled.A)
     y = x / scaled.units
     before, t = np.inf, 0.0
     for _ in range(_NEAREST_STEPS):
@@ -161,7 +161,7 @@ def _relative(program: ConeProgram, residual: Array, scaled: Scaled, y: Array) -
     return float(np.max(np.abs(residual[known]) / size[known], initial=0.0))
 
 
-def _shortest(program: ConeProgram, schur: Schur, y: Array, residual: Array) -> Array | None:
+def _shortest(program: ConeProgram, schur: SchurSystem, y: Array, residual: Array) -> Array | None:
     """The step shortest in the local norm; free scalars count by their own sizes."""
     free = program.free
     solved = schur.solve(y, y, -np.ones(free.size), np.append(residual, np.zeros(free.size)))
@@ -219,7 +219,7 @@ def centred(
         None where steps get short.
     """
     scaled = program.rescaled(x)
-    schur = Schur(program, scaled.A)
+    schur = SchurSystem(program, scaled.A)
     units, rows = scaled.units, scaled.rows
     cost, curvature = units * program.c, units * units * program.curvature
     x, s, y = x / units, slack * units, y / rows
@@ -250,7 +250,7 @@ def centred(
 
 def _primal_dual(
     program: ConeProgram,
-    schur: Schur,
+    schur: SchurSystem,
     x: Array,
     s: Array,
     residual: Array,

@@ -42,7 +42,7 @@ from sdpdr.program.attain.dense import ColumnProducts, DenseProgram
 from sdpdr.program.attain.metric import Metric, Turned, depth, solved
 from sdpdr.program.attain.newton import (
     SHARE,
-    Schur,
+    SchurSystem,
     inverse,
     longest_step,
     unless_lost,
@@ -136,7 +136,7 @@ def _inward(program: ConeProgram, y: Array, units: Array, share: float) -> Array
     """Multipliers with slack in the interior; None if steps get short."""
     A = sp.csr_array(program.A @ sp.diags_array(units))
     cost = units * program.c
-    schur = Schur(program, A, still=True)
+    schur = SchurSystem(program, A, still=True)
     free, still = program.free, np.zeros(program.free.size)
     y = project(schur.free, cost[free], y)
     slack = lifted(program, cost - A.T @ y, share, np.ones(cost.size))

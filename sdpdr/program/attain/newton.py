@@ -75,7 +75,7 @@ class _Terms:
     n_rows: int
 
 
-class Schur:
+class SchurSystem:
     r"""The matrices :math:`A\,(X \odot Z)\,A^T` with rows :math:`\langle A_e, X A_f Z\rangle`.
 
     Parameters

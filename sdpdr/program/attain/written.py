@@ -41,6 +41,7 @@ def written_out(sdp: SDP) -> DenseProgram | None:
     --------
     >>> from sdpdr import graphs, methods
     >>> from sdpdr.linalg import Trace
+    >>> from sdpdr.program.point import PsdVariable
     >>> from sdpdr.program.rows import Rows
     >>> one = Rows("one", "<=", {"X": Trace(2)}, np.ones(1))
     >>> program = written_out(SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (one,)))

@@ -22,7 +22,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.rounding import UNIT, gamma
 from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.free import Certificate, Duals
-from sdpdr.program.limits import Limits
+from sdpdr.program.limits import VariableLimits
 from sdpdr.program.sdp import SDP
 
 
@@ -34,7 +34,7 @@ class Account:
     ----------
     sdp : SDP
     arithmetic : Arithmetic
-    limits : Limits, optional
+    limits : VariableLimits, optional
         On traces and scalars; without, nothing is known of them but their signs.
 
     Attributes
@@ -45,7 +45,7 @@ class Account:
 
     sdp: SDP
     arithmetic: Arithmetic
-    limits: Limits | None = None
+    limits: VariableLimits | None = None
     trouble: str = field(default="", init=False)
 
     def value(self, y: Duals, lifts: Mapping[str, float] | None = None) -> float | None:

@@ -26,7 +26,7 @@ from sdpdr.program.certificate.arithmetic import Arithmetic
 from sdpdr.program.certificate.free import Certificate, Duals, on_equations
 from sdpdr.program.certificate.moving import Move, distance, moves, reach, size
 from sdpdr.program.face import null_vectors
-from sdpdr.program.limits import Limits, TraceLimit
+from sdpdr.program.limits import TraceLimit, VariableLimits
 from sdpdr.program.sdp import SDP
 from sdpdr.program.standard import of_equations, of_program, with_equations
 
@@ -57,7 +57,7 @@ def general(
     plain = within(dual_box(sdp) or {}, {r.label: duals[r.label] for r in sdp.rows})
     sdp = sdp.remembered(with_equations)
     y = on_equations(sdp, {**of_equations(given, duals), **plain})
-    limits = sdp.remembered(Limits)
+    limits = sdp.remembered(VariableLimits)
     account = Account(sdp, arithmetic, limits)
     claimed = sdp.dual_value(y)
     best: tuple[float, str, Duals] | None = None
@@ -90,7 +90,7 @@ def reaches(sdp: SDP, bound: float, goal: float | None) -> bool:
 
 
 def _attempts(
-    sdp: SDP, y: Duals, account: Account, limits: Limits, effort: Effort
+    sdp: SDP, y: Duals, account: Account, limits: VariableLimits, effort: Effort
 ) -> Iterator[tuple[float | None, str, Duals]]:
     yield account.value(y), "multipliers that satisfy all equations", y
     effort.spend()

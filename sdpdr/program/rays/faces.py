@@ -28,7 +28,7 @@ from sdpdr.linalg.svec import smat, svec, svec_size
 from sdpdr.program.certificate.free import Duals, columns_of, free_columns, stack, unstack
 from sdpdr.program.face import stated_labels
 from sdpdr.program.point import PsdVariable, Variable, VectorVariable, side_by_side
-from sdpdr.program.rays.relax import Mask, Relaxation, congruence
+from sdpdr.program.rays.relax import Mask, WeakerProgram, congruence
 from sdpdr.program.rows import Expression, Rows
 from sdpdr.program.sdp import SDP
 from sdpdr.program.sizes import row_sizes
@@ -51,7 +51,7 @@ _NEAR = 1e-3
 Lift: TypeAlias = Callable[[Duals], dict[str, Array]]
 
 
-def on_faces(sdp: SDP, y: Duals) -> Iterator[Relaxation]:
+def on_faces(sdp: SDP, y: Duals) -> Iterator[WeakerProgram]:
     """Relaxations in which a ray near these multipliers lies inside all cones.
 
     With an objective, those in which dual feasible multipliers do, and prove a bound.
@@ -197,7 +197,7 @@ class _FaceSystem:
         return np.asarray(left)
 
 
-def _on_face(sdp: SDP, y: Duals, faces: _Faces, lift: Lift) -> Relaxation:
+def _on_face(sdp: SDP, y: Duals, faces: _Faces, lift: Lift) -> WeakerProgram:
     """The program whose variables are in their cones on the faces alone."""
     variables: list[Variable] = []
     rows: list[Rows] = []
@@ -227,7 +227,7 @@ def _on_face(sdp: SDP, y: Duals, faces: _Faces, lift: Lift) -> Relaxation:
         is_exact &= bool(np.isin(basis, (0.0, 1.0)).all())
     program = sdp.rewritten(partial(reduce, lambda side, change: change(side), changes), variables)
     program = replace(program, rows=(*program.rows, *rows))
-    return Relaxation(program, _polished(program, duals), lift, is_exact)
+    return WeakerProgram(program, _polished(program, duals), lift, is_exact)
 
 
 def _parted(v: VectorVariable, inside: Mask) -> list[tuple[VectorVariable, Mask]]:

@@ -30,10 +30,10 @@ from sdpdr.program.certificate.free import Duals, on_equations
 from sdpdr.program.certificate.moving import direction, distance, size
 from sdpdr.program.certificate.rational import rational
 from sdpdr.program.face import null_vectors, visible_rows
-from sdpdr.program.limits import Limits
+from sdpdr.program.limits import VariableLimits
 from sdpdr.program.rays.faces import on_faces
 from sdpdr.program.rays.ray import Ray
-from sdpdr.program.rays.relax import Relaxation, relaxations, without_objective
+from sdpdr.program.rays.relax import WeakerProgram, relaxations, without_objective
 from sdpdr.program.sdp import SDP
 
 Lifts: TypeAlias = Mapping[str, float] | None
@@ -118,7 +118,7 @@ def prove_infeasible(
     return _rational(sdp, y) or trouble or "the multipliers are zero"
 
 
-def _relaxed(sdp: SDP, y: Duals, deadline: Deadline, *, rigorous: bool) -> Iterator[Relaxation]:
+def _relaxed(sdp: SDP, y: Duals, deadline: Deadline, *, rigorous: bool) -> Iterator[WeakerProgram]:
     """The whole program, the faces on which a ray near these multipliers may lie, and less."""
     less = relaxations(sdp, y, rigorous, deadline)
     yield next(less)
@@ -185,12 +185,12 @@ def _prove(
 ) -> tuple[Mapping[str, Array], float, str, Arithmetic] | str:
     """Multipliers of a positive bound, the bound, how it is proved; or why none is."""
     trouble = "the multipliers do not contradict the right sides"
-    limits: Limits | None = None
+    limits: VariableLimits | None = None
     for candidate, lifts, words in _candidates(sdp, y):
         if lifts is not None and limits is None:
             if deadline.is_over():
                 break
-            limits = sdp.remembered(Limits)
+            limits = sdp.remembered(VariableLimits)
         needed = _ROUNDING * _size(sdp, candidate)
         if sdp.dual_value(candidate) <= needed:
             continue

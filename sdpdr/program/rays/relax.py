@@ -48,7 +48,7 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Relaxation:
+class WeakerProgram:
     """A relaxed program without inequalities, and its multipliers.
 
     Attributes
@@ -77,7 +77,7 @@ def without_objective(sdp: SDP) -> SDP:
 
 def relaxations(
     sdp: SDP, y: Duals, exactly: bool, deadline: Deadline = ENDLESS
-) -> Iterator[Relaxation]:
+) -> Iterator[WeakerProgram]:
     """Relaxations that keep less and less, the whole program first.
 
     Parameters
@@ -116,7 +116,7 @@ def relaxations(
 
 def _relaxed(
     sdp: SDP, y: Duals, kept: dict[str, Mask], bases: dict[str, Array], exactly: bool
-) -> Relaxation:
+) -> WeakerProgram:
     rows = tuple(r.take(kept[r.label]) for r in sdp.rows if kept[r.label].any())
     lmis = tuple(_compress(lmi, bases[lmi.label]) for lmi in sdp.lmis if bases[lmi.label].size)
     duals = {r.label: y[r.label][kept[r.label]] for r in rows}
@@ -135,7 +135,7 @@ def _relaxed(
         return full
 
     is_exact &= all(_is_of_axes(v) for v in bases.values())
-    return Relaxation(program, duals, lift, is_exact)
+    return WeakerProgram(program, duals, lift, is_exact)
 
 
 def _is_of_axes(basis: Array) -> bool:

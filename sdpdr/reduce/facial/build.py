@@ -270,12 +270,8 @@ class _Change:
 
     def _visible(self, label: str, lhs: Expression, m: int) -> Mask:
         """Rows that say anything on the face."""
-        hit = np.zeros(m, dtype=bool)
-        for name, a in lhs.items():
-            if self._places[name].any():
-                hit |= touched(a, self._places[name])
         left = np.ones(m, dtype=bool)
-        for e in np.flatnonzero(hit):
+        for e in np.flatnonzero(touched(lhs, self._places, m)):
             left[e] = not self._is_void(label, int(e))
         return left
 

@@ -5,6 +5,7 @@ No structured map is multiplied out: what a row may hold is read off the numbers
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import singledispatch
 
 import numpy as np
@@ -26,6 +27,7 @@ from sdpdr.linalg import (
 from sdpdr.linalg.exact import SMALL, Mask, upper
 from sdpdr.linalg.maps.combine import some_of_rows
 from sdpdr.linalg.svec import svec_pairs
+from sdpdr.program.rows import Expression
 
 
 def signs(linear_map: LinearMap | VectorMap) -> tuple[Mask, Mask]:
@@ -117,11 +119,19 @@ def _signs_of(m: int, row: Index, data: Array, full: Mask | None = None) -> tupl
     return ~below & ~hollow, ~above & ~hollow
 
 
-def touched(linear_map: LinearMap | VectorMap, places: Mask) -> Mask:
-    """Rows that read an entry in one of some rows and columns (of a vector: one of some entries).
+def touched(lhs: Expression, places: Mapping[str, Mask], m: int) -> Mask:
+    """Which of m rows read an entry in some rows and columns, of vectors one of some entries.
 
     May name rows that do not.
     """
+    hit = np.zeros(m, dtype=bool)
+    for name, linear_map in lhs.items():
+        if places[name].any():
+            hit |= _touched(linear_map, places[name])
+    return hit
+
+
+def _touched(linear_map: LinearMap | VectorMap, places: Mask) -> Mask:
     if isinstance(linear_map, VectorMap):
         return _rows_with(linear_map.matrix(), places)
 

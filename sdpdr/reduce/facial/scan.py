@@ -69,10 +69,10 @@ def _next_places(faces: Faces, news: Consequences, places: Mapping[str, Mask]) -
     for r in faces.sdp.rows:
         if r.label not in skipped:
             known = {e for label, e in news.tight if label == r.label}
-            found = np.flatnonzero(_touched(r.lhs, places, r.m))
+            found = np.flatnonzero(touched(r.lhs, places, r.m))
             yield from ((r.label, e) for e in sorted(known | set(found.tolist())))
     for lmi in faces.sdp.lmis:
-        hit = _touched(lmi.lhs, places, svec_size(lmi.order))
+        hit = touched(lmi.lhs, places, svec_size(lmi.order))
         i, j = svec_pairs(np.arange(hit.size))
         fresh = np.zeros(lmi.order, dtype=bool)
         fresh[[k for label, k in news.vanishing if label == lmi.label]] = True
@@ -113,11 +113,3 @@ def _candidates(sdp: SDP, lhs: Expression, up: Mask, down: Mask) -> Index:
             positive = negative = positive & negative
         up, down = up & positive, down & negative
     return np.flatnonzero(up | down)
-
-
-def _touched(lhs: Expression, places: Mapping[str, Mask], m: int) -> Mask:
-    hit = np.zeros(m, dtype=bool)
-    for name, linear_map in lhs.items():
-        if places[name].any():
-            hit |= touched(linear_map, places[name])
-    return hit
