@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -77,7 +78,7 @@ class Function(ConvexPart):
 
     of: Affine
 
-    @property
+    @cached_property
     def declared(self) -> Mapping[str, Declared]:
         """The variables of the expression, and of whatever else the function is of."""
         found: Mapping[str, Declared] = {}
