@@ -137,6 +137,12 @@ class Affine(Operators):
         numbers = constant_of(value)
         return cls({}, numbers.ravel(), numbers.shape)
 
+    @classmethod
+    def in_variable(cls, rows: Any, variable: Variable, shape: Shape = (-1,)) -> Affine:
+        """A map, or a matrix, on a variable, which it brings along."""
+        found = rows @ Var(variable.name)
+        return cls(found.maps, found.constant, shape, {variable.name: variable})
+
     @property
     def is_constant(self) -> bool:
         """Whether no variable or parameter has a say in it."""

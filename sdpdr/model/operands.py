@@ -145,7 +145,7 @@ class NoSuchOperator:
     __lt__ = __gt__ = refused(_STRICT)
     __matmul__ = __rmatmul__ = refused(_PRODUCT)
     __rshift__ = __lshift__ = __rrshift__ = __rlshift__ = refused(_MATRIX)
-    __eq__ = refused("{0} that equals {1} is no convex set; write f <= limit.")
+    __eq__ = refused("{0} equal to {1} is no convex set; write <=.")
     __ne__ = refused("{0} that differs from {1} is no convex set; write f <= limit.")
     __pow__ = refused(
         "{0} to the power {2!r} is not known here; the squares of norm(v) and abs(v) are, also as "

@@ -116,7 +116,7 @@ def interrupted(sdp: SDP, solution: Solution, given: Point, error: KeyboardInter
     """
     if not isinstance(error, InterruptedProofError):
         error = InterruptedProofError(Attained(None, INTERRUPTED, given.values))
-    duals = error.duals or given.duals
+    duals = error.certificate.duals or given.duals
     solution = with_both_sides(sdp, solution, error.certificate, error.attained, duals)
     graded = with_status(sdp, solution, Verdict.INTERRUPTED)
     return replace(graded, status=Status.INTERRUPTED)

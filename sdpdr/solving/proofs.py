@@ -80,8 +80,7 @@ class Proofs:
             attained = known.attained
             if isinstance(error, InterruptedProofError):
                 attained = better_value(self.sdp, attained, error.attained)
-            duals = known.certificate.duals
-            raise InterruptedProofError(attained, known.certificate, duals) from None
+            raise InterruptedProofError(attained, known.certificate) from None
 
     def _proved(
         self, given: Point, goal: float | None, known: _Known, *, hurried: bool

@@ -280,7 +280,7 @@ def test_a_lift_reads_factors_and_matrices():
     R = RNG.standard_normal((5, 2))
     np.testing.assert_allclose(lift.read(R @ R.T), R[:2] @ R[2:].T)
     np.testing.assert_allclose(lift.read(sdpdr.program.Factor(R)), R[:2] @ R[2:].T)
-    values = sdpdr.model.model.evaluate(lift.entries([(1, 2), (0, 0)]), {"Z": R @ R.T})
+    values = sdpdr.model.affine.evaluate(lift.entries([(1, 2), (0, 0)]), {"Z": R @ R.T})
     np.testing.assert_allclose(values, [R[1] @ R[4], R[0] @ R[2]])
 
 

@@ -21,7 +21,7 @@ from sdpdr.linalg import (
     SquaredEdgeLengths,
     Trace,
 )
-from sdpdr.model.affine import Affine, Var
+from sdpdr.model.affine import Affine
 from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.axes import Axes, axes_of, grid, pairs_of, summed_shape
 from sdpdr.program.point import PsdVariable
@@ -75,8 +75,7 @@ class PsdMatrix(Operators):
         return values[self.name]
 
     def _of(self, linear_map: Any, shape: tuple[int, ...]) -> Affine:
-        values = linear_map @ Var(self.name)
-        return Affine(values.maps, values.constant, shape, {self.name: self.variable})
+        return Affine.in_variable(linear_map, self.variable, shape)
 
     def __getitem__(self, index: Any) -> Affine:
         i, j = grid(index, self.shape)

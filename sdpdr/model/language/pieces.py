@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from sdpdr.base.arrays import Index
 from sdpdr.base.errors import ModelError, ShapeError
 from sdpdr.linalg import SvecMap
 from sdpdr.linalg.svec import SQRT2, svec_index, svec_pairs, svec_size
-from sdpdr.model.affine import Affine, Declared, Var, joined
+from sdpdr.model.affine import Affine, Declared, joined
 from sdpdr.model.arithmetic import Operators, hint
 from sdpdr.model.language.statements import is_symmetric, svec_of
 from sdpdr.model.terms import AtMost, Called, InCone, Term
@@ -77,7 +78,7 @@ class Function(ConvexPart):
 
     of: Affine
 
-    @property
+    @cached_property
     def declared(self) -> Mapping[str, Declared]:
         """The variables of the expression, and of whatever else the function is of."""
         found: Mapping[str, Declared] = {}
@@ -123,14 +124,19 @@ def term_name(part: str, own: str) -> str:
     return ".".join(word for word in (part.partition(".")[2], own) if word)
 
 
-def taken(function: str, value: Any) -> Affine:
-    """The argument of a function, which is told its name: an expression with values."""
+def expression_of(function: str, value: Any) -> Affine:
+    """The argument of a function, which is told its name: an expression."""
     if not isinstance(value, Operators):
         raise ModelError(
             f"{function} takes an expression, affine in the variables; it was given a "
             f"{type(value).__name__}{hint(value)}."
         )
-    of = value.affine()
+    return value.affine()
+
+
+def taken(function: str, value: Any) -> Affine:
+    """The argument of a function, with values."""
+    of = expression_of(function, value)
     if not of.m:
         raise ShapeError(f"{function} takes at least one value; this expression is {of.shape}.")
     return of
@@ -153,18 +159,14 @@ def symmetric_taken(function: str, value: Any) -> Affine:
 def unknowns(name: str, size: int, *, nonnegative: bool = False) -> tuple[VectorVariable, Affine]:
     """A vector of scalars of a function's own, and its values."""
     variable = VectorVariable(name, size, nonnegative)
-    return variable, _declared(sp.eye_array(size, format="csr") @ Var(name), variable)
-
-
-def _declared(values: Affine, variable: Variable) -> Affine:
-    return Affine(values.maps, values.constant, declared={variable.name: variable})
+    return variable, Affine.in_variable(sp.eye_array(size, format="csr"), variable)
 
 
 def unknown_matrix(name: str, n: int) -> tuple[PsdVariable, Affine]:
     """A positive semidefinite matrix of a function's own, in svec coordinates."""
     variable = PsdVariable(name, n)
-    whole = SvecMap(n, sp.eye_array(svec_size(n), format="csr")) @ Var(name)
-    return variable, _declared(whole, variable)
+    whole = SvecMap(n, sp.eye_array(svec_size(n), format="csr"))
+    return variable, Affine.in_variable(whole, variable)
 
 
 def placed(order: int, values: Affine, i: Index | int, j: Index | int) -> Affine:

@@ -16,7 +16,15 @@ from sdpdr.model.arithmetic import Operators, constant_of
 from sdpdr.model.block import Block
 from sdpdr.model.language.curved import Convex, Curved, convex
 from sdpdr.model.language.norms import Largest, squares_below
-from sdpdr.model.language.pieces import Built, ConvexPart, Limits, Point, at_most_zero, unknowns
+from sdpdr.model.language.pieces import (
+    Built,
+    ConvexPart,
+    Limits,
+    Point,
+    at_most_zero,
+    expression_of,
+    unknowns,
+)
 from sdpdr.model.language.statements import (
     Both,
     NamedBlock,
@@ -354,7 +362,7 @@ def pos(expression: Any) -> Priced:
     ----------
     expression : Affine
     """
-    return Priced(_expression("pos", expression), "positive")
+    return Priced(expression_of("pos", expression), "positive")
 
 
 def square(expression: Any) -> Priced:
@@ -367,13 +375,4 @@ def square(expression: Any) -> Priced:
     if isinstance(expression, Curved):
         squares: Priced = expression**2
         return squares
-    return Priced(_expression("square", expression), "square")
-
-
-def _expression(function: str, value: Any) -> Affine:
-    if not isinstance(value, Operators):
-        raise ModelError(
-            f"{function} takes an expression; it was given an object of type "
-            f"{type(value).__name__}."
-        )
-    return value.affine()
+    return Priced(expression_of("square", expression), "square")

@@ -15,7 +15,7 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.linalg.svec import svec_index, svec_size
-from sdpdr.model.affine import Affine, Var
+from sdpdr.model.affine import Affine
 from sdpdr.model.axes import shape_of
 from sdpdr.model.language.matrices import PsdMatrix
 from sdpdr.program.point import PsdVariable, ShapedVariable
@@ -129,8 +129,7 @@ def matrix(names: str, shape: tuple[int, int], *, nonnegative: bool = False) -> 
 
 def _free(name: str, size: int, shape: tuple[int, ...], nonnegative: bool = False) -> Affine:
     variable = ShapedVariable(name, size, nonnegative, shape=shape)
-    whole = sp.eye_array(variable.size, format="csr") @ Var(name)
-    return Affine(whole.maps, whole.constant, declared={name: variable})
+    return Affine.in_variable(sp.eye_array(variable.size, format="csr"), variable)
 
 
 def _named(names: str, make: Callable[[str], T]) -> T | tuple[T, ...]:

@@ -81,21 +81,13 @@ class InterruptedProofError(KeyboardInterrupt):
     attained : Attained
         The best value so far.
     certificate : Certificate, optional
-        A bound.
-    duals : mapping from label to array, optional
-        The multipliers that prove it.
+        A bound, and the multipliers that prove it.
     """
 
-    def __init__(
-        self,
-        attained: Attained,
-        certificate: Certificate | None = None,
-        duals: Mapping[str, Array] | None = None,
-    ) -> None:
+    def __init__(self, attained: Attained, certificate: Certificate | None = None) -> None:
         super().__init__(INTERRUPTED)
         self.attained = attained
         self.certificate = certificate or Certificate(None, INTERRUPTED)
-        self.duals = duals or {}
 
 
 def attain(
