@@ -60,6 +60,25 @@ def sorted_pairs(pairs: ArrayLike) -> tuple[Index, Index]:
     return ends[new], position
 
 
+def first_forest(pairs: Index) -> Index:
+    """Positions of pairs, in order, that join all that pairs do; of a cycle the last one goes.
+
+    Examples
+    --------
+    >>> first_forest(np.array([[4, 9], [9, 2], [2, 4], [9, 4]])).tolist()
+    [0, 1]
+    """
+    if not len(pairs):
+        return np.empty(0, dtype=np.int64)
+    known, ends = np.unique(pairs, return_inverse=True)
+    links, position = sorted_pairs(ends)
+    first = np.full(len(links), len(pairs))
+    np.minimum.at(first, position, np.arange(len(pairs)))
+    # The later a pair, the longer.
+    ranks = csr_array((first + 1.0, tuple(links.T)), shape=(known.size, known.size))
+    return np.sort(spanning_forest(ranks).data.astype(np.int64) - 1)
+
+
 # Neighbours of each point looked up beforehand. Edges of a minimum spanning tree are so short that
 # these hold nearly all of them: of a swiss roll of 100,000 points all but a few hundred.
 NEARBY = 8
@@ -201,12 +220,7 @@ def _chosen(space: Space, labels: Index, ends: Index, sqdist: Array) -> Index:
 def _without_cycles(space: Space, labels: Index, pairs: Index) -> Index:
     """Of edges between parts those that join them, the shorter first, without a cycle."""
     pairs = pairs[np.argsort(space.sqdist(*pairs.T), kind="stable")]
-    joined, position = sorted_pairs(labels[pairs])
-    first = np.full(len(joined), len(pairs))
-    np.minimum.at(first, position, np.arange(len(pairs)))
-    n = int(labels.max()) + 1
-    ranks = csr_array((first + 1.0, tuple(joined.T)), shape=(n, n))
-    return np.asarray(pairs[spanning_forest(ranks).data.astype(np.int64) - 1])
+    return np.asarray(pairs[first_forest(labels[pairs])])
 
 
 def _nearest_outside(space: Space, labels: Index, rows: Index) -> tuple[Index, Array]:

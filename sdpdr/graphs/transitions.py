@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Index
@@ -16,8 +15,8 @@ from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.graphs.build import connected
 from sdpdr.graphs.nearest import knn
 from sdpdr.graphs.neighbor_graph import NeighborGraph
-from sdpdr.graphs.pairs import sorted_pairs
-from sdpdr.linalg.walks import linked_parts, spanning_forest
+from sdpdr.graphs.pairs import first_forest
+from sdpdr.linalg.walks import linked_parts
 
 Labels: TypeAlias = "str | Sequence[Hashable] | np.ndarray"
 
@@ -93,7 +92,7 @@ class Transitions:
             found[0].append(before)
             found[1].append(to[before])
         before, after = (np.concatenate(part) for part in found)
-        kept = _forest(self._keys(before), self._keys(after))
+        kept = first_forest(np.column_stack([self._keys(before), self._keys(after)]))
         return before[kept], after[kept]
 
     def chains(self, edges: ArrayLike) -> tuple[Index, Index]:
@@ -296,19 +295,6 @@ def _places(n: int, source: Index, target: Index, action: Index) -> Index:
         if np.array_equal(found, place):
             return place
         place = found
-
-
-def _forest(before: Index, after: Index) -> Index:
-    """Positions of links, in order, that hold all together and close no cycle."""
-    if not before.size:
-        return np.empty(0, dtype=np.int64)
-    known, ends = np.unique(np.column_stack([before, after]), return_inverse=True)
-    links, position = sorted_pairs(ends.reshape(-1, 2))
-    first = np.full(len(links), before.size)
-    np.minimum.at(first, position, np.arange(before.size))
-    # The later a link, the longer, so that of a cycle the last one goes.
-    graph = csr_array((first + 1.0, tuple(links.T)), shape=(known.size, known.size))
-    return np.sort(spanning_forest(graph).data.astype(np.int64) - 1)
 
 
 def sequences(

@@ -76,7 +76,7 @@ def test_a_limit_is_a_number_none_or_auto(name):
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
-    monkeypatch.setattr(gram, "PATIENCE", 1e-3)
+    monkeypatch.setattr(gram.Patient, "patience", 1e-3)
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
     with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
         learned = sdpdr.MVU(sample=None).fit(X)
@@ -85,7 +85,7 @@ def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatc
 
 
 def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypatch):
-    monkeypatch.setattr(gram, "PATIENCE", 1e-3)
+    monkeypatch.setattr(gram.Patient, "patience", 1e-3)
     with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
         learned = sdpdr.MVE().fit(sdpdr.datasets.swiss_roll(200, seed=0)[0])
     assert learned.iteration_.status is IterationStatus.TIME_LIMIT

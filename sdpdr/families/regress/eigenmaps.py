@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances
-from sklearn.metrics.pairwise import pairwise_kernels as kernels_of
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
@@ -18,6 +17,7 @@ from sdpdr.base.errors import DataError, DisconnectedGraphError
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.rows import listed
+from sdpdr.families.regress.kernel import kernel_values
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
 from sdpdr.linalg.walks import connected_components
 
@@ -158,10 +158,7 @@ class KernelEigenmaps(Transformer):
         return as_precise(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_), X)
 
     def _kernel(self, X: Array) -> Array:
-        if self.kernel == "precomputed":
-            return X
-        options = {} if callable(self.kernel) else {"gamma": self.gamma_, "filter_params": True}
-        return np.asarray(kernels_of(X, self._X, metric=self.kernel, **options))
+        return kernel_values(self.kernel, X, self._X, self.gamma_)
 
     def _enough(self, kernel: Array) -> int:
         """The number of neighbours asked for, or the fewest that join all objects."""

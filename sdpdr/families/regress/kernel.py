@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
@@ -22,6 +24,14 @@ _SINGULAR = 1e-13**0.5
 # be factored, and rounding is what it would fit. And where the grid begins of kernels that are
 # smaller than a ridge of one, such as linear ones of small numbers or weights.
 _LOWEST, _HIGHEST = 1e-12, 1e-8
+
+
+def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array:
+    """Values of a kernel, by name or a function, between points; X where it holds these already."""
+    if isinstance(kernel, str) and kernel == "precomputed":
+        return X
+    options = {} if callable(kernel) else {"gamma": gamma, "filter_params": True}
+    return np.asarray(pairwise_kernels(X, Z, metric=kernel, **options))
 
 
 @dataclass(frozen=True, eq=False)

@@ -321,9 +321,8 @@ def grid_laplacian(shape: Sequence[int], spacing: float | Sequence[float] = 1.0)
     if len(tuple(shape)) != 2:
         raise DataError(f"shape must be (rows, columns) of the images; it is {tuple(shape)}.")
     rows, columns = (validate.positive_integer("shape", k) for k in shape)
-    steps = np.broadcast_to(np.asarray(spacing, dtype=float), (2,))
-    for h in steps:
-        validate.positive_number("spacing", float(h))
+    spacings = np.broadcast_to(np.asarray(spacing, dtype=float), (2,)).tolist()
+    steps = [validate.positive_number("spacing", h) for h in spacings]
     # Second differences along a line are those of a path with its neighbours.
     down, along = (
         -path(np.ones(m - 1)).laplacian() / h**2

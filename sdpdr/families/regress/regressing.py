@@ -6,13 +6,18 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import NotAcceptedError
 from sdpdr.base.estimators import as_precise, checked
-from sdpdr.families.regress.kernel import WIDTHS, KernelMapping, choose_kernel, fit_kernel
+from sdpdr.families.regress.kernel import (
+    WIDTHS,
+    KernelMapping,
+    choose_kernel,
+    fit_kernel,
+    kernel_values,
+)
 from sdpdr.families.regress.penalties import (
     ALPHA,
     DECOMPOSED,
@@ -128,12 +133,7 @@ class Regressing(Responding):
         self.alpha_, self.gamma_ = choice.delta, choice.gamma
 
     def _kernel(self, X: Array, Z: Array, gamma: float | None = None) -> Array:
-        if self._is_precomputed:
-            return X
-        options = {}
-        if not callable(self.kernel):
-            options = {"gamma": self.gamma_ if gamma is None else gamma, "filter_params": True}
-        return np.asarray(pairwise_kernels(X, Z, metric=self.kernel, **options))
+        return kernel_values(self.kernel, X, Z, self.gamma_ if gamma is None else gamma)
 
     def _keep(self, X: Any) -> None:
         self.intercept_ = self.mapping_.intercept

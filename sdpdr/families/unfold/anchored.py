@@ -367,16 +367,12 @@ def _require_consistent(
 
 def _require_exact(graph: NeighborGraph, known: KnownPoints, width: float) -> None:
     """Edges between anchors must have about the length that their coordinates give them."""
-    place = np.full(graph.n, -1)
-    place[known.nodes] = np.arange(known.nodes.size)
-    both = np.flatnonzero((place[graph.edges] >= 0).all(axis=1))
-    i, j = place[graph.edges[both]].T
-    found = np.sum(np.square(known.centred[i] - known.centred[j]), axis=1)
-    wanted = graph.sqdist[both]
+    among = graph.subgraph(known.nodes)
+    found, wanted = np.square(among.lengths(known.centred)), among.sqdist
     short = found < (1.0 - width) * wanted * (1.0 - 1e-6)
     if short.any():
         e = int(np.flatnonzero(short)[0])
-        a, b = graph.edges[both[e]]
+        a, b = known.nodes[among.edges[e]]
         raise InfeasibleError(
             f"anchors {a} and {b} are {np.sqrt(found[e]):.6g} apart, but the edge between them is "
             f"{np.sqrt(wanted[e]):.6g} long and must keep its length. Correct their coordinates "

@@ -217,13 +217,39 @@ def _by_node(graph: NeighborGraph, classes: Any, codes: Index) -> Index:
 
 def _nearest_other(graph: NeighborGraph, codes: Index, count: int) -> Array:
     """Shortest paths from labelled nodes to nodes with another label; infinite for the rest."""
-    lengths = graph.adjacency(np.sqrt(graph.sqdist))
-    nearest = np.full(graph.n, np.inf)
-    for c in range(count):
-        others = np.flatnonzero((codes != c) & (codes != UNLABELLED))
-        away = dijkstra(lengths, indices=others, min_only=True)
-        nearest[codes == c] = away[codes == c]
-    return nearest
+    ways = ways_to_classes(graph, np.sqrt(graph.sqdist), codes, count)
+    known = codes != UNLABELLED
+    ways[known, codes[known]] = np.inf
+    return np.where(known, ways.min(axis=1), np.inf)
+
+
+def ways_to_classes(graph: NeighborGraph, lengths: Array, codes: Index, count: int) -> Array:
+    """Shortest ways along edges of such lengths to a labelled node of each class.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    lengths : array of shape (m,)
+    codes : array of int, shape (n,)
+        The class of every node, -1 where it is not known.
+    count : int
+        Number of classes, each of which has a node.
+
+    Returns
+    -------
+    array of shape (n, count)
+
+    Examples
+    --------
+    >>> from sdpdr import graphs
+    >>> ways_to_classes(graphs.path([1.0, 2.0]), np.array([1.0, 2.0]), np.array([0, -1, 1]), 2)
+    array([[0., 3.],
+           [1., 2.],
+           [3., 0.]])
+    """
+    joined = graph.adjacency(lengths)
+    sources = [np.flatnonzero(codes == c) for c in range(count)]
+    return np.column_stack([dijkstra(joined, own, min_only=True) for own in sources])
 
 
 def _furthest_of(nearest: Array, codes: Index, c: int) -> int:

@@ -13,6 +13,7 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
 from sdpdr.graphs import NeighborGraph
 from sdpdr.linalg import SquaredEdgeLengths
+from sdpdr.linalg.spectral import on_principal_axes
 
 
 def lagrangian(
@@ -92,9 +93,8 @@ def first_coordinates(
     points = validate.points(start, at_least=2) / np.sqrt(unit)
     if points.shape[0] != graph.n:
         raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
-    left, singular, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    kept = min(rank, singular.size)
+    turned = on_principal_axes(points)[:, :rank]
     # Coordinates that are exactly zero would stay zero.
     first = 0.1 * noise
-    first[:, :kept] += left[:, :kept] * singular[:kept]
+    first[:, : turned.shape[1]] += turned
     return first

@@ -18,13 +18,18 @@ from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding, squared_lengths
 from sdpdr.families.unfold.estimators.units import InEdgeUnits
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
-from sdpdr.families.unfold.labelled import Labelled, decided, labelled, labels_of_samples
+from sdpdr.families.unfold.labelled import (
+    Labelled,
+    decided,
+    labelled,
+    labels_of_samples,
+    ways_to_classes,
+)
 from sdpdr.graphs import NeighborGraph
-from sdpdr.linalg.walks import dijkstra
 from sdpdr.model import Model
 from sdpdr.model.blocks.separation import UNLABELLED
 from sdpdr.program import Solution, Status
-from sdpdr.program.point import leading_factor, spectrum_of
+from sdpdr.program.point import Value, leading_factor, spectrum_of
 
 DECISIONS = ("nearest", "hyperplane")
 # Share of the largest multiplier from which on a row counts as one that holds the margin down.
@@ -209,7 +214,7 @@ class ISM(ClassifierMixin, InEdgeUnits, LengthEmbedding):  # type: ignore[misc] 
         super()._keep(graph, solution)
         labels = self._labelled
         self.scores_ = self.gram_[:, labels.anchors]
-        self.ways_ = ways_to_classes(self.gram_, labels)
+        self.ways_ = _ways(self.gram_, labels)
         self.anchors_ = graph.first_samples[labels.anchors]
         self.separating_dimension_ = separating_dimension(self.gram_, labels)
         if self.slack is not None:
@@ -283,39 +288,13 @@ class ISM(ClassifierMixin, InEdgeUnits, LengthEmbedding):  # type: ignore[misc] 
         return samples
 
 
-def ways_to_classes(gram: Any, labels: Labelled) -> Array:
-    """Shortest ways along edges, in lengths of a map, to a labelled node of each class.
-
-    Parameters
-    ----------
-    gram : array or Factor
-        Of the nodes.
-    labels : Labelled
-
-    Returns
-    -------
-    array of shape (n, classes)
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> line = np.array([[0.0], [1.0], [3.0]])
-    >>> known = labelled(graphs.path([1.0, 2.0]), ["a", None, "b"])
-    >>> ways_to_classes(line @ line.T, known)
-    array([[0., 3.],
-           [1., 2.],
-           [3., 0.]])
-    """
+def _ways(gram: Value, labels: Labelled) -> Array:
+    """Shortest ways along edges, in lengths of a map, to a labelled node of each class."""
     graph = labels.graph
-    squares = squared_lengths(graph, gram)
     # An edge that vanished, or fell below zero by rounding, is still a way.
     least = np.finfo(float).eps * float(np.max(graph.sqdist))
-    lengths = graph.adjacency(np.sqrt(np.maximum(squares, least)))
-    ways = [
-        dijkstra(lengths, np.flatnonzero(labels.codes == c), min_only=True)
-        for c in range(len(labels.classes))
-    ]
-    return np.column_stack(ways)
+    lengths = np.sqrt(np.maximum(squared_lengths(graph, gram), least))
+    return ways_to_classes(graph, lengths, labels.codes, len(labels.classes))
 
 
 def separating_dimension(gram: Any, labels: Labelled) -> int:
