@@ -6,12 +6,11 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from sdpdr.base.errors import PackageMissingError, StudyError
+from sdpdr.base.errors import StudyError, require_packages
 from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
 from sdpdr.lab.cli.options import Exit, add_argument, add_command, whole
 
@@ -227,9 +226,7 @@ def run_export(args: Namespace) -> Exit:
 
 def _need_extra() -> None:
     """Say once, and before anything is done, what is not installed."""
-    missing = [name for name in ("duckdb", "pandas", "plotly", "psutil") if find_spec(name) is None]
-    if missing:
-        raise PackageMissingError(f'studies need {", ".join(missing)}: pip install "sdpdr[study]"')
+    require_packages("studies", "study", "duckdb", "pandas", "plotly", "psutil")
 
 
 def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
