@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -286,6 +287,25 @@ for _kind in [kind for kind in vars().values() if isinstance(kind, type)]:
     if issubclass(_kind, (SdpdrError, SdpdrWarning)):
         _kind.__module__ = "sdpdr.errors"  # the name to catch it by, which tracebacks show
 del _kind
+
+
+def require_packages(what: str, extra: str, *packages: str) -> None:
+    """Refuse to begin what needs optional packages of which some are not installed.
+
+    Raises
+    ------
+    PackageMissingError
+
+    Examples
+    --------
+    >>> require_packages("roots", "roots", "math", "yggdrasil")
+    Traceback (most recent call last):
+    ...
+    sdpdr.errors.PackageMissingError: roots need yggdrasil: pip install "sdpdr[roots]"
+    """
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise PackageMissingError(f'{what} need {", ".join(missing)}: pip install "sdpdr[{extra}]"')
 
 
 def warn(message: str, kind: type[Warning]) -> None:

@@ -303,7 +303,7 @@ def test_shells_learn_every_option(sdpdr, shell):
 
 
 def test_completion_without_its_package_says_what_to_install(sdpdr, monkeypatch):
-    monkeypatch.setattr(app, "find_spec", lambda name: None)
+    monkeypatch.setattr("sdpdr.base.errors.find_spec", lambda name: None)
     ran = sdpdr("completion bash")
     assert ran.code == Exit.BAD_INPUT
     assert 'pip install "sdpdr[completion]"' in ran.err

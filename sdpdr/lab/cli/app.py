@@ -10,12 +10,11 @@ import sys
 from argparse import Action, ArgumentParser, Namespace, RawTextHelpFormatter, _SubParsersAction
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from sdpdr import __version__
-from sdpdr.base.errors import PackageMissingError, SdpdrError
+from sdpdr.base.errors import SdpdrError, require_packages
 from sdpdr.base.files import occupy_standard
 from sdpdr.base.progress import Log, has_terminal
 from sdpdr.lab.cli import nothing_begun
@@ -165,11 +164,7 @@ def run_completion(args: Namespace) -> Exit:
     ------
     PackageMissingError
     """
-    if find_spec("shtab") is None:
-        raise PackageMissingError(
-            "completion needs a package that is not installed (shtab): "
-            'pip install "sdpdr[completion]"'
-        )
+    require_packages("scripts of completion", "completion", "shtab")
     import shtab
 
     whole = parser(every=True)

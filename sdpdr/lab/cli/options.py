@@ -83,12 +83,14 @@ COMMANDS = {
     },
     "embed": {"embed": "embed a table of points or distances (CSV, TSV, NPY, NPZ, Parquet)"},
     "transform": {"transform": "place new rows by a model that `sdpdr embed --save` wrote"},
-    "export": {
+    "sdpa": {
         "export": "write a problem in SDPA sparse format, which most solvers read",
-        "demo": "unfold real data, compare all solvers, and write a report",
+        "sdp": "solve and grade any program in SDPA sparse format",
     },
-    "sdpa": {"sdp": "solve and grade any program in SDPA sparse format"},
-    "study": {"study": "compare solvers on many problems, fairly, and report"},
+    "study": {
+        "demo": "unfold real data, compare all solvers, and write a report",
+        "study": "compare solvers on many problems, fairly, and report",
+    },
     "app": {"completion": "a script that lets a shell complete commands, options and files"},
 }
 SUMMARIES = {name: words for module in COMMANDS.values() for name, words in module.items()}

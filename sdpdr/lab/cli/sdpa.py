@@ -1,4 +1,4 @@
-"""``sdpdr sdp``: any program in SDPA's format, solved and graded."""
+"""SDPA's format: ``sdpdr export`` writes a problem in it, ``sdpdr sdp`` solves any program."""
 
 from __future__ import annotations
 
@@ -9,23 +9,38 @@ from typing import Any
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
-from sdpdr.lab.cli.console import check_target, grid, record_writer, say, say_json, write_all
+from sdpdr.lab.cli.console import (
+    check_target,
+    grid,
+    note,
+    record_writer,
+    say,
+    say_json,
+    write_all,
+)
 from sdpdr.lab.cli.options import (
     Exit,
     add_argument,
+    add_card,
     add_command,
     add_solver_options,
     of_status,
     solver_options,
 )
-from sdpdr.program import SDP, Factor, Solution, read_sdpa
+from sdpdr.lab.library.problem import find_card
+from sdpdr.program import SDP, Factor, Solution, read_sdpa, write_sdpa
 from sdpdr.program.report import facts, listed
 from sdpdr.program.run import shown
+from sdpdr.reduce import Composed, Scale
+from sdpdr.solving.way import reductions_for
 from sdpdr.solving.solve import solve
+
+FORMS = ("gram", "lmi", "plain")
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
+    """Add both commands."""
+    _add_export(commands)
     parser = add_command(
         commands,
         "sdp",
@@ -37,6 +52,41 @@ def add(commands: Any) -> None:
     words = "write the grade, the point and its multipliers: .json"
     add_argument(parser, "-o/--out PATH", words, type=Path)
     add_solver_options(parser)
+
+
+def _add_export(commands: Any) -> None:
+    parser = add_command(
+        commands,
+        "export",
+        run_export,
+        "sdpdr export path-graph --to path.dat-s\n"
+        "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
+        with_json=False,
+    )
+    add_card(parser)
+    add_argument(parser, "--to PATH", ".dat-s, or .dat-s.gz (compressed)", type=Path, required=True)
+    words = (
+        "gram: on the face that centring leaves, where interior-point\n"
+        "methods are at home; lmi: its dual; plain: as written\n(default: gram)"
+    )
+    add_argument(parser, "--form", words, choices=FORMS, default=FORMS[0])
+
+
+def run_export(args: Namespace) -> Exit:
+    """Write a card's program."""
+    check_target(args.to, (".dat-s", ".gz"))
+    program = reduced(find_card(args.card).build().to_sdp(), args.form)
+    write_sdpa(program, args.to)
+    note(f"wrote {args.to}: {program!r}")
+    return Exit.OK
+
+
+def reduced(sdp: SDP, form: str) -> SDP:
+    """The program in a form, in its own units, so that optimal values are the same."""
+    if form == "plain":
+        return sdp
+    steps = [step for step in reductions_for(form, sdp) if not isinstance(step, Scale)]
+    return Composed(steps).apply(sdp).sdp
 
 
 def run(args: Namespace) -> Exit:

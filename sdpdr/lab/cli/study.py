@@ -1,17 +1,16 @@
-"""``sdpdr study``: run a study, report on it, compare two, and export rows."""
+"""``sdpdr study``: run a study, report on it, compare two; ``sdpdr demo``: the main job, once."""
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from sdpdr.base.errors import PackageMissingError, StudyError
+from sdpdr.base.errors import StudyError, require_packages
 from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
 from sdpdr.lab.cli.options import Exit, add_argument, add_command, whole
 
@@ -19,7 +18,10 @@ REPORTS = (".html", ".md", ".rst")
 
 
 def add(commands: Any) -> None:
-    """Add the command and its own."""
+    """Add the demonstration, and the command of studies with its own."""
+    shown = add_command(commands, "demo", run_demo, "sdpdr demo --out out/demo", with_json=False)
+    add_argument(shown, "-o/--out DIR", "default: out/demo", default="out/demo", type=_directory)
+    add_argument(shown, "--quick", "smaller data, for a first look")
     parser = add_command(
         commands,
         "study",
@@ -96,6 +98,13 @@ def _add_report(own: Any) -> None:
     add("--compare A B", words, nargs=2, type=Path)
     words = ".html, .md or .rst; repeat it for several (default: STUDY.html, here)"
     add("-o/--out PATH", words, type=Path, action="append")
+
+
+def run_demo(args: Namespace) -> Exit:
+    """Run the demonstration."""
+    from sdpdr.lab.study.demo import demonstrate
+
+    return Exit.OK if demonstrate(args.out, quick=args.quick) else Exit.UNCERTIFIED
 
 
 def run_list(args: Namespace) -> Exit:
@@ -227,9 +236,7 @@ def run_export(args: Namespace) -> Exit:
 
 def _need_extra() -> None:
     """Say once, and before anything is done, what is not installed."""
-    missing = [name for name in ("duckdb", "pandas", "plotly", "psutil") if find_spec(name) is None]
-    if missing:
-        raise PackageMissingError(f'studies need {", ".join(missing)}: pip install "sdpdr[study]"')
+    require_packages("studies", "study", "duckdb", "pandas", "plotly", "psutil")
 
 
 def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
@@ -241,3 +248,9 @@ def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> l
 
 def _counted(names: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in names.items())
+
+
+def _directory(text: str) -> Path:
+    if Path(text).is_file():
+        raise ArgumentTypeError(f"{text} is a file: name a directory.")
+    return Path(text)

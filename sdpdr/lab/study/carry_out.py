@@ -19,6 +19,7 @@ from sdpdr.base.errors import (
 )
 from sdpdr.families import methods
 from sdpdr.lab.library.expectation import KnownAnswer
+from sdpdr.lab.study.schema import VERIFIED
 from sdpdr.lab.study.task import AUTO, Task
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
@@ -38,7 +39,6 @@ LATE, LATE_SECONDS = 0.05, 0.5
 DOUBT = 10.0
 # A claim that misses the tolerance by less than this factor is not called false.
 NEAR = 10.0
-_ENDED = ("SOLVED", "INFEASIBLE", "UNBOUNDED")
 _CLAIMS = {
     Verdict.SOLVED.value: Status.SOLVED,
     Verdict.INFEASIBLE.value: Status.INFEASIBLE,
@@ -171,7 +171,7 @@ def _told(task: Task, solution: Solution, known: KnownAnswer) -> dict[str, Any]:
         "claimed": claim.status,
         "claimed_value": claim.value,
         "honesty": _honesty(claim.verdict, solution, known, task.tol),
-        "words": claim.message or ("" if outcome in _ENDED else solution.argument),
+        "words": claim.message or ("" if outcome in VERIFIED else solution.argument),
         "used": f"{solution.solver}, {solution.form}",
         "value": solution.value if found else None,
         "bound": solution.bound,

@@ -17,16 +17,14 @@ from functools import partial
 from typing import Any
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import PackageMissingError, StudyError
+from sdpdr.base.errors import StudyError, require_packages
 from sdpdr.solvers.base import Outcome
 from sdpdr.solvers.processes import workers
 from sdpdr.solvers.processes.ends import crash_claim, listen
 from sdpdr.solvers.processes.worker import Worker, WorkerLost
 
-try:
-    import psutil
-except ImportError as missing:
-    raise PackageMissingError('studies need psutil: pip install "sdpdr[study]"') from missing
+require_packages("studies", "study", "psutil")
+import psutil  # noqa: E402 - once it is known to be there
 
 # Imported before a worker is forked, and with it everything that a run may need.
 _NEEDS = "sdpdr.lab.study.carry_out"

@@ -13,10 +13,11 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from sdpdr.base.errors import PackageMissingError, SchedulerError
+from sdpdr.base.errors import SchedulerError, require_packages
 from sdpdr.lab.study.carry_out import carry_out
 from sdpdr.lab.study.fence import Ended, hire, run_fenced
 from sdpdr.lab.study.rows import digest, environment
+from sdpdr.lab.study.schema import PARTS
 from sdpdr.lab.study.task import Task
 
 # How often a run is begun that somebody ends from outside.
@@ -24,7 +25,6 @@ ATTEMPTS = 4
 # Seconds that a scheduler has to answer.
 PATIENCE = 10.0
 _ENDS = {"crashed": "CRASHED", "killed": "KILLED", "hungry": "OUT_OF_MEMORY", "late": "TIME_LIMIT"}
-PARTS = ("build", "compile", "solve", "certify")
 Row = dict[str, Any]
 
 
@@ -170,10 +170,9 @@ def on_cluster(
         The scheduler does not answer, or has no workers.
     PackageMissingError
     """
-    try:
-        import distributed
-    except ImportError as error:
-        raise PackageMissingError('a scheduler needs Dask: pip install "sdpdr[dask]"') from error
+    require_packages("schedulers", "dask", "distributed")
+    import distributed
+
     with _client(scheduler) as client:
         futures = {
             client.submit(

@@ -55,6 +55,15 @@ ENDS: Mapping[str, str] = {end.name: end.holds for end in _part("ends")}
 OUTCOMES: tuple[str, ...] = (*Status.__members__, *ENDS)
 """What became of a run: a status that we verified, or an end without an answer."""
 
+VERIFIED = ("SOLVED", "INFEASIBLE", "UNBOUNDED")
+"""Outcomes that are answers."""
+
+NEVER_RAN = ("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT")
+"""Ends of runs that the solver had no part in."""
+
+PARTS = ("build", "compile", "solve", "certify")
+"""Columns of seconds that make up those of a run."""
+
 HONESTY: Mapping[str, str] = {word.name: word.holds for word in _part("honesty")}
 """What the solver's word was worth, in words; it is empty where there was no claim."""
 

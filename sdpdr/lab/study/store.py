@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from sdpdr.base.errors import (
     FileFormatError,
-    PackageMissingError,
     ResultsDamagedError,
     ResultsError,
     ResultsLockedError,
+    require_packages,
 )
 from sdpdr.base.files import write_file
 from sdpdr.lab.study import journal
@@ -287,10 +287,7 @@ def in_short(error: Exception) -> str:
 
 def imported() -> Any:
     """DuckDB; what is missing is told in our words."""
-    try:
-        import duckdb
-    except ImportError as error:
-        raise PackageMissingError(
-            f'studies need the package {error.name!r}: pip install "sdpdr[study]"'
-        ) from error
+    require_packages("studies", "study", "duckdb")
+    import duckdb
+
     return duckdb

@@ -6,10 +6,7 @@ import pandas as pd
 
 from sdpdr.lab.study.measures.contestants import matrix
 from sdpdr.lab.study.measures.frame import CONTESTANT, INSTANCE, need, scale_of
-from sdpdr.lab.study.schema import HONESTY, OUTCOMES
-
-VERIFIED = ("SOLVED", "INFEASIBLE", "UNBOUNDED")
-"""Outcomes that are answers."""
+from sdpdr.lab.study.schema import HONESTY, OUTCOMES, VERIFIED
 
 
 def failure_map(runs: pd.DataFrame) -> pd.DataFrame:

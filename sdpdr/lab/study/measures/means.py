@@ -12,11 +12,10 @@ import pandas as pd
 from sdpdr.base.errors import DataError
 from sdpdr.lab.study.measures.contestants import label, matrix, ratios_to_best, times
 from sdpdr.lab.study.measures.frame import CONTESTANT, need
+from sdpdr.lab.study.schema import NEVER_RAN
 
 SHIFT = 0.1
 """Seconds. Benchmarks of large programs take 1 or 10."""
-NEVER_RAN = ("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT")
-"""Ends of runs that the solver had no part in."""
 
 
 def shifted_geometric_mean(seconds: Iterable[float], shift: float = SHIFT) -> float:

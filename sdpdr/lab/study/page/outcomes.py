@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sdpdr.lab.study.page.parts import Cell
-from sdpdr.lab.study.schema import ENDS
+from sdpdr.lab.study.schema import ENDS, NEVER_RAN, VERIFIED
 from sdpdr.program import Status
 
 
@@ -44,11 +44,11 @@ EMPTY = Kind("no run", " ", "#c9cdd4", "soft")
 KINDS: tuple[Kind, ...] = (SOLVED, CLOSE, LATE, WRONG, BROKE, ABSENT, EMPTY)
 
 _KIND_OF: Mapping[str, Kind] = MappingProxyType(
-    dict.fromkeys(("SOLVED", "INFEASIBLE", "UNBOUNDED"), WRONG)
+    dict.fromkeys(VERIFIED, WRONG)
     | dict.fromkeys(("INACCURATE", "UNVERIFIED"), CLOSE)
     | dict.fromkeys(("TIME_LIMIT", "ITERATION_LIMIT", "OUT_OF_MEMORY", "INTERRUPTED"), LATE)
     | dict.fromkeys(("FAILED", "CRASHED", "KILLED", "BROKEN"), BROKE)
-    | dict.fromkeys(("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT"), ABSENT)
+    | dict.fromkeys(NEVER_RAN, ABSENT)
 )
 
 

@@ -23,8 +23,9 @@ from sdpdr.lab.study.measures.means import (
 from sdpdr.lab.study.page import figures
 from sdpdr.lab.study.page.material import Material, enumerated, instance_name, named
 from sdpdr.lab.study.page.parts import Chart, Section, headed, told, toned
+from sdpdr.lab.study.schema import PARTS
 
-PHASES = ["build", "compile", "solve", "certify"]
+PHASES = list(PARTS)
 _BY = ["tol", "contestant"]
 
 
