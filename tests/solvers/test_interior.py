@@ -106,7 +106,9 @@ def test_a_step_solves_the_equations_written_out(longest, monkeypatch):
     assert matrix.factorize(shift) == matrix.negative
     slope = matrix.slope.toarray()
     dense = slope.T @ (stiffness[:, None] * slope)
-    dense[matrix.starts[-1] :, matrix.starts[-1] :] += shift * np.eye(matrix.size - matrix.starts[-1])
+    dense[matrix.starts[-1] :, matrix.starts[-1] :] += shift * np.eye(
+        matrix.size - matrix.starts[-1]
+    )
     for block, (n, r), start in zip(boxed.blocks, matrix.shapes, matrix.starts, strict=False):
         slack = block.forms.slack(full).toarray()
         curved = np.kron(2.0 * slack + shift * measured(block.forms), np.eye(r))
