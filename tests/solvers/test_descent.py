@@ -21,11 +21,10 @@ from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.descent.low_end import low_end
 from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres, reason
-from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.descent.trust_region import Curvature, Region, truncated
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import DualSlack
-from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
+from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
 
 
@@ -163,21 +162,6 @@ def test_the_approximate_inverse_is_symmetric_and_positive(make):
     assert np.isclose(curvature.inverse(one) @ other, one @ curvature.inverse(other))
     assert curvature.inverse(one) @ one > 0.0
     assert np.allclose(curvature.tangent(curvature.inverse(one)), curvature.inverse(one))
-
-
-def test_thin_columns_see_the_slack():
-    sdp = completion(12, 2, 40)
-    problem = compile_problem(sdp)
-    layout, rng = Layout(problem, (4,)), np.random.default_rng(0)
-    factor = rng.standard_normal((24, 4)) * np.array([1.0, 1.0, 1e-4, 1e-4])
-    function = SphereLagrangian(layout, np.zeros(problem.m), 1e-6, Spheres(problem))
-    local = function.at(factor.ravel())
-    hessian = Hessian(local, [Jacobian(b.forms) for b in problem.blocks])
-    solve = thin_preconditioner(hessian)
-    thin = np.zeros((24, 4))
-    thin[:, 2] = rng.standard_normal(24)
-    again = (hessian @ solve(thin.ravel())).reshape(24, 4)
-    assert np.allclose(again[:, 2], thin[:, 2], atol=1e-3 * np.abs(thin).max())
 
 
 def test_a_step_stays_in_its_region_and_goes_down():

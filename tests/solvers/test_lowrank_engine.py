@@ -18,7 +18,7 @@ from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint, Softened
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.edge.program import LengthRows
+from sdpdr.solvers.lowrank.edge.program import LengthRows, Objective
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import isomap_start, restored
 from sdpdr.solvers.lowrank.frame import Journal
@@ -173,6 +173,15 @@ def test_any_weights_bound_the_optimum():
         weights = rng.random(program.m)
         lower = connectivity(program, weights, 1e-8).lower
         assert dual_bound(program, weights, lower) >= optimum
+
+
+def test_prices_hold_points_together_that_pay_for_the_variance_there_is():
+    """Half the variance needs half the price: of one edge a quarter."""
+    half = Objective(np.ones(2), 0.5)
+    dear = EdgeProgram([(0, 1)], 2, 1.0, price=0.3, objective=half)
+    assert solve_edge_program(dear).value == pytest.approx(0.25, rel=1e-6)
+    with pytest.raises(ModelError, match="too low"):
+        solve_edge_program(replace(dear, price=0.2))
 
 
 def test_scaling_lengths_scales_the_optimum():

@@ -174,31 +174,25 @@ class Journal:
         """Whether time is up."""
         return self.deadline.is_over()
 
-    def note(
-        self,
-        *,
-        value: float,
-        infeasibility: float,
-        stationarity: float,
-        rank: int,
-        mu: float | None = None,
-        regularization: float | None = None,
-        penalty: float | None = None,
-    ) -> None:
-        """Keep a record of one step, with the last bound, and pass it to the caller."""
+    def note(self, value: float, *, mu: float | None = None, **measured: Any) -> None:
+        """Keep a record of one step, with the last bound, and pass it to the caller.
+
+        Parameters
+        ----------
+        value, mu : float
+            In the units of the engine.
+        measured : Any
+            What else a `Record` says of a step.
+        """
         record = Record(
             iteration=len(self.records),
             value=value * self._unit,
             bound=self._bound,
             gap=self._gap,
-            infeasibility=infeasibility,
-            stationarity=stationarity,
-            rank=rank,
             seconds=self.seconds,
             mu=None if mu is None else mu * self._unit,
-            regularization=regularization,
-            penalty=penalty,
             products=self.products,
+            **measured,
         )
         self.records.append(record)
         if self._options.callback is not None:

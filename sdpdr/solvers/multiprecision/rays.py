@@ -44,13 +44,10 @@ def infeasibility_ray(search: PreciseSearch) -> Vector | None:
     if not gain > _share(8) * largest(y) * _least(program.rhs):
         return None
     minus = [-a for a in y]
-    for column in (*program.positive, *program.free):
+    for k, column in enumerate((*program.positive, *program.free)):
         terms = [value * minus[row] for row, value in column.items()]
-        if not sum(terms, arb(0)) >= -_share(2) * largest(terms):
-            return None
-    for column in program.free:
-        terms = [value * minus[row] for row, value in column.items()]
-        if not sum(terms, arb(0)) <= _share(2) * largest(terms):
+        total, nothing = sum(terms, arb(0)), _share(2) * largest(terms)
+        if not total >= -nothing or (k >= len(program.positive) and not total <= nothing):
             return None
     for cone in program.cones:
         size = largest(y[row] * x for row, each in cone.rows.items() for x in each.values)

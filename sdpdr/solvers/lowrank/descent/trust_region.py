@@ -20,7 +20,6 @@ from scipy.linalg.blas import daxpy
 
 from sdpdr.base.arrays import Array
 from sdpdr.solvers.lowrank.descent.spheres import SphereLocal
-from sdpdr.solvers.lowrank.descent.thin import thin_preconditioner
 from sdpdr.solvers.lowrank.general.hessian import Hessian, Jacobian
 from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.lowrank.general.precondition import block_preconditioner
@@ -160,17 +159,13 @@ class Curvature:
     local : SphereLocal
     jacobians : list of Jacobian
         One for each matrix variable; used where some rows have a price.
-    deep : bool, default False
-        Whether thin columns are worth a factorization of the dual slack.
     """
 
-    def __init__(
-        self, local: SphereLocal, jacobians: list[Jacobian], *, deep: bool = False
-    ) -> None:
+    def __init__(self, local: SphereLocal, jacobians: list[Jacobian]) -> None:
         self._local, self._layout = local, local.function.layout
         self._spheres = local.function.spheres
         self._hessian = Hessian(local, jacobians) if self._spheres.free.any() else None
-        self.inverse = self._approximate_inverse(deep)
+        self.inverse = self._approximate_inverse()
 
     def tangent(self, change: Array) -> Array:
         """The tangent part of a change."""
@@ -184,11 +179,10 @@ class Curvature:
         curved = [2.0 * (s @ p) for s, p in zip(self._local.slacks, parts, strict=True)]
         return self.tangent(self._layout.join(curved, self._layout.problem.curvature * free))
 
-    def _approximate_inverse(self, deep: bool) -> Callable[[Array], Array]:
+    def _approximate_inverse(self) -> Callable[[Array], Array]:
         """The inverse of diagonal blocks; without rows at a price, of one number for each point."""
         if self._hessian is not None:
-            better = thin_preconditioner(self._hessian) if deep else None
-            solve = better or block_preconditioner(self._hessian)
+            solve = block_preconditioner(self._hessian)
             return lambda change: self.tangent(solve(self.tangent(change)))
         scales = []
         for slack, (_, r) in zip(self._local.slacks, self._layout.shapes, strict=True):
@@ -204,7 +198,6 @@ class Curvature:
 
 _MOST_STEPS = 200  # in one round
 _MOST_PRODUCTS = 1000  # in one step
-_MANY = 60  # products in one step, from which on the next is worth a factorization
 _ROUNDING = 1e-13  # of values, relative to them
 _LOOSEST = 0.1  # residual of conjugate gradients
 _FLATTER = 0.5  # what a step has to leave of the gradient where values no longer tell
@@ -221,7 +214,6 @@ class Minimizer:
 
     def __init__(self, inner: Inner) -> None:
         self._inner, self._journal = inner, inner.journal
-        self._deep = False
 
     def minimize(self, local: SphereLocal, accuracy: float) -> SphereLocal:
         """Go down until the gradient adds less than ``accuracy`` to the gap."""
@@ -232,13 +224,12 @@ class Minimizer:
             size = stationarity(local, gradient)
             if size <= accuracy or self._journal.exhausted or is_unbounded(local):
                 break
-            curvature = curvature or Curvature(local, self._inner.jacobians, deep=self._deep)
+            curvature = curvature or Curvature(local, self._inner.jacobians)
             goal = min(_LOOSEST, float(np.sqrt(size)))
             step = truncated(
                 curvature, gradient, region.radius, goal, _MOST_PRODUCTS, self._journal.late
             )
             self._journal.products += step.products
-            self._deep = self._deep or step.products > _MANY
             trial = local.function.at(local.vector + step.change)
             rounding = _ROUNDING * max(abs(local.value), abs(trial.value))
             # What a whole step gains may be less than values can tell: the gradient still tells.

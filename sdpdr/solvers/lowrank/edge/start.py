@@ -52,7 +52,7 @@ def require_bounded(program: EdgeProgram) -> None:
             parts,
         )
     if np.isfinite(program.price[limited]).any():
-        strength = heavy_weights(program)[1]
+        strength = program.remembered(heavy_weights)[1]
         if strength < 1:
             raise ModelError(
                 "prices are too low to hold the points together, so variance is unbounded: the "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -69,41 +71,31 @@ def compile_problem(sdp: SDP) -> FactorProblem:
         raise NotAcceptedError(refusal)
     hidden = {r.label for r in hidden_rows(sdp)}
     rows = [r for r in sdp.rows if r.label not in hidden]
-    stacks: list[tuple[Expression, int]] = [(sdp.objective, 1)]
-    stacks += [(r.lhs, r.m) for r in rows]
-    stacks += [(lmi.lhs, svec_size(lmi.order)) for lmi in sdp.lmis]
-    labels = [r.label for r in rows] + [lmi.label for lmi in sdp.lmis]
-    offsets = np.cumsum([m for _, m in stacks])
-    slices = {
-        label: slice(int(offsets[k] - 1), int(offsets[k + 1] - 1)) for k, label in enumerate(labels)
-    }
-    parts = {v.name: _column(v, stacks) for v in sdp.psd_variables}
+    groups = [(r.label, r.lhs, r.rhs, r.relation == "==") for r in rows]
+    groups += [(lmi.label, lmi.lhs, -lmi.constant, True) for lmi in sdp.lmis]
+    sizes = [rhs.size for _, _, rhs, _ in groups]
+    stacks = [(sdp.objective, 1), *((lhs, rhs.size) for _, lhs, rhs, _ in groups)]
+    ends = np.cumsum([0, *sizes]).tolist()
+    slices = {group[0]: slice(*span) for group, span in zip(groups, pairwise(ends), strict=True)}
+    total = ends[-1] + 1
     scalars = [v for v in sdp.vector_variables if v.nonnegative]
-    parts |= {v.name: _column(v, stacks) for v in scalars}
-    sizes = {v.name: (v.n, False) for v in sdp.psd_variables}
-    sizes |= {v.name: (v.size, True) for v in scalars}
-    total = int(offsets[-1])
+    columns = [(v.name, v.n, False, _column(v, stacks)) for v in sdp.psd_variables]
+    columns += [(v.name, v.size, True, _column(v, stacks)) for v in scalars]
     for lmi in sdp.lmis:
-        name = f"{lmi.label}.slack"
-        parts[name] = _taken_off(lmi.order, slices[lmi.label].start + 1, total)
-        sizes[name] = (lmi.order, False)
-    columns = [_matrix_on(v, stacks) for v in free_vectors(sdp)]
-    free = sp.csr_array(sp.hstack([sp.csr_array((total, 0)), *columns], format="csr"))
-    curvature = np.concatenate([np.zeros(0), *[_curvature(v) for v in free_vectors(sdp)]])
-    rhs = np.concatenate(
-        [np.zeros(0), *[r.rhs for r in rows], *[-lmi.constant for lmi in sdp.lmis]]
-    )
-    equal = [np.full(r.m, r.relation == "==") for r in rows]
-    equal += [np.ones(svec_size(lmi.order), dtype=bool) for lmi in sdp.lmis]
-    units = _units([*parts.values()], free, rhs)
+        part = _taken_off(lmi.order, slices[lmi.label].start + 1, total)
+        columns.append((f"{lmi.label}.slack", lmi.order, False, part))
+    vectors = free_vectors(sdp)
+    on_free = [sp.csr_array((total, 0)), *(_matrix_on(v, stacks) for v in vectors)]
+    free = sp.csr_array(sp.hstack(on_free, format="csr"))
+    curvature = np.concatenate([np.zeros(0), *(_curvature(v) for v in vectors)])
+    rhs = np.concatenate([np.zeros(0), *(rhs for _, _, rhs, _ in groups)])
+    units = _units([part for *_, part in columns], free, rhs)
     scale = np.concatenate([[1.0 / units.objective], 1.0 / units.rows]) * units.unknown
     rescale = sp.diags_array(scale, format="csr")
     faces = {v.name: _orthonormal(null_vectors(sdp, v.name)) for v in sdp.psd_variables}
     blocks = [
-        FactorBlock(
-            name, n, Forms(parts[name].mixed(rescale)), faces.get(name, np.zeros((n, 0))), alone
-        )
-        for name, (n, alone) in sizes.items()
+        FactorBlock(name, n, Forms(part.mixed(rescale)), faces.get(name, np.zeros((n, 0))), alone)
+        for name, n, alone, part in columns
     ]
     return FactorProblem(
         sdp=sdp,
@@ -111,7 +103,7 @@ def compile_problem(sdp: SDP) -> FactorProblem:
         free=sp.csr_array(rescale @ free),
         curvature=curvature * units.unknown**2 / units.objective,
         rhs=rhs / units.rows,
-        equal=np.concatenate([np.zeros(0, dtype=bool), *equal]),
+        equal=np.repeat([equal for *_, equal in groups], sizes).astype(bool),
         slices=slices,
         units=units,
     )
