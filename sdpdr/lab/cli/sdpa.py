@@ -32,8 +32,8 @@ from sdpdr.program import SDP, Factor, Solution, read_sdpa, write_sdpa
 from sdpdr.program.report import facts, listed
 from sdpdr.program.run import shown
 from sdpdr.reduce import Composed, Scale
-from sdpdr.solving.way import reductions_for
 from sdpdr.solving.solve import solve
+from sdpdr.solving.way import reductions_for
 
 FORMS = ("gram", "lmi", "plain")
 

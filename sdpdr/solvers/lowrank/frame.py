@@ -52,7 +52,7 @@ class Options:
         million for the interior-point method, 20 million where conjugate gradients can do
         without.
     callback : callable, optional
-        Called with a `Record` once for every Newton step.
+        Called with a `StepRecord` once for every Newton step.
     keep : callable, optional
         Called with the factor and the weights of every better point of an edge program.
     """
@@ -66,12 +66,12 @@ class Options:
     max_rank: int | None = None
     newton: Literal["auto", "cg", "direct"] = "auto"
     max_fill: int | None = None
-    callback: Callable[[Record], Any] | None = None
+    callback: Callable[[StepRecord], Any] | None = None
     keep: Callable[[Array, Array], Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class StepRecord:
     """One Newton step; value and bound in the units of the caller, the rest relative.
 
     ``value`` is the objective of the iterate, feasible or not; ``bound`` and the ``gap`` to a
@@ -112,7 +112,7 @@ class Result:
         Newton steps, products with the second derivative, and factorizations.
     message : str
         What happened, in a sentence.
-    history : tuple of Record
+    history : tuple of StepRecord
     """
 
     status: str
@@ -122,7 +122,7 @@ class Result:
     iterations: int
     products: int
     factorizations: int
-    history: tuple[Record, ...] = field(repr=False)
+    history: tuple[StepRecord, ...] = field(repr=False)
 
     @property
     def gap(self) -> float:
@@ -151,7 +151,7 @@ class Journal:
     """
 
     def __init__(self, options: Options, unit: float = 1.0) -> None:
-        self.records: list[Record] = []
+        self.records: list[StepRecord] = []
         self.products = self.factorizations = 0
         self._options, self._unit = options, unit
         self.deadline = Deadline(options.time_limit)
@@ -182,9 +182,9 @@ class Journal:
         value, mu : float
             In the units of the engine.
         measured : Any
-            What else a `Record` says of a step.
+            What else a `StepRecord` says of a step.
         """
-        record = Record(
+        record = StepRecord(
             iteration=len(self.records),
             value=value * self._unit,
             bound=self._bound,

@@ -31,7 +31,7 @@ from sdpdr.families.factor.nonnegative.dominant import (
     triangle_free_certificate,
 )
 from sdpdr.families.factor.nonnegative.symmetric import (
-    UnitDiagonal,
+    UnitScaled,
     cp_rank_bound,
     numerical_rank,
     obvious_certificate,
@@ -228,7 +228,7 @@ class CpSearch:
             wide = proof
         known = wide is not None or len(A) <= 4
         if not known and not has_triangle(A):
-            unit = UnitDiagonal.of(A).matrix
+            unit = UnitScaled.of(A).matrix
             clear = triangle_free_certificate(unit)
             if clear is not None and clear.is_beyond(self.tol, unit):
                 refuted = triangle_free_certificate(A)
@@ -260,7 +260,7 @@ class CpSearch:
         self, A: Array, columns: tuple[int, ...], ask: bool
     ) -> Iterator[CpAttempt | Refutation]:
         """Attempts in their order, until the time is over."""
-        unit = UnitDiagonal.of(A)
+        unit = UnitScaled.of(A)
         for k in columns:
             rng = np.random.default_rng([self.seed, k])
             for make, count in ((self.draw, self.draws), (self.climb, self.starts)):
@@ -280,21 +280,21 @@ class CpSearch:
                 if tried and not self.deadline.is_over():
                     yield self.longer(unit, min(tried, key=lambda a: a.residual))
 
-    def draw(self, unit: UnitDiagonal, k: int, draw: int, rng: np.random.Generator) -> CpAttempt:
+    def draw(self, unit: UnitScaled, k: int, draw: int, rng: np.random.Generator) -> CpAttempt:
         """Polish a random factor."""
         B = random_factor(unit.matrix, k, rng)
         attempt = CpAttempt(k, "draw", draw, *self.polished(unit, B, _USUAL))
         self._tell(k, attempt.residual)
         return attempt
 
-    def longer(self, unit: UnitDiagonal, attempt: CpAttempt) -> CpAttempt:
+    def longer(self, unit: UnitScaled, attempt: CpAttempt) -> CpAttempt:
         """Polish on from the end of an attempt; its programs are not listed again."""
         steps = int(max(_USUAL, min(_LONG, _OPERATIONS / attempt.factor.size**3)))
         factor, residual = self.polished(unit, attempt.factor / unit.root[:, None], steps)
         self._tell(attempt.n_components, residual)
         return replace(attempt, factor=factor, residual=residual, history=())
 
-    def climb(self, unit: UnitDiagonal, k: int, start: int, rng: np.random.Generator) -> CpAttempt:
+    def climb(self, unit: UnitScaled, k: int, start: int, rng: np.random.Generator) -> CpAttempt:
         """Run the iteration at unit diagonal, polishing on the way where it is near."""
         A, root = unit.matrix, unit.root[:, None]
         iteration = cp_iteration(
@@ -317,7 +317,7 @@ class CpSearch:
             k, "iteration", start, factor, residual, missing, state.status, tuple(state.rows())
         )
 
-    def polished(self, unit: UnitDiagonal, B: Array, steps: int) -> tuple[Array, float]:
+    def polished(self, unit: UnitScaled, B: Array, steps: int) -> tuple[Array, float]:
         """A factor of the matrix itself from one of it at unit diagonal, as far as time allows."""
         found = polish_square(unit.matrix, B, max_iter=steps, stop=self.deadline.is_over)
         return unit.root[:, None] * found.factor, found.residual
@@ -333,7 +333,7 @@ class CpSearch:
 
 def columns_to_try(A: Array, asked: int | tuple[int, int] | None) -> tuple[int, ...]:
     """The numbers of columns to try; the rank is counted at unit diagonal."""
-    rank = numerical_rank(UnitDiagonal.of(A).matrix)
+    rank = numerical_rank(UnitScaled.of(A).matrix)
     most = cp_rank_bound(len(A), rank)
     if asked is None:
         steps = [rank + 2**j - 1 for j in range(most.bit_length() + 1)]
@@ -351,7 +351,7 @@ def columns_to_try(A: Array, asked: int | tuple[int, int] | None) -> tuple[int, 
 
 def _written(A: Array) -> Iterator[tuple[str, Array]]:
     """Factors that can be written down, and what they rest on."""
-    rank = numerical_rank(UnitDiagonal.of(A).matrix)
+    rank = numerical_rank(UnitScaled.of(A).matrix)
     if rank <= 2:
         yield "rank", small_rank_factor(A, rank)
     if is_dominant(A):

@@ -16,7 +16,7 @@ from sdpdr.families.factor.nonnegative.copositive import (
     multiplier_certificate,
 )
 from sdpdr.families.factor.nonnegative.symmetric import (
-    UnitDiagonal,
+    UnitScaled,
     obvious_certificate,
     symmetric_matrix,
 )
@@ -135,7 +135,7 @@ def copositive_certificate(
     obvious = obvious_certificate(A, tol)
     if obvious is not None:
         return confirmed(obvious, A)
-    unit = UnitDiagonal.of(A)
+    unit = UnitScaled.of(A)
     solution = solve(
         copositive_cut(unit.matrix),
         solver,

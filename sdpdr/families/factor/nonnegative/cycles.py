@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.families.factor.nonnegative.copositive import Refutation, horn_matrix
-from sdpdr.families.factor.nonnegative.symmetric import UnitDiagonal, symmetric_matrix
+from sdpdr.families.factor.nonnegative.symmetric import UnitScaled, symmetric_matrix
 
 # Sets of five places that are looked at in one go, and in all, which are those of 40 places.
 _BLOCK, _SETS = 5_000, 700_000
@@ -76,7 +76,7 @@ def horn_certificate(
     >>> np.flatnonzero(found.matrix.any(axis=0))
     array([3, 4, 5, 6, 7])
     """
-    unit = UnitDiagonal.of(symmetric_matrix(X))
+    unit = UnitScaled.of(symmetric_matrix(X))
     for sets in _sets(len(unit.matrix), seed):
         if deadline.is_over():
             return None
@@ -166,7 +166,7 @@ def odd_cycle_certificate(
     >>> np.flatnonzero(found.matrix.any(axis=0))
     array([3, 4, 5, 6, 7, 8, 9])
     """
-    unit = UnitDiagonal.of(symmetric_matrix(X))
+    unit = UnitScaled.of(symmetric_matrix(X))
     seen: set[tuple[int, ...]] = set()
     for apart in _APART:
         joined = unit.matrix > max(apart, _ZERO)

@@ -61,7 +61,7 @@ def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class UnitDiagonal:
+class UnitScaled:
     """A symmetric matrix scaled to unit diagonal.
 
     Attributes
@@ -82,7 +82,7 @@ class UnitDiagonal:
     kept: Index
 
     @classmethod
-    def of(cls, A: Array) -> UnitDiagonal:
+    def of(cls, A: Array) -> UnitScaled:
         """From the matrix as it is."""
         kept = np.flatnonzero(np.diag(A) > 0.0)
         root = np.sqrt(np.diag(A)[kept])
@@ -150,7 +150,7 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
         v[empty[row]] = -A[kept[column], kept[column]] / A[empty[row], kept[column]]
         v[kept[column]] = 1.0
         return Refutation.of("eigenvalue", np.outer(v, v), A)
-    unit = UnitDiagonal.of(A)
+    unit = UnitScaled.of(A)
     found = _negative(unit.matrix, tol)
     return None if found is None else unit.of_itself(Refutation.of(*found, unit.matrix))
 
