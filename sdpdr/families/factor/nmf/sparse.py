@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import norm
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError
+from sdpdr.families.factor.nonnegative.inputs import require_nonnegative
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 # Order up to which singular values come from a dense matrix of inner products.
@@ -47,16 +47,7 @@ class SparseMatrix:
     is_complete = True
 
     def __post_init__(self) -> None:
-        if self.values.nnz and self.values.data.min() < 0.0:
-            entries = self.values.tocoo()
-            at = int(np.argmin(entries.data))
-            raise DataError(
-                f"Negative values in data: X[{entries.row[at]}, {entries.col[at]}] = "
-                f"{entries.data[at]:g}. X must be non-negative; shift or clip it if negative "
-                "entries mean nothing."
-            )
-        if not self.values.nnz or not self.values.data.any():
-            raise DataError("all entries of X are zero: there is nothing to factor.")
+        require_nonnegative(self.values)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, require_squares
+from sdpdr.base.arrays import Array, Index, Matrix, require_squares
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import refused, require_no_times
 
@@ -39,15 +39,25 @@ def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
            [2., 3.]])
     """
     matrix = dense_matrix(X, name)
-    if np.any(matrix < 0.0):
-        i, j = np.argwhere(matrix < 0.0)[0]
-        raise DataError(
-            f"Negative values in data: {name}[{i}, {j}] = {matrix[i, j]:g}. {name} must be "
-            "non-negative; shift or clip it if negative entries mean nothing."
-        )
-    if not np.any(matrix):
-        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
+    require_nonnegative(matrix, name)
     return matrix
+
+
+def require_nonnegative(matrix: Matrix, name: str = "X") -> None:
+    """Refuse negative entries, and nothing but zeros, of a dense or sparse matrix.
+
+    Raises
+    ------
+    DataError
+    """
+    i, j = (matrix < 0.0).nonzero()
+    if i.size:
+        raise DataError(
+            f"Negative values in data: {name}[{i[0]}, {j[0]}] = {matrix[i[0], j[0]]:g}. {name} "
+            "must be non-negative; shift or clip it if negative entries mean nothing."
+        )
+    if not matrix.max() > 0.0:
+        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
 
 
 def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_components") -> int:
