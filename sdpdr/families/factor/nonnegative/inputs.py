@@ -1,13 +1,15 @@
-"""What may be factored, and matrices of which some entries are not known."""
+"""What may be factored: matrices of which some entries are not known, and sparse ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.linalg import norm
 from sklearn.utils import check_array
 
 from sdpdr.base import checks as validate
@@ -251,3 +253,68 @@ def require_known(mask: np.ndarray, name: str = "X") -> None:
                 f"{word} {empty[0]} of {name} has no known entry, so nothing says what its factor "
                 f"is. Leave the {word} out."
             )
+
+
+# Order up to which singular values come from a dense matrix of inner products.
+_ORDER = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A non-negative sparse matrix, all of it known; see `PartialMatrix`.
+
+    Errors, coordinates and bounds come from products, and nothing becomes dense.
+
+    Parameters
+    ----------
+    values : csr_array of shape (n, m)
+
+    Raises
+    ------
+    DataError
+        An entry is negative, or none is left.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> known = SparseMatrix(sp.csr_array(np.diag([3.0, 4.0])))
+    >>> known.norm, known.error(np.array([[1.0], [0.0]]), np.array([[3.0, 0.0]]))
+    (5.0, 0.8)
+    """
+
+    values: Any
+    is_complete = True
+
+    def __post_init__(self) -> None:
+        require_nonnegative(self.values)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        n, m = self.values.shape
+        return n, m
+
+    @cached_property
+    def norm(self) -> float:
+        """Frobenius norm."""
+        return float(norm(self.values))
+
+    def with_gaps(self) -> Any:
+        """The matrix itself: what it does not store is known."""
+        return self.values
+
+    def error(self, W: Array, H: Array) -> float:
+        """How far the product is, relative to the norm; 1e-8 cannot be told from none."""
+        square = self.norm**2 - 2.0 * float(np.sum(W * (self.values @ H.T)))
+        square += float(np.sum((W.T @ W) * (H @ H.T)))
+        return float(np.sqrt(max(square, 0.0))) / self.norm
+
+    def singular_tail(self, k: int) -> float:
+        """See `sdpdr.families.factor.nonnegative.truncation.singular_tail`; 0 where too large."""
+        X = self.values if self.shape[0] <= self.shape[1] else self.values.T
+        if X.shape[0] > _ORDER:
+            return 0.0
+        squares = np.linalg.eigvalsh((X @ X.T).toarray())[::-1]
+        # Each eigenvalue is off by a small multiple of the largest one's rounding.
+        error = 4.0 * max(self.shape) * np.finfo(float).eps * float(squares[0])
+        return float(np.sqrt(np.sum(np.maximum(squares[k:] - error, 0.0))))
