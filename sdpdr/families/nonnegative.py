@@ -1,7 +1,7 @@
 """Non-negative matrices and their factors, without semidefinite programs."""
 
 from sdpdr.families.factor.isometric.factorize import isometric_factors
-from sdpdr.families.factor.isometric.lagrangian import IsometricLagrangian, Multipliers
+from sdpdr.families.factor.isometric.problem import IsometricLagrangian, Multipliers
 from sdpdr.families.factor.isometric.search import (
     IsometricFactors,
     IsometricRound,

@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.progress import Advised, Progress, show_progress
-from sdpdr.families.factor.isometric.lagrangian import Multipliers
-from sdpdr.families.factor.isometric.problem import IsometricProblem
+from sdpdr.families.factor.isometric.problem import IsometricProblem, Multipliers
 from sdpdr.families.factor.nonnegative.projected import descend
 
 

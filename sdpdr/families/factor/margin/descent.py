@@ -13,7 +13,7 @@ from scipy.optimize import minimize, minimize_scalar
 from sklearn.utils.extmath import randomized_svd
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
+from sdpdr.base.deadline import ENDLESS, Deadline
 from sdpdr.families.factor.margin.factors import MORE, Completion, Program, Proof
 from sdpdr.families.factor.margin.norms import aligned, dual_norm, evened, principal
 
@@ -110,9 +110,7 @@ def least_price(program: Program) -> float:
     It is infinite where offsets and thresholds alone leave nothing to pay for.
     """
     program = program.priced(1.0 / program.i.size)
-    proof = program.proof(
-        improved(program, program.start(), FOLDED[0], 1e-3, Deadline()), FOLDED[0]
-    )
+    proof = program.proof(improved(program, program.start(), FOLDED[0], 1e-3, ENDLESS), FOLDED[0])
     size = dual_norm(proof.P, program.factors.name, proof.scales)
     return program.c / size if size > 0.0 else np.inf
 
@@ -122,7 +120,7 @@ def complete(
     *,
     tol: float = 1e-3,
     max_iter: int = 50,
-    deadline: Deadline | None = None,
+    deadline: Deadline = ENDLESS,
     start: Completion | None = None,
     rough: bool = False,
 ) -> Completion:
@@ -141,7 +139,6 @@ def complete(
     rough : bool, default False
         End each descent early, for a smooth loss whose answers are compared only.
     """
-    deadline = Deadline() if deadline is None else deadline
     point = program.start() if start is None else start
     nothing = np.zeros(program.i.size)
     best, width, history = replace(point, value=np.inf, bound=0.0, weights=nothing), _WIDTH, []

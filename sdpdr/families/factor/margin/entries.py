@@ -18,8 +18,8 @@ from sdpdr.base.labels import distinct
 from sdpdr.base.rows import listed
 from sdpdr.families.factor.margin.triples import (
     as_table,
+    begins_with_names,
     has_named_rows,
-    holds_names,
     is_number,
     named_columns,
     refuse_text,
@@ -186,10 +186,7 @@ def _warn_of_filled_gaps(matrix: Array, name: str) -> None:
 
 def are_pairs(X: Any, y: Any) -> bool:
     """Whether X holds pairs of user and item, and y what they are rated."""
-    if y is None or isinstance(X, Observed):
-        return False
-    shape = _shape(X)
-    return len(shape) == 2 and shape[1] == 2
+    return y is not None and not isinstance(X, Observed) and _shape(X)[1:] == (2,)
 
 
 def _shape(X: Any) -> tuple[int, ...]:
@@ -216,7 +213,7 @@ def with_ratings(X: Any, y: Any) -> Any:
     table = as_table(X)
     if columns := named_columns(X, ("users", "items")):
         table = table[columns]
-    if not all(holds_names(table.iloc[:, k]) for k in (0, 1)):
+    if not begins_with_names(table):
         return X
     values = values_of_pairs(X, y)
     return pd.DataFrame({0: table.iloc[:, 0].array, 1: table.iloc[:, 1].array, 2: values})
@@ -369,11 +366,10 @@ def names_of_pairs(users: Any, items: ArrayLike | None) -> tuple[Any, Any]:
 
 def _begin_with_pairs(X: Any) -> bool:
     """Whether X has two columns, or three of which the first two hold names."""
-    shape = _shape(X)
-    if len(shape) != 2 or shape[1] != 3:
-        return len(shape) == 2 and shape[1] == 2
-    table = as_table(X)
-    return not has_named_rows(X) and all(holds_names(table.iloc[:, k]) for k in (0, 1))
+    columns = _shape(X)[1:]
+    if columns != (3,):
+        return columns == (2,)
+    return not has_named_rows(X) and begins_with_names(as_table(X))
 
 
 def pairs_of(

@@ -64,13 +64,13 @@ class Loss(ABC):
     def multipliers(self, scores: Array, shared: Array, width: float, c: float) -> LossMultipliers:
         """Those that the gradient gives, put where they must be."""
 
-    @abstractmethod
     def first_shared(self) -> Array:
-        """The shared numbers to begin with."""
+        """The shared numbers to begin with; none unless a loss has some."""
+        return np.zeros(0)
 
-    @abstractmethod
     def best_shared(self, scores: Array) -> Array:
         """The shared numbers of least loss for scores; of many, those in the middle."""
+        return np.zeros(0)
 
     @abstractmethod
     def ratings(self, scores: Array, shared: Array) -> Array:
@@ -113,14 +113,6 @@ class SquaredLoss(Loss):
             float(weights @ weights) / (2.0 * c),
             np.inf,
         )
-
-    def first_shared(self) -> Array:
-        """None are shared."""
-        return np.zeros(0)
-
-    def best_shared(self, scores: Array) -> Array:
-        """None are shared."""
-        return np.zeros(0)
 
     def ratings(self, scores: Array, shared: Array) -> Array:
         """The scores on the scale of ratings, cut off at the least and the largest one seen."""

@@ -15,7 +15,7 @@ from sdpdr.base.errors import DataError, UncertifiedWarning, warn
 from sdpdr.base.progress import Progress, show_progress
 from sdpdr.families.factor.margin.bound import MarginFactorization, weights_of
 from sdpdr.families.factor.margin.descent import complete
-from sdpdr.families.factor.margin.factors import Completion, Program
+from sdpdr.families.factor.margin.factors import Completion, Program, Proof
 from sdpdr.families.factor.margin.losses import SignHinge
 from sdpdr.families.factor.margin.norms import factor_norm
 from sdpdr.families.factor.margin.recipe import Signs, asked_signs, read_completed
@@ -216,8 +216,7 @@ def mmmf_primal(
         raise DataError("no weight of Q is positive, so it says nothing about the matrix.")
     left, sizes, right = np.linalg.svd(signs.matrix(weights).toarray(), full_matrices=False)
     program = _program(signs, c, "trace")
-    proof = program.weighed(weights, None)
-    zero = program.valued(program.start()).proved(proof)
+    zero = program.valued(program.start()).proved(_proof(program, weights, None))
     # Where slack is cheap, all weights are c and their norm is below one.
     if sizes[0] < 1.0 - tol and np.all(weights >= c * (1.0 - tol)):
         return _result(program, zero)
@@ -270,13 +269,19 @@ def _split(
     best, history = program.valued(program.start()), []
     way = TraceSplitting if program.factors.name == "trace" else MaxSplitting
     for count, step in steps(way(_signs_of(program), program.c, program.ridge), max_iter):
-        best = best.better(_scaled(program, step), program.weighed(step.weights, step.scales))
+        best = best.better(_scaled(program, step), _proof(program, step.weights, step.scales))
         history.append(best.record(deadline, iteration=count))
         if report is not None:
             report(history[-1])
         if best.gap <= tol or deadline.is_over():
             break
     return replace(best, history=tuple(history)), count
+
+
+def _proof(program: Program, weights: Array, scales: tuple[Array, Array] | None) -> Proof:
+    """What multipliers prove; they stay as they are, since those of c mark what is not met."""
+    multipliers = program.entries.values * np.clip(weights, 0.0, program.c)
+    return replace(program.weighed(weights, scales), weights=multipliers)
 
 
 def _scaled(program: Program, at: Completion) -> Completion:
@@ -325,4 +330,4 @@ def _by_solver(
     rows, columns = program.offsets.sides(offsets)
     weights = solution.duals.get("margins", np.zeros(len(signs.values)))
     found = _scaled(program, replace(program.start(), U=U, V=V, rows=rows, columns=columns))
-    return found.proved(program.weighed(weights, scales)), solution.claimed.iterations or 0
+    return found.proved(_proof(program, weights, scales)), solution.claimed.iterations or 0

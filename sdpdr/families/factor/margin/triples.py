@@ -64,7 +64,7 @@ def triples_of(X: Any) -> pd.DataFrame | None:
     table = as_table(X)
     if has_named_rows(X):
         return None
-    if not all(holds_names(table.iloc[:, k]) for k in range(min(2, table.shape[1]))):
+    if not begins_with_names(table):
         return None
     if table.shape[1] == 4 and _are_times(table.iloc[:, 3]):
         raise DataError(
@@ -181,6 +181,11 @@ def has_named_rows(X: Any) -> bool:
 def as_table(X: Any) -> pd.DataFrame:
     """Columns with types of their own, where X has such."""
     return pd.DataFrame(X if isinstance(X, (list, pd.DataFrame)) else np.asarray(X))
+
+
+def begins_with_names(table: pd.DataFrame) -> bool:
+    """Whether the first two columns hold names, as of users and of items."""
+    return all(holds_names(table.iloc[:, k]) for k in range(min(2, table.shape[1])))
 
 
 def holds_names(column: Any) -> bool:

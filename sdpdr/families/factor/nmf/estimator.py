@@ -17,14 +17,14 @@ from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nmf.nmf import nmf
 from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
-from sdpdr.families.factor.nmf.sparse import SparseMatrix, coordinates
 from sdpdr.families.factor.nmf.starts import POLISH, Starts
 from sdpdr.families.factor.nonnegative.inputs import (
     PartialMatrix,
+    SparseMatrix,
     number_of_components,
     partial_matrix,
 )
-from sdpdr.families.factor.nonnegative.projection import FactorTransformer
+from sdpdr.families.factor.nonnegative.projection import FactorTransformer, coordinates
 from sdpdr.solving.iterate.records import IterationStatus
 
 SOLVERS = ("auto", "lift", "polish", "scikit-learn")

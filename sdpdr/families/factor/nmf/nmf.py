@@ -14,9 +14,13 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nmf.recipes import nmf_lift, nmf_products
 from sdpdr.families.factor.nmf.search import Factorization, ProgramSearch, search_lift
-from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
+from sdpdr.families.factor.nonnegative.inputs import (
+    factor_pair,
+    number_of_components,
+    partial_matrix,
+)
 from sdpdr.families.factor.nonnegative.polish import random_factors
-from sdpdr.program import SDP, Solution
+from sdpdr.program import Solution
 from sdpdr.solvers.base import Solver, unless_configured
 from sdpdr.solving.asked import Asked
 from sdpdr.solving.choice import choose
@@ -189,6 +193,10 @@ def search_products(
     The starts of an earlier result, ``search.best``, are not made again.
     """
     program = nmf_products(search.known.values, search.k).to_sdp()
+    if solver == "auto":
+        chosen = choose(program, Asked(solver, form, options={"tol": accuracy}))
+        solver, form = chosen.solver.name, chosen.form
+    tol = unless_configured(solver, accuracy)
     resume = search.best
     history = list(resume.history) if resume is not None else []
     deadline = Deadline(time_limit)
@@ -196,16 +204,18 @@ def search_products(
     for start in range(resume.n_starts if resume is not None else 0, search.starts):
         W, H = random_factors(search.known, search.k, [search.seed, start])
         if init is not None and not start:
-            W, H = map(np.asarray, init)
+            W, H = factor_pair("init", *init, search.known.shape, search.k)
         for step in range(search.max_iter):
             if deadline.is_over():
                 return search.found(IterationStatus.TIME_LIMIT, history)
-            begin = deadline.spent
-            solution = _solved(program, W, H, solver, form, accuracy, deadline.left())
+            begin, left = deadline.spent, deadline.left()
+            priced = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
+            solution = solve_step(priced, solver, form, tol=tol, time_limit=left)
             if not solution.values:
                 status = POINTLESS.get(solution.status, IterationStatus.FAILED)
                 return search.found(status, history)
-            W, H = _read(solution, search)
+            W = np.reshape(solution.values["W"], W.shape)
+            H = np.reshape(solution.values["H"], H.T.shape).T
             seconds = deadline.spent - begin
             history.append(_record(solution, W, H, len(history), start, seconds))
             status = IterationStatus.RUNNING
@@ -218,29 +228,6 @@ def search_products(
             if status is not IterationStatus.RUNNING:
                 break
     return search.found(status, history)
-
-
-def _solved(
-    program: SDP,
-    W: Array,
-    H: Array,
-    solver: str | Solver,
-    form: str,
-    accuracy: float,
-    left: float | None,
-) -> Solution:
-    program = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
-    if solver == "auto":
-        chosen = choose(program, Asked(solver, form, options={"tol": accuracy}))
-        solver, form = chosen.solver.name, chosen.form
-    tol = unless_configured(solver, accuracy)
-    return solve_step(program, solver, form, tol=tol, time_limit=left)
-
-
-def _read(solution: Solution, search: ProgramSearch) -> tuple[Array, Array]:
-    n, m = search.known.shape
-    W, H = (np.asarray(solution.values[name]) for name in ("W", "H"))
-    return W.reshape(n, search.k), H.reshape(m, search.k).T
 
 
 def _record(

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.families.factor.nmf.sparse import SparseMatrix
-from sdpdr.families.factor.nonnegative.inputs import PartialMatrix
+from sdpdr.families.factor.nonnegative.inputs import PartialMatrix, SparseMatrix
 from sdpdr.families.factor.nonnegative.polish import polish_factors, random_factors
 from sdpdr.families.factor.nonnegative.projection import coordinate_descent
 

@@ -1,17 +1,19 @@
-"""What may be factored, and matrices of which some entries are not known."""
+"""What may be factored: matrices of which some entries are not known, and sparse ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.linalg import norm
 from sklearn.utils import check_array
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, require_squares
+from sdpdr.base.arrays import Array, Index, Matrix, require_squares
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import refused, require_no_times
 
@@ -39,15 +41,25 @@ def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
            [2., 3.]])
     """
     matrix = dense_matrix(X, name)
-    if np.any(matrix < 0.0):
-        i, j = np.argwhere(matrix < 0.0)[0]
-        raise DataError(
-            f"Negative values in data: {name}[{i}, {j}] = {matrix[i, j]:g}. {name} must be "
-            "non-negative; shift or clip it if negative entries mean nothing."
-        )
-    if not np.any(matrix):
-        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
+    require_nonnegative(matrix, name)
     return matrix
+
+
+def require_nonnegative(matrix: Matrix, name: str = "X") -> None:
+    """Refuse negative entries, and nothing but zeros, of a dense or sparse matrix.
+
+    Raises
+    ------
+    DataError
+    """
+    i, j = (matrix < 0.0).nonzero()
+    if i.size:
+        raise DataError(
+            f"Negative values in data: {name}[{i[0]}, {j[0]}] = {matrix[i[0], j[0]]:g}. {name} "
+            "must be non-negative; shift or clip it if negative entries mean nothing."
+        )
+    if not matrix.max() > 0.0:
+        raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
 
 
 def number_of_components(value: object, shape: tuple[int, ...], name: str = "n_components") -> int:
@@ -241,3 +253,68 @@ def require_known(mask: np.ndarray, name: str = "X") -> None:
                 f"{word} {empty[0]} of {name} has no known entry, so nothing says what its factor "
                 f"is. Leave the {word} out."
             )
+
+
+# Order up to which singular values come from a dense matrix of inner products.
+_ORDER = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A non-negative sparse matrix, all of it known; see `PartialMatrix`.
+
+    Errors, coordinates and bounds come from products, and nothing becomes dense.
+
+    Parameters
+    ----------
+    values : csr_array of shape (n, m)
+
+    Raises
+    ------
+    DataError
+        An entry is negative, or none is left.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> known = SparseMatrix(sp.csr_array(np.diag([3.0, 4.0])))
+    >>> known.norm, known.error(np.array([[1.0], [0.0]]), np.array([[3.0, 0.0]]))
+    (5.0, 0.8)
+    """
+
+    values: Any
+    is_complete = True
+
+    def __post_init__(self) -> None:
+        require_nonnegative(self.values)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the matrix."""
+        n, m = self.values.shape
+        return n, m
+
+    @cached_property
+    def norm(self) -> float:
+        """Frobenius norm."""
+        return float(norm(self.values))
+
+    def with_gaps(self) -> Any:
+        """The matrix itself: what it does not store is known."""
+        return self.values
+
+    def error(self, W: Array, H: Array) -> float:
+        """How far the product is, relative to the norm; 1e-8 cannot be told from none."""
+        square = self.norm**2 - 2.0 * float(np.sum(W * (self.values @ H.T)))
+        square += float(np.sum((W.T @ W) * (H @ H.T)))
+        return float(np.sqrt(max(square, 0.0))) / self.norm
+
+    def singular_tail(self, k: int) -> float:
+        """See `sdpdr.families.factor.nonnegative.truncation.singular_tail`; 0 where too large."""
+        X = self.values if self.shape[0] <= self.shape[1] else self.values.T
+        if X.shape[0] > _ORDER:
+            return 0.0
+        squares = np.linalg.eigvalsh((X @ X.T).toarray())[::-1]
+        # Each eigenvalue is off by a small multiple of the largest one's rounding.
+        error = 4.0 * max(self.shape) * np.finfo(float).eps * float(squares[0])
+        return float(np.sqrt(np.sum(np.maximum(squares[k:] - error, 0.0))))

@@ -12,6 +12,7 @@ import warnings
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn import decomposition
 from sklearn.exceptions import ConvergenceWarning
@@ -44,6 +45,40 @@ def project(generators: Array, points: Array) -> Array:
     array([[2., 0.]])
     """
     return np.column_stack([nonnegative_least_squares(generators, point)[0] for point in points.T])
+
+
+def coordinates(X: Any, components: Array) -> Array:
+    r"""Rows by non-negative least squares over what is known of them, shape (n, k).
+
+    With :math:`H^T = Q R` a row x of a sparse matrix has the coordinates of
+    :math:`\min_{w \ge 0} |R w - Q^T x|`, R of the order of the components, and the same for all
+    rows: one product X Q serves them.
+
+    Parameters
+    ----------
+    X : array of shape (n, m), or sparse
+        ``nan`` where an entry is not known.
+    components : array of shape (k, m)
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> X = sp.csr_array([[2.0, 2.0], [0.0, 3.0]])
+    >>> coordinates(X, np.array([[1.0, 1.0]])).round(6)
+    array([[2. ],
+           [1.5]])
+    """
+    if not sp.issparse(X):
+        known, solved = ~np.isnan(X), nonnegative_least_squares
+        parts = zip(X, known, strict=True)
+        return np.asarray([solved(components[:, here].T, row[here])[0] for row, here in parts])
+    Q, R = np.linalg.qr(components.T)
+    inside = X @ Q
+    # What is outside the span cannot be fitted, but it says which errors are small.
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() - np.sum(inside**2, axis=1)
+    targets = np.column_stack([inside, np.sqrt(np.maximum(squares, 0.0))])
+    matrix = np.vstack([R, np.zeros(R.shape[1])])
+    return np.asarray([nonnegative_least_squares(matrix, row)[0] for row in targets])
 
 
 def squared_distances(generators: Array, points: Array, coefficients: Array | None = None) -> Array:
