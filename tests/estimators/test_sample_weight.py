@@ -44,7 +44,7 @@ REGRESSIONS = [
 
 
 @pytest.mark.parametrize("estimator", REGRESSIONS, ids=repr)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 2**16))
 def test_whole_weights_are_rows_that_repeat(estimator, seed):
     counts = np.random.default_rng(seed).integers(0, 4, len(KINDS))
@@ -114,7 +114,7 @@ def test_so_do_ridge_and_width_of_a_kernel():
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(power=st.integers(-6, 8), spread=st.integers(0, 6), seed=st.integers(0, 2**16))
 def test_a_ridge_that_is_chosen_for_a_kernel_can_be_factored(kernel, power, spread, seed):
     """Kernels of few dimensions are singular, and large weights made the least ridge nothing."""
@@ -265,7 +265,7 @@ def test_weights_that_are_all_equal_change_no_place(kind, value):
     "kind",
     [pytest.param(k, marks=[pytest.mark.slow] if k is sdpdr.MVE else []) for k in UNFOLDINGS],
 )
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 2**16), power=st.integers(-12, 12))
 @example(seed=0, power=-12)
 @example(seed=0, power=12)

@@ -56,7 +56,7 @@ def test_parts_are_those_of_the_graph(symmetrize):
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_errors_of_means_equal_brute_force(seed):
     X = cloud(seed)
     table = make_space(X).nearest(6)
@@ -136,7 +136,7 @@ def test_distances_alone_give_the_same_choice(rule):
 
 @pytest.mark.parametrize("rule", ["connected", "rate", "reconstruct", "density"])
 @given(seed=st.integers(0, 1000), scale=st.floats(0.01, 100.0))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_turning_and_scaling_change_no_choice(rule, seed, scale):
     X = cloud(seed)
     turn, _ = np.linalg.qr(cloud(seed + 1, n=3))

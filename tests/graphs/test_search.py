@@ -34,7 +34,7 @@ def curved(n, features, seed=0):
 
 
 @given(X=cubes, data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @pytest.mark.parametrize("algorithm", EXACT)
 def test_every_search_breaks_ties_by_index(algorithm, X, data):
     k = data.draw(st.integers(1, len(X) - 1))
@@ -78,7 +78,7 @@ def test_the_trial_decides_speed_and_not_the_answer(winner, monkeypatch):
 
 
 @given(seed=st.integers(0, 10_000), features=st.sampled_from([1, 3, 12]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
     X = np.random.default_rng(seed).integers(0, 3, (40, features)).astype(float)
     sources, targets = np.arange(0, 40, 2), np.arange(1, 40, 2)
@@ -103,7 +103,7 @@ def test_lengths_keep_their_digits():
 
 
 @given(X=cubes, radius=st.sampled_from([1.0, np.sqrt(2.0), 1.9]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_pairs_within_a_radius_equal_brute_force(X, radius):
     expected = np.argwhere(np.triu(squareform(pdist(X)) <= radius, 1))
     found = pairs_within(Located(X), radius)

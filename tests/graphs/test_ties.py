@@ -63,7 +63,7 @@ def test_bridges_between_parts_equally_far_are_those_of_the_smallest_indices():
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_another_order_of_the_documents_leaves_them_joined(seed):
     X = documents(3)
     order = np.random.default_rng(seed).permutation(X.shape[0])
@@ -115,7 +115,7 @@ def test_single_precision_gives_the_graph_of_the_same_numbers():
     parts=st.integers(2, 40),
     tolerance=st.sampled_from([0.01, 0.3, 5.0]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_links_are_a_tree_however_long_the_chains_of_equals(seed, n, parts, tolerance):
     rng = np.random.default_rng(seed)
     X = rng.uniform(0.0, 3.0, (n, 2))
@@ -132,7 +132,7 @@ def test_links_are_a_tree_however_long_the_chains_of_equals(seed, n, parts, tole
 
 
 @given(seed=st.integers(0, 10_000), width=st.integers(1, 30), data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_first_few_are_the_beginning_of_the_whole_order(seed, width, data):
     k = data.draw(st.integers(1, width))
     sqdist = np.random.default_rng(seed).uniform(0.0, 1.0, (5, width))

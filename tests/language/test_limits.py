@@ -72,7 +72,7 @@ FUNCTIONS = {
 }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(name=st.sampled_from(sorted(FUNCTIONS)), turned=st.booleans(), seed=st.integers(0, 10**6))
 def test_a_limit_holds_where_the_function_is_below_it(name, turned, seed):
     function, value, order = FUNCTIONS[name]
@@ -112,7 +112,7 @@ SIZES = {
 }
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     name=st.sampled_from(sorted(SIZES)),
     of=st.sampled_from(["K", "S"]),

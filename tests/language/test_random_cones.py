@@ -45,7 +45,7 @@ def _problem(seed, n, cones):
     return cp.Problem(cp.Minimize(cost @ x), constraints)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 5),

@@ -43,7 +43,7 @@ def test_a_laplacian_as_reward_is_no_error(seed):
         assert solution.value * (1.0 - 1e-7) <= bound <= solution.value * (1.0 + 1e-6)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     n=st.integers(1, 12),
     rank=st.integers(0, 12),

@@ -29,7 +29,7 @@ def full(upper):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(2, 40), st.integers(0, 99), st.sampled_from([-3.1, 0.37, 5.3]))
 def test_inertia_and_solution_are_those_of_the_matrix(backend, n, seed, shift):
     upper = random_upper(n, 0.2, seed, shift)

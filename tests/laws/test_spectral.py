@@ -117,7 +117,7 @@ def test_a_mass_that_is_not_positive_is_refused():
 # -- inertia ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     n=st.integers(1, 15),
     p=st.integers(0, 3),
@@ -261,7 +261,7 @@ def test_lowest_eigenpairs_survive_a_method_that_gives_up(monkeypatch, count):
     assert matrix @ vectors == pytest.approx(vectors * values)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     more=st.integers(0, 2),

@@ -40,7 +40,7 @@ def test_an_entry_stands_where_svec_index_says():
             assert vector[svec_index(i, j)] == pytest.approx(entry * (1 if i == j else np.sqrt(2)))
 
 
-@settings(deadline=None, derandomize=True)
+@settings(derandomize=True)
 @given(
     arrays(np.int64, st.integers(1, 20), elements=st.integers(0, LARGEST - 1)),
     st.integers(0, LARGEST - 1),

@@ -9,7 +9,7 @@ from sdpdr.families.factor.nonnegative import least_squares
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 10_000))
 def test_the_answer_meets_its_condition_of_optimality(m, n, seed):
     rng = np.random.default_rng(seed)

@@ -268,7 +268,7 @@ def all_triangles(n):
     return SDP((PsdVariable("X", n),), objective, (ones, *limits), maximize=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), off=st.sampled_from([0.0, 1e-12, 1e-9, 1e-7]))
 def test_a_cut_that_misses_its_triangles_is_mixed_with_its_diagonal(seed, off):
     """The point proved satisfies every row in rational arithmetic but the ones, which it nears."""
@@ -304,7 +304,7 @@ def test_a_diagonal_beyond_a_limit_is_not_mixed_in():
 @given(
     seed=st.integers(0, 2**32 - 1), size=st.integers(1, 4), off=st.sampled_from([0.0, 1e-9, 1e-5])
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_factor_is_moved_to_its_fixed_block(seed, size, off):
     rng = np.random.default_rng(seed)
     n = size + 3
@@ -391,7 +391,7 @@ def test_a_correlation_matrix_of_order_eighty_is_proved_nearest():
 
 
 @pytest.mark.parametrize("price", [abs, square])
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(eighths=st.lists(st.integers(-4000, 4000), min_size=1, max_size=4))
 def test_an_optimum_of_zero_at_numbers_of_few_digits_is_attained_exactly(price, eighths):
     t = scalar("t", len(eighths))

@@ -65,7 +65,7 @@ def test_a_disconnected_graph_has_no_limit():
     assert VariableLimits(sdp).trace("K") is None
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 15))
 def test_geodesics_limit_every_embedding_with_those_lengths(seed, n):
     rng = np.random.default_rng(seed)
@@ -86,7 +86,7 @@ def test_geodesics_limit_every_embedding_with_those_lengths(seed, n):
     assert np.all(norms >= np.linalg.norm(points, axis=1))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(seed=st.integers(0, 10_000))
 def test_boxes_hold_at_feasible_points(seed):
     rng = np.random.default_rng(seed)

@@ -54,7 +54,7 @@ def symmetric(rng):
     units=st.sampled_from([1e-3, 1.0, 1e4]),
     wide=st.booleans(),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_no_side_is_beyond_the_optimum(seed, noise, units, wide):
     rng = np.random.default_rng(seed)
     matrix = units * symmetric(rng)
@@ -166,7 +166,7 @@ def test_an_empty_face_is_no_program_to_move_in():
 
 
 @given(seed=st.integers(0, 2**32 - 1), few=st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_rows_across_and_columns_within_split_all_directions_of_the_cones(seed, few):
     rng = np.random.default_rng(seed)
     m = 2 if few else 7
@@ -184,7 +184,7 @@ def test_rows_across_and_columns_within_split_all_directions_of_the_cones(seed, 
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_few_equations_and_many_lead_to_proofs_of_the_same_optimum(seed):
     """With its entries fixed one by one, from none to all but a few, by those of an optimum."""
     rng = np.random.default_rng(seed)

@@ -32,7 +32,7 @@ def test_a_row_between_ends_that_are_too_far_apart_costs_what_equal_steps_cost(n
 
 
 @given(seed=st.integers(0, 2**32 - 1), noise=st.sampled_from([0.0, 1e-8, 1e-4, 1.0]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_multipliers_with_noise_prove_no_more_than_the_optimum(seed, noise):
     n = 6
     sdp, rng = between_known_points(n), np.random.default_rng(seed)

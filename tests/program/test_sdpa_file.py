@@ -209,7 +209,7 @@ def maps(draw, variable, m):
     return SvecMap.from_entries(variable.n, m, row, np.tile(i, m), np.tile(j, m), values.ravel())
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(sdp=programs(), compressed=st.booleans())
 def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
     path = tmp_path_factory.mktemp("files") / f"p.dat-s{'.gz' * compressed}"
@@ -225,7 +225,7 @@ def data_lines(path):
 NAMES = st.lists(st.text(min_size=1), min_size=3, max_size=3, unique=True)
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(names=NAMES, labels=NAMES, sizes=st.lists(st.integers(1, 3), min_size=3, max_size=3))
 def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
     x, y, z = names

@@ -48,7 +48,7 @@ def random_program(rng, curved):
     return sdp, {"X": root @ root.T, **values}
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(seed=st.integers(0, 100_000), curved=st.booleans(), feasible=st.booleans())
 def test_repair_never_gives_a_worse_or_less_feasible_point(seed, curved, feasible):
     rng = np.random.default_rng(seed)

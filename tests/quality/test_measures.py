@@ -48,7 +48,7 @@ def test_the_data_are_their_own_perfect_embedding():
 
 
 @given(seed=seeds, scale=st.floats(0.01, 100.0))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_motions_change_nothing_and_units_only_what_has_a_unit(seed, scale):
     X, Y, truth = cloud(seed), cloud(seed)[:, :2], cloud(seed + 1, dim=2)
     old = sdpdr.quality(X, Y, truth=truth)
@@ -63,7 +63,7 @@ def test_motions_change_nothing_and_units_only_what_has_a_unit(seed, scale):
 
 
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_permuting_points_changes_nothing(seed):
     X, Y = cloud(seed), cloud(seed + 1, dim=2)
     order = np.random.default_rng(seed).permutation(len(X))
@@ -152,7 +152,7 @@ def test_edge_errors_of_lengths_known_by_hand():
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_procrustes_agrees_with_scipy_and_recovers_a_motion(seed):
     truth, Y = cloud(seed, dim=2), cloud(seed + 1, dim=2)
     assert procrustes(truth, Y) ** 2 == pytest.approx(scipy_procrustes(truth, Y)[2])

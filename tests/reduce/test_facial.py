@@ -114,7 +114,7 @@ def test_words_name_the_row_and_what_it_was_to_be():
 # -- planted faces ------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
     sdp, r, _, inside = planted(seed)
@@ -129,7 +129,7 @@ def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
     np.testing.assert_allclose(found.lift(small).values["X"], inside, rtol=1e-12)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6))
 def test_the_reduced_program_has_the_planted_optimum(seed):
     sdp, _, optimum, _ = planted(seed)
@@ -139,7 +139,7 @@ def test_the_reduced_program_has_the_planted_optimum(seed):
     assert dimacs_errors(sdp, found.lift(Point(answer.values))).primal() < 1e-6
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_any_point_of_the_face_keeps_its_objective_and_its_rows(seed):
     sdp, r, _, _ = planted(seed)
@@ -165,7 +165,7 @@ def test_any_point_of_the_face_keeps_its_objective_and_its_rows(seed):
                 np.testing.assert_allclose(product, 0.0, atol=1e-7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_a_forged_step_does_not_pass(seed):
     sdp, _, _, _ = planted(seed)
@@ -506,7 +506,7 @@ def test_contradictions_among_several_rows_are_found_with_a_solver_lent():
     assert found.check()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_faces_hidden_by_mixing_the_rows_are_found_with_a_solver_lent(seed):
     sdp, r, optimum, _ = planted(seed)

@@ -104,7 +104,7 @@ def test_limits_are_kept():
         Dense(options={"eps": 1.0}).run(sdp)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 3), st.lists(st.integers(1, 4), max_size=4), st.integers(0, 1000))
 def test_a_scaling_makes_point_and_multiplier_agree(linear, orders, seed):
     rng, cones = np.random.default_rng(seed), Cones(linear, tuple(orders))

@@ -40,7 +40,7 @@ def assert_optimal(result, sdp, value, tol=TOL):
 # -- known optima -------------------------------------------------------------------------------
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=12, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
     inequalities=st.sampled_from([0, 4]),

@@ -128,7 +128,7 @@ def measured(forms):
     return 0.999 * (np.diag(near) - between) / near.mean() + 0.001 * np.eye(forms.n)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_shifts_are_measured_by_a_matrix_without_negative_eigenvalues(seed):
     for block in boxed_program(seed).blocks:
@@ -145,7 +145,7 @@ def test_a_shift_costs_a_shape_that_grows_as_a_whole_little():
     assert stretched @ measure @ stretched < 0.01 * (alone @ measure @ alone)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6), n=st.integers(13, 30), rank=st.integers(1, 4))
 def test_long_vectors_as_points_change_no_value(seed, n, rank):
     rng = np.random.default_rng(seed)
@@ -192,7 +192,7 @@ def test_a_price_for_exact_rows_takes_the_place_of_infinite_ends_alone():
 # -- programs ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
     scalars=st.sampled_from([0, 3]),
@@ -432,7 +432,7 @@ def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
     assert found.bound <= other.attained * (1.0 + 1e-9)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6), rank=st.integers(1, 5))
 def test_points_that_are_held_are_met_by_a_turn_that_changes_no_other_product(seed, rank):
     """Those of the points that are not held, where the others were in their places but turned."""
@@ -451,7 +451,7 @@ def test_points_that_are_held_are_met_by_a_turn_that_changes_no_other_product(se
     assert narrow[held.points] == pytest.approx(held.base, abs=1e-12)
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_multipliers_of_held_points_are_those_that_were_planted(seed):
     """From S R = 0, with the rows of the block taken out of S."""
@@ -469,7 +469,7 @@ def test_multipliers_of_held_points_are_those_that_were_planted(seed):
 # -- multipliers of exact rows -----------------------------------------------------------------
 
 
-@settings(max_examples=10, deadline=None, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 3))
 def test_a_lift_turns_negative_eigenvalues_and_leaves_the_point_stationary(seed, k):
     """All lengths among points in the plane are exact: far more rows than the point needs."""
@@ -515,7 +515,7 @@ def _density_map(n, **options):
 
 
 @given(seed=st.integers(0, 100), rank=st.integers(1, 6))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_no_point_is_below_the_floor_of_its_trace(seed, rank):
     problem = compile_problem(_density_map(40).to_sdp())
     factor = np.random.default_rng(seed).standard_normal((40, rank))

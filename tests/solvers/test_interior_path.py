@@ -36,7 +36,7 @@ def errors(gap=1e-8, stationarity=1e-8, missed=0.0):
     return BoxedErrors(gap, residual=0.0, stationarity=stationarity, violation=0.0, missed=missed)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), order=st.integers(1, 9), count=st.integers(1, 60))
 def test_pairs_are_gathered_as_sorting_them_would(seed, order, count):
     one, other = np.random.default_rng(seed).integers(order, size=(2, count))
@@ -48,7 +48,7 @@ def test_pairs_are_gathered_as_sorting_them_would(seed, order, count):
     assert starts.tolist() == np.searchsorted(keys // order, np.arange(order + 1)).tolist()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10_000), m=st.integers(1, 5), width=st.integers(1, 6))
 def test_cliques_write_all_pairs_of_slopes(seed, m, width):
     rng = np.random.default_rng(seed)
@@ -117,7 +117,7 @@ def test_without_a_gap_to_prove_nothing_is_looked_for():
     assert not progress.settle(errors(gap=0.0, stationarity=0.0))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10_000))
 def test_what_a_gradient_is_worth_bounds_every_move_of_that_size(seed):
     rng, points = np.random.default_rng(seed), PointBlock.of(unfolding(20).blocks[0])

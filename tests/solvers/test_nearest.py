@@ -47,7 +47,7 @@ def test_highams_example_has_its_known_answer() -> None:
 
 
 @given(st.integers(2, 9), st.integers(0, 10_000), st.floats(-3.0, 3.0))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_it_agrees_with_clarabel_where_limits_bind(n: int, seed: int, digits: float) -> None:
     rng = np.random.default_rng(seed)
     size = 10.0**digits
@@ -76,7 +76,7 @@ def test_conjugate_gradients_and_direct_steps_come_to_the_same(monkeypatch) -> N
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_its_derivative_of_the_projection_agrees_with_differences(seed: int) -> None:
     n = 6
     program = nearest_program(_correlation(_symmetric(n, seed)).to_sdp())

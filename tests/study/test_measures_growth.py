@@ -20,7 +20,7 @@ inf = float("inf")
 SIZES = np.array([20.0, 40.0, 80.0, 160.0, 320.0])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.floats(0.3, 6.0), st.floats(-14.0, 2.0))
 def test_a_pure_power_is_found(exponent, log_factor):
     curve = fit_growth(SIZES, np.exp(log_factor) * SIZES**exponent)
@@ -43,7 +43,7 @@ def test_an_overhead_is_told_from_the_power(overhead, exponent):
     assert line < exponent - 0.05  # what a straight line through all points would say
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.floats(0.01, 100.0), st.floats(0.01, 100.0))
 def test_units_of_time_and_size_do_not_matter(seconds, sizes):
     t = (0.05 + 1e-5 * SIZES**2.2) * np.exp(0.1 * np.array([1, -1, 0.5, 0.3, -0.8]))

@@ -152,7 +152,7 @@ def test_the_best_form_by_hand():
     assert tuple(best.columns) == RUN_COLUMNS
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(*[st.sampled_from([0.1, 1.0, 2.5, inf])] * 3), min_size=1, max_size=6))
 def test_the_best_form_is_no_slower_and_solves_no_less_than_any(table):
     columns = list(zip(*table, strict=True))
@@ -180,7 +180,7 @@ def test_the_shifted_mean_by_hand():
         shifted_geometric_mean([1.0], shift=-1.0)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seconds, st.floats(0.0, 100.0), st.floats(0.0, 100.0))
 def test_the_shifted_mean_grows_with_the_shift_from_geometric_to_arithmetic(t, one, other):
     low, high = sorted((one, other))
@@ -191,7 +191,7 @@ def test_the_shifted_mean_grows_with_the_shift_from_geometric_to_arithmetic(t, o
     assert found[2] <= np.mean(t) * (1 + 1e-9)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(seconds, st.floats(0.01, 100.0), st.floats(0.0, 10.0))
 def test_the_shifted_mean_scales_with_times_and_shift(t, factor, shift):
     scaled = shifted_geometric_mean([factor * x for x in t], factor * shift)

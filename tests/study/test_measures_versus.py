@@ -40,7 +40,7 @@ def test_holm_by_hand():
     assert holm([]).tolist() == []
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8))
 def test_holm_lies_between_each_p_and_bonferroni_and_keeps_their_order(p):
     adjusted, given_p = holm(p), np.array(p)
