@@ -58,7 +58,7 @@ class CvxpyProgram(SDP):
     _way: _WayBack | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_way": None}
+        return {**super().__getstate__(), "_way": None}
 
     def give_back(self, solution: Solution) -> cp.Problem:
         """Give the problem its status and value, its variables and constraints their values.
