@@ -229,12 +229,12 @@ def homogeneous(sdp: SDP, sizes: Mapping[str, Array]) -> SDP:
     signed = [v for v in sdp.vector_variables if v.nonnegative]
     whole = {**_sum_of([theta, *signed]), **{v.name: Trace(v.n) for v in sdp.psd_variables}}
     sides = {r.label: r.rhs / sizes[r.label] for r in sdp.rows if r.label in sizes}
-    largest = max((largest(b) for b in sides.values()), default=0.0)
+    most = max((largest(side) for side in sides.values()), default=0.0)
     rows = [Rows("the whole", "==", whole, np.ones(1))]
     for r in sdp.rows:
         if r.label in sizes:
             lhs = dict(r.scaled(1.0 / sizes[r.label]).lhs)
-            lhs[theta.name] = VectorMap(-sides[r.label][:, None] / (largest or 1.0))
+            lhs[theta.name] = VectorMap(-sides[r.label][:, None] / (most or 1.0))
             r, slack = elastic(Rows(r.label, "==", lhs, np.zeros(r.m)), f"{r.label}: ")
             priced += slack
         rows.append(r)
