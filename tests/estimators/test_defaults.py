@@ -127,17 +127,13 @@ def assert_no_worse_than_nothing(defaults, kind, name, sets):
 DEFAULTS = [(k, name) for k, names in AIMS.items() for name in names if (k, name) not in LIMITED]
 
 
-# Five seconds and more on any set, or shown of other data below.
+# Five seconds and more on any set.
 LONG = {
     ("clusters", "CompletelyPositive"),
     ("densities", "DensityMap"),
     ("densities", "DensityMap, all its dimensions"),
     ("factors", "PolynomialFactorization"),
     ("picture", "MVE"),
-    ("picture", "MVU"),
-    ("projection", "LPP"),
-    ("projection", "LSDA"),
-    ("projection", "NPE"),
 }
 
 
