@@ -42,6 +42,7 @@ def table(tmp_path, roll):
     return "t.npy"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "backend",
     [
@@ -57,6 +58,7 @@ def test_a_figure_needs_no_window(tmp_path, table, backend):
     assert (tmp_path / "y.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @FULL
 def test_errors_that_nobody_can_read_change_no_outcome(tmp_path, table):
     def outcome(*words, out=subprocess.PIPE):
@@ -145,6 +147,7 @@ def test_help_whose_reader_has_gone_is_no_error(words):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_as_the_process_ends_changes_no_outcome():
     code = (

@@ -338,6 +338,7 @@ print(solve().status.name, workers._process.pid == first, first)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
 def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them():
     bare = {k: v for k, v in os.environ.items() if k not in ("HOME", "TMPDIR")}

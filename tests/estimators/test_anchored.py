@@ -163,6 +163,7 @@ def sheet(bend, seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bend", ["flat", "arch", "wave"])
 def test_units_that_are_a_little_wrong_are_told_and_bends_are_not(bend):
     for seed in range(2):

@@ -517,6 +517,7 @@ def test_all_searches_go_up_the_same_multiples():
     np.testing.assert_allclose(tried[0][:n] / least, tried[1][:n] / least)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loss", "norm"), KINDS)
 def test_a_warm_start_is_one_fit_more_and_no_other_answer(loss, norm):
     seen = ratings(12, 9)[0]
@@ -836,6 +837,7 @@ def test_what_is_scored_is_predicted(kind):
 
 
 # Seconds each.
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 def test_prices_are_compared_roughly_and_alike(seed, monkeypatch):
     """Descents that end early name the price of those that go on, and what is fitted is precise."""

@@ -294,6 +294,7 @@ def test_weights_have_no_unit(kind, seed, power):
         assert other.iteration_.bound == pytest.approx(unit * one.iteration_.bound, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [-12, -6])
 def test_an_iteration_does_not_settle_sooner_for_small_weights(power):
     weights = np.random.default_rng(0).uniform(0.1, 2.0, 12)

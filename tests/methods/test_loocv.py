@@ -338,6 +338,7 @@ def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, lea
     assert found.maximize
 
 
+@pytest.mark.slow
 def test_folding_proves_sixty_points_that_no_solver_does():
     graph = graphs.knn(roll(60), n_neighbors=4, connect="mst")
     folded = sdpdr.solve(methods.fold(graph), "lowrank", tol=1e-5)

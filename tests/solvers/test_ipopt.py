@@ -328,6 +328,7 @@ print(solution.status.name, solution.claimed.status, solution.value)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not mkl.available(), reason="package 'mkl' is not installed")
 @pytest.mark.skipif(find_spec("ipyopt") is None, reason="package 'ipyopt' is not installed")
 def test_the_blas_of_others_does_not_get_in_its_way():

@@ -132,6 +132,7 @@ def test_newton_goes_on_where_values_do_not_tell():
     assert size <= 1e-10 * max(abs(local.objective), abs(float(problem.rhs @ local.estimate)))
 
 
+@pytest.mark.slow
 def test_columns_that_rows_miss_come_back():
     """Theta's first factor has one column that is far larger, and needs a dozen."""
     n, rng = 40, np.random.default_rng(3)

@@ -23,6 +23,7 @@ def finished(tmp_path_factory):
     return out, demonstrate(out, quick=True)
 
 
+@pytest.mark.slow
 def test_it_succeeds_and_writes_report_figures_and_records(finished):
     out, certified = finished
     assert certified

@@ -100,6 +100,7 @@ def test_nothing_is_found_where_there_is_nothing_in_many_draws(least):
     assert quiet_share(200, 1, least=least) >= (0.95 if least == 0.1 else 0.91)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_without_a_band_each_test_keeps_its_level(repeats):
     """200 draws as contestants of one comparison; the band only makes fewer of them significant."""

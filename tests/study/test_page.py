@@ -207,6 +207,7 @@ def test_any_frame_has_a_page(name):
     assert to_markdown(page).startswith("# ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["no rows", "long names", "every outcome", "nothing solved"])
 def test_odd_frames_have_a_page_on_paper(name, tmp_path, recwarn):
     to_rst(study_page(FRAMES[name](), {"name": name}, {}), tmp_path, "page")
@@ -366,6 +367,7 @@ def test_rst_is_valid_and_its_figures_are_there(page, tmp_path):
     assert not list(tree.findall(nodes.raw))
 
 
+@pytest.mark.slow
 def test_the_same_results_make_the_same_documents(page, read, tmp_path):
     again = study_page(read.frame, read.meta, read.environments)
     assert to_html(again) == to_html(page)

@@ -324,6 +324,7 @@ def disturbed(study_file, kills, seed):
     raise AssertionError("the study did not end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_kills_at_random_moments_change_nothing(study_file, undisturbed, kills):
     done = disturbed(study_file, kills, seed=kills)

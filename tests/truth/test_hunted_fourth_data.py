@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import blocks
 from sdpdr.errors import DataTypeError, ModelError, SdpdrError, ShapeError
-from sdpdr.families.factor.nonnegative.copositive import Certificate
+from sdpdr.families.factor.nonnegative.copositive import Refutation
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.linalg import (
@@ -139,7 +139,7 @@ def test_fields_of_blocks_in_unsigned_integers_are_those_of_doubles():
 
 def test_certificates_of_short_integers_measure_doubles():
     hundreds = np.array([[100]], np.int8)
-    assert Certificate.of("entry", -hundreds, hundreds).value == -10000.0
+    assert Refutation.of("entry", -hundreds, hundreds).value == -10000.0
 
 
 # -- one reading of entries stored in parts -------------------------------------------------------
@@ -295,4 +295,4 @@ def test_coefficients_that_are_no_real_numbers_of_the_right_shape_are_refused(ma
 
 def test_no_certificate_holds_against_a_completely_positive_matrix():
     A, M = np.diag([1e-20, 1.0]), np.diag([1.0, -1e-13])
-    assert not Certificate.of("eigenvalue", M, A).holds_against(A)
+    assert not Refutation.of("eigenvalue", M, A).holds_against(A)
