@@ -22,7 +22,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 LESSONS = sorted((DOCS / "course").glob("lesson_*.py"))
 PAGES = [*LESSONS, *sorted((DOCS / "gallery").rglob("plot_*.py"))]
 # Ten seconds and more.
-LONG = ("lesson_07_forms", "lesson_08_low_rank", "lesson_10_factorization")
+LONG = (
+    "lesson_05_degenerate",
+    "lesson_09_extend",
+    "lesson_07_forms",
+    "lesson_08_low_rank",
+    "lesson_10_factorization",
+)
 EXERCISE = re.compile(r"^\*\*Exercise (\d)\.\*\*(.*?)(?=^\*\*Exercise|^References$)", re.M | re.S)
 CODE = re.compile(r"^ {3}\.\. code-block:: python\n\n((?: {6}.*\n|\n)+)", re.M)
 

@@ -12,11 +12,12 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # Others fit for seconds, and have checks of cheaper instances in files of their own, as have those
 # that compute another way with other parameters.
 FAST = (
-    "ARE", "AnchoredMVU", "BasisExpansion", "ColoredMVU", "IsoProjection", "LDA", "LPP", "LSDA",
-    "MMMF", "NPE", "SDA", "SOPCA", "SpectralRegression",
+    "AnchoredMVU", "BasisExpansion", "IsoProjection", "LDA", "LPP", "LSDA", "MMMF", "NPE", "SDA",
+    "SOPCA", "SpectralRegression",
 )  # fmt: skip
 SLOW = (
-    "AnchoredMVU without y", "CompletelyPositive", "DensityMap", "DistanceCompletion", "GPLVM",
+    "ARE", "AnchoredMVU without y", "ColoredMVU", "CompletelyPositive", "DensityMap",
+    "DistanceCompletion", "GPLVM",
     "GhodsiMetric", "ISM", "IsoNMF", "KernelEigenmaps", "LOOCVUnfolding", "MFNU", "MMMF of signs",
     "MMMFCV", "MVE", "MVU", "MixedLabelPropagation", "NCMVU", "NMF", "PolynomialFactorization",
     "RatingMMMF", "RelevanceFeedback", "SPE", "Sammon", "XingMetric",

@@ -133,6 +133,7 @@ LONG = {
     ("densities", "DensityMap"),
     ("densities", "DensityMap, all its dimensions"),
     ("factors", "PolynomialFactorization"),
+    ("picture", "DensityMap"),
     ("picture", "MVE"),
 }
 

@@ -100,9 +100,9 @@ def test_a_share_is_not_chosen_where_no_class_has_two_points():
 
 LEARNERS = [
     XingMetric(),
-    XingMetric(diagonal=True),
+    pytest.param(XingMetric(diagonal=True), marks=pytest.mark.slow),
     pytest.param(XingMetric(kernel="rbf"), marks=pytest.mark.slow),
-    GhodsiMetric(),
+    pytest.param(GhodsiMetric(), marks=pytest.mark.slow),
     pytest.param(GhodsiMetric(kernel="linear"), marks=pytest.mark.slow),
 ]
 

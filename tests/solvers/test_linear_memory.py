@@ -262,6 +262,7 @@ def in_little_memory(run: Callable[..., str], *given: object) -> str:
 
 # Rows of as few entries as those of the other kinds, or several kinds at once.
 ALIKE = (
+    "anchors",
     "absolute",
     "bands",
     "differences",
@@ -271,6 +272,7 @@ ALIKE = (
     "separation",
     "trace",
     "triangles",
+    "two matrices",
 )
 
 
