@@ -22,7 +22,7 @@ from sdpdr import graphs, methods
 from sdpdr.program import SDP
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.edge.form import edge_form
-from sdpdr.solvers.lowrank.edge.newton import estimated_fill
+from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
 
 TABLE = Path(__file__).with_name("FILL.md")
 CASES = ("500,3", "500,5", "500,10", "1000,7", "2000,5", "2000,10")
@@ -62,7 +62,8 @@ def main() -> None:
     for case in arguments.cases:
         n, dimension = (int(word) for word in case.split(","))
         sdp = cloud(n, dimension)
-        column = estimated_fill(edge_form(sdp).program.edges, n, RANK) / (RANK * n)
+        fill = newton_fill(graph_fill(edge_form(sdp).program), n, RANK)
+        column = fill / (RANK * n)
         (one, edges), (two, general) = (
             timed(sdp, engine, arguments.limit) for engine in ("edges", "general")
         )

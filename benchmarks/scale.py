@@ -233,7 +233,7 @@ def solve_with_one_row(sdp, solver: str, tol: float):
     from sdpdr.solvers import find
     from sdpdr.solvers.screen import screen
     from sdpdr.solving.asked import Request
-    from sdpdr.solving.grade import Clock, grade
+    from sdpdr.solving.grade import grade
     from sdpdr.solving.plan import Plan
 
     (lengths,) = (r for r in sdp.rows if r.relation == "<=")
@@ -254,7 +254,7 @@ def solve_with_one_row(sdp, solver: str, tol: float):
         found, off = reduced.lift(outcome.point), np.eye(n) - mean
         duals = complete_multipliers(sdp, {lengths.label: found.duals[lengths.label]})
         point = Point({"K": off @ as_dense(found.values["K"]) @ off}, duals)
-    return grade(sdp, replace(outcome, point=point, history=()), plan, Clock(), Request(sdp))
+    return grade(sdp, replace(outcome, point=point, history=()), plan, Request(sdp))
 
 
 def rank(solution) -> int:
