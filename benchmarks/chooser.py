@@ -1,14 +1,14 @@
 """A rule of three lines beside the cost model, replayed on the runs of studies.
 
-    python benchmarks/chooser.py                        tables from the runs at hand
-    python benchmarks/chooser.py --run FOLDER           runs anew; FOLDER holds files of SDPLIB
+    python benchmarks/chooser.py          the table, from the runs at hand
+    python benchmarks/chooser.py --run    solves the problems with new seeds first; some minutes
 
 The rule: edge programs, and matrices of order above 60, go to ``lowrank``; all others to Clarabel
 on the multipliers; who has no answer after 5 s gives way to the other. Its seconds are those of the
 runs that it would have made, while those of "auto" are measured. The rule was found on the study
-``solvers``, and the cost model was fitted to families of the same kind. New to both are the cards
-of the library with another seed of their data, and new to the rule are the files of SDPLIB:
-``--run`` solves these with the three pairs that are compared.
+``solvers``, and the cost model was fitted to families of the same kind and to files of SDPLIB. So
+``solvers`` is known to both, ``sdplib`` is new to the rule alone, and new to both are the cards of
+the library with another seed of their data.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ import pandas as pd
 from tables import write_table
 
 ROOT = Path(__file__).parents[1]
-KNOWN = ROOT / "docs" / "studies" / "solvers.parquet"
+STUDIES = ROOT / "docs" / "studies"
 RUNS = Path(__file__).with_suffix(".parquet")
-COLUMNS = ["problem", "source", "method", "order", "solver", "form", "time_limit", "cpu", "solved"]
+COLUMNS = ["problem", "method", "order", "solver", "form", "time_limit", "cpu", "solved"]
 # Recipes whose programs have rows on edges alone.
 ON_EDGES = ("mvu", "mfnu", "colored_mvu", "mvu_apart")
 LARGE, PATIENCE = 60, 5.0
@@ -40,8 +40,6 @@ question = "Is a rule of three lines as good as the cost model?"
 
 [problems]
 cards = [{cards}]
-files = ["{folder}/*.dat-s.gz"]
-optimal = "{folder}/optimal_values.csv"
 
 [[solvers]]
 name = "auto"
@@ -59,22 +57,29 @@ patience = 10
 memory_limit = "3 GB"
 jobs = 2
 """
-# Of a card, what is known of its answer at the seed that it names.
-_KNOWN_ANSWER = re.compile(r"^\[(expect|size|references)\b.*?(?=^\[|\Z)", re.M | re.S)
+# Of a card, what is known of its answer at the seed that it names, and what stands for it here.
+_KNOWN_ANSWER = re.compile(r"^\[(?:expect|size)\].*?(?=^\[|\Z)", re.M | re.S)
+_NOTHING_KNOWN = """
+[expect]
+lower = -1e99
+upper = 1e99
+provenance = "analytic"
+source = "a number"
+"""
 
 
 def new_cards(folder: Path) -> list[str]:
-    """Write cards of the library with another seed of their data; nothing is known of these."""
+    """Write cards that have an answer with another seed of their data; it is not known there."""
     names = []
     for path in sorted((ROOT / "problems").glob("*.toml")):
         text, n_seeds = re.subn(r"^seed = \d+$", f"seed = {NEW_SEED}", path.read_text(), flags=re.M)
-        if n_seeds:
+        if n_seeds and re.search(r"^value = ", text, flags=re.M):
             names.append(path.name)
-            (folder / path.name).write_text(_KNOWN_ANSWER.sub("", text))
+            (folder / path.name).write_text(_KNOWN_ANSWER.sub("", text) + _NOTHING_KNOWN)
     return names
 
 
-def run(sdplib: Path, limit: float) -> None:
+def run(limit: float) -> None:
     """Solve problems that are new, and keep the rows that the comparison needs."""
     from sdpdr.lab.study.reading import read_results
     from sdpdr.lab.study.run import run_study
@@ -83,7 +88,7 @@ def run(sdplib: Path, limit: float) -> None:
         folder = Path(name)
         cards = ", ".join(f'"{card}"' for card in new_cards(folder))
         study = folder / "new.toml"
-        study.write_text(STUDY.format(cards=cards, folder=sdplib.resolve(), limit=limit))
+        study.write_text(STUDY.format(cards=cards, limit=limit))
         rows = read_results(run_study(study, folder / "new.duckdb"))
     rows[COLUMNS].to_parquet(RUNS, index=False)
 
@@ -132,17 +137,13 @@ def mean(seconds: pd.Series | list[float]) -> float:
 def main() -> None:
     """Print the table and write it."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--run", type=Path, metavar="FOLDER", help="of SDPLIB: solve anew")
+    asked.add_argument("--run", action="store_true", help="solve problems with new seeds first")
     asked.add_argument("--limit", type=float, default=10.0, help="seconds of a run (10)")
     given = asked.parse_args()
     if given.run:
-        run(given.run, given.limit)
-    new = pd.read_parquet(RUNS)
-    studies = {
-        "solvers (known)": pd.read_parquet(KNOWN),
-        "new seeds": new[new["source"] == "card"],
-        "SDPLIB": new[new["source"] == "file"],
-    }
+        run(given.limit)
+    studies = {name: pd.read_parquet(STUDIES / f"{name}.parquet") for name in ("solvers", "sdplib")}
+    studies["new seeds"] = pd.read_parquet(RUNS)
     rows = [row for name, runs in studies.items() for row in replayed(name, runs)]
     for row in rows:
         print(*row, sep="  ")
