@@ -16,11 +16,15 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from tables import write_table
+
+from sdpdr.lab.library.card import Card
+from sdpdr.lab.library.vocabulary import GRAPHS
 
 ROOT = Path(__file__).parents[1]
 STUDIES = ROOT / "docs" / "studies"
@@ -58,7 +62,7 @@ memory_limit = "3 GB"
 jobs = 2
 """
 # Of a card, what is known of its answer at the seed that it names, and what stands for it here.
-_KNOWN_ANSWER = re.compile(r"^\[(?:expect|size)\].*?(?=^\[|\Z)", re.M | re.S)
+_KNOWN_ANSWER = re.compile(r"^\[expect\].*?(?=^\[|\Z)", re.M | re.S)
 _NOTHING_KNOWN = """
 [expect]
 lower = -1e99
@@ -74,9 +78,21 @@ def new_cards(folder: Path) -> list[str]:
     for path in sorted((ROOT / "problems").glob("*.toml")):
         text, n_seeds = re.subn(r"^seed = \d+$", f"seed = {NEW_SEED}", path.read_text(), flags=re.M)
         if n_seeds and re.search(r"^value = ", text, flags=re.M):
+            text = _KNOWN_ANSWER.sub("", text)
+            if edges := edges_of(Card.load(path)):
+                text = re.sub(r"^edges = \d+$", f"edges = {edges}", text, flags=re.M)
             names.append(path.name)
-            (folder / path.name).write_text(_KNOWN_ANSWER.sub("", text) + _NOTHING_KNOWN)
+            (folder / path.name).write_text(text + _NOTHING_KNOWN)
     return names
+
+
+def edges_of(card: Card) -> int | None:
+    """How many edges the graph of a card has with the new seed; None where it has no graph."""
+    if not card.graph:
+        return None
+    points = replace(card, data={**card.data, "seed": NEW_SEED}).points
+    given = dict(card.graph)
+    return GRAPHS[given.pop("kind")](*([points[0]] if points else []), **given).m
 
 
 def run(limit: float) -> None:
@@ -89,7 +105,7 @@ def run(limit: float) -> None:
         cards = ", ".join(f'"{card}"' for card in new_cards(folder))
         study = folder / "new.toml"
         study.write_text(STUDY.format(cards=cards, limit=limit))
-        rows = read_results(run_study(study, folder / "new.duckdb"))
+        rows = read_results(run_study(study, folder / "new.duckdb")).frame
     rows[COLUMNS].to_parquet(RUNS, index=False)
 
 
