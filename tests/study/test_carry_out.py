@@ -159,6 +159,7 @@ def test_bounds_are_references_too():
     assert known.off(1.5) == 0.0
     assert known.off(2.2) == pytest.approx(0.1)
     assert known.off(0.5) == pytest.approx(0.5)
+    assert KnownAnswer(lower=0.0, upper=2.0).off(-1e-9) == pytest.approx(5e-10)
     assert KnownAnswer().off(3.0) is None
 
 

@@ -103,7 +103,9 @@ class KnownAnswer:
         low = -inf if self.lower is None else self.lower
         high = inf if self.upper is None else self.upper
         nearest = min(max(value, low), high)
-        return abs(value - nearest) / max(abs(nearest), 1e-12)
+        # A bound that is zero has no size of its own: the other one's, then.
+        other = max(abs(bound or 0.0) for bound in (self.lower, self.upper))
+        return abs(value - nearest) / max(abs(nearest) or other, 1e-12)
 
 
 @dataclass(frozen=True)
