@@ -59,7 +59,6 @@ forms = ["lmi"]
 time_limit = {limit}
 patience = 10
 memory_limit = "3 GB"
-jobs = 2
 """
 # Of a card, what is known of its answer at the seed that it names, and what stands for it here.
 _KNOWN_ANSWER = re.compile(r"^\[expect\].*?(?=^\[|\Z)", re.M | re.S)

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
-from importlib.util import find_spec
+from importlib import util as _util
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -303,7 +303,7 @@ def require_packages(what: str, extra: str, *packages: str) -> None:
     ...
     sdpdr.errors.PackageMissingError: roots need yggdrasil: pip install "sdpdr[roots]"
     """
-    missing = [name for name in packages if find_spec(name) is None]
+    missing = [name for name in packages if _util.find_spec(name) is None]
     if missing:
         raise PackageMissingError(f'{what} need {", ".join(missing)}: pip install "sdpdr[{extra}]"')
 

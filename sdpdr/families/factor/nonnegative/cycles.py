@@ -30,7 +30,7 @@ _ZERO = 1e-12
 
 
 def horn_certificate(
-    X: ArrayLike, *, tol: float = 1e-8, seed: int = 0, deadline: Deadline = ENDLESS
+    X: ArrayLike, *, tol: float = 1e-8, seed: int = 0, deadline: Deadline | None = None
 ) -> Refutation | None:
     r"""A proof by five places that a doubly non-negative matrix is not completely positive.
 
@@ -78,7 +78,7 @@ def horn_certificate(
     """
     unit = UnitScaled.of(symmetric_matrix(X))
     for sets in _sets(len(unit.matrix), seed):
-        if deadline.is_over():
+        if (deadline or ENDLESS).is_over():
             return None
         if (best := _best(unit.matrix, sets)) is not None:
             places, M = best
@@ -123,7 +123,7 @@ def _scaled(signs: Array, d: Array) -> Array:
 
 
 def odd_cycle_certificate(
-    X: ArrayLike, *, tol: float = 1e-8, deadline: Deadline = ENDLESS
+    X: ArrayLike, *, tol: float = 1e-8, deadline: Deadline | None = None
 ) -> Refutation | None:
     r"""A proof by the places of an odd cycle that a matrix is not completely positive.
 
@@ -171,7 +171,7 @@ def odd_cycle_certificate(
     for apart in _APART:
         joined = unit.matrix > max(apart, _ZERO)
         np.fill_diagonal(joined, False)
-        for cycle in _odd_cycles(joined, unit.matrix, deadline):
+        for cycle in _odd_cycles(joined, unit.matrix, deadline or ENDLESS):
             # Another graph may find the same cycle again.
             if cycle in seen:
                 continue

@@ -141,7 +141,7 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
 
 
 def _shifts(size: float, tol: float) -> list[float]:
-    """Lower bounds to try for the second smallest eigenvalue, best first."""
+    """Lower bounds to try for the smallest eigenvalue of centred vectors, best first."""
     near = 1 - np.array([tol / 40, tol / 4, tol / 2, *(10.0 ** np.arange(-8, 0)), 0.5, 0.9])
     below = -0.01 * 10.0 ** np.arange(np.ceil(np.log10(max(size, 1.0))) + 4)
     return [*near.tolist(), *below.tolist()]
