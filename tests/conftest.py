@@ -7,6 +7,7 @@ Where a test names no number, these are 25, as many cost a solve each.
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 
 import pytest
@@ -31,3 +32,19 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+
+
+@pytest.fixture
+def hide_packages(monkeypatch):
+    """Make packages look as if they were not installed, or as if they were."""
+    real = importlib.util.find_spec
+
+    def hide(*names, present=()):
+        def find_spec(name, package=None):
+            if name in present:
+                return real("sdpdr")
+            return None if name in names else real(name, package)
+
+        monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+
+    return hide

@@ -6,12 +6,12 @@ so that code written for scikit-learn catches them without knowing this package.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
-from importlib import util as _util
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -303,7 +303,7 @@ def require_packages(what: str, extra: str, *packages: str) -> None:
     ...
     sdpdr.errors.PackageMissingError: roots need yggdrasil: pip install "sdpdr[roots]"
     """
-    missing = [name for name in packages if _util.find_spec(name) is None]
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise PackageMissingError(f'{what} need {", ".join(missing)}: pip install "sdpdr[{extra}]"')
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
 from sdpdr.base.deadline import seconds_of
@@ -153,7 +153,7 @@ class Solver(ABC):
 
         Found without crashing; native code is imported only to ask for a licence.
         """
-        if find_spec(cls.module) is None:
+        if importlib.util.find_spec(cls.module) is None:
             wanted = f'"sdpdr[{cls.extra}]"' if cls.extra else cls.package
             words = f"package {cls.package!r} is missing: pip install {wanted}"
             return Availability(False, False, "", words)

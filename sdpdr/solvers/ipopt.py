@@ -12,13 +12,13 @@ weights w = y / d, which our certificate judges as it judges any other's.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,7 +68,7 @@ class Ipopt(Solver):
     def availability(cls) -> Availability:
         """That of ``ipyopt``, or else of ``cyipopt``."""
         found = super().availability()
-        if found.installed or find_spec("cyipopt") is None:
+        if found.installed or importlib.util.find_spec("cyipopt") is None:
             return found
         return Availability(True, True, str(import_module("cyipopt").__version__), "")
 
@@ -105,7 +105,7 @@ class Ipopt(Solver):
             **own,
         }
         compiling = deadline.spent
-        run = _with_ipyopt if find_spec("ipyopt") else _with_cyipopt
+        run = _with_ipyopt if importlib.util.find_spec("ipyopt") else _with_cyipopt
         with undisturbed(self.verbose):
             x, multipliers, status = run(nlp, options)
         seconds = {"compile": compiling, "solve": deadline.spent - compiling}

@@ -152,8 +152,10 @@ def test_a_damaged_file_of_results_is_one_line(folder, capsys):
 
 
 @pytest.mark.parametrize("words", [["run", "quick"], ["report", "a.duckdb"], ["report", "a.csv"]])
-def test_what_is_not_installed_is_named_before_anything_is_done(words, capsys, monkeypatch, folder):
-    monkeypatch.setattr("sdpdr.base.errors.find_spec", lambda name: None if name == "plotly" else 1)
+def test_what_is_not_installed_is_named_before_anything_is_done(
+    words, capsys, hide_packages, folder
+):
+    hide_packages("plotly")
     before = sorted(folder.iterdir())
     assert main(["study", *words]) == Exit.BAD_INPUT
     assert 'studies need plotly: pip install "sdpdr[study]"' in capsys.readouterr().err

@@ -302,8 +302,8 @@ def test_shells_learn_every_option(sdpdr, shell):
     assert all(word in script.out for word in ("transform", "n-neighbors", "doctor", "sample"))
 
 
-def test_completion_without_its_package_says_what_to_install(sdpdr, monkeypatch):
-    monkeypatch.setattr("sdpdr.base.errors.find_spec", lambda name: None)
+def test_completion_without_its_package_says_what_to_install(sdpdr, hide_packages):
+    hide_packages("shtab")
     ran = sdpdr("completion bash")
     assert ran.code == Exit.BAD_INPUT
     assert 'pip install "sdpdr[completion]"' in ran.err

@@ -15,7 +15,6 @@ from sdpdr import MVU, DistanceCompletion
 from sdpdr.lab.cli import EARLY, nothing_begun
 from sdpdr.lab.cli.app import _parsers, parser
 from sdpdr.lab.cli.options import Exit
-from sdpdr.lab.tables import files as tables
 
 POINTS = np.random.default_rng(1).standard_normal((12, 2)).round(3)
 
@@ -83,8 +82,8 @@ def test_options_that_do_not_go_together_are_told_alone(sdpdr, points, options, 
     assert words in ran.err
 
 
-def test_parquet_without_its_package_is_told_before_any_work(sdpdr, points, monkeypatch):
-    monkeypatch.setattr(tables, "find_spec", lambda name: None)
+def test_parquet_without_its_package_is_told_before_any_work(sdpdr, points, hide_packages):
+    hide_packages("pyarrow")
     ran = sdpdr("embed t.csv --out y.parquet")
     assert (ran.code, ran.err.count("\n")) == (Exit.BAD_INPUT, 1)
     assert "Parquet needs a package that is not installed (pyarrow)" in ran.err

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-import sdpdr.solvers.base
 import sdpdr.solvers.external
-import sdpdr.solvers.ipopt
 from sdpdr import Status, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import (
@@ -42,16 +40,11 @@ def smallest_eigenvalue():
 
 
 @pytest.fixture
-def hide(monkeypatch):
-    """Make modules look as if they were not installed."""
-    real = sdpdr.solvers.base.find_spec
+def hide(monkeypatch, hide_packages):
+    """Make modules look as if they were not installed, and every program of its own."""
 
     def hide(*names):
-        def find_spec(name):
-            return None if name in names else real(name)
-
-        for module in (sdpdr.solvers.base, sdpdr.solvers.ipopt):
-            monkeypatch.setattr(module, "find_spec", find_spec)
+        hide_packages(*names)
         monkeypatch.setattr(sdpdr.solvers.external.shutil, "which", lambda program: None)
 
     return hide

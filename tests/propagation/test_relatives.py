@@ -321,7 +321,7 @@ def test_an_item_and_a_user_without_ratings_meet_at_the_mean_of_all():
 
 
 @pytest.mark.parametrize("way", ["factored", "multigrid", "factored in the end"])
-def test_harmonic_labels_of_a_long_chain_are_linear(monkeypatch, way):
+def test_harmonic_labels_of_a_long_chain_are_linear(monkeypatch, hide_packages, way):
     """Without a step of conjugate gradients; by them with multigrid; after them, if in vain."""
     module, steps = sys.modules["sdpdr.families.propagate.harmonic"], []
     iterate = module.cg
@@ -329,7 +329,7 @@ def test_harmonic_labels_of_a_long_chain_are_linear(monkeypatch, way):
     if way == "multigrid":
         pytest.importorskip("pyamg", reason="the extra 'multigrid' is not installed")
     else:
-        monkeypatch.setattr(module, "find_spec", lambda name: None)
+        hide_packages("pyamg")
     if way != "factored":
         monkeypatch.setattr(module, "_BROAD", 0)
     n = 12_000

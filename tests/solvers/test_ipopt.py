@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import sdpdr
-import sdpdr.solvers.base
 import sdpdr.solvers.ipopt as ipopt_file
 from sdpdr import Status, datasets, graphs, methods
 from sdpdr.blocks import Band, Slack
@@ -256,15 +255,11 @@ def test_prices_are_refused_with_the_solver_that_takes_them(penalty):
 
 
 @pytest.fixture
-def modules(monkeypatch):
+def modules(monkeypatch, hide_packages):
     """Decide which of the two packages seem to be installed."""
 
     def pretend(*present):
-        def find_spec(name):
-            return SimpleNamespace() if name in present else None
-
-        for module in (sdpdr.solvers.base, ipopt_file):
-            monkeypatch.setattr(module, "find_spec", find_spec)
+        hide_packages("ipyopt", "cyipopt", present=present)
         known = SimpleNamespace(__version__="1.4.0")
         monkeypatch.setattr(ipopt_file, "import_module", lambda name: known)
 

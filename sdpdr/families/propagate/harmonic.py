@@ -2,8 +2,8 @@ r"""Label propagation by similar pairs alone, and with dissimilar ones at a weig
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -211,7 +211,7 @@ def _scalings(matrix: Matrix) -> Iterator[tuple[Any, int]]:
     its length in edges, and hardly at all by algebraic multigrid, where that is installed.
     """
     diagonal = sp.diags_array(1.0 / matrix.diagonal())
-    if find_spec("pyamg") is None:
+    if importlib.util.find_spec("pyamg") is None:
         yield diagonal, _ITERATIONS
         return
     yield diagonal, _SOON

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
@@ -271,7 +271,7 @@ def _entries(column: Any) -> np.ndarray:
 
 def _with_arrow() -> ModuleType:
     """Pandas, once it is known to have what it reads and writes Parquet through."""
-    if find_spec("pyarrow") is None:
+    if importlib.util.find_spec("pyarrow") is None:
         raise FileFormatError(
             "Parquet needs a package that is not installed (pyarrow): "
             'pip install "sdpdr[parquet]". CSV and NPY work without.'
