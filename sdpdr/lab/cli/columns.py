@@ -19,7 +19,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.rows import counted
 from sdpdr.base.rows import listed as some_of
 from sdpdr.lab.cli.console import complain, note
-from sdpdr.lab.cli.gaps import complete, tell_totals
+from sdpdr.lab.cli.gaps import complete_rows, tell_totals
 from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
 from sdpdr.lab.cli.options import whole
 from sdpdr.lab.tables.cells import SEPARATORS, is_missing
@@ -156,6 +156,24 @@ class DividedTable:
             return kept
         return np.array(["" if is_missing(x) else x for x in kept.tolist()], dtype=object)
 
+    def where(self, chosen: np.ndarray) -> DividedTable:
+        """Rows, by a mask, and beside them where each stands in the file; itself if it is all."""
+        if chosen.all():
+            return self
+        lines = self.frame.lines
+        name = "row" if lines is None else "line"
+        while name in self.frame.columns:
+            name += "_"
+        places = np.arange(1, self.frame.n + 1) if lines is None else np.asarray(lines)
+        kept = {beside: column[chosen] for beside, column in self.kept.items()}
+        return replace(
+            self,
+            points=self.points.rows(chosen),
+            kept={name: places[chosen], **kept},
+            frame=self.frame.rows(chosen),
+            rows=np.flatnonzero(chosen),
+        )
+
 
 def divided(
     frame: FileTable, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
@@ -195,9 +213,7 @@ def divided(
     colour, rows = _colour(args, found, kept), np.arange(frame.n)
     set_aside = {} if args.columns else found
     table = DividedTable(points, kept, colour, frame, rows, set_aside, doubt)
-    if not distances:
-        return complete(table, args, needed)
-    return table
+    return table if distances else table.where(complete_rows(points, frame, args, needed))
 
 
 def _recognised(frame: FileTable, known: set[str], distances: bool) -> dict[str, str]:
@@ -380,14 +396,3 @@ def _separator(text: str) -> str:
     if found not in SEPARATORS:
         raise ArgumentTypeError(f"expected one of {', '.join(_CALLED)}, or , ; |; got {text!r}")
     return found
-
-
-def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
-    """What coordinates that were found are called: by the columns of those known, if there are any.
-
-    Examples
-    --------
-    >>> place_names(2), place_names(2, ["lon", "lat"])
-    (['y1', 'y2'], ['lon_found', 'lat_found'])
-    """
-    return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]

@@ -49,7 +49,7 @@ from sdpdr.lab.cli.options import (
     solver_options,
     whole,
 )
-from sdpdr.lab.cli.outputs import add_outputs, check_outputs, writers_of
+from sdpdr.lab.cli.outputs import add_outputs, check_outputs, place_names, writers_of
 from sdpdr.lab.cli.pairs import squared_up
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
@@ -250,7 +250,7 @@ def _names(found: FittedRows, args: Namespace) -> list[str]:
     """What the coordinates of the embedding are called."""
     labels = find_method(args.method).labels
     known = args.labels if labels is not None and labels.sets_dimension else ()
-    return columns.place_names(found.Y.shape[1], known)
+    return place_names(found.Y.shape[1], known)
 
 
 def _record(found: FittedRows, args: Namespace, file: str, X: Array) -> dict[str, Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,10 +12,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.base.rows import listed
 from sdpdr.lab.cli.console import complain, note
 from sdpdr.lab.tables.cells import is_missing
-
-if TYPE_CHECKING:
-    from sdpdr.lab.cli.columns import DividedTable
-    from sdpdr.lab.tables.frame import FileTable
+from sdpdr.lab.tables.frame import FileTable
 
 # How spreadsheets and statistical offices call rows of totals and means, in some languages.
 _TOTAL = re.compile(
@@ -30,15 +25,23 @@ COMPLETED = "--method distance_completion"
 """What serves distances with gaps."""
 
 
-def complete(table: DividedTable, args: Namespace, needed: Sequence[str] = ()) -> DividedTable:
-    """The rows whose coordinates are all known and finite, by ``--missing``.
+def complete_rows(
+    points: FileTable, frame: FileTable, args: Namespace, needed: Sequence[str] = ()
+) -> np.ndarray:
+    """For every row whether its coordinates are all known and finite, by ``--missing``.
 
-    If rows are dropped, so are those without an entry in the columns that are needed.
+    Parameters
+    ----------
+    points : FileTable
+        The coordinates.
+    frame : FileTable
+        All columns.
+    args : Namespace
+    needed : sequence of str
+        Columns: if rows are dropped, so are those without an entry in one of them.
     """
-    whole = _with_coordinates(table, args)
-    if args.missing == "drop":
-        whole = _with_entries(table.frame, needed, whole)
-    return table if whole.all() else _some_rows(table, whole)
+    whole = _with_coordinates(points, frame, args)
+    return _with_entries(frame, needed, whole) if args.missing == "drop" else whole
 
 
 def _with_entries(frame: FileTable, needed: Sequence[str], whole: np.ndarray) -> np.ndarray:
@@ -65,18 +68,18 @@ def without_entry(frame: FileTable, names: Sequence[str]) -> np.ndarray:
     return gone
 
 
-def _with_coordinates(table: DividedTable, args: Namespace) -> np.ndarray:
+def _with_coordinates(points: FileTable, frame: FileTable, args: Namespace) -> np.ndarray:
     """Rows whose coordinates are all known and finite; a line tells which are not, or an error."""
-    X = table.points.numbers()
+    X = points.numbers()
     gone = ~np.isfinite(X)
-    whole, file = np.asarray(~gone.any(axis=1)), table.points.file
+    whole, file = np.asarray(~gone.any(axis=1)), points.file
     if whole.all():
         return whole
     left = np.flatnonzero(~whole)
-    rows, lines = listed(left + 1), table.frame.lines
+    rows, lines = listed(left + 1), frame.lines
     kinds = (np.isnan(X).any(), np.isinf(X).any())
     what = " or ".join(w for w, has in zip(("not known", "infinite"), kinds, strict=True) if has)
-    called = list(table.points.columns)
+    called = list(points.columns)
     names = [repr(called[k]) for k in np.unique(np.nonzero(gone)[1])]
     said = f"{file}: rows with coordinates that are {what}: {rows}. Their columns: {listed(names)}."
     if lines is not None:
@@ -98,23 +101,6 @@ def _with_coordinates(table: DividedTable, args: Namespace) -> np.ndarray:
         note(f"{file}: coordinates of these rows are {what}, and they are left out: {rows}.")
         return whole
     raise DataError(f"{said} --missing drop leaves those rows out, {others}")
-
-
-def _some_rows(table: DividedTable, chosen: np.ndarray) -> DividedTable:
-    """Rows of a table, by a mask, and beside them where each stands in the file."""
-    lines = table.frame.lines
-    name = "row" if lines is None else "line"
-    while name in table.frame.columns:
-        name += "_"
-    places = np.arange(1, table.frame.n + 1) if lines is None else np.asarray(lines)
-    kept = {beside: column[chosen] for beside, column in table.kept.items()}
-    return replace(
-        table,
-        points=table.points.rows(chosen),
-        kept={name: places[chosen], **kept},
-        frame=table.frame.rows(chosen),
-        rows=np.flatnonzero(chosen),
-    )
 
 
 def tell_totals(frame: FileTable, kept: Mapping[str, np.ndarray]) -> None:

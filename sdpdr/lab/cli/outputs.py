@@ -95,3 +95,14 @@ def writers_of(
     if args.figure is not None:
         files[args.figure] = figure_writer(Y, table.colouring, table.frame.file, told)
     return files
+
+
+def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
+    """What coordinates that were found are called: by the columns of those known, if there are any.
+
+    Examples
+    --------
+    >>> place_names(2), place_names(2, ["lon", "lat"])
+    (['y1', 'y2'], ['lon_found', 'lat_found'])
+    """
+    return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]

@@ -39,7 +39,8 @@ from sdpdr.families.regress.maps import (
     LinearExtension,
 )
 from sdpdr.families.regress.ridge import LinearMapping
-from sdpdr.lab.cli.columns import ColumnUnits, place_names
+from sdpdr.lab.cli.columns import ColumnUnits
+from sdpdr.lab.cli.outputs import place_names
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
