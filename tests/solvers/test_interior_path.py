@@ -16,11 +16,11 @@ from sdpdr.solvers.lowrank.general.lagrangian import Layout
 from sdpdr.solvers.lowrank.general.verdict import Unknowns, broken
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
+from sdpdr.solvers.lowrank.interior.lift import Reinforcement
 from sdpdr.solvers.lowrank.interior.matrix import _cliques, suits
 from sdpdr.solvers.lowrank.interior.metric import RowMetric, laplacian, worth
 from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.progress import BoxedErrors, Progress
-from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.start import noisy, shape_from_lengths
 
 from .test_interior import Later, spiral

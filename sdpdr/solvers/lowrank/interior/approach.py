@@ -17,9 +17,9 @@ from sdpdr.solvers.lowrank.general.search import FactorSearch
 from sdpdr.solvers.lowrank.general.verdict import FactorVerdict, Unknowns, judge_as_it_is
 from sdpdr.solvers.lowrank.interior.boxes import MARGIN, Boxed
 from sdpdr.solvers.lowrank.interior.iteration import Interior
+from sdpdr.solvers.lowrank.interior.lift import Reinforcement
 from sdpdr.solvers.lowrank.interior.points import PointBlock
 from sdpdr.solvers.lowrank.interior.progress import Floor, Progress
-from sdpdr.solvers.lowrank.interior.reinforcement import Reinforcement
 from sdpdr.solvers.lowrank.interior.whole import first_factors, placed
 
 _SHARPER = 0.1  # accuracy of the next run where the multipliers do not prove enough

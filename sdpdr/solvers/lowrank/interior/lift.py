@@ -9,6 +9,9 @@ with the scalars' coefficients B, which moves neither the point nor the objectiv
 shortest d that turns :math:`V^T S V` into what is wanted, for eigenvectors V of negative
 eigenvalues, follows from the projections of the rows' values at V.
 
+Inequalities may raise theirs: by :math:`t a`, with a their values at an eigenvector, which lifts it
+by :math:`t |a|^2` and costs :math:`t\,b^T a` of the bound.
+
 References
 ----------
 Connelly, "Generic global rigidity", Discrete Comput. Geom. 33, 2005, on stresses, which such d are.
@@ -25,6 +28,9 @@ from sdpdr.base.arrays import Array
 from sdpdr.linalg.factorization import symmetric_factor
 from sdpdr.solvers.lowrank.general.hessian import Jacobian
 from sdpdr.solvers.lowrank.general.lagrangian import Layout
+from sdpdr.solvers.lowrank.general.lowest import QUICK, lowest
+from sdpdr.solvers.lowrank.general.problem import FactorBlock
+from sdpdr.solvers.lowrank.general.verdict import Unknowns
 
 # Columns of a factor below this share of its largest are none.
 _NOTHING = 1e-5
@@ -35,6 +41,12 @@ _PIVOT = 1e-10
 _OVERSHOT, _CLEAR = 1.0, 0.01
 # Share of the rows' values at a pair of eigenvectors that has to be left by the projection.
 _LEFT = 1e-6
+# Eigenvectors lifted at once where inequalities are raised, and where exact rows change, whose
+# pairs are counted; rounds.
+_MANY, _FEW, _ROUNDS = 40, 6, 12
+_SURPLUS = 1.05
+# Square of what rows see of an eigenvector that none of them holds back.
+_UNHELD = 1e-20
 
 
 class Lift:
@@ -105,6 +117,56 @@ class Lift:
         weights = np.linalg.lstsq(gram, wanted[able], rcond=1e-10)[0]
         change = np.zeros(self._problem.m)
         change[self._problem.equal] = self._free[:, able] @ weights
+        return change
+
+
+class Reinforcement:
+    """Changes of multipliers at one point that lift what is negative of the dual slacks.
+
+    Parameters
+    ----------
+    at : Unknowns
+        The point.
+    seed : int
+    """
+
+    def __init__(self, at: Unknowns, seed: int) -> None:
+        self._problem, self._seed = at.layout.problem, seed
+        self._exact = Lift.of(at.layout, at.vector)
+        factors, _ = at.layout.split(at.vector)
+        self._traces = [float(np.sum(np.square(f))) for f in factors]
+
+    def __call__(self, multipliers: Array, loss: float) -> Array:
+        """Multipliers whose slacks are negative by no more than costs a loss of the bound."""
+        count = _MANY if self._exact is None else _FEW
+        for _ in range(_ROUNDS):
+            change, lost = np.zeros(self._problem.m), 0.0
+            y = np.append(1.0, multipliers)
+            for block, trace in zip(self._problem.blocks, self._traces, strict=True):
+                if block.scalar:
+                    continue
+                slack = block.forms.slack(y)
+                values, vectors = lowest(slack, block.face, count, self._seed, dense=QUICK)
+                negative = values < 0.0
+                lost += -float(np.min(values, initial=0.0)) * trace
+                if negative.any():
+                    found = None if self._exact is None else self._exact(values, vectors)
+                    raised = self._raised(block, values[negative], vectors[:, negative])
+                    change += raised if found is None else found
+            if lost <= loss or not change.any():
+                break
+            multipliers = multipliers + change
+        return multipliers
+
+    def _raised(self, block: FactorBlock, values: Array, vectors: Array) -> Array:
+        """What inequalities are raised by for negative eigenvalues."""
+        change = np.zeros(self._problem.m)
+        for value, vector in zip(values, vectors.T, strict=True):
+            rows = block.forms.values(vector[:, None])[1:]
+            a = np.where(self._problem.equal, 0.0, np.maximum(rows, 0.0))
+            square = float(a @ a)
+            if square > _UNHELD:
+                change += _SURPLUS * -value / square * a
         return change
 
 
