@@ -20,7 +20,6 @@ from sdpdr.errors import NotAcceptedError
 from sdpdr.library import find_card
 from sdpdr.solvers import Solver
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solvers.tolerance import TOLERANCES
 
 CARDS = (
     "are-line", "circle", "complete-graph", "cp-lift-along-ones", "density-map-trace",
@@ -63,7 +62,7 @@ def limit(solver: Solver) -> float | None:
 def asked(cls: type[Solver], tol: float, divisor: int) -> Solver:
     """A solver that is asked for a fraction of the tolerance, whatever the table says."""
     number = tol / divisor
-    options: dict[str, Any] = dict.fromkeys(TOLERANCES[cls.name].options, number)
+    options: dict[str, Any] = dict.fromkeys(cls.known_rule().options, number)
     if cls.name == "mosek":
         options = {"mosek_params": options}
     return cls(tol=tol, options=options)
@@ -71,7 +70,7 @@ def asked(cls: type[Solver], tol: float, divisor: int) -> Solver:
 
 def rows_of(name: str, models: dict[str, sdpdr.Model], tol: float) -> list[list[str]]:
     """One line for every divisor, and one for the solver's own defaults."""
-    cls, rule = SOLVERS[name], TOLERANCES[name]
+    cls, rule = SOLVERS[name], SOLVERS[name].known_rule()
     own = ", ".join(f"{x:.0e}" for x in dict.fromkeys(rule.own))
     ways = [(f"tol / {d}", f"{tol / d:.0e}", asked(cls, tol, d)) for d in DIVISORS]
     ways.append(("**by the table**", f"{rule.asked(tol):.0e}", cls(tol=tol)))

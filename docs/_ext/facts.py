@@ -83,7 +83,8 @@ class ToleranceTable(_Table):
     widths = (14, 26, 18, 18, 26, 50)
 
     def rows(self) -> Iterable[Sequence[str]]:
-        for name, rule in TOLERANCES.items():
+        brought = {name: cls.rule for name, cls in SOLVERS.items() if cls.rule is not None}
+        for name, rule in {**TOLERANCES, **brought}.items():
             options = ", ".join(f"``{option}``" for option in rule.options)
             told = f"``tol`` / {rule.divisor:g}"
             told += f", at least {rule.floor:.0e}" if rule.floor else ""

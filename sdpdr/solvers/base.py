@@ -196,15 +196,20 @@ class Solver(ABC):
         """
         if self.defaults:
             return {}
-        if self.rule is not None:
-            return self.rule.told(self.tol)
-        for cls in type(self).__mro__:
-            if cls.__dict__.get("name") in TOLERANCES:
-                return TOLERANCES[cls.__dict__["name"]].told(self.tol)
-        raise DataError(
-            f"nobody knows what to tell solver {self.name!r} of a tolerance: give its class a "
-            "rule = Rule(options, divisor, own), from sdpdr.solvers."
-        )
+        rule = self.known_rule()
+        if rule is None:
+            raise DataError(
+                f"nobody knows what to tell solver {self.name!r} of a tolerance: give its class a "
+                "rule = Rule(options, divisor, own), from sdpdr.solvers."
+            )
+        return rule.told(self.tol)
+
+    @classmethod
+    def known_rule(cls) -> Rule | None:
+        """The rule of its class, or else the table's for it or for what it derives from."""
+        names = [kind.__dict__.get("name", "") for kind in cls.__mro__]
+        known = (TOLERANCES[name] for name in names if name in TOLERANCES)
+        return cls.rule if cls.rule is not None else next(known, None)
 
     def known_options(self, defaults: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a solver of ours: what it was given, uniform ones, and its defaults.

@@ -12,19 +12,19 @@ TOLERANCE = {
     "ipopt": 1e-6,
     "mosek": 1e-6,
     "sdpa": 5e-6,
-    "clarabel": 2e-6,
-    "dense": 2e-6,
     "nearest": 1e-6,
-    "cvxopt": 2e-6,
     "scs": 5e-5,
-    "csdp": 2e-6,
     "sdpa-file": 5e-6,
     "dsdp": 5e-6,
     "sdplr": 5e-5,
     "lorads": 5e-5,
-    "copt": 2e-6,
     "multiprecision": 1e-6,
 }
+
+
+def tolerance(name):
+    """How far the answers of a solver may be off."""
+    return TOLERANCE.get(name, 2e-6)
 
 
 @dataclass(frozen=True)

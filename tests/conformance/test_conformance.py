@@ -13,7 +13,7 @@ from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.way import CHORDAL
 
 from .cases import CASES
-from .limits import KNOWN_LIMITS, TOLERANCE, limit
+from .limits import KNOWN_LIMITS, TOLERANCE, limit, tolerance
 
 EXPECTED = {
     "optimal": Status.SOLVED,
@@ -54,7 +54,7 @@ def test_names_differ_and_limits_name_what_exists():
         assert known.solver in SOLVERS
         assert all(any(name.startswith(start) for name in names) for start in known.cases)
         assert len(known.why.split()) > 5
-    assert set(TOLERANCE) == set(SOLVERS)
+    assert set(TOLERANCE) <= set(SOLVERS)
 
 
 # -- the solvers --------------------------------------------------------------------------------
@@ -106,30 +106,30 @@ def test_every_solver_on_every_program(name, form, case):
     if known is not None and known.kind == "fails":
         assert solution.status not in SETTLED, f"this limit is gone: {known.why}"
     elif known is None or solution.status in SETTLED:
-        check(case, solution, TOLERANCE[name])
+        check(case, solution, tolerance(name))
     else:
         assert not solution.certified()
         assert solution.status is not Status.FAILED or solution.claimed.message
 
 
-def check(case, solution, tolerance):
+def check(case, solution, allowed):
     if case.verdict != "optimal":
         assert solution.status is EXPECTED[case.verdict]
         assert np.isnan(solution.value) or not solution.certified()
         return
-    slack = (tolerance + case.digits) * max(1.0, abs(case.value))
+    slack = (allowed + case.digits) * max(1.0, abs(case.value))
     assert solution.value == pytest.approx(case.value, abs=slack)
-    assert solution.residuals.worst() <= tolerance
+    assert solution.residuals.worst() <= allowed
     assert_lifted(case.build(), solution)
     assert_bounds(case, solution.bound, solution.maximize)
     assert solution.bound == pytest.approx(case.value, abs=slack)
     assert (solution.status is Status.SOLVED) == solution.certified()
     if case.interior:
-        assert solution.certified(tolerance)
+        assert solution.certified(allowed)
     else:
         assert solution.attained is None
-        assert solution.epsilon <= tolerance
-        assert solution.apparent_gap <= tolerance
+        assert solution.epsilon <= allowed
+        assert solution.apparent_gap <= allowed
 
 
 def assert_bounds(case, bound, maximize):
