@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
@@ -37,9 +37,13 @@ class EdgePencil:
         self.is_variance = objective.is_variance
         # Of variance, levels are in units of its own.
         self._unit = objective.variance if self.is_variance else 1.0
+
+    @cached_property
+    def _form(self) -> BlockLaplacian:
+        program = self._program
         # Few shifts are tried, and the analysis of a better order takes longer than they do.
         backend = "qdldl" if self.is_variance else "auto"
-        self._form = BlockLaplacian(program.edges, program.mass, 1, objective, backend)
+        return BlockLaplacian(program.edges, program.mass, 1, program.objective, backend)
 
     def exceeds(self, weights: Vector, level: float = 0.0) -> bool:
         r"""Whether L(w) - C is above ``level`` times the masses on centred vectors.
@@ -89,7 +93,7 @@ class EdgePencil:
         n, root = self._program.n, np.sqrt(self._program.mass)
         if n <= DENSE:
             basis, ones = np.diag(1.0 / root), root[:, None] / np.linalg.norm(root)
-            matrix = basis @ self._times(weights, basis)
+            matrix = self._times(weights, basis) / root[:, None]
             values, vectors = dense_lowest(matrix, ones, _MOST_VECTORS)
         else:
             tol = _ROUGH if level is None else _EXACT
