@@ -19,6 +19,7 @@ from sdpdr.solvers.lowrank import EdgeProgram, Options, solve_edge_program
 from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, judge
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint, Softened
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
+from sdpdr.solvers.lowrank.edge.pencil import EdgePencil
 from sdpdr.solvers.lowrank.edge.program import LengthRows, Objective
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import isomap_start, restored
@@ -162,7 +163,7 @@ def test_connectivity_is_a_lower_bound_of_the_second_eigenvalue(n):
     for weights in (rng.random(program.m), rng.normal(size=program.m) + 0.2):
         L = laplacian(program, weights)
         exact = np.linalg.eigvalsh(centred @ L @ centred.T)[0]
-        lower = connectivity(program, weights, 1e-8).lower
+        lower = connectivity(EdgePencil(program), weights, 1e-8).lower
         assert lower <= exact + 1e-9 * max(1, abs(exact))
 
 
@@ -172,7 +173,7 @@ def test_any_weights_bound_the_optimum():
     rng = np.random.default_rng(3)
     for _ in range(5):
         weights = rng.random(program.m)
-        lower = connectivity(program, weights, 1e-8).lower
+        lower = connectivity(EdgePencil(program), weights, 1e-8).lower
         assert dual_bound(program, weights, lower) >= optimum
 
 
@@ -432,9 +433,9 @@ def test_a_shape_without_variance_to_stretch_does_not_drift_apart():
 @pytest.mark.parametrize("n", [50, 300])
 def test_no_weights_connect_nothing(n):
     program = swiss_program(n, 5)
-    assert connectivity(program, np.zeros(program.m), 1e-6).lower <= 0.0
+    assert connectivity(EdgePencil(program), np.zeros(program.m), 1e-6).lower <= 0.0
     one = np.where(np.arange(program.m) == 0, 1.0, 0.0)
-    assert connectivity(program, one, 1e-6).lower <= 0.0
+    assert connectivity(EdgePencil(program), one, 1e-6).lower <= 0.0
 
 
 def test_active_edges_beyond_the_coordinates_are_met_by_the_smaller_equations():
@@ -579,5 +580,5 @@ def test_bad_starts_are_refused(start, error):
 
 def test_judge_bounds_the_optimum_without_multipliers():
     program = swiss_program(60, 4)
-    verdict = judge(program, np.zeros((60, 1)), np.zeros(program.m), tol=1e-8)
+    verdict = judge(EdgePencil(program), np.zeros((60, 1)), np.zeros(program.m), tol=1e-8)
     assert verdict.bound >= solve_edge_program(program).value

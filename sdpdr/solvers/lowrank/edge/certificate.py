@@ -43,7 +43,7 @@ class EdgeVerdict:
 
 
 def judge(
-    program: EdgeProgram,
+    pencil: EdgePencil,
     R: Matrix,
     weights: Vector,
     tol: float,
@@ -54,8 +54,9 @@ def judge(
 
     Nothing is reinforced once ``late`` says that time is up.
     """
+    program = pencil.program
     weights = clip_weights(program, weights)
-    low_end = found = connectivity(program, weights, tol, seed)
+    low_end = found = connectivity(pencil, weights, tol, seed)
     value, infeasibility = primal_value(program, R)
     bound = dual_bound(program, weights, low_end.lower)
     best = EdgeVerdict(R, weights, value, bound, infeasibility, found)
@@ -63,7 +64,7 @@ def judge(
         if best.gap <= tol or not low_end.escape.shape[1] or late():
             break
         weights = clip_weights(program, reinforced(program, weights, low_end))
-        low_end = connectivity(program, weights, tol, seed)
+        low_end = connectivity(pencil, weights, tol, seed)
         bound = dual_bound(program, weights, low_end.lower)
         if bound < best.bound:
             best = EdgeVerdict(R, weights, value, bound, infeasibility, found)
@@ -108,7 +109,7 @@ class Connectivity:
         return cls(lower, lower, np.empty((n, 0)), np.empty(0))
 
 
-def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 0) -> Connectivity:
+def connectivity(pencil: EdgePencil, weights: Vector, tol: float, seed: int = 0) -> Connectivity:
     r"""Smallest eigenvalue of the weighted Laplacian on centred vectors, from below.
 
     By Sylvester's law, :math:`\lambda \ge \sigma` when :math:`L(w) - \sigma C` has no negative
@@ -118,17 +119,17 @@ def connectivity(program: EdgeProgram, weights: Vector, tol: float, seed: int = 
     Examples
     --------
     >>> cycle = EdgeProgram(edges=[[0, 1], [1, 2], [0, 2]], n=3, sqdist=1.0)
-    >>> round(connectivity(cycle, np.ones(3), tol=1e-8).lower, 12)
+    >>> round(connectivity(EdgePencil(cycle), np.ones(3), tol=1e-8).lower, 12)
     3.0
     """
-    pencil = EdgePencil(program)
-    if pencil.is_variance and program.n <= DENSE:
+    n = pencil.program.n
+    if pencil.is_variance and n <= DENSE:
         values, vectors = pencil.lowest(weights, seed)
         return Connectivity.of(1.0 + float(values.min()), values, vectors, tol)
     levels = _shifts(pencil.size(weights), tol)
     lower = next((level for level in levels if pencil.outweighs(weights, level)), -np.inf)
     if lower >= 1 - tol / 2 or (pencil.is_variance and lower == -np.inf):
-        return Connectivity.unknown(lower, program.n)
+        return Connectivity.unknown(lower, n)
     if not pencil.is_variance:
         return Connectivity.of(lower, *pencil.lowest(weights, seed), tol)
     values, vectors = pencil.lowest(weights, seed, lower - 1.0)
@@ -209,7 +210,7 @@ def reinforced(program: EdgeProgram, weights: Vector, low_end: Connectivity) -> 
     --------
     >>> path = EdgeProgram(edges=[[0, 1], [1, 2]], n=3, sqdist=1.0)
     >>> weak = np.array([2.0, 0.1])
-    >>> more = reinforced(path, weak, connectivity(path, weak, tol=1e-8))
+    >>> more = reinforced(path, weak, connectivity(EdgePencil(path), weak, tol=1e-8))
     >>> more.round(2).tolist()
     [2.0, 0.71]
     """
@@ -234,10 +235,11 @@ def heavy_weights(program: EdgeProgram) -> tuple[Vector, float]:
     """
     ceiling = clip_weights(program, np.full(program.m, np.inf))
     unit = np.where(np.isfinite(program.upper), 1 / program.sqdist, 0.0)
-    strength = connectivity(program, unit, _COARSE).lower
+    pencil = EdgePencil(program)
+    strength = connectivity(pencil, unit, _COARSE).lower
     for growth in _HEAVIER:
         heavy = np.minimum(ceiling, unit * growth / strength)
-        reached = _ENOUGH * connectivity(program, heavy / _ENOUGH, _COARSE).lower
+        reached = _ENOUGH * connectivity(pencil, heavy / _ENOUGH, _COARSE).lower
         if reached >= _ENOUGH * (1 - _COARSE) or (heavy == ceiling).all():
             break
     return heavy, reached

@@ -190,7 +190,7 @@ def solve_edge_program(
         search.judge_current()
     except MemoryError:
         broken_off = "out_of_memory"
-    best = search.best or judge(scaled, R, np.zeros(program.m), options.tol)
+    best = search.best or judge(search.pencil, R, np.zeros(program.m), options.tol)
     status = broken_off or _status(best, options, journal)
     if status == "converged":
         point = proof = best

@@ -28,19 +28,20 @@ class EdgePencil:
 
     Attributes
     ----------
+    program : EdgeProgram
     is_variance : bool
         Whether C is a multiple of the masses, and levels of it may have any sign.
     """
 
     def __init__(self, program: EdgeProgram) -> None:
-        self._program, objective = program, program.objective
+        self.program, objective = program, program.objective
         self.is_variance = objective.is_variance
         # Of variance, levels are in units of its own.
         self._unit = objective.variance if self.is_variance else 1.0
 
     @cached_property
     def _form(self) -> BlockLaplacian:
-        program = self._program
+        program = self.program
         # Few shifts are tried, and the analysis of a better order takes longer than they do.
         backend = "qdldl" if self.is_variance else "auto"
         return BlockLaplacian(program.edges, program.mass, 1, program.objective, backend)
@@ -58,9 +59,9 @@ class EdgePencil:
         >>> EdgePencil(path).exceeds(np.full(2, 2.1)), EdgePencil(path).exceeds(np.full(2, 1.9))
         (True, False)
         """
-        m = self._program.m
+        m = self.program.m
         self._form.assemble(weights, np.zeros(m), np.zeros((m, 1)))
-        shift = -2.0 * (self._program.objective.variance + self._unit * level)
+        shift = -2.0 * (self.program.objective.variance + self._unit * level)
         # Of the vector of ones the form is the shift; that direction does not count.
         return self._form.factorize(shift) == (1 if shift < 0.0 else 0)
 
@@ -73,7 +74,7 @@ class EdgePencil:
     def size(self, weights: Vector) -> float:
         """A number that no eigenvalue of L(w) for C is larger than in size, if C is variance."""
         total = 2.0 * float(np.abs(weights).sum())
-        return total / (self._unit * float(self._program.mass.min()))
+        return total / (self._unit * float(self.program.mass.min()))
 
     def lowest(
         self, weights: Vector, seed: int, level: float | None = None
@@ -90,7 +91,7 @@ class EdgePencil:
         level : float, optional
             Below all eigenvalues, and the last that was tried with success.
         """
-        n, root = self._program.n, np.sqrt(self._program.mass)
+        n, root = self.program.n, np.sqrt(self.program.mass)
         if n <= DENSE:
             basis, ones = np.diag(1.0 / root), root[:, None] / np.linalg.norm(root)
             matrix = self._times(weights, basis) / root[:, None]
@@ -132,9 +133,9 @@ class EdgePencil:
         return float(below)
 
     def _times(self, weights: Vector, X: Matrix) -> Matrix:
-        difference = self._program.difference
+        difference = self.program.difference
         force = weights[:, None] * (difference @ X)
-        return np.asarray(difference.T @ force - self._program.objective.times(X))
+        return np.asarray(difference.T @ force - self.program.objective.times(X))
 
     def _scaled(self, weights: Vector, root: Vector, x: Vector) -> Vector:
         return self._times(weights, (x / root)[:, None])[:, 0] / root

@@ -11,6 +11,7 @@ from sdpdr.solvers.lowrank.direction import Iterate
 from sdpdr.solvers.lowrank.edge.certificate import EdgeVerdict, judge, primal_value
 from sdpdr.solvers.lowrank.edge.interior_point import InteriorPoint
 from sdpdr.solvers.lowrank.edge.newton import graph_fill, newton_fill
+from sdpdr.solvers.lowrank.edge.pencil import EdgePencil
 from sdpdr.solvers.lowrank.edge.program import EdgeProgram, Matrix, Vector
 from sdpdr.solvers.lowrank.edge.splitting import stretched
 from sdpdr.solvers.lowrank.edge.start import restored
@@ -65,6 +66,7 @@ class EdgeSearch:
 
     def __init__(self, goal: EdgeProgram, options: Options, journal: Journal) -> None:
         self.goal, self.options, self.journal = goal, options, journal
+        self.pencil = EdgePencil(goal)
         self.best: EdgeVerdict | None = None
         self.latest: EdgeVerdict | None = None
         self.feasible: EdgeVerdict | None = None
@@ -223,7 +225,7 @@ class EdgeSearch:
 
     def _warm(self, at: InteriorPoint, R: Matrix, weights: Vector) -> Iterate:
         """Where to begin near an answer: as far from the boundary as its gap is wide."""
-        verdict = judge(self.goal, R, weights, self.options.tol, self.options.seed)
+        verdict = judge(self.pencil, R, weights, self.options.tol, self.options.seed)
         if self._scalable and verdict.bound > 0.0:
             # All limits may have changed; the multipliers tell by how much.
             R = R * np.sqrt(verdict.bound / self.goal.objective.value(R))
@@ -278,7 +280,7 @@ class EdgeSearch:
     def _verdict(self, at: InteriorPoint, point: Iterate) -> EdgeVerdict:
         weights = at.rows.weights(point.y)
         options = self.options
-        return judge(self.goal, point.x, weights, options.tol, options.seed, self.journal.late)
+        return judge(self.pencil, point.x, weights, options.tol, options.seed, self.journal.late)
 
     def _take(self, verdict: EdgeVerdict) -> EdgeVerdict:
         self.latest = verdict
