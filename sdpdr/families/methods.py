@@ -1,81 +1,58 @@
 """Recipes: each turns a graph or data into an unsolved model."""
 
-from sdpdr.families.factor.completely_positive.recipes import copositive_cut, cp_lift, cut_of
-from sdpdr.families.factor.isometric.recipe import isometric_nmf, isometric_nmf_lift
-from sdpdr.families.factor.margin.recipe import Signs, mmmf, mmmf_dual, observed_signs
-from sdpdr.families.factor.nmf.bounds import nmf_cones, nmf_dnn, nmf_overlap, nmf_shor
-from sdpdr.families.factor.nmf.recipes import nmf_lift, nmf_products
-from sdpdr.families.factor.polynomial.recipe import polynomial_factorization, polynomial_lift
-from sdpdr.families.metric.recipes import contrast, ghodsi, xing
-from sdpdr.families.propagate.recipe import (
-    labelling_of,
-    mixed_label_bound,
-    mixed_label_propagation,
-    mixed_label_step,
-    mixed_scale_step,
+from sdpdr.base.gather import names as _names
+from sdpdr.families.factor.completely_positive.recipes import copositive_cut as copositive_cut
+from sdpdr.families.factor.completely_positive.recipes import cp_lift as cp_lift
+from sdpdr.families.factor.completely_positive.recipes import cut_of as cut_of
+from sdpdr.families.factor.isometric.recipe import isometric_nmf as isometric_nmf
+from sdpdr.families.factor.isometric.recipe import isometric_nmf_lift as isometric_nmf_lift
+from sdpdr.families.factor.margin.recipe import Signs as Signs
+from sdpdr.families.factor.margin.recipe import mmmf as mmmf
+from sdpdr.families.factor.margin.recipe import mmmf_dual as mmmf_dual
+from sdpdr.families.factor.margin.recipe import observed_signs as observed_signs
+from sdpdr.families.factor.nmf.bounds import nmf_cones as nmf_cones
+from sdpdr.families.factor.nmf.bounds import nmf_dnn as nmf_dnn
+from sdpdr.families.factor.nmf.bounds import nmf_overlap as nmf_overlap
+from sdpdr.families.factor.nmf.bounds import nmf_shor as nmf_shor
+from sdpdr.families.factor.nmf.recipes import nmf_lift as nmf_lift
+from sdpdr.families.factor.nmf.recipes import nmf_products as nmf_products
+from sdpdr.families.factor.polynomial.recipe import (
+    polynomial_factorization as polynomial_factorization,
 )
-from sdpdr.families.regress.recipes import fantope, regression, sparse_direction
-from sdpdr.families.sopca.convex import sopca, sopca_dual
-from sdpdr.families.unfold.anchored import anchored_mvu, place
-from sdpdr.families.unfold.are import are
-from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
-from sdpdr.families.unfold.completion import distance_completion, refine
-from sdpdr.families.unfold.density_map import density_map, ellipsoid_of, kernel_sums, mvee
-from sdpdr.families.unfold.ism import ism, separation_margin
-from sdpdr.families.unfold.loocv import fold, loocv
-from sdpdr.families.unfold.mirrored import mirrored
-from sdpdr.families.unfold.mvu import isometric, mfnu, mvu, mvu_apart
+from sdpdr.families.factor.polynomial.recipe import polynomial_lift as polynomial_lift
+from sdpdr.families.metric.recipes import contrast as contrast
+from sdpdr.families.metric.recipes import ghodsi as ghodsi
+from sdpdr.families.metric.recipes import xing as xing
+from sdpdr.families.propagate.recipe import labelling_of as labelling_of
+from sdpdr.families.propagate.recipe import mixed_label_bound as mixed_label_bound
+from sdpdr.families.propagate.recipe import mixed_label_propagation as mixed_label_propagation
+from sdpdr.families.propagate.recipe import mixed_label_step as mixed_label_step
+from sdpdr.families.propagate.recipe import mixed_scale_step as mixed_scale_step
+from sdpdr.families.regress.recipes import fantope as fantope
+from sdpdr.families.regress.recipes import regression as regression
+from sdpdr.families.regress.recipes import sparse_direction as sparse_direction
+from sdpdr.families.sopca.convex import sopca as sopca
+from sdpdr.families.sopca.convex import sopca_dual as sopca_dual
+from sdpdr.families.unfold.anchored import anchored_mvu as anchored_mvu
+from sdpdr.families.unfold.anchored import place as place
+from sdpdr.families.unfold.are import are as are
+from sdpdr.families.unfold.colored_mvu import Side as Side
+from sdpdr.families.unfold.colored_mvu import colored_mvu as colored_mvu
+from sdpdr.families.unfold.colored_mvu import side_information as side_information
+from sdpdr.families.unfold.completion import distance_completion as distance_completion
+from sdpdr.families.unfold.completion import refine as refine
+from sdpdr.families.unfold.density_map import density_map as density_map
+from sdpdr.families.unfold.density_map import ellipsoid_of as ellipsoid_of
+from sdpdr.families.unfold.density_map import kernel_sums as kernel_sums
+from sdpdr.families.unfold.density_map import mvee as mvee
+from sdpdr.families.unfold.ism import ism as ism
+from sdpdr.families.unfold.ism import separation_margin as separation_margin
+from sdpdr.families.unfold.loocv import fold as fold
+from sdpdr.families.unfold.loocv import loocv as loocv
+from sdpdr.families.unfold.mirrored import mirrored as mirrored
+from sdpdr.families.unfold.mvu import isometric as isometric
+from sdpdr.families.unfold.mvu import mfnu as mfnu
+from sdpdr.families.unfold.mvu import mvu as mvu
+from sdpdr.families.unfold.mvu import mvu_apart as mvu_apart
 
-__all__ = [
-    "Side",
-    "Signs",
-    "anchored_mvu",
-    "are",
-    "colored_mvu",
-    "contrast",
-    "copositive_cut",
-    "cp_lift",
-    "cut_of",
-    "density_map",
-    "distance_completion",
-    "ellipsoid_of",
-    "fantope",
-    "fold",
-    "ghodsi",
-    "ism",
-    "isometric",
-    "isometric_nmf",
-    "isometric_nmf_lift",
-    "kernel_sums",
-    "labelling_of",
-    "loocv",
-    "mfnu",
-    "mirrored",
-    "mixed_label_bound",
-    "mixed_label_propagation",
-    "mixed_label_step",
-    "mixed_scale_step",
-    "mmmf",
-    "mmmf_dual",
-    "mvee",
-    "mvu",
-    "mvu_apart",
-    "nmf_cones",
-    "nmf_dnn",
-    "nmf_lift",
-    "nmf_overlap",
-    "nmf_products",
-    "nmf_shor",
-    "observed_signs",
-    "place",
-    "polynomial_factorization",
-    "polynomial_lift",
-    "refine",
-    "regression",
-    "separation_margin",
-    "side_information",
-    "sopca",
-    "sopca_dual",
-    "sparse_direction",
-    "xing",
-]
+__all__ = _names(vars())

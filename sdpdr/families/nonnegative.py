@@ -1,107 +1,62 @@
 """Non-negative matrices and their factors, without semidefinite programs."""
 
-from sdpdr.families.factor.isometric.factorize import isometric_factors
-from sdpdr.families.factor.isometric.problem import IsometricLagrangian, Multipliers
-from sdpdr.families.factor.isometric.search import (
-    IsometricFactors,
-    IsometricRound,
-    IsometricStatus,
-)
-from sdpdr.families.factor.nmf.rank import fooling_set, overlap_bound
-from sdpdr.families.factor.nonnegative.box_search import box_search
-from sdpdr.families.factor.nonnegative.branching import GlobalSearch, SearchStatus
-from sdpdr.families.factor.nonnegative.cone_search import cone_search
-from sdpdr.families.factor.nonnegative.copositive import Copositivity, copositivity, horn_matrix
-from sdpdr.families.factor.nonnegative.copositive import Refutation as Certificate
-from sdpdr.families.factor.nonnegative.cycles import horn_certificate, odd_cycle_certificate
+from sdpdr.base.gather import names as _names
+from sdpdr.families.factor.isometric.factorize import isometric_factors as isometric_factors
+from sdpdr.families.factor.isometric.problem import IsometricLagrangian as IsometricLagrangian
+from sdpdr.families.factor.isometric.problem import Multipliers as Multipliers
+from sdpdr.families.factor.isometric.search import IsometricFactors as IsometricFactors
+from sdpdr.families.factor.isometric.search import IsometricRound as IsometricRound
+from sdpdr.families.factor.isometric.search import IsometricStatus as IsometricStatus
+from sdpdr.families.factor.nmf.rank import fooling_set as fooling_set
+from sdpdr.families.factor.nmf.rank import overlap_bound as overlap_bound
+from sdpdr.families.factor.nonnegative.box_search import box_search as box_search
+from sdpdr.families.factor.nonnegative.branching import GlobalSearch as GlobalSearch
+from sdpdr.families.factor.nonnegative.branching import SearchStatus as SearchStatus
+from sdpdr.families.factor.nonnegative.cone_search import cone_search as cone_search
+from sdpdr.families.factor.nonnegative.copositive import Copositivity as Copositivity
+from sdpdr.families.factor.nonnegative.copositive import Refutation as _Refutation
+from sdpdr.families.factor.nonnegative.copositive import copositivity as copositivity
+from sdpdr.families.factor.nonnegative.copositive import horn_matrix as horn_matrix
+from sdpdr.families.factor.nonnegative.cycles import horn_certificate as horn_certificate
+from sdpdr.families.factor.nonnegative.cycles import odd_cycle_certificate as odd_cycle_certificate
+from sdpdr.families.factor.nonnegative.dominant import comparison_matrix as comparison_matrix
+from sdpdr.families.factor.nonnegative.dominant import dominant_factor as dominant_factor
+from sdpdr.families.factor.nonnegative.dominant import has_triangle as has_triangle
 from sdpdr.families.factor.nonnegative.dominant import (
-    comparison_matrix,
-    dominant_factor,
-    has_triangle,
-    scaled_dominant_factor,
-    small_rank_factor,
-    triangle_free_certificate,
+    scaled_dominant_factor as scaled_dominant_factor,
 )
-from sdpdr.families.factor.nonnegative.inputs import (
-    PartialMatrix,
-    nonnegative_matrix,
-    number_of_components,
-    partial_matrix,
+from sdpdr.families.factor.nonnegative.dominant import small_rank_factor as small_rank_factor
+from sdpdr.families.factor.nonnegative.dominant import (
+    triangle_free_certificate as triangle_free_certificate,
 )
-from sdpdr.families.factor.nonnegative.polish import (
-    Polished,
-    balanced,
-    polish_factors,
-    random_factors,
-)
-from sdpdr.families.factor.nonnegative.projected import Descent, QuadraticModel, descend
-from sdpdr.families.factor.nonnegative.projection import hoyer
+from sdpdr.families.factor.nonnegative.inputs import PartialMatrix as PartialMatrix
+from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix as nonnegative_matrix
+from sdpdr.families.factor.nonnegative.inputs import number_of_components as number_of_components
+from sdpdr.families.factor.nonnegative.inputs import partial_matrix as partial_matrix
+from sdpdr.families.factor.nonnegative.polish import Polished as Polished
+from sdpdr.families.factor.nonnegative.polish import balanced as balanced
+from sdpdr.families.factor.nonnegative.polish import polish_factors as polish_factors
+from sdpdr.families.factor.nonnegative.polish import random_factors as random_factors
+from sdpdr.families.factor.nonnegative.projected import Descent as Descent
+from sdpdr.families.factor.nonnegative.projected import QuadraticModel as QuadraticModel
+from sdpdr.families.factor.nonnegative.projected import descend as descend
+from sdpdr.families.factor.nonnegative.projection import hoyer as hoyer
+from sdpdr.families.factor.nonnegative.symmetric import cp_rank_bound as cp_rank_bound
 from sdpdr.families.factor.nonnegative.symmetric import (
-    cp_rank_bound,
-    is_doubly_nonnegative,
-    obvious_certificate,
-    symmetric_matrix,
+    is_doubly_nonnegative as is_doubly_nonnegative,
 )
-from sdpdr.families.factor.nonnegative.symmetric_nmf import (
-    PolishedSquare,
-    Rotated,
-    SymmetricNMF,
-    polish_square,
-    rotated_factor,
-    square_residual,
-    symmetric_nmf,
-)
-from sdpdr.families.factor.nonnegative.truncation import clipped_svd, rank_two, singular_tail
+from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate as obvious_certificate
+from sdpdr.families.factor.nonnegative.symmetric import symmetric_matrix as symmetric_matrix
+from sdpdr.families.factor.nonnegative.symmetric_nmf import PolishedSquare as PolishedSquare
+from sdpdr.families.factor.nonnegative.symmetric_nmf import Rotated as Rotated
+from sdpdr.families.factor.nonnegative.symmetric_nmf import SymmetricNMF as SymmetricNMF
+from sdpdr.families.factor.nonnegative.symmetric_nmf import polish_square as polish_square
+from sdpdr.families.factor.nonnegative.symmetric_nmf import rotated_factor as rotated_factor
+from sdpdr.families.factor.nonnegative.symmetric_nmf import square_residual as square_residual
+from sdpdr.families.factor.nonnegative.symmetric_nmf import symmetric_nmf as symmetric_nmf
+from sdpdr.families.factor.nonnegative.truncation import clipped_svd as clipped_svd
+from sdpdr.families.factor.nonnegative.truncation import rank_two as rank_two
+from sdpdr.families.factor.nonnegative.truncation import singular_tail as singular_tail
 
-__all__ = [
-    "Certificate",
-    "Copositivity",
-    "Descent",
-    "GlobalSearch",
-    "IsometricFactors",
-    "IsometricLagrangian",
-    "IsometricRound",
-    "IsometricStatus",
-    "Multipliers",
-    "PartialMatrix",
-    "Polished",
-    "PolishedSquare",
-    "QuadraticModel",
-    "Rotated",
-    "SearchStatus",
-    "SymmetricNMF",
-    "balanced",
-    "box_search",
-    "clipped_svd",
-    "comparison_matrix",
-    "cone_search",
-    "copositivity",
-    "cp_rank_bound",
-    "descend",
-    "dominant_factor",
-    "fooling_set",
-    "has_triangle",
-    "horn_certificate",
-    "horn_matrix",
-    "hoyer",
-    "is_doubly_nonnegative",
-    "isometric_factors",
-    "nonnegative_matrix",
-    "number_of_components",
-    "obvious_certificate",
-    "odd_cycle_certificate",
-    "overlap_bound",
-    "partial_matrix",
-    "polish_factors",
-    "polish_square",
-    "random_factors",
-    "rank_two",
-    "rotated_factor",
-    "scaled_dominant_factor",
-    "singular_tail",
-    "small_rank_factor",
-    "square_residual",
-    "symmetric_matrix",
-    "symmetric_nmf",
-    "triangle_free_certificate",
-]
+Certificate = _Refutation
+__all__ = _names(vars())

@@ -1,56 +1,33 @@
 """Structured linear maps on symmetric matrices, their spectra and sparse factorizations."""
 
-from sdpdr.linalg.cliques import CliqueCost, CliqueTree, clique_tree, merge_cliques
-from sdpdr.linalg.completion import complete_max_det, complete_min_rank
-from sdpdr.linalg.maps import (
-    BilinearForms,
-    Combined,
-    Diagonal,
-    Entries,
-    InnerProduct,
-    LinearMap,
-    Products,
-    QuadraticForms,
-    SquaredEdgeLengths,
-    Stacked,
-    Summed,
-    SvecMap,
-    Trace,
-    VectorMap,
-    check_map,
-    lengths_in,
-    lengths_of,
-)
-from sdpdr.linalg.spectral import intrinsic_dimension
-from sdpdr.linalg.svec import smat, svec, svec_index, svec_size
+from sdpdr.base.gather import names as _names
+from sdpdr.linalg.cliques import CliqueCost as CliqueCost
+from sdpdr.linalg.cliques import CliqueTree as CliqueTree
+from sdpdr.linalg.cliques import clique_tree as clique_tree
+from sdpdr.linalg.cliques import merge_cliques as merge_cliques
+from sdpdr.linalg.completion import complete_max_det as complete_max_det
+from sdpdr.linalg.completion import complete_min_rank as complete_min_rank
+from sdpdr.linalg.maps import BilinearForms as BilinearForms
+from sdpdr.linalg.maps import Combined as Combined
+from sdpdr.linalg.maps import Diagonal as Diagonal
+from sdpdr.linalg.maps import Entries as Entries
+from sdpdr.linalg.maps import InnerProduct as InnerProduct
+from sdpdr.linalg.maps import LinearMap as LinearMap
+from sdpdr.linalg.maps import Products as Products
+from sdpdr.linalg.maps import QuadraticForms as QuadraticForms
+from sdpdr.linalg.maps import SquaredEdgeLengths as SquaredEdgeLengths
+from sdpdr.linalg.maps import Stacked as Stacked
+from sdpdr.linalg.maps import Summed as Summed
+from sdpdr.linalg.maps import SvecMap as SvecMap
+from sdpdr.linalg.maps import Trace as Trace
+from sdpdr.linalg.maps import VectorMap as VectorMap
+from sdpdr.linalg.maps import check_map as check_map
+from sdpdr.linalg.maps import lengths_in as lengths_in
+from sdpdr.linalg.maps import lengths_of as lengths_of
+from sdpdr.linalg.spectral import intrinsic_dimension as intrinsic_dimension
+from sdpdr.linalg.svec import smat as smat
+from sdpdr.linalg.svec import svec as svec
+from sdpdr.linalg.svec import svec_index as svec_index
+from sdpdr.linalg.svec import svec_size as svec_size
 
-__all__ = [
-    "BilinearForms",
-    "CliqueCost",
-    "CliqueTree",
-    "Combined",
-    "Diagonal",
-    "Entries",
-    "InnerProduct",
-    "LinearMap",
-    "Products",
-    "QuadraticForms",
-    "SquaredEdgeLengths",
-    "Stacked",
-    "Summed",
-    "SvecMap",
-    "Trace",
-    "VectorMap",
-    "check_map",
-    "clique_tree",
-    "complete_max_det",
-    "complete_min_rank",
-    "intrinsic_dimension",
-    "lengths_in",
-    "lengths_of",
-    "merge_cliques",
-    "smat",
-    "svec",
-    "svec_index",
-    "svec_size",
-]
+__all__ = _names(vars())

@@ -1,92 +1,51 @@
 """Maps for new points: spectral regression and its family."""
 
-from sdpdr.families.regress.bags import BagIndex, MixtureWeights, mixture_weights, one_step_weights
-from sdpdr.families.regress.classes import class_responses, semisupervised_responses
-from sdpdr.families.regress.eigenmaps import KernelEigenmaps
-from sdpdr.families.regress.feedback import RelevanceFeedback, precision_at
-from sdpdr.families.regress.functional import BasisExpansion, basis_misfit
-from sdpdr.families.regress.kernel import (
-    KernelChoice,
-    KernelMapping,
-    choose_kernel,
-    extended,
-    fit_kernel,
-)
-from sdpdr.families.regress.linear import LinearEmbedding, TraceRatio, linear_embedding, trace_ratio
-from sdpdr.families.regress.maps import Extension, fit_extension
-from sdpdr.families.regress.penalties import (
-    RidgeChoice,
-    SparsePath,
-    choose_ridge,
-    grid_laplacian,
-    sparse_path,
-)
-from sdpdr.families.regress.pencil import GraphEmbedding, Pencil, graph_embedding
-from sdpdr.families.regress.ridge import LinearMapping, ridge
-from sdpdr.families.regress.transduction import (
-    barycentric_weights,
-    convex_weights,
-    isomap_form,
-    semisupervised_isomap,
-    semisupervised_lle,
-    smoothness_form,
-    transduce,
-)
-from sdpdr.families.regress.weights import (
-    class_pencil,
-    contrast_pencil,
-    geodesic_pencil,
-    knn_within_classes,
-    laplacian_pencil,
-    reconstruction_pencil,
-    semisupervised_pencil,
-)
+from sdpdr.base.gather import names as _names
+from sdpdr.families.regress.bags import BagIndex as BagIndex
+from sdpdr.families.regress.bags import MixtureWeights as MixtureWeights
+from sdpdr.families.regress.bags import mixture_weights as mixture_weights
+from sdpdr.families.regress.bags import one_step_weights as one_step_weights
+from sdpdr.families.regress.classes import class_responses as class_responses
+from sdpdr.families.regress.classes import semisupervised_responses as semisupervised_responses
+from sdpdr.families.regress.eigenmaps import KernelEigenmaps as KernelEigenmaps
+from sdpdr.families.regress.feedback import RelevanceFeedback as RelevanceFeedback
+from sdpdr.families.regress.feedback import precision_at as precision_at
+from sdpdr.families.regress.functional import BasisExpansion as BasisExpansion
+from sdpdr.families.regress.functional import basis_misfit as basis_misfit
+from sdpdr.families.regress.kernel import KernelChoice as KernelChoice
+from sdpdr.families.regress.kernel import KernelMapping as KernelMapping
+from sdpdr.families.regress.kernel import choose_kernel as choose_kernel
+from sdpdr.families.regress.kernel import extended as extended
+from sdpdr.families.regress.kernel import fit_kernel as fit_kernel
+from sdpdr.families.regress.linear import LinearEmbedding as LinearEmbedding
+from sdpdr.families.regress.linear import TraceRatio as TraceRatio
+from sdpdr.families.regress.linear import linear_embedding as linear_embedding
+from sdpdr.families.regress.linear import trace_ratio as trace_ratio
+from sdpdr.families.regress.maps import Extension as Extension
+from sdpdr.families.regress.maps import fit_extension as fit_extension
+from sdpdr.families.regress.penalties import RidgeChoice as RidgeChoice
+from sdpdr.families.regress.penalties import SparsePath as SparsePath
+from sdpdr.families.regress.penalties import choose_ridge as choose_ridge
+from sdpdr.families.regress.penalties import grid_laplacian as grid_laplacian
+from sdpdr.families.regress.penalties import sparse_path as sparse_path
+from sdpdr.families.regress.pencil import GraphEmbedding as GraphEmbedding
+from sdpdr.families.regress.pencil import Pencil as Pencil
+from sdpdr.families.regress.pencil import graph_embedding as graph_embedding
+from sdpdr.families.regress.ridge import LinearMapping as LinearMapping
+from sdpdr.families.regress.ridge import ridge as ridge
+from sdpdr.families.regress.transduction import barycentric_weights as barycentric_weights
+from sdpdr.families.regress.transduction import convex_weights as convex_weights
+from sdpdr.families.regress.transduction import isomap_form as isomap_form
+from sdpdr.families.regress.transduction import semisupervised_isomap as semisupervised_isomap
+from sdpdr.families.regress.transduction import semisupervised_lle as semisupervised_lle
+from sdpdr.families.regress.transduction import smoothness_form as smoothness_form
+from sdpdr.families.regress.transduction import transduce as transduce
+from sdpdr.families.regress.weights import class_pencil as class_pencil
+from sdpdr.families.regress.weights import contrast_pencil as contrast_pencil
+from sdpdr.families.regress.weights import geodesic_pencil as geodesic_pencil
+from sdpdr.families.regress.weights import knn_within_classes as knn_within_classes
+from sdpdr.families.regress.weights import laplacian_pencil as laplacian_pencil
+from sdpdr.families.regress.weights import reconstruction_pencil as reconstruction_pencil
+from sdpdr.families.regress.weights import semisupervised_pencil as semisupervised_pencil
 
-__all__ = [
-    "BagIndex",
-    "BasisExpansion",
-    "Extension",
-    "GraphEmbedding",
-    "KernelChoice",
-    "KernelEigenmaps",
-    "KernelMapping",
-    "LinearEmbedding",
-    "LinearMapping",
-    "MixtureWeights",
-    "Pencil",
-    "RelevanceFeedback",
-    "RidgeChoice",
-    "SparsePath",
-    "TraceRatio",
-    "barycentric_weights",
-    "basis_misfit",
-    "choose_kernel",
-    "choose_ridge",
-    "class_pencil",
-    "class_responses",
-    "contrast_pencil",
-    "convex_weights",
-    "extended",
-    "fit_extension",
-    "fit_kernel",
-    "geodesic_pencil",
-    "graph_embedding",
-    "grid_laplacian",
-    "isomap_form",
-    "knn_within_classes",
-    "laplacian_pencil",
-    "linear_embedding",
-    "mixture_weights",
-    "one_step_weights",
-    "precision_at",
-    "reconstruction_pencil",
-    "ridge",
-    "semisupervised_isomap",
-    "semisupervised_lle",
-    "semisupervised_pencil",
-    "semisupervised_responses",
-    "smoothness_form",
-    "sparse_path",
-    "trace_ratio",
-    "transduce",
-]
+__all__ = _names(vars())
