@@ -147,5 +147,8 @@ def _names_of(place: str) -> Iterator[str]:
                 yield line.name
             elif isinstance(line, ast.ImportFrom):
                 yield from (one.name for one in line.names if one.name == one.asname)
-            elif isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__":
-                yield from ast.literal_eval(line.value) if isinstance(line.value, ast.List) else ()
+            elif isinstance(line, ast.Assign) and isinstance(line.value, ast.List):
+                if ast.unparse(line.targets[0]) == "__all__":
+                    yield from ast.literal_eval(line.value)
+            elif isinstance(line, ast.Assign) and isinstance(line.value, ast.Name):
+                yield ast.unparse(line.targets[0])  # another name of something
