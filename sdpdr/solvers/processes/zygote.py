@@ -10,6 +10,7 @@ This one has a single thread, runs no solver, and hands every worker over unused
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import pickle
 import select
@@ -45,6 +46,8 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 def serve(control: socket.socket) -> NoReturn:
     """Fork a worker for every request that comes through a socket, until the socket ends."""
+    # No worker looks for garbage among what is imported, which would copy all of its pages.
+    gc.disable()
     for name in _IMPORTED:
         import_module(name)
     with suppress(OSError):
@@ -112,6 +115,7 @@ class _Zygote:
             return True
         talk, line, said = ends
         here = os.getpid()
+        gc.freeze()
         try:
             pid = os.fork()
         except OSError as error:
@@ -141,6 +145,7 @@ class _Zygote:
 
     def _leave(self) -> None:
         """Be a worker, which knows of no other."""
+        gc.enable()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
