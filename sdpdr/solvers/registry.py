@@ -60,11 +60,12 @@ class SolverTable(tuple[SolverInfo, ...]):
     """The solvers known, as a tuple that prints as a table."""
 
     def __repr__(self) -> str:
-        head = f"{'solver':<15}{'usable':<8}{'version':<12}{'licence':<12}{'forms':<20}"
+        wide = max([15, *(len(s.name) + 2 for s in self)])
+        head = f"{'solver':<{wide}}{'usable':<8}{'version':<12}{'licence':<12}{'forms':<20}"
         lines = [head]
         for s in self:
             lines.append(
-                f"{s.name:<15}{'yes' if s.usable else 'no':<8}{s.version:<12}{s.licence:<12}"
+                f"{s.name:<{wide}}{'yes' if s.usable else 'no':<8}{s.version:<12}{s.licence:<12}"
                 f"{', '.join(s.forms):<20}{'  ' + s.reason if s.reason else ''}".rstrip()
             )
         return "\n".join(lines)

@@ -161,8 +161,13 @@ class Products(LinearMap):
         return np.column_stack([i[read], j[read]]).astype(np.int64)
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """Rows v_i^T M (V^T u), with v_i the rows of V."""
+        """Rows v_i^T M (V^T u), with v_i the rows of V.
+
+        Sums that rounding may have left of zero are zero: they would ask M for a null vector.
+        """
         image = np.asarray(basis.T @ self.vector)
+        sizes = np.asarray(abs(basis).T @ np.abs(self.vector))
+        image[np.abs(image) <= self.n * np.finfo(float).eps * sizes] = 0.0
         return Combined(basis, Products(image.size, image))
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
