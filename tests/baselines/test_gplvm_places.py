@@ -36,8 +36,15 @@ def with_gaps(X, share=0.15, seed=1):
 
 # Two components make three columns without noise: such searches have no end.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@parametrize_with_checks([GPLVM(back_constraint=1.0, max_iter=10), GPLVM(kernel="linear")])
+@parametrize_with_checks([GPLVM(back_constraint=1.0, max_iter=10)])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@parametrize_with_checks([GPLVM(kernel="linear")])
+def test_scikit_learn_checks_of_places_that_are_searched(estimator, check):
     check(estimator)
 
 

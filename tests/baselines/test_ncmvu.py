@@ -21,6 +21,7 @@ X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.slow
 @parametrize_with_checks([NCMVU(n_neighbors=4, connect="mst", max_iter=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -26,7 +26,9 @@ def strip(n, seed):
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
-@parametrize_with_checks([sdpdr.MVU(n_neighbors=4, connect="mst", extension="kernel")])
+@parametrize_with_checks(
+    [sdpdr.MVU(n_neighbors=3, connect="mst", extension="kernel", solver="lowrank", tol=1e-3)]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -35,8 +37,10 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
-@parametrize_with_checks([sdpdr.MVU(n_neighbors=4, connect="mst", extension="barycentric")])
-def test_scikit_learn_checks_of_another_extension(estimator, check):
+@parametrize_with_checks(
+    [sdpdr.MVU(n_neighbors=4, connect="mst", extension=kind) for kind in ("kernel", "barycentric")]
+)
+def test_scikit_learn_checks_of_every_extension(estimator, check):
     check(estimator)
 
 

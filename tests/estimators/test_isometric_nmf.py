@@ -21,7 +21,7 @@ from sdpdr.errors import (
 from sdpdr.nonnegative import IsometricStatus, hoyer
 
 
-@parametrize_with_checks([IsoNMF(n_components=1, max_iter=3)])
+@parametrize_with_checks([IsoNMF(n_components=1, max_iter=1)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 def test_scikit_learn_checks(estimator, check):

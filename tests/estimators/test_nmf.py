@@ -19,13 +19,15 @@ V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 EXACT, _ = random_nonnegative(8, 6, rank=2, seed=0)
 
 
-@parametrize_with_checks([sdpdr.NMF(solver="scikit-learn", starts=1), sdpdr.NMF(starts=2)])
+@parametrize_with_checks([sdpdr.NMF(solver="scikit-learn", starts=1)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([sdpdr.NMF(solver="lift", starts=1, options={"max_iter": 1})])
+@parametrize_with_checks(
+    [sdpdr.NMF(starts=2), sdpdr.NMF(solver="lift", starts=1, options={"max_iter": 1})]
+)
 def test_scikit_learn_checks_where_programs_start(estimator, check):
     check(estimator)
 
