@@ -289,15 +289,16 @@ def test_back_constrained_places_are_a_map_of_the_data(kernel, width):
 
 
 def test_coefficients_of_the_map_are_stationary():
-    model = GPLVM(1, back_constraint=2.0, tol=1e-7, max_iter=20000).fit(WAVES)
+    some = WAVES[::2]
+    model = GPLVM(1, back_constraint=4.0, tol=1e-7, max_iter=20000).fit(some)
     assert model.converged_
-    _, slope, pair = gplvm_objective(
-        model.embedding_, model.signal_, model.noise_, WAVES - model.mean_
-    )
-    features = model._back((WAVES - model.mean_) / model._unit)
-    assert np.abs(np.append(features.T @ slope, pair)).max() < 1e-5 * WAVES.size
+    centred = some - model.mean_
+    _, slope, pair = gplvm_objective(model.embedding_, model.signal_, model.noise_, centred)
+    features = model._back(centred / model._unit)
+    of_the_map = np.abs(np.append(features.T @ slope, pair)).max()
+    assert of_the_map < 1e-5 * some.size
     # No free place is.
-    assert np.abs(slope).max() > 1e-3
+    assert np.abs(slope).max() > 5.0 * of_the_map
 
 
 def test_near_rows_are_placed_near_each_other():
