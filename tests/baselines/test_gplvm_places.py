@@ -36,8 +36,15 @@ def with_gaps(X, share=0.15, seed=1):
 
 # Two components make three columns without noise: such searches have no end.
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@parametrize_with_checks([GPLVM(back_constraint=1.0, max_iter=10), GPLVM(kernel="linear")])
+@parametrize_with_checks([GPLVM(back_constraint=1.0, max_iter=10)])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
+@parametrize_with_checks([GPLVM(kernel="linear")])
+def test_scikit_learn_checks_of_places_that_are_searched(estimator, check):
     check(estimator)
 
 
@@ -144,7 +151,7 @@ def test_gaps_of_frames_are_those_of_arrays():
     X = with_gaps(WAVES)
     frame = pd.DataFrame(X, columns=list("abcdef")).astype("Float64")
     assert frame.isna().any(axis=None)
-    plain, named = GPLVM(1, max_iter=50).fit(X), GPLVM(1, max_iter=50).fit(frame)
+    plain, named = GPLVM(1, max_iter=10).fit(X), GPLVM(1, max_iter=10).fit(frame)
     np.testing.assert_array_equal(named.embedding_, plain.embedding_)
     np.testing.assert_array_equal(named.transform(frame[:4]), plain.transform(X[:4]))
 
@@ -174,8 +181,8 @@ def test_the_surprise_of_a_row_is_what_it_adds_to_the_objective(kernel, kind):
 @pytest.mark.parametrize("X", [WAVES, with_gaps(WAVES)], ids=["whole", "gaps"])
 def test_rows_of_the_fit_land_near_their_places(X):
     model = GPLVM(1).fit(X)
-    again = model.transform(X)
-    assert np.abs(again - model.embedding_).max() < 0.02 * np.ptp(model.embedding_)
+    again = model.transform(X[::6])
+    assert np.abs(again - model.embedding_[::6]).max() < 0.02 * np.ptp(model.embedding_)
 
 
 def test_new_rows_are_likelier_there_than_at_the_nearest_sample():
@@ -221,8 +228,8 @@ def test_new_rows_with_gaps_are_placed_by_what_is_known():
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 def test_each_row_is_placed_by_itself():
     model = GPLVM(2, max_iter=50).fit(WAVES[::2])
-    together = model.transform(WAVES[1::2])
-    np.testing.assert_array_equal(model.transform(WAVES[1::2][::-1]), together[::-1])
+    together = model.transform(WAVES[1::6])
+    np.testing.assert_array_equal(model.transform(WAVES[1::6][::-1]), together[::-1])
     np.testing.assert_array_equal(model.transform(WAVES[1:2]), together[:1])
 
 
@@ -233,8 +240,8 @@ def test_linear_places_of_new_rows_have_a_closed_form():
     Y += 1e-3 * rng.standard_normal(Y.shape)
     model = GPLVM(2, kernel="linear", tol=1e-9).fit(Y[:30])
     G = model.inverse_transform(np.eye(2)) - model.mean_
-    wanted = np.linalg.lstsq(G.T, (Y[30:] - model.mean_).T)[0].T
-    np.testing.assert_allclose(model.transform(Y[30:]), wanted, atol=1e-3)
+    wanted = np.linalg.lstsq(G.T, (Y[37:] - model.mean_).T)[0].T
+    np.testing.assert_allclose(model.transform(Y[37:]), wanted, atol=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
@@ -282,15 +289,16 @@ def test_back_constrained_places_are_a_map_of_the_data(kernel, width):
 
 
 def test_coefficients_of_the_map_are_stationary():
-    model = GPLVM(1, back_constraint=2.0, tol=1e-7, max_iter=20000).fit(WAVES)
+    some = WAVES[::2]
+    model = GPLVM(1, back_constraint=4.0, tol=1e-7, max_iter=20000).fit(some)
     assert model.converged_
-    _, slope, pair = gplvm_objective(
-        model.embedding_, model.signal_, model.noise_, WAVES - model.mean_
-    )
-    features = model._back((WAVES - model.mean_) / model._unit)
-    assert np.abs(np.append(features.T @ slope, pair)).max() < 1e-5 * WAVES.size
+    centred = some - model.mean_
+    _, slope, pair = gplvm_objective(model.embedding_, model.signal_, model.noise_, centred)
+    features = model._back(centred / model._unit)
+    of_the_map = np.abs(np.append(features.T @ slope, pair)).max()
+    assert of_the_map < 1e-5 * some.size
     # No free place is.
-    assert np.abs(slope).max() > 1e-3
+    assert np.abs(slope).max() > 5.0 * of_the_map
 
 
 def test_near_rows_are_placed_near_each_other():
@@ -304,9 +312,8 @@ def test_near_rows_are_placed_near_each_other():
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 def test_the_width_is_relative_to_distances():
     turn = np.linalg.qr(np.random.default_rng(4).standard_normal((6, 6)))[0]
-    plain, moved = (
-        GPLVM(1, back_constraint=1.0).fit(X) for X in (WAVES, 100.0 * WAVES @ turn - 7.0)
-    )
+    some = WAVES[::2]
+    plain, moved = (GPLVM(1, back_constraint=1.0).fit(X) for X in (some, 100.0 * some @ turn - 7.0))
     assert procrustes(plain.embedding_, moved.embedding_) < 1e-2
     twice = GPLVM(1, back_constraint=1.0, max_iter=5).fit(np.repeat(WAVES[:4], 2, axis=0))
     assert np.isfinite(twice.embedding_).all()

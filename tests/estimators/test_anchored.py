@@ -45,6 +45,7 @@ class NothingKnown(sdpdr.AnchoredMVU):
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
+@pytest.mark.slow
 @parametrize_with_checks([NothingKnown(n_neighbors=4, connect="mst", solver="lowrank")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -123,7 +123,7 @@ def test_large_tables_are_fitted_and_told_what_there_is_to_tell(name):
     fits(*LARGE[name])
 
 
-@pytest.mark.parametrize(("rows", "limit"), [(20, None), (30, 2.0)])
+@pytest.mark.parametrize(("rows", "limit"), [(12, None), (30, 0.2)])
 def test_exact_lengths_that_are_not_proved_are_told(rows, limit):
     """Whether a solver gets there in the time or not, and what is proved of data nearby too."""
     with warnings.catch_warnings(record=True) as caught:

@@ -13,6 +13,7 @@ from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
+@pytest.mark.slow
 @parametrize_with_checks([sdpdr.MFNU(n_neighbors=4, connect="mst")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -64,16 +64,22 @@ def test_every_program_is_solved_to_the_tolerance_and_the_last_is_proved(saturat
     assert both.second_stage_.solution.bound is not None
 
 
+@pytest.fixture(scope="module")
+def here():
+    return sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL)
+
+
 @pytest.mark.parametrize("change", ["turned", "scaled"])
-def test_what_is_found_depends_on_lengths_alone_in_any_unit(change):
+def test_what_is_found_depends_on_lengths_alone_in_any_unit(here, change):
     turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
     other = ROLL @ turn + 1.0 if change == "turned" else 100.0 * ROLL
-    here = sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL)
     there = sdpdr.DensityMap(n_neighbors=4, compact=True).fit(other)
     assert share(there) == pytest.approx(share(here), abs=1e-3)
 
 
-@pytest.mark.parametrize("options", [{"spread": "least"}, {"variant": "trace"}])
+@pytest.mark.parametrize(
+    "options", [{"spread": "least"}, pytest.param({"variant": "trace"}, marks=pytest.mark.slow)]
+)
 def test_least_values_are_kept_as_well(options):
     learned = sdpdr.DensityMap(n_neighbors=4, compact=True, **options).fit(ROLL)
     model = methods.density_map(GRAPH, bandwidth=learned.bandwidth_, **options)

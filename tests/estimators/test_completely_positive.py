@@ -16,8 +16,14 @@ from sdpdr.factorize import CpStatus
 from sdpdr.families.factor.completely_positive import factorize as search
 
 
-@parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])
+@parametrize_with_checks([CompletelyPositive(2)])
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])
+def test_scikit_learn_checks_of_other_affinities_and_ranks(estimator, check):
     check(estimator)
 
 

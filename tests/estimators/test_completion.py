@@ -1,5 +1,8 @@
 """Points from some of their distances: recovery, anchors, noise, forms of input, and faults."""
 
+import warnings
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,6 +24,11 @@ from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.distances import known_distances
 from sdpdr.families.unfold.folded import PartlyKnown
 from sdpdr.linalg import smallest
+
+
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
+
 
 # Of the points 0, 3 and 1.
 LINE = np.array([[0.0, 3.0, 1.0], [3.0, 0.0, 2.0], [1.0, 2.0, 0.0]])
@@ -183,11 +191,22 @@ def stress(graph, Y):
     return float(np.sum((np.linalg.norm(Y[i] - Y[j], axis=1) - np.sqrt(graph.sqdist)) ** 2))
 
 
-@pytest.mark.filterwarnings("ignore:places in 2 dimensions")
-@pytest.mark.parametrize("seed", range(4))
-def test_the_last_step_keeps_the_start_of_smaller_stress(seed):
-    _, D = near(seed=seed, noise=0.3)
-    found, none = sdpdr.DistanceCompletion().fit(D), np.zeros(0, dtype=int)
+@pytest.fixture(scope="module")
+def noisy():
+    """Distances that noise folds, and the places found, by the seed of both."""
+
+    @cache
+    def found(seed):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "places in 2 dimensions")
+            return sdpdr.DistanceCompletion().fit(near(seed=seed, noise=0.3)[1])
+
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, 1, slow(2), slow(3)])
+def test_the_last_step_keeps_the_start_of_smaller_stress(noisy, seed):
+    found, none = noisy(seed), np.zeros(0, dtype=int)
     graph = found.graph_
     starts = {
         "program": found.relaxed_,
@@ -199,10 +218,8 @@ def test_the_last_step_keeps_the_start_of_smaller_stress(seed):
     assert kept <= 1.003 * min(ends.values())
 
 
-@pytest.mark.filterwarnings("ignore:places in 2 dimensions")
-def test_shortest_paths_unfold_what_noise_folds():
-    _, D = near(noise=0.3, seed=1)
-    found = sdpdr.DistanceCompletion().fit(D)
+def test_shortest_paths_unfold_what_noise_folds(noisy):
+    found = noisy(1)
     assert found.start_ == "paths"
     graph = found.graph_
     assert stress(graph, found.embedding_) < stress(graph, methods.refine(graph, found.relaxed_))
@@ -219,7 +236,7 @@ def test_exact_distances_need_no_other_start(monkeypatch):
 @pytest.mark.filterwarnings("ignore:places in 2 dimensions")
 def test_many_points_begin_from_the_program_alone(monkeypatch):
     """All paths between them are a matrix without gaps."""
-    _, D = near(noise=0.3, seed=1)
+    _, D = near(n=40, noise=0.3, radius=0.4, seed=1)
     monkeypatch.setattr("sdpdr.families.unfold.folded._ALL_PATHS", len(D) - 1)
     found = sdpdr.DistanceCompletion().fit(D)
     assert found.start_ == "program"
@@ -433,16 +450,16 @@ def test_what_would_be_read_otherwise_than_meant_is_refused(D, y, words):
 @pytest.mark.parametrize(
     ("misfit", "anchored", "other"),
     [
-        ("auto", False, 1e5),
+        slow("auto", False, 1e5),
         ("auto", True, 1e-5),
         ("square", False, 1e-5),
-        ("square", True, 1e5),
+        slow("square", True, 1e5),
     ],
 )
 def test_the_answer_does_not_depend_on_the_unit_of_length(misfit, anchored, other):
     rng = np.random.default_rng(0)
-    P = rng.uniform(size=(25, 2))
-    noisy = np.triu(squareform(pdist(P)) * (1.0 + 0.02 * rng.standard_normal((25, 25))), 1)
+    P = rng.uniform(size=(16, 2))
+    noisy = np.triu(squareform(pdist(P)) * (1.0 + 0.02 * rng.standard_normal((16, 16))), 1)
     D = noisy + noisy.T
     D[D > 0.6] = np.nan
     found = {}
@@ -464,17 +481,18 @@ def as_frame(D, names=TOWNS):
 
 
 def test_points_have_their_names():
-    X, D = partial()
-    order = np.argsort(TOWNS)
+    X, D = partial(n=12, share=0.7)
+    towns = TOWNS[:12]
+    order = np.argsort(towns)
     numbered = sdpdr.DistanceCompletion().fit(D[np.ix_(order, order)])
     for form in (as_frame(D), as_frame(D).to_numpy().tolist()):
         named = sdpdr.DistanceCompletion().fit(form)
-        assert named.names_.tolist() == TOWNS[order].tolist()
+        assert named.names_.tolist() == towns[order].tolist()
         assert named.distances_ == pytest.approx(numbered.distances_)
-    table = pd.DataFrame(D, index=TOWNS, columns=TOWNS)
-    assert sdpdr.DistanceCompletion().fit(table).names_.tolist() == TOWNS.tolist()
-    assert numbered.names_.tolist() == list(range(30))
-    placed = sdpdr.DistanceCompletion().fit(as_frame(D), (TOWNS[:5], X[:5]))
+    table = pd.DataFrame(D, index=towns, columns=towns)
+    assert sdpdr.DistanceCompletion().fit(table).names_.tolist() == towns.tolist()
+    assert numbered.names_.tolist() == list(range(12))
+    placed = sdpdr.DistanceCompletion().fit(as_frame(D), (towns[:5], X[:5]))
     assert np.abs(placed.embedding_ - X[order]).max() < 1e-5
 
 
@@ -558,7 +576,7 @@ def rigid(seed):
     return np.where(known | known.T | np.eye(n, dtype=bool), D, np.nan)
 
 
-@pytest.mark.parametrize(("seed", "scale"), [(11, 1.0), (14, 1e4), (51, 1.0)])
+@pytest.mark.parametrize(("seed", "scale"), [slow(11, 1.0), (14, 1e4), slow(51, 1.0)])
 def test_exact_lengths_in_a_local_minimum_of_stress_are_found(seed, scale, recwarn):
     D = scale * rigid(seed)
     found = sdpdr.DistanceCompletion(3, random_state=0).fit(D)

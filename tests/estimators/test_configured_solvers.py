@@ -46,13 +46,16 @@ ESTIMATORS = {
     "AnchoredMVU": (sdpdr.AnchoredMVU(n_neighbors=4, isometry=sdpdr.blocks.Slack(5.0)), POINTS),
     "DensityMap": (sdpdr.DensityMap(n_neighbors=4), None),
     # What is limited in time runs in a process of its own, and is not heard here.
-    "LOOCVUnfolding": (sdpdr.LOOCVUnfolding(n_neighbors=4, time_limit=None), None),
+    "LOOCVUnfolding": (
+        sdpdr.LOOCVUnfolding(n_neighbors=4, isometry=sdpdr.blocks.Band(0.1), time_limit=None),
+        None,
+    ),
     "MVE": (sdpdr.MVE(n_neighbors=4, max_iter=2), None),
     "GhodsiMetric": (sdpdr.GhodsiMetric(), SIDES),
     "XingMetric": (sdpdr.XingMetric(), SIDES),
     "MMMF": (sdpdr.MMMF(), SIGNS),
     "PolynomialFactorization": (
-        sdpdr.PolynomialFactorization(1, coefficients=(1.0, 0.5), max_iter=2, time_limit=None),
+        sdpdr.PolynomialFactorization(1, coefficients=(1.0, 0.5), max_iter=1, time_limit=None),
         np.abs(SIGNS[:, :2] + 0.5),
     ),
 }

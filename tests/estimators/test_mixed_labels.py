@@ -29,17 +29,23 @@ X, Y = make_moons(240, noise=0.07, random_state=1)
 KNOWN = np.where(np.arange(240) < 16, Y, -1)
 
 
+# As of scikit-learn's own semi-supervised classifiers, which it does not check there.
+EXPECTED = {"check_classifiers_classes": "-1 is a class in that check, and unlabelled here"}
+
+
 @parametrize_with_checks(
-    [
-        *(sdpdr.MixedLabelPropagation(mode) for mode in MODES),
-        sdpdr.MixedLabelPropagation(priors="labels"),
-    ],
-    expected_failed_checks=lambda estimator: {
-        # As of scikit-learn's own semi-supervised classifiers, which it does not check there.
-        "check_classifiers_classes": "-1 is a class in that check, and unlabelled here"
-    },
+    [sdpdr.MixedLabelPropagation(priors="labels")], expected_failed_checks=lambda _: EXPECTED
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [sdpdr.MixedLabelPropagation(mode) for mode in MODES],
+    expected_failed_checks=lambda _: EXPECTED,
+)
+def test_scikit_learn_checks_of_every_mode(estimator, check):
     check(estimator)
 
 

@@ -53,6 +53,8 @@ def test_nonsense_is_refused_in_our_words(name):
     passed = []
     for parameter in set(estimator.get_params(deep=False)) - left_out:
         for kind, value in NONSENSE.items():
+            if (name, parameter, kind) in MEANT:
+                continue
             given = clone(estimator)
             setattr(given, parameter, value)
             with warnings.catch_warnings():
@@ -61,8 +63,8 @@ def test_nonsense_is_refused_in_our_words(name):
                     given.fit(*data)
                 except SdpdrError:
                     continue
-            passed.append((name, parameter, kind))
-    assert set(passed) <= MEANT
+            passed.append((parameter, kind))
+    assert not passed
 
 
 FLAGS = [

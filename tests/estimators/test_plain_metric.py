@@ -114,7 +114,7 @@ def test_a_few_points_are_fitted_or_refused_in_words(learner):
     learned = clone(learner).fit([[0.0, 1.0], [1.0, 3.0], [3.0, 2.0]], [0, 0, 1])
     assert np.all(np.isfinite(learned.components_))
     rng, fitted = np.random.default_rng(0), 0
-    for _ in range(40):
+    for _ in range(20):
         n = int(rng.integers(3, 7))
         X, y = rng.integers(0, 3, (n, 2)).astype(float), rng.integers(0, 2, n)
         try:
@@ -123,7 +123,7 @@ def test_a_few_points_are_fitted_or_refused_in_words(learner):
             continue
         assert np.all(np.isfinite(learned.components_))
         fitted += 1
-    assert fitted > 10
+    assert fitted > 5
 
 
 def test_equal_points_have_no_variance_to_share():

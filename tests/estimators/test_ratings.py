@@ -98,9 +98,19 @@ def few_ratings(seed, share):
     return R
 
 
-@pytest.mark.parametrize("norm", ["trace", "max"])
-@pytest.mark.parametrize("ridge", [5.0, np.inf])
-@pytest.mark.parametrize(("seed", "share", "c"), [(7, 0.35, 1.0), (7, 0.35, 5.0), (300, 0.4, 1.0)])
+FEW = [(7, 0.35, 1.0), (7, 0.35, 5.0), (300, 0.4, 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("seed", "share", "c", "ridge", "norm"),
+    [
+        pytest.param(*few, ridge, norm, marks=[] if quick else [pytest.mark.slow])
+        for k, few in enumerate(FEW)
+        for ridge in (5.0, np.inf)
+        for norm in ("trace", "max")
+        for quick in [k == 2 or (ridge, norm) == (5.0, "trace")]
+    ],
+)
 def test_the_hinge_of_few_ratings_is_solved_to_many_digits(seed, share, c, ridge, norm):
     R = few_ratings(seed, share)
     model = RatingMMMF(c, loss="hinge", norm=norm, ridge=ridge, tol=1e-4).fit(R)
@@ -313,7 +323,9 @@ def test_ratings_of_offsets_and_noise_get_no_matrix():
     assert model.gap_ <= model.tol
 
 
-@pytest.mark.parametrize("options", [{"loss": "hinge"}, {"norm": "max"}])
+@pytest.mark.parametrize(
+    "options", [{"loss": "hinge"}, pytest.param({"norm": "max"}, marks=pytest.mark.slow)]
+)
 def test_other_losses_and_norms_take_the_same_multiple(chosen, options):
     found = [chosen, RatingMMMF(**options).fit(SMALL)]
     first, second = (model.c_ / model.least_price(SMALL) for model in found)
@@ -352,7 +364,7 @@ def test_a_score_on_a_threshold_does_not_pass_it():
         np.testing.assert_array_equal(loss.ratings(scores, thresholds), [1, 3, 4, 3])
 
 
-@pytest.mark.parametrize("c", [0.3, 1.0, None])
+@pytest.mark.parametrize("c", [0.3, 1.0, pytest.param(None, marks=pytest.mark.slow)])
 def test_ties_are_decided_alike_in_every_order(c):
     """Groups that tell nothing of each other: all scores between them lie on the threshold."""
     R = np.full((8, 8), np.nan)
@@ -404,7 +416,9 @@ def test_folding_in_is_ridge_regression():
     np.testing.assert_allclose(model.fold_in(new)[0], np.clip(scores, low, high), atol=1e-6)
 
 
-@pytest.mark.parametrize(("loss", "norm"), KINDS)
+@pytest.mark.parametrize(
+    ("loss", "norm"), [*KINDS[:3], pytest.param(*KINDS[3], marks=pytest.mark.slow)]
+)
 def test_users_folded_in_again_are_as_they_were(loss, norm):
     model = RatingMMMF(PRICES[norm], loss=loss, norm=norm).fit(SMALL)
     again = model.fold_in(SMALL)
@@ -509,7 +523,7 @@ def test_the_price_of_the_best_score():
 
 
 def test_all_searches_go_up_the_same_multiples():
-    seen = ratings(20, 15)[0]
+    seen = ratings(12, 9)[0]
     least = RatingMMMF().least_price(seen)
     tried = [RatingMMMF().fit(seen).prices_, MMMFCV(cv=3).fit(seen).cs_]
     n = min(len(each) for each in tried)
@@ -886,4 +900,4 @@ def test_a_hinge_with_the_max_norm_is_solved_beyond_few_users(seed, c):
 def test_a_hinge_with_the_max_norm_that_has_no_time_is_told_how_much_it_takes():
     R = planted_table(5)
     with pytest.warns(UncertifiedWarning, match=r"With time_limit=\d+ or more .* interior"):
-        RatingMMMF(c=1.0, norm="max", loss="hinge", time_limit=1.0).fit(R)
+        RatingMMMF(c=1.0, norm="max", loss="hinge", time_limit=0.1).fit(R)

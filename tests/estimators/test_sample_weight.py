@@ -44,7 +44,7 @@ REGRESSIONS = [
 
 
 @pytest.mark.parametrize("estimator", REGRESSIONS, ids=repr)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 2**16))
 def test_whole_weights_are_rows_that_repeat(estimator, seed):
     counts = np.random.default_rng(seed).integers(0, 4, len(KINDS))
@@ -183,7 +183,7 @@ UNFOLDINGS = [sdpdr.MVU, sdpdr.MFNU, sdpdr.MVE, sdpdr.DensityMap]
 
 def begun(kind):
     """An iteration by its first programs: every one of them keeps the laws of weights."""
-    return kind(n_neighbors=4, **({"max_iter": 3} if kind is sdpdr.MVE else {}))
+    return kind(n_neighbors=4, **({"max_iter": 2} if kind is sdpdr.MVE else {}))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -245,12 +245,11 @@ def test_columns_are_principal_components_of_all_rows_that_repeat(estimator):
 @pytest.mark.parametrize("kind", UNFOLDINGS)
 def test_columns_are_those_of_most_weighted_variance(kind):
     weights = np.random.default_rng(0).uniform(0.01, 1.0, len(ROLL)) ** 3
-    assert_on_axes(kind(n_neighbors=4).fit(ROLL, sample_weight=weights), weights)
+    assert_on_axes(begun(kind).fit(ROLL, sample_weight=weights), weights)
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.parametrize("value", [2.0, 0.3])
-@pytest.mark.parametrize("kind", UNFOLDINGS)
+@pytest.mark.parametrize(("kind", "value"), [(sdpdr.MVU, 2.0), *((k, 0.3) for k in UNFOLDINGS)])
 def test_weights_that_are_all_equal_change_no_place(kind, value):
     plain = begun(kind).fit(ROLL[:20])
     weighed = begun(kind).fit(ROLL[:20], sample_weight=np.full(20, value))
@@ -263,9 +262,12 @@ def test_weights_that_are_all_equal_change_no_place(kind, value):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(k, marks=[pytest.mark.slow] if k is sdpdr.MVE else []) for k in UNFOLDINGS],
+    [
+        pytest.param(k, marks=[pytest.mark.slow] if k in (sdpdr.MVE, sdpdr.MFNU) else [])
+        for k in UNFOLDINGS
+    ],
 )
-@settings(max_examples=2)
+@settings(max_examples=1)
 @given(seed=st.integers(0, 2**16), power=st.integers(-12, 12))
 @example(seed=0, power=-12)
 @example(seed=0, power=12)
@@ -305,9 +307,9 @@ def test_an_iteration_does_not_settle_sooner_for_small_weights(power):
 
 
 def test_a_second_stage_is_told_in_the_unit_of_the_weights():
-    weights = np.random.default_rng(0).uniform(0.1, 2.0, 20)
+    weights = np.random.default_rng(0).uniform(0.1, 2.0, 12)
     fits = [
-        sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL[:20], sample_weight=unit * weights)
+        sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL[:12], sample_weight=unit * weights)
         for unit in (1.0, 1e-9)
     ]
     one, other = (found.second_stage_ for found in fits)

@@ -118,7 +118,8 @@ def test_half_of_the_largest_margin():
 
 
 @pytest.mark.parametrize(
-    ("isometry", "largest"), [("inequality", "5.7925"), ("equality", "4.3435")]
+    ("isometry", "largest"),
+    [("inequality", "5.7925"), pytest.param("equality", "4.3435", marks=pytest.mark.slow)],
 )
 def test_too_large_a_margin_is_explained(isometry, largest):
     model = sdpdr.ISM(**FAST, anchors=[2], margin=5.8, isometry=isometry)

@@ -68,7 +68,7 @@ def test_without_offsets_the_warning_speaks_of_none():
 
 
 def test_a_price_is_chosen_by_signs_held_back_and_the_program_solved_at_it():
-    seen, held = planted()
+    seen, held = planted(30, 20, 0.6)
     model = MMMF().fit(seen)
     assert model.score(held) > 0.9
     assert model.c_ == model.prices_[np.argmin(model.errors_)] > model.prices_[0]

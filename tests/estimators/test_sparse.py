@@ -178,6 +178,17 @@ def peak(run):
         tracemalloc.stop()
 
 
+@pytest.fixture(scope="module")
+def words():
+    """Rows of some twenty entries each, and their classes."""
+    n = 400
+    rng = np.random.default_rng(0)
+    X = sp.random_array((n, COLUMNS), density=20 / COLUMNS, rng=rng, format="lil")
+    y = np.arange(n) % 2
+    X[np.arange(n), y] = 1.0
+    return sp.csr_array(X), y
+
+
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -192,15 +203,9 @@ def peak(run):
     ],
     ids=lambda e: type(e).__name__,
 )
-def test_no_array_of_the_size_of_the_data_is_made(estimator):
-    n = 400
-    rng = np.random.default_rng(0)
-    X = sp.random_array((n, COLUMNS), density=20 / COLUMNS, rng=rng, format="lil")
-    y = np.arange(n) % 2
-    X[np.arange(n), y] = 1.0
-    X = sp.csr_array(X)
-    dense = 8 * n * COLUMNS
-    assert peak(lambda: estimator.fit(X, y)) < 0.1 * dense
+def test_no_array_of_the_size_of_the_data_is_made(words, estimator):
+    dense = 8 * words[0].shape[0] * COLUMNS
+    assert peak(lambda: estimator.fit(*words)) < 0.1 * dense
 
 
 # -- faults ----------------------------------------------------------------------------------------
