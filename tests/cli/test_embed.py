@@ -89,8 +89,9 @@ def test_the_record_tells_what_was_done(sdpdr, tmp_path, roll_csv):
 @pytest.mark.parametrize(
     ("relation", "smaller"), [("equality", True), ("band:0.05", None), ("slack:100", None)]
 )
-def test_another_isometry_gives_another_value(sdpdr, roll_csv, relation, smaller):
-    base = "embed roll.csv --drop t,kind --n-neighbors 4 --tol 1e-4 --json"
+def test_another_isometry_gives_another_value(sdpdr, tmp_path, roll, relation, smaller):
+    np.save(tmp_path / "few.npy", roll[:14])
+    base = "embed few.npy --n-neighbors 4 --tol 1e-4 --json"
     free = json.loads(sdpdr(base).out)
     other = json.loads(sdpdr(f"{base} --isometry {relation}").out)
     assert other["value"] != pytest.approx(free["value"], rel=1e-6)

@@ -28,7 +28,17 @@ from sdpdr.lab.study.page.outcomes import KINDS, SOLVED, kind_of
 from sdpdr.lab.study.schema import OUTCOMES
 
 from .frames import contest, frame
-from .pages import CONTESTANTS, ENVIRONMENTS, HOSTILE, META, Reader, column, results, table_of, unsolved
+from .pages import (
+    CONTESTANTS,
+    ENVIRONMENTS,
+    HOSTILE,
+    META,
+    Reader,
+    column,
+    results,
+    table_of,
+    unsolved,
+)
 
 pytest.importorskip("plotly", reason="the extra 'study' is not installed")
 
