@@ -13,6 +13,8 @@ from sdpdr.errors import DataTypeError, VacuousWarning
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.tables.files import read_table
 
+from .crossing import each_once
+
 
 def embedding(path):
     if path.suffix == ".npy":
@@ -191,9 +193,12 @@ def test_an_underscore_is_no_part_of_a_number(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(
-    "index", [None, pd.date_range("2020-01-01", periods=50), np.arange(50) % 7 * 10.5]
+    ("index", "names"),
+    each_once(
+        [None, pd.date_range("2020-01-01", periods=50), np.arange(50) % 7 * 10.5],
+        [["x", "y", "z"], None],
+    ),
 )
-@pytest.mark.parametrize("names", [["x", "y", "z"], None])
 def test_what_pandas_writes_before_the_columns_is_no_coordinate(
     sdpdr, tmp_path, roll, learned, index, names
 ):
