@@ -116,10 +116,9 @@ def test_the_clock_is_ours(told):
 def test_a_claim_that_misses_by_little_is_near_and_by_much_overstated():
     rough = Contestant("clarabel", "lmi", {"max_iter": 8})
     row = run("swiss-roll-60-angles", rough)
-    claims = {run("swiss-roll-60-angles", Contestant("clarabel", "lmi"), tol=t)["honesty"]
-              for t in (1e-5, 1e-6)}  # fmt: skip
+    claim = run("swiss-roll-60-angles", Contestant("clarabel", "lmi"))
     assert row["honesty"] == "silent"
-    assert claims <= {"true", "near"}
+    assert claim["honesty"] in {"true", "near"}
 
 
 def test_an_infeasible_program_is_solved_by_saying_so():

@@ -229,7 +229,14 @@ def test_odd_frames_have_a_page_on_paper(name, tmp_path, recwarn):
 
 
 @pytest.mark.usefixtures("_without_plotly")
-@pytest.mark.parametrize("name", [p for p in ANY_FRAME if p.values != ("no rows",)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing measured", "every outcome",
+        *(pytest.param(name, marks=pytest.mark.slow)
+          for name in FRAMES if name not in ("no rows", "nothing measured", "every outcome")),
+    ],
+)  # fmt: skip
 def test_any_two_frames_compare(name):
     read = replace(results(repeats=1), frame=FRAMES[name]())
     for pair in ((read, read), (read, results(repeats=1))):
