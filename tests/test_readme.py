@@ -3,8 +3,6 @@
 import doctest
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -24,7 +22,7 @@ def test_the_programs_run():
 
 
 def test_the_commands_run_in_order(tmp_path, monkeypatch, capsys):
-    """In this process, which has imported all once; the next test starts a process."""
+    """In this process, which has imported all once; tests/cli/test_process.py starts others."""
     monkeypatch.chdir(tmp_path)
     assert len(COMMANDS) >= 6
     for command in COMMANDS:
@@ -32,7 +30,8 @@ def test_the_commands_run_in_order(tmp_path, monkeypatch, capsys):
         assert code == 0, f"{command}: {capsys.readouterr().err}"
 
 
-def test_the_table_of_ones_own_can_be_embedded(tmp_path):
+def test_the_table_of_ones_own_can_be_embedded(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     import numpy as np
 
     import sdpdr
@@ -40,16 +39,7 @@ def test_the_table_of_ones_own_can_be_embedded(tmp_path):
     X, _ = sdpdr.datasets.swiss_roll(60, seed=0)
     np.savetxt(tmp_path / "data.csv", X, delimiter=",", header="x,y,z", comments="")
     [command] = re.findall(r"`sdpdr (embed data[^`]+)`", README.read_text(encoding="utf-8"))
-    words = shlex.split(command)
-    done = subprocess.run(
-        [sys.executable, "-m", "sdpdr", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    assert main(shlex.split(command)) == 0, capsys.readouterr().err
     assert (tmp_path / "embedding.csv").exists()
 
 

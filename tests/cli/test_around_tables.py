@@ -16,6 +16,8 @@ from sdpdr.lab.tables.cells import hint
 from sdpdr.lab.tables.files import read_table
 from sdpdr.lab.tables.form import Form
 
+from .crossing import each_once
+
 HEAD = "a,b,c"
 
 
@@ -47,8 +49,7 @@ def test_the_separator_is_found_above_notes_of_other_width(sdpdr, tmp_path, poin
     np.testing.assert_array_equal(frame.numbers()[:, :3], points)
 
 
-@pytest.mark.parametrize("word", ["Total", "Summe:", "mean"])
-@pytest.mark.parametrize("first", [False, True])
+@pytest.mark.parametrize(("word", "first"), each_once(["Total", "Summe:", "mean"], [False, True]))
 def test_a_row_that_is_called_a_total_is_told(sdpdr, tmp_path, lines, word, first):
     rows = [f"p{k},{row}" for k, row in enumerate(lines)]
     rows = [f"{word},1,2,3", *rows] if first else [*rows, f"{word},1,2,3"]
@@ -430,9 +431,10 @@ def test_dates_are_told_as_such(sdpdr, tmp_path, lines, when):
     assert "A date is a coordinate where the file has a number for it" in ran.err
 
 
-@pytest.mark.parametrize("gap", [False, True])
-@pytest.mark.parametrize("header", [False, True])
-@pytest.mark.parametrize("how", ["%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S", "%Y%m"])
+@pytest.mark.parametrize(
+    ("how", "header", "gap"),
+    each_once(["%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S", "%Y%m"], [False, True], [True, False]),
+)
 def test_dates_without_marks_are_no_coordinates(sdpdr, tmp_path, points, gap, header, how):
     every = "32D" if how == "%Y%m" else "1D"
     days = pd.date_range("2023-02-20 21:34:56", periods=12, freq=every).strftime(how).tolist()

@@ -13,6 +13,8 @@ from sdpdr.errors import DataTypeError, VacuousWarning
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.tables.files import read_table
 
+from .crossing import each_once
+
 
 def embedding(path):
     if path.suffix == ".npy":
@@ -89,8 +91,9 @@ def test_the_record_tells_what_was_done(sdpdr, tmp_path, roll_csv):
 @pytest.mark.parametrize(
     ("relation", "smaller"), [("equality", True), ("band:0.05", None), ("slack:100", None)]
 )
-def test_another_isometry_gives_another_value(sdpdr, roll_csv, relation, smaller):
-    base = "embed roll.csv --drop t,kind --n-neighbors 4 --tol 1e-4 --json"
+def test_another_isometry_gives_another_value(sdpdr, tmp_path, roll, relation, smaller):
+    np.save(tmp_path / "few.npy", roll[:14])
+    base = "embed few.npy --n-neighbors 4 --tol 1e-4 --json"
     free = json.loads(sdpdr(base).out)
     other = json.loads(sdpdr(f"{base} --isometry {relation}").out)
     assert other["value"] != pytest.approx(free["value"], rel=1e-6)
@@ -190,9 +193,12 @@ def test_an_underscore_is_no_part_of_a_number(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(
-    "index", [None, pd.date_range("2020-01-01", periods=50), np.arange(50) % 7 * 10.5]
+    ("index", "names"),
+    each_once(
+        [None, pd.date_range("2020-01-01", periods=50), np.arange(50) % 7 * 10.5],
+        [["x", "y", "z"], None],
+    ),
 )
-@pytest.mark.parametrize("names", [["x", "y", "z"], None])
 def test_what_pandas_writes_before_the_columns_is_no_coordinate(
     sdpdr, tmp_path, roll, learned, index, names
 ):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -17,17 +18,47 @@ def run(*words, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
-def test_results_and_errors_go_their_own_ways(tmp_path):
-    fine = run("solve", "path-graph", cwd=tmp_path)
+def test_results_and_errors_go_their_own_ways():
+    fine = run("--version")
     assert (fine.returncode, fine.stderr) == (0, "")
-    assert "SOLVED" in fine.stdout
-    # An empty standard input is told as an empty file is.
-    wrong = run("embed", "-", "--out", "y.csv", cwd=tmp_path, stdin=subprocess.DEVNULL)
-    assert (wrong.returncode, wrong.stdout) == (3, "")
-    assert wrong.stderr.startswith("error: stdin.csv is empty")
+    assert fine.stdout
+    wrong = run("--no-such-option")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("error: ")
     assert "Traceback" not in wrong.stderr
 
 
+@pytest.mark.slow  # as above, after imports
+def test_a_solve_and_its_errors_go_their_own_ways(tmp_path):
+    fine = run("solve", "path-graph", cwd=tmp_path)
+    assert (fine.returncode, fine.stderr) == (0, "")
+    assert "SOLVED" in fine.stdout
+    wrong = run("embed", "-", "--out", "y.csv", cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert (wrong.returncode, wrong.stdout) == (3, "")
+    assert "Traceback" not in wrong.stderr
+
+
+@contextmanager
+def standard_input(path):
+    """The standard input of this process is a file's content."""
+    before = os.dup(0)
+    try:
+        with open(path) as stream:
+            os.dup2(stream.fileno(), 0)
+        yield
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
+def test_an_empty_standard_input_is_told_as_an_empty_file_is(sdpdr):
+    with standard_input(os.devnull):
+        wrong = sdpdr("embed - --out y.csv")
+    assert (wrong.code, wrong.out) == (3, "")
+    assert wrong.err.startswith("error: stdin.csv is empty")
+
+
+@pytest.mark.slow  # as --help below, after imports
 def test_a_reader_that_leaves_early_is_no_error():
     command = [sys.executable, "-m", "sdpdr", "list"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -82,27 +113,19 @@ def test_tables_come_out_of_pipes_as_out_of_files(sdpdr, tmp_path, roll):
     os.mkfifo(tmp_path / "p")
     found = []
 
-    def embedded(name, command):
-        ran = command("embed", name, "--out", "y.npy", "--json")
-        found.append((json.loads(ran)["data"]["file"], np.load(tmp_path / "y.npy")))
-
-    def here(*words):
-        ran = sdpdr(" ".join(words))
+    def embedded(name):
+        ran = sdpdr(f"embed {name} --out y.npy --json")
         assert ran.code == 0
-        return ran.out
+        found.append((json.loads(ran.out)["data"]["file"], np.load(tmp_path / "y.npy")))
 
-    def apart(*words):
-        ran = run(*words, input=text, cwd=tmp_path)
-        assert ran.returncode == 0
-        return ran.stdout
-
-    embedded("t.csv", here)
+    embedded("t.csv")
     for name in ("p.csv", "p"):
         writer = threading.Thread(target=(tmp_path / name).write_text, args=(text,))
         writer.start()
-        embedded(name, here)
+        embedded(name)
         writer.join()
-    embedded("-", apart)
+    with standard_input("t.csv"):
+        embedded("-")
     files, places = zip(*found, strict=True)
     assert files == ("t.csv", "p.csv", "p.csv", "stdin.csv")
     for other in places[1:]:
@@ -110,9 +133,14 @@ def test_tables_come_out_of_pipes_as_out_of_files(sdpdr, tmp_path, roll):
 
 
 def test_errors_whose_reader_has_gone_change_no_outcome(tmp_path, table):
-    command = [sys.executable, "-m", "sdpdr", "embed", table, "--out", "y.csv"]
+    """Nor does where the points come from."""
+    np.savetxt(tmp_path / "t.csv", np.load(tmp_path / table), delimiter=",")
+    command = [sys.executable, "-m", "sdpdr", "embed", "-", "--out", "y.csv"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=tmp_path, **pipes) as process:
+    with (
+        open(tmp_path / "t.csv") as points,
+        subprocess.Popen(command, cwd=tmp_path, stdin=points, **pipes) as process,
+    ):
         process.stderr.close()
         assert b"30 points" in process.stdout.read()
     assert process.returncode == 0

@@ -80,21 +80,27 @@ def test_json_tells_the_same(results, capsys):
 
 
 def test_a_report_is_written_as_every_kind_of_page(results, folder, capsys):
-    outs = ["--out", "tiny.html", "--out", "tiny.md", "--out", "tiny.rst"]
+    outs = ["--out", "tiny.html", "--out", "tiny.md"]
     assert main(["study", "report", "tiny", *outs]) == Exit.OK
     assert "wrote tiny.html" in capsys.readouterr().err
     page = (folder / "tiny.html").read_text()
     assert "Tiny &lt;b&gt;" in page
     assert "Tiny <b>" not in page
     assert "clarabel" in (folder / "tiny.md").read_text()
+
+
+@pytest.mark.slow  # pictures take longest
+def test_a_report_is_written_as_pages_of_documentation(results, folder):
+    assert main(["study", "report", "tiny", "--out", "tiny.rst"]) == Exit.OK
     assert "clarabel" in (folder / "tiny.rst").read_text()
 
 
-def test_rows_are_exported_and_reported_on(results, folder):
-    for name in ("rows.parquet", "rows.csv"):
-        assert main(["study", "export", "tiny.duckdb", "--to", name]) == Exit.OK
-        assert main(["study", "report", name, "--out", "rows.md"]) == Exit.OK
-        assert "lowrank" in (folder / "rows.md").read_text()
+# Parquet is read back as well where results are compared.
+@pytest.mark.parametrize("name", ["rows.csv", pytest.param("rows.parquet", marks=pytest.mark.slow)])
+def test_rows_are_exported_and_reported_on(results, folder, name):
+    assert main(["study", "export", "tiny.duckdb", "--to", name]) == Exit.OK
+    assert main(["study", "report", name, "--out", "rows.md"]) == Exit.OK
+    assert "lowrank" in (folder / "rows.md").read_text()
 
 
 def test_results_are_compared(results, folder, capsys):

@@ -18,6 +18,8 @@ from sdpdr.lab.tables.delimited import read_text
 from sdpdr.lab.tables.files import read_table
 from sdpdr.lab.tables.form import Form
 
+from .crossing import slow
+
 
 @pytest.fixture
 def frame(roll):
@@ -65,7 +67,7 @@ def test_what_numpy_writes_is_read(tmp_path, roll):
     np.testing.assert_allclose(read.numbers(), roll)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", [slow("utf-8"), "utf-8-sig", "utf-16", "cp1252"])
 def test_names_with_umlauts_are_read_as_spreadsheets_write_them(tmp_path, encoding):
     text = "Länge;Größe;Straße\n1,5;2,5;Weg\n" + "3,5;4;Öhlerweg\n" * 70_000
     (tmp_path / "t.csv").write_bytes(text.encode(encoding))
@@ -130,7 +132,7 @@ def test_a_column_that_turns_to_words_late_is_given_back_as_it_was(tmp_path):
 # -- what is kept beside the embedding --------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet", "npz"])
+@pytest.mark.parametrize("suffix", ["csv", slow("tsv"), slow("csv.gz"), "parquet", "npz"])
 def test_ids_and_words_are_kept_as_they_are_written(sdpdr, tmp_path, frame, plain, suffix):
     if suffix == "parquet":
         pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
@@ -273,7 +275,10 @@ def test_ids_that_repeat_are_no_coordinate_and_a_key_may_be_one(sdpdr, tmp_path,
         assert json.loads(sdpdr("embed t.csv --n-neighbors 5 --json").out)["data"]["shape"][1] == 4
 
 
-@pytest.mark.parametrize("how", ["%d.%m.%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%d", "%Y-%m-%dT%H:%M"])
+@pytest.mark.parametrize(
+    "how",
+    ["%d.%m.%Y", "%Y-%m-%dT%H:%M", *map(slow, ("%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%d"))],
+)
 def test_dates_are_kept_beside_the_points(sdpdr, tmp_path, frame, plain, how):
     frame["when"] = pd.date_range("2024-02-20", periods=30).strftime(how)
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -286,7 +291,9 @@ def test_dates_are_kept_beside_the_points(sdpdr, tmp_path, frame, plain, how):
     assert sdpdr("embed t.csv").code == Exit.BAD_INPUT
 
 
-@pytest.mark.parametrize("how", ["True", "TRUE", "true", "gaps", "parquet", "parquet with gaps"])
+@pytest.mark.parametrize(
+    "how", ["true", "gaps", "parquet with gaps", *map(slow, ("True", "TRUE", "parquet"))]
+)
 def test_true_and_false_are_one_and_zero_in_every_format(sdpdr, tmp_path, roll, how):
     if "parquet" in how:
         pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")

@@ -70,12 +70,29 @@ def test_few_files_are_hardly_worth_opening(house):
     assert len([str(one.path) for one in house.modules() if one.is_small]) <= SMALL
 
 
-def test_every_class_name_has_one_meaning():
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    """What every file of the package says, by its path from here."""
+    return {
+        path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "sdpdr").rglob("*.py"))
+    }
+
+
+def _classes(node: ast.AST) -> Iterator[ast.ClassDef]:
+    """Wherever a statement can stand; expressions hold none."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield child
+        if not isinstance(child, ast.expr):
+            yield from _classes(child)
+
+
+def test_every_class_name_has_one_meaning(trees):
     places = defaultdict(list)
-    for path in sorted((ROOT / "sdpdr").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(str(path.relative_to(ROOT)))
+    for path, tree in trees.items():
+        for node in _classes(tree):
+            places[node.name].append(str(path))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
@@ -104,13 +121,12 @@ def _imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
 
 
 @pytest.fixture(scope="module")
-def order() -> dict[str, set[str]]:
+def order(trees) -> dict[str, set[str]]:
     """Of every file the files that it imports, also where it asks a room that gathers them."""
-    package = ROOT / "sdpdr"
     asked, gathered = {}, {}
-    for path in package.rglob("*.py"):
-        name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
-        lines = [*_imports(ast.parse(path.read_text(encoding="utf-8")))]
+    for path, tree in trees.items():
+        name = ".".join(path.with_suffix("").parts)
+        lines = [*_imports(tree)]
         pairs = [(line.module or "", alias.name) for line in lines for alias in line.names]
         if path.name == "__init__.py":
             gathered |= {(name.removesuffix(".__init__"), one): room for room, one in pairs}

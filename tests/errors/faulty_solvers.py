@@ -134,13 +134,13 @@ class PostsAndDies(Faulty):
         os.kill(os.getpid(), signal.SIGSEGV)
 
 
-class LeavesAChild(Faulty):
-    """Starts a process in a session of its own and hangs."""
+class PostsAndLeavesAChild(Posts):
+    """The same, having started a process in a session of its own."""
 
     def run(self, sdp, progress=None):
         child = subprocess.Popen(["sleep", "600"], start_new_session=True)
         Path(self.options["pids"]).write_text(f"{os.getpid()} {child.pid}")
-        time.sleep(FOR_EVER)
+        return super().run(sdp)
 
 
 class Prints(Faulty):

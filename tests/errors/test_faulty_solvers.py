@@ -317,7 +317,7 @@ def test_of_nonsense_only_what_is_true_is_proved(faulty, relation, form):
     model = methods.mvu(graphs.cycle(6), relation)
     optimum = sdpdr.solve(model, tol=1e-8).raise_for_status().value
     proved = certified = 0
-    for seed in range(8):
+    for seed in range(4):
         solution = sdpdr.solve(model, faulty.Nonsense(), form, seed=seed)
         assert solution.claimed.status == "trust me"
         # The steps that make a point feasible may lead from nonsense to the optimum, but seldom.
@@ -329,7 +329,7 @@ def test_of_nonsense_only_what_is_true_is_proved(faulty, relation, form):
             assert solution.attained <= optimum * (1.0 + 1e-7)
         assert_can_be_told(solution)
     assert proved > 0
-    assert certified <= 2
+    assert certified <= 1
 
 
 # -- programs that cannot be graded -----------------------------------------------------------

@@ -42,8 +42,15 @@ def test_a_container_allows_what_it_says(tmp_path, monkeypatch, shares, allowed)
     assert allowed_memory() == (allowed or machine)
 
 
+def test_a_process_is_allowed_no_more_than_its_own_limit(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (2**30, resource.RLIM_INFINITY))
+    assert allowed_memory() <= 2**30
+
+
+@pytest.mark.slow  # as above, after imports
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
-def test_a_process_is_allowed_no_more_than_its_own_limit():
+def test_a_process_is_allowed_no_more_than_the_limit_that_it_sets_itself():
     program = (
         "import resource; from sdpdr.solvers.processes.ends import allowed_memory as allowed\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**30, -1)); print(allowed() <= 2**30)"

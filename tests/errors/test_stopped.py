@@ -140,8 +140,10 @@ def roll():
 @pytest.mark.parametrize(
     ("engine", "relation"),
     [
-        *(("general", relation) for relation in RELATIONS),
+        ("general", "inequality"),
+        ("general", Slack(2.0)),
         ("edges", "inequality"),
+        *(pytest.param("general", relation, marks=pytest.mark.slow) for relation in RELATIONS[1:3]),
         *(pytest.param("edges", relation, marks=pytest.mark.slow) for relation in RELATIONS[1:]),
     ],
     ids=repr,
@@ -159,6 +161,15 @@ def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
         assert_true_so_far(sdpdr.solve(model, solver), optimum, solved.status)
 
 
+# Each engine, and each relation, once.
+ENGINES = [
+    ("edges", Slack(2.0)),
+    ("general", "inequality"),
+    pytest.param("edges", "inequality", marks=pytest.mark.slow),
+    pytest.param("general", Slack(2.0), marks=pytest.mark.slow),
+]
+
+
 def test_any_time_limit_bounds_the_largest_cut():
     cut = largest_cut(40)
     optimum = sdpdr.solve(cut, "lowrank").raise_for_status().value
@@ -169,8 +180,7 @@ def test_any_time_limit_bounds_the_largest_cut():
         assert solution.bound is not None
 
 
-@pytest.mark.parametrize("engine", ["edges", "general"])
-@pytest.mark.parametrize("relation", ["inequality", Slack(2.0)], ids=repr)
+@pytest.mark.parametrize(("engine", "relation"), ENGINES, ids=repr)
 def test_stopped_later_is_never_worse_than_stopped_at_once(roll, engine, relation):
     """The point and the bound of a run that is stopped are the best so far, each its own."""
     model, solver = methods.mvu(roll, relation), LowRank(options={"engine": engine})
@@ -182,8 +192,7 @@ def test_stopped_later_is_never_worse_than_stopped_at_once(roll, engine, relatio
             assert solution.bound <= first.bound * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("engine", ["edges", "general"])
-@pytest.mark.parametrize("relation", ["inequality", Slack(2.0)], ids=repr)
+@pytest.mark.parametrize(("engine", "relation"), ENGINES, ids=repr)
 def test_progress_shows_bound_and_gap_as_they_close(roll, engine, relation):
     records = []
     model = methods.mvu(roll, relation)
@@ -235,7 +244,14 @@ def test_progress_is_told_iteration_by_iteration(spiral):
 GENERAL = [("clarabel", "gram"), ("clarabel", "lmi"), ("scs", "lmi")]
 
 
-@pytest.mark.parametrize(("solver", "form"), [("auto", "auto"), ("lowrank", "factor"), *GENERAL])
+@pytest.mark.parametrize(
+    ("solver", "form"),
+    [
+        ("lowrank", "factor"),
+        ("clarabel", "gram"),
+        *(pytest.param(*way, marks=pytest.mark.slow) for way in [("auto", "auto"), *GENERAL[1:]]),
+    ],
+)
 def test_slack_cheaper_than_the_threshold_is_unbounded(spiral, threshold, solver, form):
     model = methods.mvu(spiral, Slack(0.99 * threshold, "absolute"))
     solution = sdpdr.solve(model, solver, form)

@@ -51,7 +51,7 @@ def run(way, into):
 alone, together = {{}}, {{}}
 for way in ways:
     run(way, alone)
-for _ in range(3):
+for _ in range(2):
     threads = [threading.Thread(target=run, args=(way, together)) for way in ways]
     for thread in threads:
         thread.start()

@@ -88,11 +88,16 @@ def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
     assert solution.value == pytest.approx(VALUE, rel=1e-6)
 
 
-def test_what_was_posted_last_is_kept_when_time_is_up(model, faulty):
-    solution = sdpdr.solve(model, faulty.Posts(), time_limit=2.0, isolate=True)
+def test_when_time_is_up_the_point_posted_last_is_kept_and_nothing_lives_on(
+    model, faulty, tmp_path
+):
+    pids = tmp_path / "pids"
+    solver = faulty.PostsAndLeavesAChild(options={"pids": str(pids)})
+    solution = sdpdr.solve(model, solver, time_limit=2.0, isolate=True)
     assert solution.status is Status.TIME_LIMIT
     assert solution.claimed.message.endswith("its best point is kept")
     assert solution.value == pytest.approx(0.9 * VALUE, rel=1e-6)
+    assert all(is_gone(int(pid)) for pid in pids.read_text().split())
 
 
 def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
@@ -172,23 +177,8 @@ def test_what_a_solver_prints_is_shown_on_request(model, faulty, capsys):
     assert "=====" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
-def test_what_a_solver_starts_ends_with_it(model, faulty, tmp_path):
-    pids = tmp_path / "pids"
-    solver = faulty.LeavesAChild(options={"pids": str(pids)})
-    solution = sdpdr.solve(model, solver, time_limit=2.0, isolate=True)
-    assert solution.status is Status.TIME_LIMIT
-    assert all(is_gone(int(pid)) for pid in pids.read_text().split())
-
-
-def test_a_zygote_that_was_ended_is_replaced(model):
-    os.kill(workers._process.pid, signal.SIGKILL)
-    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
-    assert solution.status is Status.SOLVED
-
-
+@pytest.mark.usefixtures("no_zygote")
 def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
-    workers._dismiss(workers._control)
     monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.FAILED
@@ -198,12 +188,14 @@ def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers end with the zygote on Linux only")
-def test_a_worker_that_ends_with_the_zygote_is_no_crash(faulty):
+def test_a_worker_that_ends_with_the_zygote_is_no_crash_and_the_next_has_another(faulty, model):
     outcome = run_isolated(partial(faulty.EndsTheZygote().run, None), "faulty", None)
     assert outcome.verdict is Verdict.FAILED
     assert outcome.claim.status == "lost"
     assert "what starts workers was ended" in outcome.claim.message
     assert "memory" not in outcome.claim.message
+    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    assert solution.status is Status.SOLVED
 
 
 def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
@@ -223,8 +215,8 @@ def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
     assert set(os.listdir("/dev/fd")) <= set(before)
 
 
+@pytest.mark.usefixtures("no_zygote")
 def test_without_descriptors_the_zygote_is_not_had(descriptors):
-    workers._dismiss(workers._control)
     for room in range(6):
         with descriptors(room), pytest.raises(WorkerLost, match="Too many open files"):
             workers.hire()
@@ -371,6 +363,7 @@ print(sorted(set(sys.modules) - before))
 """
 
 
+@pytest.mark.slow  # what is imported costs time, and changes no answer
 def test_a_worker_that_is_sent_a_model_as_written_imports_nothing_for_it(model):
     sent = pickle.dumps(partial(run_written, Clarabel(), model))
     ran = subprocess.run([sys.executable, "-c", IMPORTS], input=sent, capture_output=True)

@@ -80,7 +80,17 @@ FIGURES = {
 }
 
 
-@pytest.mark.parametrize("name", FIGURES)
+# What they show is also shown of others.
+ALIKE = (
+    "three points", "constant colour", "upright", "wide images", "photos", "several plain",
+    "changes on a line", "choice by parts", "choice by label", "many points", "weights on a line",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in FIGURES],
+)
 def test_figures_draw_without_touching_global_settings(name):
     before = dict(matplotlib.rcParams)
     figure = FIGURES[name]()

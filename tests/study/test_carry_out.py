@@ -94,11 +94,12 @@ def test_that_there_is_no_answer_is_believed_of_nobody(verdict, tmp_path, monkey
         assert (row["honesty"], row["solved"]) == ("overstated", False)
 
 
-def test_an_answer_that_comes_late_is_late():
-    limits = replace(LIMITS, time_limit=0.1)
-    row = run("path-graph", altered(sleep=0.8), limits)
+def test_an_answer_that_comes_late_is_late(monkeypatch):
+    monkeypatch.setattr("sdpdr.lab.study.carry_out.LATE_SECONDS", 0.0)
+    limits = replace(LIMITS, time_limit=0.05)
+    row = run("path-graph", altered(sleep=0.1), limits)
     assert (row["outcome"], row["solved"]) == ("TIME_LIMIT", False)
-    assert run("path-graph", altered(sleep=0.8), LIMITS)["solved"]
+    assert run("path-graph", altered(sleep=0.1), LIMITS)["solved"]
 
 
 @pytest.mark.parametrize(
@@ -107,18 +108,17 @@ def test_an_answer_that_comes_late_is_late():
 )
 def test_the_clock_is_ours(told):
     """A solver that says it was fast is not: the seconds that rank it are measured by us."""
-    row = run("path-graph", altered(sleep=0.3, seconds=told))
-    assert 0.3 <= row["solve"] < 120.0
+    row = run("path-graph", altered(sleep=0.1, seconds=told))
+    assert 0.1 <= row["solve"] < 120.0
     assert 0.0 <= row["compile"] < 120.0
 
 
 def test_a_claim_that_misses_by_little_is_near_and_by_much_overstated():
     rough = Contestant("clarabel", "lmi", {"max_iter": 8})
     row = run("swiss-roll-60-angles", rough)
-    claims = {run("swiss-roll-60-angles", Contestant("clarabel", "lmi"), tol=t)["honesty"]
-              for t in (1e-5, 1e-6)}  # fmt: skip
+    claim = run("swiss-roll-60-angles", Contestant("clarabel", "lmi"))
     assert row["honesty"] == "silent"
-    assert claims <= {"true", "near"}
+    assert claim["honesty"] in {"true", "near"}
 
 
 def test_an_infeasible_program_is_solved_by_saying_so():

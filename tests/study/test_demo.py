@@ -8,11 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.lab.cli import main
-from sdpdr.lab.study.demo import demonstrate, representatives
+from sdpdr.lab.study import demo
+from sdpdr.lab.study.demo import QUICK, demonstrate, representatives
 from sdpdr.lab.study.report import verdict_on
 from sdpdr.program import Solution
 
@@ -21,6 +23,20 @@ from sdpdr.program import Solution
 def finished(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
     return out, demonstrate(out, quick=True)
+
+
+SMALL = replace(QUICK, roll=40, digits=100, compared=8)
+
+
+@pytest.fixture(scope="module")
+def sketched(tmp_path_factory):
+    """The same of less data, with pictures that are blank: these take longest."""
+    out = tmp_path_factory.mktemp("sketch")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "QUICK", SMALL)
+        patch.setattr(Figure, "draw", lambda *given: None)
+        assert demonstrate(out, quick=True)
+    return out
 
 
 @pytest.mark.slow
@@ -40,12 +56,11 @@ def test_it_succeeds_and_writes_report_figures_and_records(finished):
     assert not [name for name in names if name.startswith(".")]
 
 
-def test_what_became_of_lengths_stands_beside_certified(finished):
-    out, _ = finished
-    html = (out / "report.html").read_text(encoding="utf-8")
+def test_what_became_of_lengths_stands_beside_certified(sketched):
+    html = (sketched / "report.html").read_text(encoding="utf-8")
     box = html[html.index('aria-label="The answer"') :]
     sentences = re.findall(r"<p>(.*?)</p>", box[: box.index("</div>")])
-    for name, sentence in zip(("Swiss roll, 120", "Handwritten digits, "), sentences, strict=True):
+    for name, sentence in zip(("Swiss roll, 40", "Handwritten digits, "), sentences, strict=True):
         assert sentence.startswith(name)
         assert re.search(
             r": certified, (and|but) lengths were (not )?kept( in part)?: edges have \d+%",
@@ -86,15 +101,15 @@ def test_an_edge_that_gains_makes_up_for_none_that_loses(lengths, words):
     assert f", but lengths were {words}: " in said
 
 
-def test_all_compared_solvers_have_a_row(finished):
-    out, _ = finished
-    runs = json.loads((out / "comparison.json").read_text())["runs"]
+def test_all_compared_solvers_have_a_row(sketched):
+    runs = json.loads((sketched / "comparison.json").read_text())["runs"]
     assert {run["solver"] for run in runs} == {"lowrank", "mosek", "clarabel", "scs"}
 
 
 def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Solution, "certified", lambda self, tol=None: False)
-    monkeypatch.setattr("sdpdr.lab.study.demo.save", lambda *parts: None)
+    monkeypatch.setattr(demo, "QUICK", SMALL)
+    monkeypatch.setattr(demo, "save", lambda *parts: None)
     assert main(["demo", "--out", str(tmp_path), "--quick"]) == 1
     out, err = capsys.readouterr()
     assert "0 of 2 unfoldings are certified" in err

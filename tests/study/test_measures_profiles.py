@@ -70,7 +70,7 @@ def test_who_solves_nothing_has_no_steps():
     assert profile.share(inf).to_list() == [1.0, 0.0]
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(tables)
 def test_a_profile_begins_with_the_wins_and_ends_with_the_success_rate(table):
     runs = runs_of(table)
@@ -82,7 +82,7 @@ def test_a_profile_begins_with_the_wins_and_ends_with_the_success_rate(table):
     assert profile.share(inf).to_dict() == pytest.approx(rates.to_dict())
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(tables)
 def test_a_profile_is_a_distribution_function_and_its_steps_are_all_of_it(table):
     profile = performance_profile(runs_of(table))
@@ -97,7 +97,7 @@ def test_a_profile_is_a_distribution_function_and_its_steps_are_all_of_it(table)
             assert before < share
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(tables, st.floats(0.02, 50.0))
 def test_the_unit_of_time_of_an_instance_does_not_matter(table, factor):
     scaled = {who: [factor * t[0], *t[1:]] for who, t in table.items()}
@@ -105,7 +105,7 @@ def test_the_unit_of_time_of_an_instance_does_not_matter(table, factor):
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(tables)
 def test_somebody_wins_each_instance_that_is_solved(table):
     costs = performance_profile(runs_of(table)).costs
@@ -123,7 +123,7 @@ def test_the_second_best_is_not_read_off_the_second_curve():
     assert performance_profile(runs_of(table)).share(2.0).to_list() == pytest.approx([1 / 3, 2 / 3])
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(tables)
 def test_profiles_over_seconds_do_not_depend_on_the_field(table):
     whole = time_profile(runs_of(table))

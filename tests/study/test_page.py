@@ -28,7 +28,17 @@ from sdpdr.lab.study.page.outcomes import KINDS, SOLVED, kind_of
 from sdpdr.lab.study.schema import OUTCOMES
 
 from .frames import contest, frame
-from .pages import CONTESTANTS, HOSTILE, META, Reader, column, results, table_of, unsolved
+from .pages import (
+    CONTESTANTS,
+    ENVIRONMENTS,
+    HOSTILE,
+    META,
+    Reader,
+    column,
+    results,
+    table_of,
+    unsolved,
+)
 
 pytest.importorskip("plotly", reason="the extra 'study' is not installed")
 
@@ -169,7 +179,7 @@ FRAMES = {
          "time_limit": np.nan, "environment": ""}
     ),
     "unfinished": lambda: contest({"scs gram": [1.0, np.nan], "lowrank factor": [np.nan, 2.0]}),
-    "twenty-five": lambda: contest({f"s{k} gram": [1.0 + k, 2.0, 3.0] for k in range(25)}),
+    "twenty-five": lambda: contest({f"s{k} gram": [1.0 + k] for k in range(25)}),
     "long names": lambda: contest({"module.of.somebody:Solver gram": [1.0]}, ["x" * 300]),
     "all the same": lambda: contest({"scs gram": [1.0, 1.0], "clarabel lmi": [1.0, 1.0]}),
     "variants": lambda: contest({"scs gram": [1.0], "clarabel lmi": [2.0]}, variant="softened"),
@@ -184,7 +194,10 @@ FRAMES = {
 
 
 # What they show is also shown of others.
-ALIKE = ("one run", "auto alone", "all the same", "variants", "two sizes", "unfinished")
+ALIKE = (
+    "one run", "one run that failed", "one contestant", "auto alone", "nothing solved",
+    "unfinished", "all the same", "variants", "many instances", "two sizes",
+)  # fmt: skip
 ANY_FRAME = [
     pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in FRAMES
 ]
@@ -216,7 +229,14 @@ def test_odd_frames_have_a_page_on_paper(name, tmp_path, recwarn):
 
 
 @pytest.mark.usefixtures("_without_plotly")
-@pytest.mark.parametrize("name", [p for p in ANY_FRAME if p.values != ("no rows",)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing measured", "every outcome",
+        *(pytest.param(name, marks=pytest.mark.slow)
+          for name in FRAMES if name not in ("no rows", "nothing measured", "every outcome")),
+    ],
+)  # fmt: skip
 def test_any_two_frames_compare(name):
     read = replace(results(repeats=1), frame=FRAMES[name]())
     for pair in ((read, read), (read, results(repeats=1))):
@@ -388,12 +408,13 @@ def _parse(path):
 # -- files ------------------------------------------------------------------------------------
 
 
-def test_the_suffix_chooses_the_format(read, tmp_path):
+def test_the_suffix_chooses_the_format(tmp_path):
+    rows = frame()
     for name, start in (("a.html", "<!doctype html>"), ("a.md", "# Quick")):
-        write_report(read.frame, read.meta, read.environments, tmp_path / name)
+        write_report(rows, META, ENVIRONMENTS, tmp_path / name)
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
     with pytest.raises(FileFormatError, match=r"\.html, \.htm, \.md"):
-        write_report(read.frame, read.meta, read.environments, tmp_path / "a.pdf")
+        write_report(rows, META, ENVIRONMENTS, tmp_path / "a.pdf")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
 
 

@@ -39,7 +39,7 @@ SMALL = """
 title = "Small"
 
 [problems]
-cards = ["path-graph", "mmmf-soft-five", "ism-two-points", "impossible-triangle", "two-clusters"]
+cards = ["path-graph", "ism-two-points", "impossible-triangle", "two-clusters"]
 
 [[variants]]
 variant = "as it is"
@@ -121,8 +121,8 @@ forms = ["gram"]
 options = { where = "c" }
 
 [run]
-time_limit = 1
-patience = 1
+time_limit = 0.1
+patience = 0.1
 """
 
 
@@ -141,10 +141,8 @@ def test_every_run_is_a_row(undisturbed):
     study = Study.read(SMALL, "small")
     frame = read_results(undisturbed).frame
     # A card that expects an error when it is built is no program to compare solvers with.
-    assert sorted(set(frame["problem"])) == [
-        "impossible-triangle", "ism-two-points", "mmmf-soft-five", "path-graph",
-    ]  # fmt: skip
-    assert len(frame) == len(study.tasks()) == 4 * 4 * 2
+    assert sorted(set(frame["problem"])) == ["impossible-triangle", "ism-two-points", "path-graph"]
+    assert len(frame) == len(study.tasks()) == 3 * 4 * 2
     assert set(frame["outcome"]) <= set(OUTCOMES)
     assert set(frame["honesty"]) <= set(HONESTY)
     assert set(frame["attempts"]) == {1}
@@ -152,7 +150,7 @@ def test_every_run_is_a_row(undisturbed):
     assert set(missing["outcome"]) == {"MISSING"}
     assert missing["words"].str.contains("licence").all()
     ran = frame[frame["outcome"].isin(["SOLVED", "INFEASIBLE"])]
-    assert len(ran) >= 20
+    assert len(ran) >= 15
     assert (ran[["build", "compile", "solve", "certify"]] >= 0.0).all(axis=None)
     assert (ran["wall"] > ran["total"]).all()
     solved = frame[frame["solved"] & (frame["outcome"] == "SOLVED")]
@@ -203,14 +201,14 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, undisturbed):
     path = tmp_path / "small.duckdb"
     kept = read_results(undisturbed).frame
     rows = kept.astype(object).where(kept.notna(), None).to_dict("records")
-    done = [row for row in rows if row["outcome"] != "MISSING"][:20]
+    done = [row for row in rows if row["outcome"] != "MISSING"][:15]
     with Results(path) as results:
         for row in done:
             results.add(row | {"words": "from before"})
     run_study(Study.read(SMALL, "small"), path)
     frame = read_results(path).frame
     assert len(frame) == len(kept)
-    assert (frame["words"] == "from before").sum() == len(done) == 20
+    assert (frame["words"] == "from before").sum() == len(done) == 15
 
 
 def test_runs_of_a_solver_are_carried_out_again(tmp_path, undisturbed):
@@ -267,7 +265,7 @@ def test_a_solver_that_hangs_is_ended_and_not_tried_again(tmp_path, monkeypatch)
     path = run_study(Study.read(HANGER, "hanger"), tmp_path / "hanger.duckdb")
     (row,) = read_results(path).frame.to_dict("records")
     assert (row["outcome"], row["honesty"], row["attempts"]) == ("TIME_LIMIT", "", 1)
-    assert "ended by us after 2 s" in row["words"]
+    assert "ended by us after 0.2 s" in row["words"]
 
 
 # -- whatever happens meanwhile -----------------------------------------------------------------
@@ -336,27 +334,22 @@ def test_kills_at_random_moments_change_nothing(study_file, undisturbed, kills):
 @pytest.mark.parametrize(
     "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
 )
-def test_a_study_that_is_asked_to_stop_says_so_and_leaves_nobody(study_file, number):
-    runner = start(study_file)
-    wait_for_a_row(runner, study_file)
-    workers = psutil.Process(runner.pid).children(recursive=True)
-    runner.send_signal(number)
-    words = runner.communicate(timeout=120)[1].decode()
-    assert runner.returncode in (130, 128 + number), words
-    if number == signal.SIGINT:
-        assert "run it again, and it goes on" in words
-    assert psutil.wait_procs(workers, timeout=60)[1] == []
-
-
-def test_a_second_runner_is_told_that_the_results_are_in_use(study_file):
+def test_a_running_study_locks_its_results_and_asked_to_stop_leaves_nobody(study_file, number):
     runner = start(study_file)
     try:
         wait_for_a_row(runner, study_file)
         with pytest.raises(ResultsLockedError):
             run_study(study_file, study_file.with_suffix(".duckdb"))
+        workers = psutil.Process(runner.pid).children(recursive=True)
+        runner.send_signal(number)
+        words = runner.communicate(timeout=120)[1].decode()
     finally:
         runner.kill()
         runner.communicate()
+    assert runner.returncode in (130, 128 + number), words
+    if number == signal.SIGINT:
+        assert "run it again, and it goes on" in words
+    assert psutil.wait_procs(workers, timeout=60)[1] == []
 
 
 def test_a_damaged_file_of_results_is_an_error_and_loses_nothing(study_file, undisturbed):
@@ -413,7 +406,7 @@ def test_a_worker_of_a_cluster_that_is_lost_costs_no_row(tmp_path, undisturbed):
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr("sdpdr.lab.study.hands.PATIENCE", 0.5)
+    monkeypatch.setattr("sdpdr.lab.study.hands.PATIENCE", 0.1)
     with pytest.raises(SchedulerError, match="does not answer"):
         run_study(Study.read(SMALL, "small"), tmp_path / "small.duckdb", scheduler=address)
 

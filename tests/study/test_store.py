@@ -266,6 +266,20 @@ def test_without_a_journal_a_damaged_file_is_all_there_is(tmp_path):
         read_results(path)
 
 
+def test_results_that_are_added_to_can_only_be_read(tmp_path):
+    path = tmp_path / "a.duckdb"
+    fill(path, ["a"])
+    with Results(path):
+        before = path.with_suffix(".jsonl").read_bytes()
+        with pytest.raises(ResultsLockedError, match="in use by another process"):
+            Results(path)
+        assert read_results(path).frame["key"].tolist() == ["a"]
+        assert path.with_suffix(".jsonl").read_bytes() == before
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b"]
+
+
+@pytest.mark.slow  # as above; tests/study/test_run.py has another process as well
 def test_results_that_another_process_adds_to_can_only_be_read(tmp_path):
     path = tmp_path / "a.duckdb"
     fill(path, ["a"])
