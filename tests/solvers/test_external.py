@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -340,7 +341,9 @@ def gone(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
-@pytest.mark.parametrize("cls", PROGRAMS)
+@pytest.mark.parametrize(
+    "cls", [Csdp, *(pytest.param(cls, marks=pytest.mark.slow) for cls in (SdpaProgram, Dsdp))]
+)
 def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_path):
     pids = tmp_path / "bin" / "pids"
     fake(f"trap '' TERM\nsleep 3600 &\necho $$ $! >> {pids}\nwait")
@@ -425,9 +428,19 @@ else:
 """
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("x", [0.0, 0.3, -1.0, 1e9])
-@pytest.mark.parametrize("cls", PROGRAMS)
+# All lies of one program, and some of the others, whose files are read in the same way.
+EVERY_DAY = [(SdpaProgram, 1.0, x) for x in (0.0, 0.3, -1.0, 1e9)]
+EVERY_DAY += [(SdpaProgram, scale, 0.3) for scale in (1e-3, 1e6)]
+EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not SdpaProgram]
+
+
+@pytest.mark.parametrize(
+    ("cls", "scale", "x"),
+    [
+        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.slow])
+        for lie in product(PROGRAMS, (1e-3, 1.0, 1e6), (0.0, 0.3, -1.0, 1e9))
+    ],
+)
 def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
     fake(LIAR.format(scale=scale, x=x, csdp=cls is not SdpaProgram), shell=sys.executable)
     solution = sdpdr.solve(ring, cls(), "gram")
