@@ -125,7 +125,7 @@ def test_slack_keeps_its_sign(limit, is_proved, narrow):
 
 
 def test_a_density_map_is_certified_by_its_factor():
-    X = datasets.swiss_roll(120, seed=0)[0]
+    X = datasets.swiss_roll(80, seed=0)[0]
     model = methods.density_map(graphs.knn(X, n_neighbors=6, connect="mst"))
     solution = sdpdr.solve(model, "lowrank")
     assert solution.status is Status.SOLVED
@@ -140,7 +140,7 @@ def of_densities(n):
 
 
 def test_what_is_proved_of_entries_that_rows_read_is_proved_of_all():
-    sdp = of_densities(120)
+    sdp = of_densities(60)
     point = sdpdr.solve(sdp, "lowrank").values
     both = [through(sdp, point, narrow=narrow) for narrow in (False, True)]
     assert all(isinstance(box, Box) for box in both)

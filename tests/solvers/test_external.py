@@ -380,7 +380,8 @@ def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
-def test_a_version_is_asked_for_without_patience(fake):
+def test_a_version_is_asked_for_without_patience(fake, monkeypatch):
+    monkeypatch.setattr("sdpdr.solvers.external._PATIENCE", 0.2)
     fake("sleep 3600", ask="")
     assert SdpaProgram.availability().version == "unknown"
 

@@ -285,7 +285,10 @@ def test_no_kind_of_row_needs_a_dense_matrix(kind, n):
     assert "memory" not in in_little_memory(graded, kind, n, room).lower()
 
 
-@pytest.mark.parametrize("kind", HUBS)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[] if k.startswith("large") else [pytest.mark.slow]) for k in HUBS],
+)
 def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
     said = in_little_memory(planned, kind, ROOM)
     assert "lowrank" in said

@@ -269,7 +269,13 @@ def test_lengths_over_six_orders_of_magnitude():
 
 @pytest.mark.parametrize(
     ("n", "k", "value"),
-    [(100, 4, 26004.918), (1000, 4, 965136.02), (1000, 6, 776125.91)],
+    [
+        (100, 4, 26004.918),
+        *(
+            pytest.param(1000, k, value, marks=pytest.mark.slow)
+            for k, value in ((4, 965136.02), (6, 776125.91))
+        ),
+    ],
 )
 def test_the_known_values_of_rolls_are_found(n, k, value):
     result = solve_edge_program(swiss_program(n, k))
@@ -320,7 +326,15 @@ def test_bands_and_equality_of_a_spiral(width, value):
 
 
 @pytest.mark.parametrize(
-    ("width", "value"), [(1e-1, 27889.4), (1e-2, 25083.9), (1e-3, 24647.3), (1e-4, 24523.1)]
+    ("width", "value"),
+    [
+        (1e-1, 27889.4),
+        *(
+            pytest.param(*band, marks=pytest.mark.slow)
+            for band in ((1e-2, 25083.9), (1e-3, 24647.3))
+        ),
+        (1e-4, 24523.1),
+    ],
 )
 def test_bands_of_a_swiss_roll(width, value):
     limits = {"lower": lambda d: (1 - width) * d, "upper": lambda d: (1 + width) * d}
@@ -356,7 +370,9 @@ def test_masses_of_two_points():
 # --- rank, start, limits ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rank", [1, 2, 5])
+@pytest.mark.parametrize(
+    "rank", [1, *(pytest.param(rank, marks=pytest.mark.slow) for rank in (2, 5))]
+)
 def test_rank_grows_to_the_certified_optimum(rank):
     X = np.random.default_rng(0).standard_normal((40, 5))
     edges, d = knn(X, 6)
