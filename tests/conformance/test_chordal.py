@@ -111,7 +111,7 @@ def test_auto_takes_them_only_where_they_are_predicted_to_cost_least(unfolding):
         skipped.add(chosen.solver.name)
 
 
-@pytest.mark.parametrize("form", CHORDAL)
+@pytest.mark.parametrize("form", [pytest.param("chordal", marks=pytest.mark.slow), "chordal-lmi"])
 def test_the_program_of_mosek_is_compiled_block_by_block(unfolding, form):
     pytest.importorskip("mosek")
     sdp = unfolding[0].to_sdp()

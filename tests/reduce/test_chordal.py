@@ -209,7 +209,7 @@ def test_slacks_of_the_blocks_add_up_to_the_slack(pairs):
     assert sdp.dual_value(lifted) == pytest.approx(reduced.sdp.dual_value(duals))
 
 
-@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_the_dual_of_the_decomposition_is_the_decomposition_of_the_dual(pairs):
     sdp = sparse_program(pairs)
     plain = Chordal(FINE, balance=False)

@@ -339,7 +339,9 @@ def test_an_engine_by_another_name_is_refused():
         sdpdr.solve(model, LowRank(options={"engine": "inside"}), "factor")
 
 
-@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize(
+    "tol", [1e-1, *(pytest.param(tol, marks=pytest.mark.slow) for tol in (1e-2, 1e-3, 1e-4)), 1e-5]
+)
 def test_where_the_iteration_ends_inequalities_hold(tol):
     """At whatever accuracy: they are missed by less than the margin that they are given."""
     model = methods.mvu(graphs.knn(spiral(60), n_neighbors=6, connect="mst")) + Later(60)
