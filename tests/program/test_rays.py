@@ -317,7 +317,7 @@ def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
     assert isinstance(found, str)
 
 
-@pytest.mark.parametrize("error", [1e-8, 1e-6])
+@pytest.mark.parametrize("error", [pytest.param(1e-8, marks=pytest.mark.slow), 1e-6])
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 4))]
 )

@@ -235,7 +235,9 @@ def test_answer_satisfies_the_optimality_conditions():
         (complete(10), 10, 4.5),
     ],
 )
-@pytest.mark.parametrize("relation", ["inequality", "equality"])
+@pytest.mark.parametrize(
+    "relation", ["inequality", pytest.param("equality", marks=pytest.mark.slow)]
+)
 def test_unit_length_graphs(edges, n, value, relation):
     limits = {"lower": 1.0} if relation == "equality" else {}
     result = solve_edge_program(EdgeProgram(edges, n, 1.0, **limits))
