@@ -1,4 +1,7 @@
-"""Every usable solver, in every form it takes, on every program of the table."""
+"""Every usable solver, in every form it takes, on every program of the table.
+
+Every day each meets a program of each kind; `pytest -m slow` has the rest of the product.
+"""
 
 from __future__ import annotations
 
@@ -55,28 +58,38 @@ def test_names_differ_and_limits_name_what_exists():
         assert all(any(name.startswith(start) for name in names) for start in known.cases)
         assert len(known.why.split()) > 5
     assert set(TOLERANCE) <= set(SOLVERS)
+    assert set(EVERYBODYS) | set(LONG) <= set(names)
 
 
 # -- the solvers --------------------------------------------------------------------------------
 
 
-# Seconds in software; the smaller programs say as much of its arithmetic.
-LARGE = {
-    "multiprecision": (
-        "mvu band",
-        "mvu duplicates",
-        "mvu square slack",
-        "mvu square slack 30",
-        "mvu swiss roll",
-    )
-}
+# Each kind of variable, of row, of objective and of answer once, in milliseconds.
+EVERYBODYS = (
+    "linear program",
+    "theta of a pentagon",
+    "nearest correlation matrix",
+    "hyperbola",
+    "sum of squares",
+    "impossible hyperbola",
+    "no limit",
+    "mvu octagon",
+    "mvu path, priced",
+)
+# Who solves all of them every day: a method of interior points, and those that write a factor.
+THOROUGH = (("clarabel", "lmi"), ("lowrank", "factor"), ("ipopt", "factor"))
+# The low-rank engine takes seconds until it sees the ray, and less with "mvu slack too cheap";
+# what has a single point is "auto"'s here, and other solvers' in tests/test_solve.py.
+LONG = ("no limit", "eigenvalue without limit", "mvu complete graph, equality")
 
 
 def is_slow(name, form, case):
-    """Unfoldings by way of cvxpy are one solver's every day: the way is the same for the others."""
-    if case.name in LARGE.get(name, ()):
+    """All solvers on some programs, and all programs with some solvers, are every day's."""
+    if (name, form) in THOROUGH:
+        return case.name in LONG
+    if form == "cvxpy" and name != "clarabel" and case.name.startswith("mvu"):
         return True
-    return form == "cvxpy" and name != "clarabel" and case.name.startswith("mvu")
+    return case.name not in EVERYBODYS
 
 
 RUNS = [

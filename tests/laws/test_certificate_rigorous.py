@@ -42,7 +42,7 @@ def disturbances(weights, rng):
         yield factor * weights
 
 
-@settings(max_examples=25, derandomize=True)
+@settings(max_examples=10, derandomize=True)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=9),
     relation=st.sampled_from(["inequality", "equality"]),

@@ -32,7 +32,9 @@ def max_cut(weights):
     return SDP((PsdVariable("X", n),), objective=cost, rows=(rows,), maximize=True)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12))]
+)
 def test_a_laplacian_as_reward_is_no_error(seed):
     n = 40 + 10 * seed
     sdp = max_cut(laplacian(n, 0.08, np.random.default_rng(seed)))
@@ -43,7 +45,7 @@ def test_a_laplacian_as_reward_is_no_error(seed):
         assert solution.value * (1.0 - 1e-7) <= bound <= solution.value * (1.0 + 1e-6)
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(
     n=st.integers(1, 12),
     rank=st.integers(0, 12),

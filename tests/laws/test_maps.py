@@ -198,7 +198,7 @@ def test_null_vectors_span_the_kernel_of_every_psd_solution_of_the_homogeneous_r
         np.testing.assert_allclose(linear_map.apply(away @ away.T), 0.0, atol=1e-10)
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 @given(data=st.data(), n=st.integers(2, 8))
 def test_weighted_edges_and_combinations_of_them(data, n):
     m = data.draw(st.integers(1, 10))

@@ -225,7 +225,7 @@ def data_lines(path):
 NAMES = st.lists(st.text(min_size=1), min_size=3, max_size=3, unique=True)
 
 
-@settings(max_examples=15, derandomize=True)
+@settings(max_examples=8, derandomize=True)
 @given(names=NAMES, labels=NAMES, sizes=st.lists(st.integers(1, 3), min_size=3, max_size=3))
 def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
     x, y, z = names

@@ -65,6 +65,11 @@ def cycle():
 
 
 PATTERNS = {f.__name__: f() for f in (band, tree, arrow, islands, cycle)}
+# A pattern of cliques as they are, and one that has to be filled.
+EVERY_DAY = [
+    pytest.param(pairs, id=name, marks=[] if name in ("tree", "cycle") else [pytest.mark.slow])
+    for name, pairs in PATTERNS.items()
+]
 
 
 def on_pattern(rng, pairs):
@@ -158,7 +163,7 @@ def matrix_program(pairs, seed=0):
 
 
 @pytest.mark.parametrize("balance", [False, True])
-@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance):
     sdp = matrix_program(pairs)
     split = Chordal(FINE, balance).apply(sdp)
@@ -204,7 +209,7 @@ def test_slacks_of_the_blocks_add_up_to_the_slack(pairs):
     assert sdp.dual_value(lifted) == pytest.approx(reduced.sdp.dual_value(duals))
 
 
-@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_the_dual_of_the_decomposition_is_the_decomposition_of_the_dual(pairs):
     sdp = sparse_program(pairs)
     plain = Chordal(FINE, balance=False)
@@ -282,7 +287,7 @@ def undecomposed(pairs):
 
 
 @pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS)
-@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_the_decomposed_program_equals_the_undecomposed_one(pairs, steps):
     sdp, value = undecomposed(tuple(pairs))
     reduced = Composed(steps).apply(sdp)
@@ -296,7 +301,7 @@ def test_the_decomposed_program_equals_the_undecomposed_one(pairs, steps):
 
 
 @pytest.mark.parametrize("steps", [(Chordal(FINE),), (Chordal(FINE), Dual())], ids=["gram", "lmi"])
-@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
+@pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_values_and_bounds_of_matrix_programs_agree(pairs, steps):
     sdp = matrix_program(pairs)
     plain = Clarabel(tol=1e-8).run(sdp)

@@ -129,7 +129,7 @@ def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
     np.testing.assert_allclose(found.lift(small).values["X"], inside, rtol=1e-12)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.integers(0, 10**6))
 def test_the_reduced_program_has_the_planted_optimum(seed):
     sdp, _, optimum, _ = planted(seed)
@@ -197,7 +197,7 @@ def violation(sdp, values):
 @pytest.mark.parametrize("solver", [None, lend], ids=["rows", "combinations"])
 def test_a_feasible_point_is_never_cut_off(solver):
     """Every step holds at a point that is feasible exactly, whatever the program."""
-    for seed in range(150 if solver is None else 25):
+    for seed in range(60 if solver is None else 10):
         sdp, values = anything(seed)
         assert violation(sdp, values) < 1e-9
         found = facial_reduction(sdp, lend=solver)
@@ -216,7 +216,7 @@ def test_a_feasible_point_is_never_cut_off(solver):
 
 
 def test_points_of_the_reduced_program_meet_the_rows_that_were_dropped():
-    for seed in range(150):
+    for seed in range(50):
         sdp, _ = anything(seed)
         found = facial_reduction(sdp)
         rng, values = np.random.default_rng(seed), {}
@@ -506,7 +506,7 @@ def test_contradictions_among_several_rows_are_found_with_a_solver_lent():
     assert found.check()
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(st.integers(0, 10**6))
 def test_faces_hidden_by_mixing_the_rows_are_found_with_a_solver_lent(seed):
     sdp, r, optimum, _ = planted(seed)

@@ -107,8 +107,21 @@ def swiss_roll_with_twins():
     return graphs.knn(np.column_stack([t * np.cos(t), height, t * np.sin(t)]), 5, connect="mst")
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
-@pytest.mark.parametrize(("count", "value"), [(5, 2498.1905), (10, 3202.4171), (20, 3575.9487)])
+@pytest.mark.parametrize(
+    ("solver", "count", "value"),
+    [
+        ("lowrank", 5, 2498.1905),
+        *(
+            pytest.param("lowrank", count, value, marks=pytest.mark.slow)
+            for count, value in ((10, 3202.4171), (20, 3575.9487))
+        ),
+        *(
+            pytest.param("clarabel", count, value, marks=pytest.mark.slow)
+            for count, value in ((5, 2498.1905), (10, 3202.4171))
+        ),
+        ("clarabel", 20, 3575.9487),
+    ],
+)
 def test_rows_of_which_rounding_is_left_say_nothing(solver, count, value):
     model = methods.mvu(swiss_roll_with_twins())
     found = sdpdr.solve(model, solver, form="landmark", landmarks=count, basis="laplacian")
@@ -253,7 +266,11 @@ def test_value_optimum_and_bound_are_in_order_and_the_point_is_feasible(relation
     assert solution.form == "landmark"
 
 
-@pytest.mark.parametrize("relation", RELATIONS, ids=str)
+@pytest.mark.parametrize(
+    "relation",
+    [RELATIONS[0], *(pytest.param(r, marks=pytest.mark.slow) for r in RELATIONS[1:])],
+    ids=str,
+)
 def test_all_points_as_landmarks_give_the_whole_program(relation):
     model = methods.mvu(SMALL, relation)
     optimum = sdpdr.solve(model, solver="clarabel").value

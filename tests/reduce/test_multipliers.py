@@ -69,9 +69,15 @@ def holds(sdp, seen):
     return True
 
 
-def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan():
+# Those of the first that are solved soon, with one whose multipliers are unknown.
+@pytest.mark.parametrize(
+    "seeds",
+    [(2, 4, 5, 6, 8, 10, 16), pytest.param(range(24), marks=pytest.mark.slow)],
+    ids=["some", "all"],
+)
+def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan(seeds):
     known = []
-    for seed in range(24):
+    for seed in seeds:
         sdp, _ = anything(seed)
         # A price that bounds the value, so that most of them are solved.
         prices = {v.name: InnerProduct(priced(v.n, seed)) for v in sdp.psd_variables}

@@ -96,7 +96,9 @@ def definite(rng, n):
     return root @ root.T / (2 * n)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 @pytest.mark.parametrize(
     ("steps", "faced"),
     [(steps, False) for steps in WITHOUT_FACE]

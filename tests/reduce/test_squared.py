@@ -19,7 +19,7 @@ def _length(n: int, seed: int, scale: float = 1.0, constant: float = 0.0) -> sdp
 
 
 @given(st.integers(2, 7), st.integers(0, 10_000), st.floats(0.1, 10.0), st.floats(-5.0, 5.0))
-@settings(max_examples=25)
+@settings(max_examples=8)
 def test_what_is_lifted_proves_the_length_by_itself(
     n: int, seed: int, scale: float, constant: float
 ) -> None:

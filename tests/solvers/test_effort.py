@@ -165,7 +165,7 @@ def test_noise_is_certified_by_the_engine_that_was_predicted():
 )
 def test_the_answer_does_not_depend_on_engine_and_first_rank(isometry):
     model = noise(80, 12, isometry)
-    options = [{"engine": "general", "rank": r} for r in (3, 9, 16)] + [{"engine": "edges"}]
+    options = [{"engine": "general", "rank": r} for r in (3, 16)] + [{"engine": "edges"}]
     found = [sdpdr.solve(model, LowRank(options=one)) for one in options]
     best = max(one.bound for one in found)
     for one in found:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,8 @@ REAL = [
 ]
 RELATIONS = ["equality", Slack(30.0), Slack(300.0, "absolute", True)]
 OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
+# Without site packages, which the fakes do not need, it starts in no time.
+PYTHON = f"{sys.executable} -IS"
 
 
 @pytest.fixture
@@ -340,7 +343,9 @@ def gone(pid):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
-@pytest.mark.parametrize("cls", PROGRAMS)
+@pytest.mark.parametrize(
+    "cls", [Csdp, *(pytest.param(cls, marks=pytest.mark.slow) for cls in (SdpaProgram, Dsdp))]
+)
 def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_path):
     pids = tmp_path / "bin" / "pids"
     fake(f"trap '' TERM\nsleep 3600 &\necho $$ $! >> {pids}\nwait")
@@ -377,7 +382,8 @@ def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
-def test_a_version_is_asked_for_without_patience(fake):
+def test_a_version_is_asked_for_without_patience(fake, monkeypatch):
+    monkeypatch.setattr("sdpdr.solvers.external._PATIENCE", 0.2)
     fake("sleep 3600", ask="")
     assert SdpaProgram.availability().version == "unknown"
 
@@ -425,11 +431,21 @@ else:
 """
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("x", [0.0, 0.3, -1.0, 1e9])
-@pytest.mark.parametrize("cls", PROGRAMS)
+# All lies of one program, and some of the others, whose files are read in the same way.
+EVERY_DAY = [(SdpaProgram, 1.0, x) for x in (0.0, 0.3, -1.0, 1e9)]
+EVERY_DAY += [(SdpaProgram, scale, 0.3) for scale in (1e-3, 1e6)]
+EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not SdpaProgram]
+
+
+@pytest.mark.parametrize(
+    ("cls", "scale", "x"),
+    [
+        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.slow])
+        for lie in product(PROGRAMS, (1e-3, 1.0, 1e6), (0.0, 0.3, -1.0, 1e9))
+    ],
+)
 def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
-    fake(LIAR.format(scale=scale, x=x, csdp=cls is not SdpaProgram), shell=sys.executable)
+    fake(LIAR.format(scale=scale, x=x, csdp=cls is not SdpaProgram), shell=PYTHON)
     solution = sdpdr.solve(ring, cls(), "gram")
     assert solution.claimed.status in ("solved", "pdOPT", "Converged")
     # Equal multipliers prove the value of a symmetric ring once they are scaled.
@@ -443,11 +459,13 @@ def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
 
 
 @pytest.mark.parametrize("code", [1, 2])
-@pytest.mark.parametrize("x", [0.0, 0.3, -1.0])
+@pytest.mark.parametrize(
+    "x", [0.0, *(pytest.param(x, marks=pytest.mark.slow) for x in (0.3, -1.0))]
+)
 @pytest.mark.parametrize("relation", ["inequality", "equality"])
 def test_a_program_that_cries_infeasible_has_to_prove_it(code, x, relation, fake):
     lie = LIAR.format(scale=1.0, x=x, csdp=True)
-    fake(f"{lie}\nsys.exit({code})", shell=sys.executable)
+    fake(f"{lie}\nsys.exit({code})", shell=PYTHON)
     solution = sdpdr.solve(methods.mvu(graphs.cycle(5), isometry=relation), Csdp(), "gram")
     assert solution.status is Status.FAILED
     assert "does not prove it" in solution.claimed.message
@@ -461,7 +479,7 @@ def test_a_program_that_cries_infeasible_without_a_file_has_failed(ring, fake):
 
 
 def test_a_point_without_numbers_is_dropped(ring, fake):
-    fake(LIAR.format(scale="float('nan')", x="float('nan')", csdp=True), shell=sys.executable)
+    fake(LIAR.format(scale="float('nan')", x="float('nan')", csdp=True), shell=PYTHON)
     solution = sdpdr.solve(ring, Csdp(), "gram")
     assert solution.status is Status.FAILED
     assert solution.bound is None

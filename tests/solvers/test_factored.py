@@ -40,7 +40,7 @@ def assert_optimal(result, sdp, value, tol=TOL):
 # -- known optima -------------------------------------------------------------------------------
 
 
-@settings(max_examples=12, derandomize=True)
+@settings(max_examples=6, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
     inequalities=st.sampled_from([0, 4]),
@@ -167,7 +167,7 @@ def test_an_objective_of_low_rank_is_never_multiplied_out():
 
 
 def test_it_is_solved_all_the_same():
-    sdp = dependence(60, 2, 1)
+    sdp = dependence(30, 2, 1)
     result = solve_factored(sdp)
     reference = sdpdr.solve(sdp, "clarabel", "gram")
     assert_optimal(result, sdp, reference.value, tol=1e-5)
@@ -198,15 +198,17 @@ def test_a_ray_of_descent_is_unbounded():
     assert solve_factored(sdp).status == "unbounded"
 
 
-def test_no_unit_of_length_makes_a_price_of_squares_a_ray():
+@pytest.mark.parametrize("unit", [1e4, pytest.param(1e-4, marks=pytest.mark.slow)])
+def test_no_unit_of_length_makes_a_price_of_squares_a_ray(unit):
     """In large units relative changes have coefficients that are small beside the unknowns."""
     X = np.random.default_rng(0).uniform(size=(20, 2))
-    found = {}
-    for unit in (1.0, 1e-4, 1e4):
-        model = methods.distance_completion(graphs.complete(unit * X))
-        found[unit] = sdpdr.solve(model, GENERAL)
-        assert found[unit].certified()
-        assert found[unit].value == pytest.approx(unit**2 * found[1.0].value, rel=1e-5)
+    one, other = (
+        sdpdr.solve(methods.distance_completion(graphs.complete(u * X)), GENERAL)
+        for u in (1.0, unit)
+    )
+    assert one.certified()
+    assert other.certified()
+    assert other.value == pytest.approx(unit**2 * one.value, rel=1e-5)
 
 
 # -- starts and stops ---------------------------------------------------------------------------
@@ -287,7 +289,7 @@ def test_progress_shows_the_bound_and_the_gap_once_there_is_one():
 
 
 def test_seeds_decide_everything():
-    sdp = known_program(5).sdp
+    sdp = known_program(0).sdp
     one, two = (solve_factored(sdp, Options(seed=7)) for _ in range(2))
     assert one.value == two.value
     assert one.iterations == two.iterations

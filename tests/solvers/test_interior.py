@@ -192,7 +192,7 @@ def test_a_price_for_exact_rows_takes_the_place_of_infinite_ends_alone():
 # -- programs ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=10, derandomize=True)
+@settings(max_examples=5, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
     scalars=st.sampled_from([0, 3]),
@@ -224,8 +224,8 @@ def test_a_chain_with_absolute_prices_is_straight_in_every_unit(unit):
 
 def test_differences_of_lengths_are_rows_like_any_other():
     """Another solver agrees, and what the bound proves agrees with both."""
-    X = spiral(40)
-    model = methods.mvu(graphs.knn(X, n_neighbors=4)) + Later(40)
+    X = spiral(20)
+    model = methods.mvu(graphs.knn(X, n_neighbors=4)) + Later(20)
     result = solve_factored(model.to_sdp(), Options(tol=1e-7), interior=True)
     assert "interior" in result.message
     assert result.gap <= 1e-7
@@ -268,10 +268,11 @@ def test_an_unbounded_program_is_not_solved():
     assert result.status != "converged"
 
 
-def test_separation_maps_of_two_hundred_points_are_certified():
+@pytest.mark.parametrize("n", [100, pytest.param(200, marks=pytest.mark.slow)])
+def test_separation_maps_are_certified(n):
     rng = np.random.default_rng(0)
-    t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(200))
-    X = np.column_stack([t * np.cos(t), 21.0 * rng.random(200), t * np.sin(t)])
+    t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(n))
+    X = np.column_stack([t * np.cos(t), 21.0 * rng.random(n), t * np.sin(t)])
     model = methods.ism(graphs.knn(X, n_neighbors=5, connect="mst"), (X[:, 1] > 10.0).astype(int))
     assert sdpdr.solve(model, "lowrank").certified(1e-6)
 
@@ -338,7 +339,9 @@ def test_an_engine_by_another_name_is_refused():
         sdpdr.solve(model, LowRank(options={"engine": "inside"}), "factor")
 
 
-@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize(
+    "tol", [1e-1, *(pytest.param(tol, marks=pytest.mark.slow) for tol in (1e-2, 1e-3, 1e-4)), 1e-5]
+)
 def test_where_the_iteration_ends_inequalities_hold(tol):
     """At whatever accuracy: they are missed by less than the margin that they are given."""
     model = methods.mvu(graphs.knn(spiral(60), n_neighbors=6, connect="mst")) + Later(60)
@@ -420,9 +423,11 @@ def test_a_plan_knows_that_equations_on_known_points_go_to_the_interior_point():
     assert structure.interior is not None
 
 
-@pytest.mark.parametrize("unit", [2.0**-8, 1.0, 2.0**8])
+@pytest.mark.parametrize(
+    "unit", [2.0**-8, *(pytest.param(unit, marks=pytest.mark.slow) for unit in (1.0, 2.0**8))]
+)
 def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
-    *_, coordinates, lengths = sensors(40, noise=0.05, exact=True)
+    *_, coordinates, lengths = sensors(20, noise=0.05, exact=True)
     model = coordinates + soften(lengths, unit)
     found = sdpdr.solve(model, "lowrank")
     other = sdpdr.solve(model, "clarabel")
@@ -500,13 +505,13 @@ def test_a_lift_is_none_where_no_multipliers_are_left_to_choose():
 
 def test_exact_lengths_among_known_points_get_a_bound_however_many_there_are():
     """The least trace, at the point itself; in rows of entries, as a file has them."""
-    _, _, coordinates, lengths = sensors(80, exact=True)
+    _, _, coordinates, lengths = sensors(80, seed=1, exact=True)
     sdp = (coordinates + lengths).to_sdp()
     sdp = replace(on_entries(sdp), objective={"Z": Trace(sdp.variable("Z").n)})
-    found = sdpdr.solve(sdp, "lowrank")
-    assert abs(found.apparent_gap) <= 1e-6
-    assert found.residuals.primal() <= 1e-6
-    assert "interior" in found.claimed.message
+    found = solve_factored(sdp)
+    assert abs(found.gap) <= 1e-6
+    assert dimacs_errors(sdp, found.point).primal() <= 1e-6
+    assert "interior" in found.message
 
 
 def _density_map(n, **options):
@@ -556,7 +561,10 @@ def test_points_without_rows_on_pairs_are_not_averaged():
     assert smoothed(cut, cut.blocks[0], factor) is None
 
 
-@pytest.mark.parametrize(("variant", "share"), [("unit", 1.0), ("trace", 0.657)])
+@pytest.mark.parametrize(
+    ("variant", "share"),
+    [pytest.param("unit", 1.0, marks=pytest.mark.slow), ("trace", 0.657)],
+)
 def test_density_maps_are_certified(variant, share):
     solution = sdpdr.solve(_density_map(300, variant=variant), "lowrank")
     assert solution.certified()

@@ -149,7 +149,10 @@ def test_answers_in_closed_form(graph, value):
 
 
 @needs_ipopt
-@pytest.mark.parametrize(("n", "k"), [(12, 3), (20, 4), (30, 4)])
+@pytest.mark.parametrize(
+    ("n", "k"),
+    [(12, 3), *(pytest.param(n, 4, marks=pytest.mark.slow) for n in (20, 30))],
+)
 @pytest.mark.parametrize("relation", ["inequality", Band(0.1)], ids=repr)
 def test_both_solvers_of_the_factor_agree(n, k, relation):
     model = methods.mvu(swiss(n, k), relation)

@@ -236,7 +236,9 @@ def test_answer_satisfies_the_optimality_conditions():
         (complete(10), 10, 4.5),
     ],
 )
-@pytest.mark.parametrize("relation", ["inequality", "equality"])
+@pytest.mark.parametrize(
+    "relation", ["inequality", pytest.param("equality", marks=pytest.mark.slow)]
+)
 def test_unit_length_graphs(edges, n, value, relation):
     limits = {"lower": 1.0} if relation == "equality" else {}
     result = solve_edge_program(EdgeProgram(edges, n, 1.0, **limits))
@@ -270,7 +272,13 @@ def test_lengths_over_six_orders_of_magnitude():
 
 @pytest.mark.parametrize(
     ("n", "k", "value"),
-    [(100, 4, 26004.918), (1000, 4, 965136.02), (1000, 6, 776125.91)],
+    [
+        (100, 4, 26004.918),
+        *(
+            pytest.param(1000, k, value, marks=pytest.mark.slow)
+            for k, value in ((4, 965136.02), (6, 776125.91))
+        ),
+    ],
 )
 def test_the_known_values_of_rolls_are_found(n, k, value):
     result = solve_edge_program(swiss_program(n, k))
@@ -321,7 +329,15 @@ def test_bands_and_equality_of_a_spiral(width, value):
 
 
 @pytest.mark.parametrize(
-    ("width", "value"), [(1e-1, 27889.4), (1e-2, 25083.9), (1e-3, 24647.3), (1e-4, 24523.1)]
+    ("width", "value"),
+    [
+        (1e-1, 27889.4),
+        *(
+            pytest.param(*band, marks=pytest.mark.slow)
+            for band in ((1e-2, 25083.9), (1e-3, 24647.3))
+        ),
+        (1e-4, 24523.1),
+    ],
 )
 def test_bands_of_a_swiss_roll(width, value):
     limits = {"lower": lambda d: (1 - width) * d, "upper": lambda d: (1 + width) * d}
@@ -357,7 +373,9 @@ def test_masses_of_two_points():
 # --- rank, start, limits ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rank", [1, 2, 5])
+@pytest.mark.parametrize(
+    "rank", [1, *(pytest.param(rank, marks=pytest.mark.slow) for rank in (2, 5))]
+)
 def test_rank_grows_to_the_certified_optimum(rank):
     X = np.random.default_rng(0).standard_normal((40, 5))
     edges, d = knn(X, 6)

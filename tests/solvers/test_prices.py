@@ -58,7 +58,7 @@ def test_what_is_smooth_has_the_slope_that_it_says(seed):
     assert (smooth(x + h * d)[0] - smooth(x - h * d)[0]) / (2 * h) == pytest.approx(slope, rel=1e-4)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.integers(0, 1000), st.floats(0.0, 1.0))
 def test_multipliers_at_rest_prove_a_bound_whatever_they_were(seed, share):
     model = sensors(30, seed)

@@ -12,7 +12,12 @@ from sdpdr.program import SDP, PsdVariable, Rows, certify
 from sdpdr.solvers import LowRank
 
 ROLL = methods.mvu(graphs.knn(datasets.swiss_roll(40, 0)[0], n_neighbors=5)).to_sdp()
-UNITS = [(30, 0), (-30, 0), (-90, 0), (0, 30), (0, -30), (-30, 30), (30, 30)]
+UNITS = [
+    (-90, 0),
+    (0, 30),
+    (30, 30),
+    *(pytest.param(*by, marks=pytest.mark.slow) for by in ((30, 0), (-30, 0), (0, -30), (-30, 30))),
+]
 
 
 def max_cut():
@@ -41,16 +46,22 @@ def test_both_low_rank_engines_take_the_same_way_in_any_unit(sdp, k, c):
     assert there.bound / unit == pytest.approx(here.bound, rel=1e-12)
 
 
-# Every form in every unit, and each program in each form and unit.
+# Each program and each form every day; each program in each form and unit where slow tests run.
 @pytest.mark.parametrize(
     ("sdp", "form", "k", "c"),
     [
-        (ROLL, "gram", -60, 0),
-        (ROLL, "lmi", 30, 30),
         (ROLL, "lmi", -30, 30),
-        (max_cut(), "lmi", -60, 0),
-        (max_cut(), "gram", 30, 30),
-        (max_cut(), "gram", -30, 30),
+        (max_cut(), "gram", -60, 0),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in (
+                (ROLL, "gram", -60, 0),
+                (ROLL, "lmi", 30, 30),
+                (max_cut(), "lmi", -60, 0),
+                (max_cut(), "gram", 30, 30),
+                (max_cut(), "gram", -30, 30),
+            )
+        ),
     ],
 )
 def test_other_solvers_are_as_good_in_any_unit(sdp, form, k, c):
@@ -80,9 +91,25 @@ SPREAD = {
 }
 
 
+# Each engine at many lengths, and "auto" and the engine that is made for them at all.
+EVERY_DAY = [("auto", "tiny"), ("auto", "huge"), ("auto", "many"), ("general", "many")]
+EVERY_DAY += [("interior", "many"), *(("edges", name) for name in SPREAD)]
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("squares", SPREAD.values(), ids=SPREAD)
-@pytest.mark.parametrize("engine", ["auto", "edges", "general", "interior"])
+@pytest.mark.parametrize(
+    ("engine", "squares"),
+    [
+        pytest.param(
+            engine,
+            squares,
+            id=f"{engine}-{name}",
+            marks=[] if (engine, name) in EVERY_DAY else [pytest.mark.slow],
+        )
+        for engine in ("auto", "edges", "general", "interior")
+        for name, squares in SPREAD.items()
+    ],
+)
 def test_lengths_that_have_no_unit_in_common_overflow_nowhere(squares, engine):
     """What is found may be of little use, and says so: a path unfolds to a straight line."""
     line = np.concatenate([[0.0], np.cumsum(np.sqrt(squares))])
