@@ -32,7 +32,7 @@ def objective(Y, M, offsets, c, ridge):
     ("norm", "c"),
     [
         ("trace", 0.4),
-        ("max", 0.1),
+        pytest.param("max", 0.1, marks=pytest.mark.slow),
         pytest.param("trace", 0.1, marks=pytest.mark.slow),
         pytest.param("max", 0.4, marks=pytest.mark.slow),
     ],

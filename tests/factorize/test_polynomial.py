@@ -55,7 +55,7 @@ def test_moments_find_the_factors(seed):
         ((5, 4), 2, (1.0,), {}),
         pytest.param((5, 4), 2, (1.0, 0.5), {}, marks=pytest.mark.slow),
         pytest.param((4, 3), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
-        ((3, 2), 2, (1.0, 0.5, 0.3), {}),
+        pytest.param((3, 2), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
         pytest.param((4, 3), 1, (1.0, -1.0), {}, marks=pytest.mark.slow),
         ((3, 2), 1, (1.0, -0.5), {}),
         ((3, 2), 1, (0.0, 1.0), {}),

@@ -223,8 +223,8 @@ SMOOTH = {
 }
 
 
-# A limit that binds, a weight and a cost beside it are quicker.
-DEAR = ("where no row binds", "inside", "weights of zero")
+# A weight, a shift and a cost beside it are quicker.
+DEAR = ("where no row binds", "inside", "a limit", "weights of zero")
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift
 @pytest.mark.parametrize(
     ("solver", "about"),
     [
-        ("lowrank", "anchors"),
         ("clarabel", "mean"),
+        pytest.param("lowrank", "anchors", marks=pytest.mark.slow),
         pytest.param("lowrank", "mean", marks=pytest.mark.slow),
         pytest.param("clarabel", "anchors", marks=pytest.mark.slow),
     ],

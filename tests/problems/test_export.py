@@ -159,6 +159,7 @@ SAID_SOONER = {
         "ghodsi",
         "isometric_nmf",
         "loocv",
+        "mfnu",
         "mvee",
         "mvu_apart",
         "nmf_products",
