@@ -29,7 +29,12 @@ def unfolding(graph):
 
 @pytest.mark.parametrize(
     ("solver", "form"),
-    [("lowrank", "factor"), ("clarabel", "gram"), ("clarabel", "lmi")],
+    [
+        ("clarabel", "gram"),
+        ("clarabel", "lmi"),
+        # From the data, and in one dimension, below.
+        pytest.param("lowrank", "factor", marks=pytest.mark.slow),
+    ],
 )
 def test_rank_two_is_low_rank_unfolding(graph, solver, form):
     """Dimensions beyond the second can be dropped where lengths may shrink: both values agree."""
@@ -75,7 +80,7 @@ def test_no_price_at_all_has_the_same_optimum_as_one(graph):
     assert state.objective == pytest.approx(-1628.44488, rel=1e-6)
 
 
-@pytest.mark.parametrize("from_data", [False, True])
+@pytest.mark.parametrize("from_data", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_with_exact_lengths_the_share_grows(roll, from_data):
     """Dimensions cannot be dropped; two of them come to hold .9877 of the variance."""
     graph = graphs.knn(roll, 3)
