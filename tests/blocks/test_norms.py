@@ -111,7 +111,9 @@ def test_declarations_keep_the_laws_of_blocks():
 # -- values -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "solver", [pytest.param(s, marks=pytest.mark.slow if s == "lowrank" else ()) for s in SOLVERS]
+)
 def test_norms_of_a_matrix(solver):
     pinned = Pinned(X.ravel())
     for norm, expected in (

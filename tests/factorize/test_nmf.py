@@ -235,7 +235,8 @@ def test_the_second_program_needs_the_trace_that_the_order_gives():
 
 
 @pytest.mark.parametrize(("n", "k", "density"), [
-    (5, 2, 1.0), (5, 2, 0.7), (8, 4, 1.0), pytest.param(10, 3, 1.0, marks=pytest.mark.slow),
+    (5, 2, 1.0), (5, 2, 0.7), pytest.param(8, 4, 1.0, marks=pytest.mark.slow),
+    pytest.param(10, 3, 1.0, marks=pytest.mark.slow),
     pytest.param(6, 3, 0.6, marks=pytest.mark.slow),
     pytest.param(10, 3, 0.5, marks=pytest.mark.slow),
 ])  # fmt: skip
@@ -396,6 +397,7 @@ def test_a_reached_rank_is_one_of_the_factors_returned():
     assert found.error > 1e-13
 
 
+@pytest.mark.slow  # as small cones do, above
 def test_more_programs_go_on_where_a_limit_ended_them():
     X, _ = random_nonnegative(5, 5, rank=2, density=0.7, seed=1)
     whole = nmf(X, 2, polish=False, seed=0)

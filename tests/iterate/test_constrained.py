@@ -44,6 +44,7 @@ def test_with_fewer_edges_even_a_line_is_found_at_once(share):
     assert found.purified.held()
 
 
+@pytest.mark.slow  # the first attempt of the one below
 def test_more_variance_than_a_line_can_hold_stalls(graph):
     """The best line known holds .766 of the variance."""
     found = rank_constrained(graph, 1, "inequality", share=0.9, **GRAM)

@@ -53,6 +53,7 @@ def test_the_data_lead_to_the_same_value(graph, roll):
     assert [r.start for r in state.history] == [0] + [1] * (len(state.history) - 1)
 
 
+@pytest.mark.slow  # the one from the data is met below
 def test_one_dimension_has_local_optima(graph, roll):
     from_unfolding = minimum_volume(graph, 1, tol=1e-7).objective
     from_data = minimum_volume(graph, 1, start=roll, tol=1e-7).objective

@@ -224,7 +224,7 @@ SMOOTH = {
 
 
 # A weight, a shift and a cost beside it are quicker.
-DEAR = ("where no row binds", "inside", "a limit", "weights of zero")
+DEAR = ("where no row binds", "inside", "a limit", "shares", "weights of zero")
 
 
 @pytest.mark.parametrize(

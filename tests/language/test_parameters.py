@@ -481,7 +481,10 @@ WEIGHED = {
 }
 
 
-@pytest.mark.parametrize("name", WEIGHED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(s, marks=pytest.mark.slow if s == "each square" else ()) for s in WEIGHED],
+)
 def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
     rng = np.random.default_rng(0)
     A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)

@@ -91,7 +91,11 @@ def test_a_regular_simplex_has_the_likelihood_of_its_trace(n, sqdist, trace, val
 
 @pytest.mark.parametrize(
     ("solver", "form", "tol"),
-    [("clarabel", "gram", 1e-6), ("cvxopt", "lmi", 1e-6), ("scs", "gram", 1e-7)],
+    [
+        ("clarabel", "gram", 1e-6),
+        ("cvxopt", "lmi", 1e-6),
+        pytest.param("scs", "gram", 1e-7, marks=pytest.mark.slow),
+    ],
 )
 def test_swiss_roll_with_the_default_trace(graph, solver, form, tol):
     solution = sdpdr.solve(methods.loocv(graph), solver, form, tol=tol)

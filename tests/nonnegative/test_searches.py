@@ -230,6 +230,7 @@ def test_limits_that_exclude_the_best_are_part_of_the_statement():
     assert "[2.5, 3.5]" in narrow.argument
 
 
+@pytest.mark.slow  # as cones do
 def test_boxes_go_on_after_an_interrupt():
     def interrupt(record):
         if record["iteration"] >= 30:

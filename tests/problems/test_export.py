@@ -180,6 +180,7 @@ SAID_SOONER = {
         "mvu_apart",
         "nmf_lift",
         "nmf_overlap",
+        "nmf_products",
         "polynomial_factorization",
         "sopca_dual",
         "sparse_direction",
