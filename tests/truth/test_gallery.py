@@ -38,6 +38,7 @@ EVERY_DAY = (("clarabel", "lmi"), ("scs", "gram"))
 # These go on for half a second and more; others of their chapters are as hard to the same solver.
 LONG = {
     ("clarabel", "lmi"): (
+        "beside-a-billion",
         "growing-tower-6",
         "hair-inside-2^-20",
         "hair-inside-2^-40",
