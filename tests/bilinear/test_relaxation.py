@@ -57,7 +57,9 @@ def test_the_interior_point_finds_and_proves_the_optimum(seed):
     assert 0.0 <= found.gap <= 1e-8
 
 
-@pytest.mark.parametrize("seed", ORACLES)
+@pytest.mark.parametrize(
+    "seed", [pytest.param(k, marks=pytest.mark.slow if k else ()) for k in ORACLES]
+)
 def test_frank_wolfe_encloses_the_optimum(seed):
     found = frank_wolfe(stack_of(seed), 2, tol=1e-3)
     assert found.status is RunStatus.CONVERGED
@@ -320,8 +322,19 @@ WIDE = {
 }
 
 
-@pytest.mark.parametrize("run", [interior_point, frank_wolfe, alternating, ascent])
-@pytest.mark.parametrize("kind", WIDE)
+# The first-order method takes its time on matrices of two sides.
+@pytest.mark.parametrize(
+    ("run", "kind"),
+    [
+        pytest.param(
+            run,
+            kind,
+            marks=pytest.mark.slow if run is frank_wolfe and kind in ("matrices", "tall") else (),
+        )
+        for run in (interior_point, frank_wolfe, alternating, ascent)
+        for kind in WIDE
+    ],
+)
 def test_the_span_of_the_data_is_all_that_counts(kind, run, monkeypatch):
     """In coordinates of the span and in all: one optimum, one bound, one word about ties."""
     stack, ks = WIDE[kind]

@@ -74,25 +74,33 @@ def entries(n, m):
 # -- laws ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [{}, {"limit": 2.0}, {"weight": 3.0}])
+NORMS = [
+    lambda **k: blocks.TraceNorm(entries(3, 6), (2, 3), **k),
+    lambda **k: blocks.TraceNorm("K", (2, 3), **k),
+    lambda **k: blocks.MaxNorm(entries(3, 6), (2, 3), **k),
+    lambda **k: blocks.MaxNorm("K", (2, 3), **k),
+    lambda **k: blocks.SpectralNorm(entries(3, 6), (2, 3), **k),
+    lambda **k: blocks.SpectralNorm("K", (2, 3), **k),
+    lambda **k: blocks.DualMaxNorm(entries(3, 6), (2, 3), **k),
+    lambda **k: blocks.FrobeniusNorm(entries(3, 4), **k),
+    lambda **k: blocks.KyFan(entries(3, 6), 2, **k),
+    lambda **k: blocks.KyFan(entries(3, 6), 2, (2, 3), **k),
+    lambda **k: blocks.KyFan("K", 1, (2, 3), **k),
+]
+ROLES = [{}, {"limit": 2.0}, {"weight": 3.0}]
+
+
 @pytest.mark.parametrize(
-    "make",
+    ("make", "role"),
     [
-        lambda **k: blocks.TraceNorm(entries(3, 6), (2, 3), **k),
-        lambda **k: blocks.TraceNorm("K", (2, 3), **k),
-        lambda **k: blocks.MaxNorm(entries(3, 6), (2, 3), **k),
-        lambda **k: blocks.MaxNorm("K", (2, 3), **k),
-        lambda **k: blocks.SpectralNorm(entries(3, 6), (2, 3), **k),
-        lambda **k: blocks.SpectralNorm("K", (2, 3), **k),
-        lambda **k: blocks.DualMaxNorm(entries(3, 6), (2, 3), **k),
-        lambda **k: blocks.FrobeniusNorm(entries(3, 4), **k),
-        lambda **k: blocks.KyFan(entries(3, 6), 2, **k),
-        lambda **k: blocks.KyFan(entries(3, 6), 2, (2, 3), **k),
-        lambda **k: blocks.KyFan("K", 1, (2, 3), **k),
+        # Every norm in one of the roles, every role by some of them.
+        pytest.param(make, role, marks=() if k % 3 == j else pytest.mark.slow)
+        for k, make in enumerate(NORMS)
+        for j, role in enumerate(ROLES)
     ],
 )
-def test_norms_keep_the_laws_of_blocks(make, size):
-    assert "compilers" in check_block(make(**size))
+def test_norms_keep_the_laws_of_blocks(make, role):
+    assert "compilers" in check_block(make(**role))
 
 
 def test_declarations_keep_the_laws_of_blocks():
@@ -103,7 +111,9 @@ def test_declarations_keep_the_laws_of_blocks():
 # -- values -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize(
+    "solver", [pytest.param(s, marks=pytest.mark.slow if s == "lowrank" else ()) for s in SOLVERS]
+)
 def test_norms_of_a_matrix(solver):
     pinned = Pinned(X.ravel())
     for norm, expected in (

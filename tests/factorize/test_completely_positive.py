@@ -131,7 +131,14 @@ def test_matrices_of_any_order_are_refuted_by_five_places(order):
     assert not found.certificate.holds_against(np.eye(order))
 
 
-@pytest.mark.parametrize(("p", "order"), [(7, 16), (7, 25), (9, 20), (5, 45)])
+@pytest.mark.parametrize(
+    ("p", "order"),
+    [
+        (7, 16),
+        (9, 20),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((7, 25), (5, 45))),
+    ],
+)
 def test_matrices_of_any_order_are_refuted_by_odd_cycles(p, order):
     """A part that no factor has, semidefinite to the edge, in a matrix of large entries."""
     rng = np.random.default_rng(order)
@@ -146,7 +153,9 @@ def test_matrices_of_any_order_are_refuted_by_odd_cycles(p, order):
     assert found.status is CpStatus.NOT_CP
 
 
-@pytest.mark.parametrize("c", [PHI, 1.8, 1.95])
+@pytest.mark.parametrize(
+    "c", [1.8, *(pytest.param(c, marks=pytest.mark.slow) for c in (PHI, 1.95))]
+)
 def test_programs_refute_odd_cycles_too(c):
     """At unit diagonal the value is 5 (c - 2) / c."""
     found = copositive_certificate(cycle(5, c))
@@ -155,7 +164,9 @@ def test_programs_refute_odd_cycles_too(c):
     assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0, abs=1e-4)
 
 
-@pytest.mark.parametrize("A", [cycle(5, 2.0), cycle(5, 2.2), product(6, 4, 0.7, 1)])
+@pytest.mark.parametrize(
+    "A", [cycle(5, 2.0), cycle(5, 2.2), pytest.param(product(6, 4, 0.7, 1), marks=pytest.mark.slow)]
+)
 def test_programs_refute_nothing_else(A):
     assert copositive_certificate(A) is None
 
@@ -180,16 +191,15 @@ def test_certificate_of_an_obvious_case():
 
 
 def test_the_iteration_climbs():
-    state = cp_iteration(HARD, 5, seed=1, max_iter=8).run()
+    state = cp_iteration(HARD, 5, seed=1, max_iter=5).run()
     excess = [r.excess for r in state.history]
     assert np.all(np.diff(excess) <= 1e-6)
     B = as_dense(state.gram())[5:, :5]
     assert state.excess == pytest.approx(np.trace(HARD) - np.sum(B**2), abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("c", "gap"), [pytest.param(1.8, 0.80902, marks=pytest.mark.slow), (1.95, 0.20225)]
-)
+@pytest.mark.parametrize(("c", "gap"), [(1.8, 0.80902), (1.95, 0.20225)])
+@pytest.mark.slow  # thirty programs each
 def test_a_stall_at_the_least_gap(c, gap):
     """What the loop stalls at is what the certificate says no factor can be below."""
     least = 5.0 * (2.0 - c) * PHI / 2.0
@@ -200,7 +210,7 @@ def test_a_stall_at_the_least_gap(c, gap):
 
 
 def test_a_stall_proves_nothing():
-    found = completely_positive(HARD, (5, 6), starts=1, draws=3, certificate=False, max_iter=10)
+    found = completely_positive(HARD, (5, 6), starts=1, draws=3, certificate=False, max_iter=5)
     assert found.status is CpStatus.UNDECIDED
     assert found.holds is None
     check(HARD, found)
@@ -210,18 +220,24 @@ def test_a_stall_proves_nothing():
     assert all(r > 1e-3 for r in found.residuals().values())
 
 
-@pytest.mark.parametrize("direction", ["schur", "trailing"])
-@pytest.mark.parametrize(("n", "rank", "k", "density"), [(5, 3, 3, 1), (5, 5, 6, 0.6)])
-def test_products_are_factored_by_the_loop_alone(n, rank, k, density, direction):
-    for seed in range(2):
-        A = product(n, rank, density, seed)
-        state = cp_iteration(A, k, seed=100 + 10 * seed, direction=direction).run()
-        B = np.maximum(as_dense(state.gram())[k:, :k], 0.0)
-        assert state.reached
-        assert square_residual(A, B) < 1e-4
+@pytest.mark.parametrize(
+    ("rank", "k", "density", "direction", "seed"),
+    [
+        (3, 3, 1, "schur", 0),
+        (5, 6, 0.6, "trailing", 0),
+        pytest.param(3, 3, 1, "trailing", 1, marks=pytest.mark.slow),
+        pytest.param(5, 6, 0.6, "schur", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_products_are_factored_by_the_loop_alone(rank, k, density, direction, seed):
+    A = product(5, rank, density, seed)
+    state = cp_iteration(A, k, seed=100 + 10 * seed, direction=direction).run()
+    B = np.maximum(as_dense(state.gram())[k:, :k], 0.0)
+    assert state.reached
+    assert square_residual(A, B) < 1e-4
 
 
-@pytest.mark.parametrize("c", [2.0, 2.2])
+@pytest.mark.parametrize("c", [2.0, pytest.param(2.2, marks=pytest.mark.slow)])
 def test_the_boundary_is_reached(c):
     A = cycle(5, c) + 1e-14
     state = cp_iteration(A, 5, seed=0).run()

@@ -120,7 +120,7 @@ def test_one_program_with_a_sparsity_does_not_have_it(sparsity):
 
 def test_a_radius_is_the_frobenius_distance():
     """The inequality holds exactly up to the radius, for any number of entries."""
-    for p in (1, 2, 3, 5, 6, 7, 12):
+    for p in (1, 2, 3, 5, 12):
         pairs = np.column_stack([np.zeros(p, dtype=int), 1 + np.arange(p)])
         values = np.random.default_rng(p).standard_normal(p)
         block = Close(p + 1, pairs, values, 0.5)
@@ -182,15 +182,15 @@ def test_the_excess_lies_between_multiples_of_the_eigenvalue_tail():
 
 @pytest.mark.parametrize("direction", ["schur", "trailing"])
 def test_the_excess_never_rises_within_a_start(direction):
-    for seed in range(2):
-        X, _ = random_nonnegative(6, 6, rank=3, density=0.6, seed=seed)
-        found = nmf(X, 3, direction=direction, starts=1, max_iter=8, polish=False, seed=seed)
-        excesses = [r.excess for r in found.history]
-        assert np.all(np.diff(excesses) <= 1e-5)
+    X, _ = random_nonnegative(5, 5, rank=3, density=0.6, seed=0)
+    found = nmf(X, 3, direction=direction, starts=1, max_iter=6, polish=False, seed=0)
+    excesses = [r.excess for r in found.history]
+    assert len(excesses) > 2
+    assert np.all(np.diff(excesses) <= 1e-5)
 
 
 def test_the_excess_bounds_the_trace_norm():
-    found = nmf(V3, 2, starts=1, polish=False, max_iter=8)
+    found = nmf(V3, 2, starts=1, polish=False, max_iter=4)
     for record, error in zip(found.history, found.errors, strict=True):
         assert record.excess >= 2.0 * error * np.linalg.norm(V3) - 1e-6
 
@@ -235,7 +235,9 @@ def test_the_second_program_needs_the_trace_that_the_order_gives():
 
 
 @pytest.mark.parametrize(("n", "k", "density"), [
-    (5, 2, 1.0), (8, 4, 1.0), (6, 3, 0.6), (10, 3, 1.0),
+    (5, 2, 1.0), (5, 2, 0.7), pytest.param(8, 4, 1.0, marks=pytest.mark.slow),
+    pytest.param(10, 3, 1.0, marks=pytest.mark.slow),
+    pytest.param(6, 3, 0.6, marks=pytest.mark.slow),
     pytest.param(10, 3, 0.5, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_planted_factorizations_are_found_and_exact(n, k, density):
@@ -275,7 +277,7 @@ def test_an_error_of_nearly_the_least_is_met():
 
 
 def test_an_error_below_the_least_stalls_and_may_grow():
-    options = {"starts": 1, "patience": 3, "stall": 1e-2}
+    options = {"starts": 1, "patience": 1, "stall": 5e-2}
     found = nmf(V3, 2, error=0.9 * TAIL, **options)
     assert found.status is IterationStatus.STALLED
     grown = nmf(V3, 2, error=0.9 * TAIL, retries=1, grow=1.5, **options)
@@ -286,7 +288,7 @@ def test_an_error_below_the_least_stalls_and_may_grow():
 
 def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
     assert nmf(VS, 4).reached
-    stalled = nmf(VS, 3, starts=1)
+    stalled = nmf(VS, 3, starts=1, patience=2, stall=1e-2)
     assert stalled.status is IterationStatus.STALLED
     best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
     assert stalled.error >= best - 1e-9
@@ -295,16 +297,16 @@ def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
 
 
 def test_a_tall_matrix_is_solved_in_cliques():
-    X, _ = random_nonnegative(40, 4, rank=2, seed=0)
+    X, _ = random_nonnegative(32, 3, rank=2, seed=0)
     found = nmf(X, 2, solver="clarabel", form="chordal", polish=False)
     assert found.reached
     assert isinstance(found.state.last.values["Z"], Factor)
 
 
 def test_both_forms_have_one_optimum():
-    X, _ = random_nonnegative(40, 3, rank=2, seed=0)
+    X, _ = random_nonnegative(32, 3, rank=2, seed=0)
     program = ConvexIteration(methods.nmf_lift(X, 2), 2, direction=Schur(2)).programs
-    cost = Schur(2).first(45, np.zeros((45, 0)), np.random.default_rng(1))
+    cost = Schur(2).first(37, np.zeros((37, 0)), np.random.default_rng(1))
     sdp = program.under({"Z": cost})
     values = [sdpdr.solve(sdp, "clarabel", f, tol=1e-8).value for f in ("lmi", "chordal")]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
@@ -350,7 +352,9 @@ def test_six_components_of_the_rice_are_not_better_than_six_singular_vectors():
 # -- small cones (scalarised) -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weight", [0.1, 1.4, 5.0])
+@pytest.mark.parametrize(
+    "weight", [1.4, *(pytest.param(x, marks=pytest.mark.slow) for x in (0.1, 5.0))]
+)
 def test_equal_weights_leave_all_terms_alike(weight):
     """(2.60) with C = weight: rank one for every weight, so far from X, whose rank is two."""
     X = VR[:3]
@@ -367,7 +371,7 @@ def test_weights_of_a_random_point_repair_them():
     found = nmf(VR[:3], 2, "scalarised", polish=False)
     assert found.reached
     assert len(found.history) <= 3
-    stalled = nmf(V3, 2, "scalarised", starts=1, max_iter=3)
+    stalled = nmf(V3, 2, "scalarised", starts=1, max_iter=1)
     assert not stalled.reached
     assert stalled.error == pytest.approx(0.030549, abs=1e-6)
 
@@ -393,6 +397,7 @@ def test_a_reached_rank_is_one_of_the_factors_returned():
     assert found.error > 1e-13
 
 
+@pytest.mark.slow  # as small cones do, above
 def test_more_programs_go_on_where_a_limit_ended_them():
     X, _ = random_nonnegative(5, 5, rank=2, density=0.7, seed=1)
     whole = nmf(X, 2, polish=False, seed=0)
@@ -405,9 +410,9 @@ def test_more_programs_go_on_where_a_limit_ended_them():
 
 
 def test_the_history_is_a_table_and_a_figure():
-    found = nmf(V3, 2, starts=2, max_iter=3, polish=False)
+    found = nmf(V3, 2, starts=2, max_iter=2, polish=False)
     rows = found.rows()
-    assert [r["start"] for r in rows] == [0, 0, 0, 1, 1, 1]
+    assert [r["start"] for r in rows] == [0, 0, 1, 1]
     assert [r["error"] for r in rows] == list(found.errors)
     assert found.n_starts == 2
     sdpdr.plot.rounds(rows) if hasattr(sdpdr, "plot") else None

@@ -31,7 +31,7 @@ def random_case(n, m, k, c, seed, missing=0.0, signed=False):
 # -- known g -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_layers_find_the_factors_within_two_programs(seed):
     found = factorize.polynomial(V0, G0, seed=seed, polish=False, tol=1e-8)
     assert found.status is REACHED
@@ -55,11 +55,11 @@ def test_moments_find_the_factors(seed):
         ((5, 4), 2, (1.0,), {}),
         pytest.param((5, 4), 2, (1.0, 0.5), {}, marks=pytest.mark.slow),
         pytest.param((4, 3), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
-        ((3, 2), 2, (1.0, 0.5, 0.3), {}),
+        pytest.param((3, 2), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
         pytest.param((4, 3), 1, (1.0, -1.0), {}, marks=pytest.mark.slow),
         ((3, 2), 1, (1.0, -0.5), {}),
         ((3, 2), 1, (0.0, 1.0), {}),
-        ((3, 2), 1, (1.0, 0.5), {"signed": True}),
+        pytest.param((3, 2), 1, (1.0, 0.5), {"signed": True}, marks=pytest.mark.slow),
         ((5, 4), 2, (1.0,), {"signed": True}),
     ],
 )
@@ -74,7 +74,7 @@ def test_random_factors_are_found_and_polished_to_rounding(shape, k, c, options)
         assert found.H.min() >= 0.0
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("shape", "k", "c", "missing", "signed"),
     [
@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_factors_and_a_transpose_the_transposed():
 
 def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
     rng = np.random.default_rng(2)
-    V = rng.random((4, 3))
+    V = rng.random((3, 3))
     found = factorize.polynomial(V, (1.0,), 1, nonnegative=False)
     assert found.status is IterationStatus.STALLED
     sigma = np.linalg.svd(V)[1]
@@ -304,7 +304,9 @@ def test_unfolding_is_the_lift_without_h():
     np.testing.assert_allclose(np.sort(W[:, 0]), np.arange(-1.5, 2.0), atol=1e-4)
 
 
-@pytest.mark.parametrize("trace", [10.0, 100.0, 1000.0])
+@pytest.mark.parametrize(
+    "trace", [1000.0, *(pytest.param(x, marks=pytest.mark.slow) for x in (10.0, 100.0))]
+)
 def test_the_leave_one_out_mean_grows_with_the_trace(trace):
     """(6.32) and (2.107) have no limit: the optimum is 4 tau / 5 - 1.2 on a path of five points."""
     model = methods.loocv(graphs.path([1.0] * 4), trace=trace)

@@ -261,7 +261,7 @@ def factorization(V, k):
     return SDP((PsdVariable("Z", order),), {}, rows, name="factorization")
 
 
-@pytest.mark.parametrize("direction", ["trailing", "schur"])
+@pytest.mark.parametrize("direction", ["schur", pytest.param("trailing", marks=pytest.mark.slow)])
 def test_a_nonnegative_factorization_is_found(direction):
     rng = np.random.default_rng(0)
     V = rng.random((4, 2)) @ rng.random((2, 4))

@@ -215,7 +215,7 @@ def test_root_det_has_the_maximum_of_log_det():
     assert 4.0 * np.log(root.value) == pytest.approx(logarithm.value, abs=1e-5)
 
 
-@pytest.mark.parametrize("n", [3, 8, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 12))])
+@pytest.mark.parametrize("n", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 8, 12))])
 def test_a_log_det_that_only_prices_hold_is_certified(n):
     """A precision matrix: its tangent at the optimum has no limit beside it."""
     rng = np.random.default_rng(n)
@@ -238,9 +238,11 @@ def test_a_log_det_that_only_prices_hold_is_certified(n):
     ("n", "c"),
     [
         (2, 1.0),
-        (3, 0.5),
         (5, 10.0),
-        *(pytest.param(n, c, marks=pytest.mark.slow) for n, c in ((3, 2.0), (4, 1.0), (8, 1.0))),
+        *(
+            pytest.param(n, c, marks=pytest.mark.slow)
+            for n, c in ((3, 0.5), (3, 2.0), (4, 1.0), (8, 1.0))
+        ),
     ],
 )
 def test_a_log_det_that_a_trace_alone_holds_is_certified(n, c):
@@ -264,7 +266,7 @@ def test_an_unfolding_by_log_det_is_certified():
 
 def test_without_a_limit_nothing_is_proved():
     K = psd("K", 2)
-    solution = sdpdr.solve(maximize(log_det(K)) + (K[0, 0] <= 1.0), "clarabel", time_limit=1.0)
+    solution = sdpdr.solve(maximize(log_det(K)) + (K[0, 0] <= 1.0), "clarabel", time_limit=0.2)
     assert not solution.certified(1e-3)
     assert solution.bound is None
 
@@ -375,7 +377,7 @@ SMOOTH_GOALS = {
 }
 
 
-@pytest.mark.parametrize("name", SMOOTH_GOALS)
+@pytest.mark.parametrize("name", ["log det", pytest.param("sum log", marks=pytest.mark.slow)])
 def test_a_plan_proves_of_a_smooth_goal_what_solve_proves(name):
     model = SMOOTH_GOALS[name]()
     asked, planned = sdpdr.solve(model), sdpdr.plan(model).run()

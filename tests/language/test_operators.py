@@ -109,7 +109,7 @@ def step(data, rng, pair, arrays):
     return getattr(one, kind)(), getattr(array, kind)()
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(data=st.data(), seed=st.integers(0, 10**6))
 def test_expressions_agree_with_numpy(data, seed):
     rng = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ def test_expressions_agree_with_numpy(data, seed):
     np.testing.assert_allclose(value(expression, values), array, rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10**6))
 def test_both_compilers_and_the_terms_agree(seed):
     rng = np.random.default_rng(seed)

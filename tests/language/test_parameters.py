@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import sdpdr
@@ -179,7 +179,17 @@ def precise(model, p, value):
     return found
 
 
-@pytest.mark.parametrize("make", [*MODELS, nearest, ball])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(
+            pytest.param(f, marks=pytest.mark.slow if f in (priced, shifted) else ())
+            for f in MODELS
+        ),
+        nearest,
+        ball,
+    ],
+)
 def test_multipliers_are_derivatives_by_the_parameter(make):
     p = parameter("p", value=1.3)
     model = make(p)
@@ -190,7 +200,18 @@ def test_multipliers_are_derivatives_by_the_parameter(make):
 
 
 @pytest.mark.parametrize(
-    "make", [unfolding, priced, design, cut, coefficient, linear, nearest, ball, facing]
+    "make",
+    [
+        unfolding,
+        priced,
+        design,
+        cut,
+        coefficient,
+        linear,
+        nearest,
+        ball,
+        pytest.param(facing, marks=pytest.mark.slow),
+    ],
 )
 def test_points_move_as_their_derivative_says(make):
     p = parameter("p", value=1.3)
@@ -304,7 +325,6 @@ def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
     assert float(sdpdr.sensitivity(model, sdpdr.solve(model), p)) == pytest.approx(4.0, abs=1e-7)
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6))
 def test_expressions_with_parameters_are_those_with_their_values(seed):
     rng = np.random.default_rng(seed)
@@ -461,7 +481,10 @@ WEIGHED = {
 }
 
 
-@pytest.mark.parametrize("name", WEIGHED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(s, marks=pytest.mark.slow if s == "each square" else ()) for s in WEIGHED],
+)
 def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
     rng = np.random.default_rng(0)
     A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
@@ -543,7 +566,8 @@ def test_what_is_written_in_cvxpy_has_no_derivatives():
 
 def test_advice_on_a_model_is_about_what_was_written():
     t = scalar("t")
-    unbounded, empty = minimize(t).solve(), (minimize(t) + (t >= 1.0) + (t <= 0.0)).solve()
+    unbounded = sdpdr.solve(minimize(t), "clarabel")
+    empty = sdpdr.solve(minimize(t) + (t >= 1.0) + (t <= 0.0), "clarabel")
     assert "variable of the goal that no statement limits" in unbounded.advice
     assert "statement.priced(weight)" in empty.advice
 

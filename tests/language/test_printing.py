@@ -252,7 +252,7 @@ EXPRESSIONS = {
 }
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     names=st.lists(st.sampled_from(sorted(EXPRESSIONS)), min_size=1, max_size=3),
     seed=st.integers(0, 10**6),
@@ -316,7 +316,7 @@ def point_of(rng):
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     left=st.lists(st.sampled_from(sorted(SQUARES)), min_size=1, max_size=2),
     right=st.sampled_from(sorted(SQUARES)),
@@ -539,7 +539,7 @@ def structure(latex):
     return re.findall(r"[&%#$_^~{}]|\\[A-Za-z]+|\\\\", without)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(name=st.text(st.sampled_from("ab1 &%#$^_\\{}~"), min_size=1))
 def test_a_name_in_latex_is_letters_alone(name):
     def latex(name):

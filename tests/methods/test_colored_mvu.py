@@ -39,7 +39,10 @@ def test_labels_are_half_of_signs(roll):
     assert value(methods.colored_mvu(graph, labels)) == pytest.approx(9295.169, rel=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])
+@pytest.mark.parametrize(
+    "solver",
+    ["lowrank", *(pytest.param(s, marks=pytest.mark.slow) for s in ("clarabel", "cvxopt"))],
+)
 def test_the_identity_kernel_is_variance(roll, solver):
     graph = roll[0]
     colored = methods.colored_mvu(graph, methods.side_information(kernel=np.eye(graph.n)))
@@ -50,7 +53,12 @@ def test_the_identity_kernel_is_variance(roll, solver):
 
 @pytest.mark.parametrize(
     ("solver", "form"),
-    [("lowrank", "factor"), ("clarabel", "gram"), ("cvxopt", "lmi"), ("sdpa", "gram")],
+    [
+        ("lowrank", "factor"),
+        ("clarabel", "gram"),
+        ("cvxopt", "lmi"),
+        pytest.param("sdpa", "gram", marks=pytest.mark.slow),
+    ],
 )
 def test_solvers_agree_and_prove_it(roll, solver, form):
     solution = sdpdr.solve(methods.colored_mvu(roll[0], roll[1]), solver, form, tol=1e-7)

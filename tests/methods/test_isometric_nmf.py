@@ -132,7 +132,13 @@ def test_factors_satisfy_the_blocks(lifted):
 
 @pytest.mark.parametrize(
     ("solver", "rel"),
-    [("clarabel", 1e-6), ("cvxopt", 1e-6), ("sdpa", 1e-5), ("scs", 1e-3), ("lowrank", 1e-6)],
+    [
+        ("clarabel", 1e-6),
+        ("cvxopt", 1e-6),
+        ("sdpa", 1e-5),
+        ("scs", 1e-3),
+        pytest.param("lowrank", 1e-6, marks=pytest.mark.slow),
+    ],
 )
 def test_solvers_agree(seven, solver, rel):
     model = methods.isometric_nmf(*seven, trace_limit=20.0)
@@ -160,7 +166,7 @@ def a_rank_loop(seed, **options):
     return X, graph, state, *model.blocks[0].read(state.gram())
 
 
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [3, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_rank_loop_finds_factors_that_keep_entries_and_lengths(seed):
     X, graph, state, W, H = a_rank_loop(seed)
     assert state.status is iterate.IterationStatus.RANK_REACHED

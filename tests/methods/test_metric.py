@@ -195,11 +195,26 @@ def test_too_few_steps_are_not_called_exact():
 # -- Ghodsi -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["lowrank", "clarabel", "scs", "cvxopt"])
+# The double nearest to a third is below it: three times that is no trace of one.
+CAPS = [
+    (1.0, -99.2299358),
+    (0.5, -47.2318),
+    (0.4, -6.6150),
+    (np.nextafter(1.0 / 3.0, 1.0), 20.4630),
+]
+
+
 @pytest.mark.parametrize(
-    ("cap", "value"),
-    # The double nearest to a third is below it: three times that is no trace of one.
-    [(1.0, -99.2299358), (0.5, -47.2318), (0.4, -6.6150), (np.nextafter(1.0 / 3.0, 1.0), 20.4630)],
+    ("solver", "cap", "value"),
+    [
+        *(("clarabel", *cap) for cap in CAPS),
+        *((solver, *CAPS[1]) for solver in ("lowrank", "scs", "cvxopt")),
+        *(
+            pytest.param(solver, *CAPS[k], marks=pytest.mark.slow)
+            for solver in ("lowrank", "scs", "cvxopt")
+            for k in (0, 2, 3)
+        ),
+    ],
 )
 def test_every_solver_finds_the_sum_of_eigenvalues(solver, cap, value):
     model = methods.ghodsi(X, **GIVEN, normalize=False, cap=cap)

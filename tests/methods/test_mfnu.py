@@ -50,7 +50,10 @@ def test_a_path_is_pulled_straight():
     assert solution.bound == pytest.approx(252.0, rel=1e-7)
 
 
-@pytest.mark.parametrize("solver", ["lowrank", "clarabel", "cvxopt"])
+@pytest.mark.parametrize(
+    "solver",
+    ["lowrank", *(pytest.param(s, marks=pytest.mark.slow) for s in ("clarabel", "cvxopt"))],
+)
 def test_all_pairs_are_variance(solver):
     graph = roll(20, 4)
     spread = sdpdr.blocks.Spread(graph.n, all_pairs(graph), np.full(190, 1.0 / graph.n))

@@ -40,7 +40,9 @@ def test_every_solver_finds_the_least_ratio(make, solver):
     assert abs(solution.gap) < 3e-6
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 6))]
+)
 def test_there_is_no_duality_gap_and_the_matrix_has_rank_one(seed):
     X, y = datasets.signed_graph(9, 3, seed=seed)
     primal = sdpdr.solve(methods.mixed_label_propagation(X, y), "clarabel", tol=1e-9)

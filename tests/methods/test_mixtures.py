@@ -83,6 +83,8 @@ MIXTURES = [
     anchored_and_acting,
     banded_and_acting,
 ]
+# By three solvers; one solves them all below.
+DEAR = (banded_and_acting, soft_angles)
 
 
 def value(model):
@@ -96,7 +98,10 @@ def assert_falls(*values):
     assert np.all(np.diff(values) <= 1e-6 * np.abs(values[:-1]))
 
 
-@pytest.mark.parametrize("mixture", MIXTURES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "mixture",
+    [pytest.param(f, id=f.__name__, marks=pytest.mark.slow if f in DEAR else ()) for f in MIXTURES],
+)
 def test_solvers_agree_and_prove_it(mixture):
     model = mixture()
     found = [sdpdr.solve(model, solver, tol=1e-6) for solver in ("lowrank", "clarabel", "cvxopt")]

@@ -118,7 +118,13 @@ def test_the_printed_existence_proof_gives_one_component_for_each_entry():
 # -- the lift of all entries ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("V", "ks"), [(V3, (1, 2, 3)), (SQUARE, (1, 2))], ids=["V3", "square"])
+@pytest.mark.parametrize(
+    ("V", "ks"),
+    [
+        pytest.param(V3, (1, 2, 3), id="V3"),
+        pytest.param(SQUARE, (1, 2), id="square", marks=pytest.mark.slow),
+    ],
+)
 def test_the_lift_has_the_value_of_the_small_program_for_every_k(V, ks):
     small = sdpdr.solve(methods.nmf_dnn(V), "clarabel", tol=1e-8)
     for k in ks:

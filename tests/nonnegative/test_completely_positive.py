@@ -424,7 +424,9 @@ def doubly_nonnegative(seed: int) -> np.ndarray:
     return (part + part.T) / 2.0
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 12))]
+)
 def test_horns_matrix_in_any_scale_and_order_decides_on_five_places(seed):
     """Against descent in the logarithms of the scales, from many starts."""
     from scipy.optimize import minimize

@@ -62,11 +62,12 @@ def test_the_printed_example_closes_at_the_root():
     np.testing.assert_allclose(np.linalg.norm(V3 - found.W @ found.H), found.upper)
 
 
-def test_a_matrix_that_eckart_and_young_do_not_close():
-    found = cone_search(CLOSED, 2, tol=1e-4)
+@pytest.mark.parametrize("tol", [1e-3, pytest.param(1e-4, marks=pytest.mark.slow)])
+def test_a_matrix_that_eckart_and_young_do_not_close(tol):
+    found = cone_search(CLOSED, 2, tol=tol)
     lower, upper = relative(found)
     assert found.status is SearchStatus.CLOSED
-    assert 0.25084 <= lower <= upper
+    assert 0.250947 - 1.07 * tol <= lower <= upper
     assert upper == pytest.approx(0.250947, abs=2e-6)
     tail = np.linalg.svd(CLOSED)[1][2] / np.linalg.norm(CLOSED)
     assert tail == pytest.approx(0.22595, abs=5e-6)
@@ -81,14 +82,14 @@ def test_the_search_of_a_transpose_gives_transposed_factors():
     np.testing.assert_allclose(np.linalg.norm(tall - found.W @ found.H), found.upper)
 
 
-def test_the_bound_never_exceeds_what_local_searches_attain():
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
-        lower = cone_search(V, 2, tol=1e-3, max_nodes=500, seed=seed).lower
-        for _ in range(5):
-            W, H = alternate(V, rng.random((3, 2)), 50)
-            assert lower <= np.linalg.norm(V - W @ H) + 1e-12
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+def test_the_bound_never_exceeds_what_local_searches_attain(seed):
+    rng = np.random.default_rng(seed)
+    V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
+    lower = cone_search(V, 2, tol=1e-3, max_nodes=500, seed=seed).lower
+    for _ in range(5):
+        W, H = alternate(V, rng.random((3, 2)), 50)
+        assert lower <= np.linalg.norm(V - W @ H) + 1e-12
 
 
 def test_a_matrix_with_an_exact_factorization_has_the_bound_zero():
@@ -179,20 +180,21 @@ def test_another_search_cannot_be_continued():
 # -- boxes of logarithms --------------------------------------------------------------------------
 
 
-def test_the_box_search_encloses_the_leading_pair():
+@pytest.mark.parametrize("tol", [1e-2, pytest.param(1e-3, marks=pytest.mark.slow)])
+def test_the_box_search_encloses_the_leading_pair(tol):
     """Within the box the best of one component is the singular pair, up to the scale."""
-    found = box_search(SMALL, 1, 0.1, 10.0, tol=1e-3)
+    found = box_search(SMALL, 1, 0.1, 10.0, tol=tol)
     assert found.status is SearchStatus.CLOSED
     best = np.linalg.svd(SMALL)[1][1] ** 2
     assert best == pytest.approx(0.133931, abs=5e-7)
     assert found.lower**2 <= best <= found.upper**2
-    assert found.lower**2 >= 0.1299
+    assert found.lower >= np.sqrt(best) - tol * np.linalg.norm(SMALL)
     np.testing.assert_allclose(found.W[0], 1.0)
 
 
 def test_both_searches_agree():
     V = np.array([[1.0, 2.0, 0.5]])
-    box = box_search(V, 1, 0.1, 10.0, tol=1e-3)
+    box = box_search(V, 1, 0.1, 10.0, tol=1e-2)
     cones = cone_search(V, 1)
     assert box.lower <= cones.upper * (1.0 + 1e-12)
     assert cones.lower <= box.upper * (1.0 + 1e-12)
@@ -228,14 +230,15 @@ def test_limits_that_exclude_the_best_are_part_of_the_statement():
     assert "[2.5, 3.5]" in narrow.argument
 
 
+@pytest.mark.slow  # as cones do
 def test_boxes_go_on_after_an_interrupt():
     def interrupt(record):
-        if record["iteration"] >= 100:
+        if record["iteration"] >= 30:
             raise KeyboardInterrupt
 
-    found = box_search(SMALL, 1, 0.1, 10.0, tol=0.02, progress=interrupt)
+    found = box_search(SMALL, 1, 0.1, 10.0, tol=0.05, progress=interrupt)
     assert found.status is SearchStatus.INTERRUPTED
-    again = box_search(SMALL, 1, 0.1, 10.0, tol=0.02, start=found)
+    again = box_search(SMALL, 1, 0.1, 10.0, tol=0.05, start=found)
     assert again.status is SearchStatus.CLOSED
     assert again.lower >= found.lower
 

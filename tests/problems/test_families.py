@@ -11,11 +11,19 @@ from sdpdr.lab.library.problem import find_card, library
 FAMILIES = dict(families())
 # Sizes that take a second or so; the others are there for plots.
 SMALL = 60
-KNOWN = [
-    pytest.param(family, size, id=f"{name}@{size}")
+SIZES = {
+    name: [n for n in family.sizes if n <= SMALL and family.references.at(n).value is not None]
     for name, family in FAMILIES.items()
-    for size in family.sizes
-    if size <= SMALL and family.references.at(size).value is not None
+}
+KNOWN = [
+    pytest.param(
+        FAMILIES[name],
+        size,
+        id=f"{name}@{size}",
+        marks=[pytest.mark.slow] if size > sizes[0] else [],
+    )
+    for name, sizes in SIZES.items()
+    for size in sizes
 ]
 
 

@@ -1,6 +1,7 @@
 """What a fourth hunt for wrong answers brought in: faces, rays and dependence."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -22,8 +23,6 @@ from sdpdr.linalg import (
 from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, VectorVariable
 from sdpdr.program.attain import attain
 from sdpdr.program.rays import Ray, prove_unbounded
-
-ALL = pytest.mark.parametrize("solver", ["auto", "clarabel", "cvxopt"])
 
 
 def row(label, linear_map, *side, relation="=="):
@@ -55,17 +54,15 @@ def on_the_line():
     return float(w[0] ** 2 / sum(x * x for x in w))
 
 
-@ALL
-@pytest.mark.parametrize(
-    ("rigorous", "maximize"),
-    [
-        (False, False),
-        (True, True),
-        # Each with each solver is above; these are the other pairs.
-        pytest.param(False, True, marks=pytest.mark.slow),
-        pytest.param(True, False, marks=pytest.mark.slow),
-    ],
-)
+# Each solver, sense and proof is asked once; the other triples, and "auto" for seconds, are slow.
+QUICKEST = (("clarabel", False, False), ("cvxopt", True, True))
+FACES = [
+    pytest.param(*case, marks=[] if case in QUICKEST else pytest.mark.slow)
+    for case in product(("auto", "clarabel", "cvxopt"), (False, True), (False, True))
+]
+
+
+@pytest.mark.parametrize(("solver", "rigorous", "maximize"), FACES)
 def test_a_face_that_no_double_states_is_not_lost_with_an_idle_place(solver, rigorous, maximize):
     sdp = beside_an_idle_place(maximize)
     answer = sdpdr.solve(sdp, solver, rigorous=rigorous)
@@ -119,7 +116,9 @@ def limited():
     return SDP((PsdVariable("X", 2),), {"X": Entries(2, [[0, 1]])}, rows)
 
 
-@ALL
+@pytest.mark.parametrize(
+    "solver", ["clarabel", "cvxopt", pytest.param("auto", marks=pytest.mark.slow)]
+)
 def test_no_ray_rests_on_products_that_were_rounded(solver):
     sdp = limited()
     assert sdpdr.solve(sdp, solver).status is not Status.UNBOUNDED
@@ -129,8 +128,17 @@ def test_no_ray_rests_on_products_that_were_rounded(solver):
         assert not isinstance(found, Ray)
 
 
-@pytest.mark.parametrize("more", [10, 4000])
-@pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "lowrank"])
+@pytest.mark.parametrize(
+    ("solver", "more"),
+    [
+        ("clarabel", 10),
+        ("cvxopt", 10),
+        ("lowrank", 10),
+        ("clarabel", 4000),
+        pytest.param("cvxopt", 4000, marks=pytest.mark.slow),
+        pytest.param("lowrank", 4000, marks=pytest.mark.slow),
+    ],
+)
 def test_no_dependence_is_seen_in_products_that_were_rounded(solver, more):
     """X11 = X22 = 1 leave e^2 X12 = 0 of the form."""
     rows = (
@@ -172,8 +180,21 @@ def test_nothing_is_shrunk_to_a_limit_that_rounding_hides():
 # -- matrix inequalities beside the diagonal ----------------------------------------------------
 
 
-@ALL
-@pytest.mark.parametrize("scale", [1.0, 3.0, 0.1])
+@pytest.mark.parametrize(
+    ("solver", "scale"),
+    [
+        ("auto", 1.0),
+        ("auto", 3.0),
+        ("clarabel", 1.0),
+        ("clarabel", 3.0),
+        ("cvxopt", 0.1),
+        # Rounded alike.
+        pytest.param("auto", 0.1, marks=pytest.mark.slow),
+        pytest.param("clarabel", 0.1, marks=pytest.mark.slow),
+        pytest.param("cvxopt", 1.0, marks=pytest.mark.slow),
+        pytest.param("cvxopt", 3.0, marks=pytest.mark.slow),
+    ],
+)
 def test_an_equation_beside_the_diagonal_is_read_as_it_was_meant(solver, scale):
     """G_00 = -z makes G_01 = X_01 - X_00 vanish, and X = ones does all that is asked."""
     root = np.sqrt(2.0)

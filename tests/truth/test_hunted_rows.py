@@ -45,8 +45,19 @@ def test_a_row_without_variables_has_to_hold(relation, side, holds, rigorous):
     assert holds or "have no variables" in found.argument
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "lowrank", "auto"])
-@pytest.mark.parametrize("rigorous", [False, True])
+@pytest.mark.parametrize(
+    ("solver", "rigorous"),
+    [
+        ("clarabel", True),
+        ("cvxopt", False),
+        ("lowrank", True),
+        ("auto", False),
+        pytest.param("clarabel", False, marks=pytest.mark.slow),
+        pytest.param("cvxopt", True, marks=pytest.mark.slow),
+        pytest.param("lowrank", False, marks=pytest.mark.slow),
+        pytest.param("auto", True, marks=pytest.mark.slow),
+    ],
+)
 def test_rows_proportional_once_rounded_are_not_taken_for_proportional(solver, rigorous):
     # 2 (0.17) X12 = 1 and 2 (0.51) X12 = 3, where the double 0.51 is not three times that of 0.17;
     # their products with the root of two are.
