@@ -185,8 +185,11 @@ class Way:
         if len(self.sequence) == 1:
             return lines
         lines += ["", "in turn, until the answer is proved (and seconds until the next one's turn)"]
+        # Who is chosen without a comparison has been given no cost.
+        known = {(c.solver, c.form): c.cost for c in self.candidates}
         for one, share in zip(self.sequence, self.shares, strict=True):
-            cost = "cost unknown" if one.cost is None else str(one.cost)
+            found = one.cost or known.get((one.solver.name, one.form))
+            cost = "cost unknown" if found is None else str(found)
             allowed = f"{share:.3g} s" if share < inf else "no limit"
             lines.append(f"  {one.solver.name:<15}{one.form:<13}{cost:<24}{allowed:>9}")
         return lines

@@ -174,6 +174,13 @@ def test_the_explanation_says_why_theta_is_no_unfolding(theta):
     assert "not centred" in sdpdr.plan(theta).explain()
 
 
+def test_who_is_chosen_without_a_comparison_is_told_with_the_cost_that_the_table_has(theta):
+    chosen = sdpdr.plan(theta)
+    assert chosen.sequence[0].cost is None
+    turns = chosen.explain().split("in turn")[1].split("candidates")[0]
+    assert f"{chosen.solver.name:<15}{chosen.form:<13}0." in turns
+
+
 @pytest.mark.parametrize("build", ["model", "theta"])
 def test_asking_never_solves(build, request, monkeypatch):
     def run(*arguments, **options):
