@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -17,6 +18,10 @@ from hypothesis import settings
 settings.register_profile("repeat", derandomize=True, max_examples=25, deadline=None)
 settings.register_profile("search", derandomize=False, max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
+
+# Shells let what they start in the background ignore Ctrl-C, and so would all that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
