@@ -177,6 +177,13 @@ def test_what_a_solver_prints_is_shown_on_request(model, faulty, capsys):
     assert "=====" in capsys.readouterr().out
 
 
+def test_a_zygote_that_was_ended_is_replaced(model):
+    sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    os.kill(workers._process.pid, signal.SIGKILL)
+    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
+    assert solution.status is Status.SOLVED
+
+
 @pytest.mark.usefixtures("no_zygote")
 def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
     monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
