@@ -219,6 +219,8 @@ def test_ends_for_want_of_steps_are_told_with_numbers():
         model = GPLVM(2, max_iter=20).fit(CURVE)
     assert not model.converged_
     assert model.n_iter_ <= 20
+    with pytest.warns(UncertifiedWarning, match="ended after 5 steps .* the last 5 steps gained"):
+        GPLVM(2, kernel="linear", max_iter=5).fit(CURVE)
 
 
 def test_noise_that_falls_unrolls_further_in_as_many_steps():

@@ -44,15 +44,13 @@ def beyond(bound, value, maximize):
     return (value - bound if maximize else bound - value) / max(1.0, abs(value))
 
 
-# Seconds of a hundred proofs; others have rows and variables of the same kinds.
-LONG = ("mvu duplicates", "mvu square slack 30", "least trace")
 # Each program in one of the two arithmetics every day.
 PROOFS = [
     pytest.param(
         case,
         rigorous,
         id=f"{case}-{rigorous}",
-        marks=[pytest.mark.slow] if case.name in LONG or rigorous != bool(k % 2) else [],
+        marks=[pytest.mark.slow] if rigorous != bool(k % 2) else [],
     )
     for k, case in enumerate(PROVABLE)
     for rigorous in (False, True)

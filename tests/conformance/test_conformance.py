@@ -78,15 +78,14 @@ EVERYBODYS = (
 )
 # Who solves all of them every day: a method of interior points, and those that write a factor.
 THOROUGH = (("clarabel", "lmi"), ("lowrank", "factor"), ("ipopt", "factor"))
-# The low-rank engine takes seconds until it sees the ray, and less with "mvu slack too cheap";
-# what has a single point is "auto"'s here, and other solvers' in tests/test_solve.py.
+# The low-rank engine takes seconds until it sees the ray, and less with "mvu slack too cheap".
 LONG = ("no limit", "eigenvalue without limit", "mvu complete graph, equality")
 
 
 def is_slow(name, form, case):
     """All solvers on some programs, and all programs with some solvers, are every day's."""
     if (name, form) in THOROUGH:
-        return case.name in LONG
+        return case.name in LONG and name != "clarabel"
     if form == "cvxpy" and name != "clarabel" and case.name.startswith("mvu"):
         return True
     return case.name not in EVERYBODYS

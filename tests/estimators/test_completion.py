@@ -236,7 +236,7 @@ def test_exact_distances_need_no_other_start(monkeypatch):
 @pytest.mark.filterwarnings("ignore:places in 2 dimensions")
 def test_many_points_begin_from_the_program_alone(monkeypatch):
     """All paths between them are a matrix without gaps."""
-    _, D = near(n=40, noise=0.3, radius=0.4, seed=1)
+    _, D = near(noise=0.3, seed=1)  # which begin from paths, as is said above
     monkeypatch.setattr("sdpdr.families.unfold.folded._ALL_PATHS", len(D) - 1)
     found = sdpdr.DistanceCompletion().fit(D)
     assert found.start_ == "program"

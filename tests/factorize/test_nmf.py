@@ -397,7 +397,6 @@ def test_a_reached_rank_is_one_of_the_factors_returned():
     assert found.error > 1e-13
 
 
-@pytest.mark.slow  # as small cones do, above
 def test_more_programs_go_on_where_a_limit_ended_them():
     X, _ = random_nonnegative(5, 5, rank=2, density=0.7, seed=1)
     whole = nmf(X, 2, polish=False, seed=0)

@@ -192,7 +192,7 @@ def test_a_run_does_not_see_the_one_before():
 def test_what_starts_processes_is_told_from_a_run_and_replaced_by_no_file_beside(
     tmp_path, monkeypatch
 ):
-    ended = run(partial(os.system, f"kill -KILL {workers._process.pid}; sleep 2345.5"))
+    ended = run(partial(os.system, f"kill -KILL {workers._process.pid}; sleep 5"))
     assert ended.how == "lost"
     (tmp_path / "secrets.py").write_text("raise RuntimeError('not a module')")
     monkeypatch.chdir(tmp_path)

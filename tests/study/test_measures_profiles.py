@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sdpdr.lab.study.measures import (
@@ -22,6 +22,7 @@ from .frames import contest, frame
 
 inf = float("inf")
 TABLE = {"p a": [1.0, 2.0, inf, inf], "q b": [1.0, 6.0, 5.0, inf], "r c": [2.0, 4.0, 5.0, inf]}
+UNSOLVED = {"p a": [inf, 2.0], "q b": [inf, inf], "r c": [inf, 1.0]}
 
 tables = st.lists(
     st.tuples(*[st.sampled_from([0.01, 0.3, 1.0, 1.0, 2.5, 40.0, inf])] * 3), min_size=1, max_size=7
@@ -72,6 +73,7 @@ def test_who_solves_nothing_has_no_steps():
 
 @settings(max_examples=4)
 @given(tables)
+@example(UNSOLVED)
 def test_a_profile_begins_with_the_wins_and_ends_with_the_success_rate(table):
     runs = runs_of(table)
     profile = performance_profile(runs)
@@ -107,6 +109,7 @@ def test_the_unit_of_time_of_an_instance_does_not_matter(table, factor):
 
 @settings(max_examples=4)
 @given(tables)
+@example(UNSOLVED)
 def test_somebody_wins_each_instance_that_is_solved(table):
     costs = performance_profile(runs_of(table)).costs
     solved = np.isfinite(costs).any(axis=1)

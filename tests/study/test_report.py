@@ -121,9 +121,11 @@ def test_ink_follows_the_page(parts):
 
 
 def test_the_same_report_is_the_same_page(parts):
+    _, _, graph, model, solution = parts
+
     def page():
-        drawn = [picture("a-data", plot.cloud(*parts[:2]), "Data.")]
-        return to_html(report("T", "S", [Section("a", "A", ["text"], charts=drawn)]))
+        told = unfolding("a", "A", "t", graph=graph, model=model, solution=solution)
+        return to_html(report("T", "S", [told]))
 
     assert "<svg" in page()
     assert page() == page()

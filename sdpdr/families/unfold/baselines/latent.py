@@ -325,10 +325,11 @@ class GPLVM(Transformer):
         elif not found.converged and known * found.gain > _TOLD:
             ended = found.steps >= self.max_iter
             reason = f"max_iter={self.max_iter}" if ended else "rounding hides the way on"
+            last = "ten" if found.steps > 9 else found.steps
             warn(
                 f"the search ended after {found.steps} steps ({reason}) before the gradient was "
                 f"small: its largest entry is {found.gradient:.1e}, where tol={self.tol:g}, and "
-                f"the last ten steps gained {known * found.gain:.2g} of a log-likelihood of "
+                f"the last {last} steps gained {known * found.gain:.2g} of a log-likelihood of "
                 f"{self.log_likelihood_:.5g}. Raise {'max_iter, or ' if ended else ''}tol if that "
                 "gain is small enough.",
                 UncertifiedWarning,

@@ -207,6 +207,14 @@ class _Downhill:
         return replace(end, steps=end.steps + max_iter - left)
 
     def _to(self, point: Array, floor: float, max_iter: int) -> _End:
+        """To one floor; once more from the end, with nothing remembered, if a step led nowhere."""
+        end = self._once(point, floor, max_iter)
+        if end.converged or end.stopped or end.steps >= max_iter:
+            return end
+        again = self._once(end.point, floor, max_iter - end.steps)
+        return replace(again, steps=end.steps + again.steps)
+
+    def _once(self, point: Array, floor: float, max_iter: int) -> _End:
         bounds, values = self.bounds.copy(), [self.objective(point)[0]]
         bounds[1, 0] = np.log(floor)
 
