@@ -406,6 +406,9 @@ def test_more_programs_go_on_where_a_limit_ended_them():
     assert on.reached
     assert len(on.history) == len(whole.history) == len(on.errors)
     np.testing.assert_allclose(on.errors[:5], whole.errors[:5], rtol=1e-6)
+    # From the beginning another seed would have gone another way.
+    other = nmf(X, 2, polish=False, seed=1, starts=1, max_iter=4, resume=cut)
+    np.testing.assert_array_equal(other.errors[:3], cut.errors)
 
 
 def test_the_history_is_a_table_and_a_figure():

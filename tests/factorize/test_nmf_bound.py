@@ -71,11 +71,13 @@ def test_three_components_of_the_square(square):
     best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
     assert square.parts["eckart_young"] == 0.0
     assert square.lower / square.norm == pytest.approx(0.126004, abs=2e-6)
-    search = sdpdr.nmf_bound(SQUARE, k=3, method="cones", time_limit=0.2)
-    assert search.upper / search.norm == pytest.approx(best, abs=1e-6)
-    assert search.lower / search.norm <= best
-    # On a busy machine the search has proved nothing by then, and nothing is said of it.
-    assert search.lower == 0.0 or "TIME_LIMIT" in search.argument
+    for seconds in (0.2, 1.0, 5.0, 25.0):  # until something is proved, on a busy machine as well
+        search = sdpdr.nmf_bound(SQUARE, k=3, method="cones", time_limit=seconds)
+        assert search.upper / search.norm == pytest.approx(best, abs=1e-6)
+        assert search.lower / search.norm <= best
+        if search.lower > 0.0:
+            break
+    assert "TIME_LIMIT" in search.argument
 
 
 def test_one_program_proves_the_best_of_a_matrix_that_eckart_and_young_do_not():

@@ -4,8 +4,10 @@ import importlib
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from sdpdr.errors import DataError, ShapeError
+from sdpdr.families.factor.nonnegative.cone_search import _Cones
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
 from sdpdr.nonnegative import SearchStatus, box_search, cone_search
 
@@ -90,6 +92,20 @@ def test_the_bound_never_exceeds_what_local_searches_attain(seed):
     for _ in range(5):
         W, H = alternate(V, rng.random((3, 2)), 50)
         assert lower <= np.linalg.norm(V - W @ H) + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_factors_from_the_cones_of_a_node_have_less_than_its_bound(seed):
+    """A bound of the whole search may be cut off at the best factors; that of a node may not."""
+    rng = np.random.default_rng(seed)
+    V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
+    search = _Cones(V, 2, seed)
+    _, node = search.begun()
+    for _ in range(25):
+        bound, node = list(search.children(node))[rng.integers(2)]
+        W = np.column_stack([search.simplices[s] @ rng.dirichlet(np.ones(3)) for s in node])
+        error = sum(nnls(W, column)[1] ** 2 for column in V.T)
+        assert bound <= error + 1e-12 * np.sum(V**2)
 
 
 def test_a_matrix_with_an_exact_factorization_has_the_bound_zero():
