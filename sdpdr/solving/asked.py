@@ -44,7 +44,8 @@ class Asked:
 def as_reductions(given: object) -> tuple[Reduction, ...]:
     """A sequence of reductions."""
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise DataTypeError(f"reductions are a list, for instance [reduce.Dual()]; got {given!r}.")
+        got = f"one alone, {type(given).__name__}" if isinstance(given, Reduction) else repr(given)
+        raise DataTypeError(f"reductions are a list, for instance [reduce.Dual()]; got {got}.")
     for step in given:
         if not isinstance(step, Reduction):
             raise DataTypeError(

@@ -340,3 +340,8 @@ def test_another_form_needs_no_landmarks(model):
     landmark = sdpdr.plan(model, form="landmark", landmarks=2)
     assert landmark.but(form="factor").form == "factor"
     assert landmark.but(landmarks=3).solver.landmarks == 3
+
+
+def test_a_reduction_that_is_no_list_is_named_by_its_kind():
+    with pytest.raises(DataTypeError, match=r"\[reduce.Dual\(\)\]; got one alone, Dual\."):
+        sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), via=Dual())
