@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Solvers and BLAS are fastest here with one thread each; tests run in parallel instead.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help demo study quick test slow truth rooms kernels versions docs links pages lint bench clean
+.PHONY: help demo study unit test nightly truth rooms kernels versions docs links pages lint bench clean
 help:  ## list the goals
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -23,14 +23,14 @@ study: $(VENV)/.ready  ## compare solvers on small problems of every kind, write
 	$(BIN)/sdpdr study run quick --out out/quick.duckdb
 	$(BIN)/sdpdr study report out/quick.duckdb --out out/quick.html --out out/quick.md
 
-quick: $(VENV)/.ready  ## laws, every solver on small programs, every estimator once; under two minutes
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow" tests/laws tests/conformance tests/estimators/test_every.py
+unit: $(VENV)/.ready  ## the unit tests: laws, closed forms, blocks; about a minute
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not integration and not nightly"
 
-test: $(VENV)/.ready  ## all tests but the slow ones, in parallel
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not slow"
+test: $(VENV)/.ready  ## the unit and integration tests, in parallel
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not nightly"
 
-slow: $(VENV)/.ready  ## the slow tests
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
+nightly: $(VENV)/.ready  ## the tests that take long: planted programs, hard instances, fuzzing, docs
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m nightly
 
 truth: $(VENV)/.ready  ## the gallery of lies, and 10,000 solves of programs with exactly known optima; takes hours
 	$(BIN)/python benchmarks/gallery.py

@@ -124,7 +124,7 @@ def run_suite(name: str, python: str, variables: dict[str, str], rooms: bool, jo
         raise SystemExit(f"{name}: OpenBLAS was asked for {wanted} and uses {kernels}.")
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [python, "-m", "pytest", "-q", "-m", "not slow", "--numprocesses", jobs]
+        command = [python, "-m", "pytest", "-q", "-m", "not nightly", "--numprocesses", jobs]
         command += ["-p", "no:cacheprovider", f"--junitxml={report}"]
         command += ROOMS if rooms else ()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -73,7 +73,7 @@ def test_what_is_infeasible_is_proved_so(name, rigorous):
 
 
 @pytest.mark.parametrize(
-    "verdict", [Verdict.INFEASIBLE, pytest.param(Verdict.UNBOUNDED, marks=pytest.mark.slow)]
+    "verdict", [Verdict.INFEASIBLE, pytest.param(Verdict.UNBOUNDED, marks=pytest.mark.nightly)]
 )
 @pytest.mark.parametrize("name", FEASIBLE)
 def test_what_is_feasible_and_bounded_is_never_refuted(name, verdict):

@@ -98,7 +98,7 @@ def test_the_swiss_roll_of_a_hundred_points():
     assert solution.value <= solution.bound * (1.0 + 1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_swiss_roll_of_a_hundred_points_with_equality():
     # Collinear neighbours leave no interior, so values found elsewhere carry five digits only.
     graph = swiss_graph(100)
@@ -121,7 +121,7 @@ def test_the_swiss_roll_of_a_hundred_points_with_equality():
             *route,
             relation,
             id=f"{'-'.join(route)}-{relation}",
-            marks=[] if route == ROUTES[-1] or relation == RELATIONS[-1] else [pytest.mark.slow],
+            marks=[] if route == ROUTES[-1] or relation == RELATIONS[-1] else [pytest.mark.nightly],
         )
         for route in ROUTES
         for relation in RELATIONS
@@ -158,7 +158,7 @@ def test_repeating_every_point_multiplies_the_variance(copies):
     "relation",
     [
         RELATIONS[0],
-        *(pytest.param(relation, marks=pytest.mark.slow) for relation in RELATIONS[1:-1]),
+        *(pytest.param(relation, marks=pytest.mark.nightly) for relation in RELATIONS[1:-1]),
         RELATIONS[-1],
     ],
     ids=str,
@@ -181,10 +181,10 @@ SIZES = [1e-6, 1e-2, 1.0, 1e2, 1e6]
     ("relation", "size"),
     [
         *((FIRST, size) for size in (SIZES[0], SIZES[-1])),
-        *(pytest.param(FIRST, size, marks=pytest.mark.slow) for size in SIZES[1:-1]),
+        *(pytest.param(FIRST, size, marks=pytest.mark.nightly) for size in SIZES[1:-1]),
         *((relation, 1e-6) for relation in OTHERS),
         *(
-            pytest.param(relation, size, marks=pytest.mark.slow)
+            pytest.param(relation, size, marks=pytest.mark.nightly)
             for relation in OTHERS
             for size in SIZES[1:]
         ),
@@ -209,7 +209,7 @@ def test_every_form_stands_the_unit_of_length(solver, form, size):
 
 
 # Where next to nothing can move, exact lengths take seconds.
-@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1])
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.nightly), 1])
 def test_more_freedom_means_more_variance(seed):
     points = datasets.swiss_roll(20, seed)[0]
     graph = graphs.knn(points, n_neighbors=4, connect="mst")
@@ -264,7 +264,7 @@ def test_solvers_agree_with_the_certified_optimum_or_are_found_out(name, form, c
         assert solution.bound is None or solution.bound >= best.value * (1.0 - 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_large_multipliers_of_exact_lengths_still_prove_a_bound():
     """Weights of size 1e7 blur the eigenvalue solver; the bound must not get lost in that."""
     graph = graphs.knn(sdpdr.datasets.swiss_roll(500, seed=0)[0], 4)

@@ -25,7 +25,7 @@ PLACES = np.random.default_rng(2).standard_normal((12, 2))
 # As it comes it has its checks among the slow ones (tests/estimators/test_contract.py): two
 # components make three columns without noise, and such searches have no end. Others of its
 # parameters have theirs every day (tests/baselines/test_gplvm_places.py).
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @parametrize_with_checks([GPLVM(max_iter=100)])
 def test_scikit_learn_checks(estimator, check):

@@ -41,7 +41,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @parametrize_with_checks([GPLVM(kernel="linear")])
 def test_scikit_learn_checks_of_places_that_are_searched(estimator, check):

@@ -21,7 +21,7 @@ X20 = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([NCMVU(n_neighbors=4, connect="mst", max_iter=3)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -96,14 +96,14 @@ def test_three_dimensions_reach_the_convex_optimum_from_anywhere(best):
     assert_convex_optimum(best, 2904.10627)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_three_dimensions_reach_that_of_the_furthest_pair_from_data(graph):
     assert_convex_optimum(ncmvu(graph, 3, objective="furthest", start=X20), 13508.74774)
 
 
 @pytest.mark.parametrize(
     ("objective", "value"),
-    [("variance", 2867.2736), pytest.param("furthest", 13300.7528, marks=pytest.mark.slow)],
+    [("variance", 2867.2736), pytest.param("furthest", 13300.7528, marks=pytest.mark.nightly)],
 )
 def test_two_dimensions_are_too_few_and_the_bound_says_so(graph, objective, value):
     found = ncmvu(graph, 2, objective=objective, start=X20)

@@ -58,7 +58,7 @@ def test_the_interior_point_finds_and_proves_the_optimum(seed):
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(k, marks=pytest.mark.slow if k else ()) for k in ORACLES]
+    "seed", [pytest.param(k, marks=pytest.mark.nightly if k else ()) for k in ORACLES]
 )
 def test_frank_wolfe_encloses_the_optimum(seed):
     found = frank_wolfe(stack_of(seed), 2, tol=1e-3)
@@ -298,7 +298,7 @@ def test_bases_that_are_rounded_are_orthonormal_and_keep_no_more_than_the_bound(
 @pytest.mark.parametrize(
     "per_class",
     # 4000 images take some seconds of an idle core, and more to be read.
-    [20, pytest.param(400, marks=pytest.mark.slow)],
+    [20, pytest.param(400, marks=pytest.mark.nightly)],
 )
 def test_a_dozen_steps_close_the_gap_whatever_the_number_of_images(per_class):
     """A relative gap of 1e-3 within a dozen steps, whatever the number of images."""
@@ -329,7 +329,9 @@ WIDE = {
         pytest.param(
             run,
             kind,
-            marks=pytest.mark.slow if run is frank_wolfe and kind in ("matrices", "tall") else (),
+            marks=pytest.mark.nightly
+            if run is frank_wolfe and kind in ("matrices", "tall")
+            else (),
         )
         for run in (interior_point, frank_wolfe, alternating, ascent)
         for kind in WIDE

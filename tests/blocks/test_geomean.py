@@ -35,7 +35,7 @@ def scalars(block, values):
 
 # Larger ones are trees of the same nodes, on more levels.
 @pytest.mark.parametrize(
-    "m", [pytest.param(m, marks=() if m in (1, 2, 3, 5) else pytest.mark.slow) for m in SIZES]
+    "m", [pytest.param(m, marks=() if m in (1, 2, 3, 5) else pytest.mark.nightly) for m in SIZES]
 )
 def test_a_geometric_mean_keeps_the_laws_of_blocks(m):
     assert "compilers" in check_block(GeometricMean(diagonal(m)))

@@ -252,7 +252,7 @@ def test_the_printed_example_is_not_conformable():
 # -- the oracle of the full matrix ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_the_full_moment_matrix_finds_the_factors(seed):
     """All 15 monomials of two by two factors up to degree two, and the gauge as one entry."""
     w, h = np.array([1.0, 0.5]), np.array([0.7, 1.2])

@@ -94,7 +94,7 @@ ROLES = [{}, {"limit": 2.0}, {"weight": 3.0}]
     ("make", "role"),
     [
         # Every norm in one of the roles, every role by some of them.
-        pytest.param(make, role, marks=() if k % 3 == j else pytest.mark.slow)
+        pytest.param(make, role, marks=() if k % 3 == j else pytest.mark.nightly)
         for k, make in enumerate(NORMS)
         for j, role in enumerate(ROLES)
     ],
@@ -112,7 +112,8 @@ def test_declarations_keep_the_laws_of_blocks():
 
 
 @pytest.mark.parametrize(
-    "solver", [pytest.param(s, marks=pytest.mark.slow if s == "lowrank" else ()) for s in SOLVERS]
+    "solver",
+    [pytest.param(s, marks=pytest.mark.nightly if s == "lowrank" else ()) for s in SOLVERS],
 )
 def test_norms_of_a_matrix(solver):
     pinned = Pinned(X.ravel())

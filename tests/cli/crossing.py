@@ -7,7 +7,7 @@ import pytest
 
 def slow(*values):
     """A case that is run with the slow ones."""
-    return pytest.param(*values, marks=pytest.mark.slow)
+    return pytest.param(*values, marks=pytest.mark.nightly)
 
 
 def each_once(*axes):

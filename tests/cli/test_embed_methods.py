@@ -93,7 +93,7 @@ FOUND = {
 
 # One iterates programs, and its options are read as those of the others are.
 @pytest.mark.parametrize(
-    "method", [pytest.param(m, marks=[pytest.mark.slow] if m == "mve" else []) for m in METHODS]
+    "method", [pytest.param(m, marks=[pytest.mark.nightly] if m == "mve" else []) for m in METHODS]
 )
 def test_every_method_does_what_its_estimator_does(sdpdr, tmp_path, method):
     options, given, fitted = ONCE[method]

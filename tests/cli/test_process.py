@@ -28,7 +28,7 @@ def test_results_and_errors_go_their_own_ways():
     assert "Traceback" not in wrong.stderr
 
 
-@pytest.mark.slow  # as above, after imports
+@pytest.mark.nightly  # as above, after imports
 def test_a_solve_and_its_errors_go_their_own_ways(tmp_path):
     fine = run("solve", "path-graph", cwd=tmp_path)
     assert (fine.returncode, fine.stderr) == (0, "")
@@ -58,7 +58,7 @@ def test_an_empty_standard_input_is_told_as_an_empty_file_is(sdpdr):
     assert wrong.err.startswith("error: stdin.csv is empty")
 
 
-@pytest.mark.slow  # as --help below, after imports
+@pytest.mark.nightly  # as --help below, after imports
 def test_a_reader_that_leaves_early_is_no_error():
     command = [sys.executable, "-m", "sdpdr", "list"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -73,13 +73,13 @@ def table(tmp_path, roll):
     return "t.npy"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "backend",
     [
         "module://no_package.of_this_name",
         # Refused sooner, and four seconds again.
-        pytest.param("nonsense", marks=pytest.mark.slow),
+        pytest.param("nonsense", marks=pytest.mark.nightly),
     ],
 )
 def test_a_figure_needs_no_window(tmp_path, table, backend):
@@ -89,7 +89,7 @@ def test_a_figure_needs_no_window(tmp_path, table, backend):
     assert (tmp_path / "y.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @FULL
 def test_errors_that_nobody_can_read_change_no_outcome(tmp_path, table):
     def outcome(*words, out=subprocess.PIPE):
@@ -154,9 +154,9 @@ def test_errors_whose_reader_has_gone_change_no_outcome(tmp_path, table):
         "--help",
         "--version",
         # As the first, after three seconds of imports.
-        pytest.param("embed --help", marks=pytest.mark.slow),
+        pytest.param("embed --help", marks=pytest.mark.nightly),
         # Which is read after the first as well by a reader that leaves early.
-        pytest.param("list", marks=pytest.mark.slow),
+        pytest.param("list", marks=pytest.mark.nightly),
     ],
 )
 def test_help_that_cannot_be_printed_is_told_as_anything_else(words):
@@ -175,7 +175,7 @@ def test_help_whose_reader_has_gone_is_no_error(words):
     assert process.returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_as_the_process_ends_changes_no_outcome():
     code = (

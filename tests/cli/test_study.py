@@ -89,14 +89,16 @@ def test_a_report_is_written_as_every_kind_of_page(results, folder, capsys):
     assert "clarabel" in (folder / "tiny.md").read_text()
 
 
-@pytest.mark.slow  # pictures take longest
+@pytest.mark.nightly  # pictures take longest
 def test_a_report_is_written_as_pages_of_documentation(results, folder):
     assert main(["study", "report", "tiny", "--out", "tiny.rst"]) == Exit.OK
     assert "clarabel" in (folder / "tiny.rst").read_text()
 
 
 # Parquet is read back as well where results are compared.
-@pytest.mark.parametrize("name", ["rows.csv", pytest.param("rows.parquet", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["rows.csv", pytest.param("rows.parquet", marks=pytest.mark.nightly)]
+)
 def test_rows_are_exported_and_reported_on(results, folder, name):
     assert main(["study", "export", "tiny.duckdb", "--to", name]) == Exit.OK
     assert main(["study", "report", name, "--out", "rows.md"]) == Exit.OK

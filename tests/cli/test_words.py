@@ -220,7 +220,7 @@ for last in at:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_an_interruption_at_whatever_call_is_one_line():
     ran = subprocess.run(

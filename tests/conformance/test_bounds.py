@@ -50,7 +50,7 @@ PROOFS = [
         case,
         rigorous,
         id=f"{case}-{rigorous}",
-        marks=[pytest.mark.slow] if rigorous != bool(k % 2) else [],
+        marks=[pytest.mark.nightly] if rigorous != bool(k % 2) else [],
     )
     for k, case in enumerate(PROVABLE)
     for rigorous in (False, True)

@@ -26,7 +26,7 @@ GENERAL = [
     pytest.param(
         name,
         form,
-        marks=[pytest.mark.slow] if form == "chordal" and name != "clarabel" else [],
+        marks=[pytest.mark.nightly] if form == "chordal" and name != "clarabel" else [],
     )
     for name, cls in SOLVERS.items()
     if cls.availability().usable
@@ -64,7 +64,7 @@ def test_every_solver_unfolds_by_cliques(unfolding, name, form):
     "relation",
     [
         "equality",
-        *(pytest.param(r, marks=pytest.mark.slow) for r in (Band(0.1), Slack(1.0))),
+        *(pytest.param(r, marks=pytest.mark.nightly) for r in (Band(0.1), Slack(1.0))),
         Slack(30.0, "absolute"),
     ],
     ids=str,
@@ -81,7 +81,7 @@ def test_other_isometries_are_certified_in_the_original_program(relation):
     assert solution.residuals.worst() < 1e-5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_longer_graphs_keep_their_digits():
     model = methods.mvu(swiss(150))
     best = sdpdr.solve(model, "lowrank", tol=1e-9)
@@ -111,7 +111,9 @@ def test_auto_takes_them_only_where_they_are_predicted_to_cost_least(unfolding):
         skipped.add(chosen.solver.name)
 
 
-@pytest.mark.parametrize("form", [pytest.param("chordal", marks=pytest.mark.slow), "chordal-lmi"])
+@pytest.mark.parametrize(
+    "form", [pytest.param("chordal", marks=pytest.mark.nightly), "chordal-lmi"]
+)
 def test_the_program_of_mosek_is_compiled_block_by_block(unfolding, form):
     pytest.importorskip("mosek")
     sdp = unfolding[0].to_sdp()
@@ -136,7 +138,7 @@ def optimum(name):
 
 @table
 @pytest.mark.parametrize("form", CHORDAL)
-@pytest.mark.parametrize("name", [pytest.param("mcp100", marks=pytest.mark.slow), "mcp124-1"])
+@pytest.mark.parametrize("name", [pytest.param("mcp100", marks=pytest.mark.nightly), "mcp124-1"])
 def test_sparse_problems_of_sdplib_reach_their_table_values(name, form):
     sdp = read_sdpa(LIBRARY / f"{name}.dat-s.gz")
     solution = sdpdr.solve(sdp, "clarabel", form)

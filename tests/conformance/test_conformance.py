@@ -1,6 +1,6 @@
 """Every usable solver, in every form it takes, on every program of the table.
 
-Every day each meets a program of each kind; `pytest -m slow` has the rest of the product.
+Every day each meets a program of each kind; `pytest -m nightly` has the rest of the product.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ RUNS = [
         form,
         case,
         id=f"{name}-{form}-{case}",
-        marks=[pytest.mark.slow] if is_slow(name, form, case) else [],
+        marks=[pytest.mark.nightly] if is_slow(name, form, case) else [],
     )
     for name, form in USABLE
     for case in CASES

@@ -74,7 +74,7 @@ def test_the_time_of_every_page_is_told(table, folder):
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if path.stem in LONG else [])
+        pytest.param(path, id=path.stem, marks=[pytest.mark.nightly] if path.stem in LONG else [])
         for path in LESSONS
     ],
 )

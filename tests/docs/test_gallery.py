@@ -137,7 +137,7 @@ def test_every_folder_of_pages_has_a_heading():
         assert (folder / "GALLERY_HEADER.rst").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 @pytest.mark.filterwarnings("error::sdpdr.errors.SdpdrWarning")
 def test_a_page_runs_and_draws_what_has_words(page, capsys, monkeypatch):

@@ -64,7 +64,7 @@ LONG = (
 def pages(wanted, long=()) -> list:
     named = [(page, str(page.relative_to(DOCS))) for page in WRITTEN if wanted(read(page))]
     return [
-        pytest.param(page, id=name, marks=[pytest.mark.slow] if name in long else [])
+        pytest.param(page, id=name, marks=[pytest.mark.nightly] if name in long else [])
         for page, name in named
     ]
 

@@ -26,7 +26,7 @@ BROWSER = os.environ.get("SDPDR_BROWSER") or next(
 )
 AXE = os.environ.get("SDPDR_AXE")
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium found; set SDPDR_BROWSER"),
 ]
 

@@ -212,7 +212,7 @@ def is_gone(pid):
     return False
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_an_isolated_solver_ends_with_the_process_that_asked(tmp_path, name):
@@ -243,7 +243,7 @@ def interrupted():
     presses.cancel()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interrupted_child_may_hand_over_its_point(faulty, interrupted, monkeypatch):
     monkeypatch.setattr(isolate, "LAST_WORDS", 60.0)
     solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), faulty.Waits(), isolate=True)
@@ -251,7 +251,7 @@ def test_an_interrupted_child_may_hand_over_its_point(faulty, interrupted, monke
     assert solution.certified()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interruption_passes_on_where_the_child_has_nothing_to_say(faulty, interrupted):
     with pytest.raises(KeyboardInterrupt):
         sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), faulty.Hangs(), isolate=True)
@@ -298,7 +298,7 @@ def commands(folder):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("command", ["solve", "embed", "export", "demo"])
 def test_commands_killed_at_any_moment_leave_whole_files(tmp_path, command):

@@ -48,7 +48,7 @@ def test_a_process_is_allowed_no_more_than_its_own_limit(monkeypatch):
     assert allowed_memory() <= 2**30
 
 
-@pytest.mark.slow  # as above, after imports
+@pytest.mark.nightly  # as above, after imports
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
 def test_a_process_is_allowed_no_more_than_the_limit_that_it_sets_itself():
     program = (
@@ -183,7 +183,7 @@ ROLL_OPTIMUM = {60: None, 3000: 2402258.8959}
 SOLVERS = [("lowrank", "edges", 3000), ("lowrank", "general", 3000), ("scs", "", 60)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
 @pytest.mark.parametrize("mebibytes", [1, 4, 6, 8, 12, 16, 20, 32, 64])
 @pytest.mark.parametrize(("name", "engine", "points"), SOLVERS)

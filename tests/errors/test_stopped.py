@@ -143,8 +143,11 @@ def roll():
         ("general", "inequality"),
         ("general", Slack(2.0)),
         ("edges", "inequality"),
-        *(pytest.param("general", relation, marks=pytest.mark.slow) for relation in RELATIONS[1:3]),
-        *(pytest.param("edges", relation, marks=pytest.mark.slow) for relation in RELATIONS[1:]),
+        *(
+            pytest.param("general", relation, marks=pytest.mark.nightly)
+            for relation in RELATIONS[1:3]
+        ),
+        *(pytest.param("edges", relation, marks=pytest.mark.nightly) for relation in RELATIONS[1:]),
     ],
     ids=repr,
 )
@@ -165,8 +168,8 @@ def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
 ENGINES = [
     ("edges", Slack(2.0)),
     ("general", "inequality"),
-    pytest.param("edges", "inequality", marks=pytest.mark.slow),
-    pytest.param("general", Slack(2.0), marks=pytest.mark.slow),
+    pytest.param("edges", "inequality", marks=pytest.mark.nightly),
+    pytest.param("general", Slack(2.0), marks=pytest.mark.nightly),
 ]
 
 
@@ -249,7 +252,10 @@ GENERAL = [("clarabel", "gram"), ("clarabel", "lmi"), ("scs", "lmi")]
     [
         ("lowrank", "factor"),
         ("clarabel", "gram"),
-        *(pytest.param(*way, marks=pytest.mark.slow) for way in [("auto", "auto"), *GENERAL[1:]]),
+        *(
+            pytest.param(*way, marks=pytest.mark.nightly)
+            for way in [("auto", "auto"), *GENERAL[1:]]
+        ),
     ],
 )
 def test_slack_cheaper_than_the_threshold_is_unbounded(spiral, threshold, solver, form):

@@ -97,7 +97,7 @@ print(os.waitpid(child, 0)[1])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_fork_after_a_solve_can_solve():
     ways = [("lowrank", "factor"), ("clarabel", "lmi")]
@@ -179,7 +179,7 @@ def test_what_a_solve_takes_and_gives_can_be_copied(name, again):
         assert repr(other) == repr(thing)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "method", [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()]
 )
@@ -195,8 +195,8 @@ def test_a_pool_of_processes_gives_the_same_answers(method):
 @pytest.mark.parametrize(
     "closed",
     [
-        pytest.param((1,), marks=pytest.mark.slow),
-        pytest.param((2,), marks=pytest.mark.slow),
+        pytest.param((1,), marks=pytest.mark.nightly),
+        pytest.param((2,), marks=pytest.mark.nightly),
         (0, 1, 2),
     ],
     ids=str,

@@ -337,7 +337,7 @@ print(solve().status.name, workers._process.pid == first, first)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
 def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them():
     bare = {k: v for k, v in os.environ.items() if k not in ("HOME", "TMPDIR")}
@@ -370,7 +370,7 @@ print(sorted(set(sys.modules) - before))
 """
 
 
-@pytest.mark.slow  # what is imported costs time, and changes no answer
+@pytest.mark.nightly  # what is imported costs time, and changes no answer
 def test_a_worker_that_is_sent_a_model_as_written_imports_nothing_for_it(model):
     sent = pickle.dumps(partial(run_written, Clarabel(), model))
     ran = subprocess.run([sys.executable, "-c", IMPORTS], input=sent, capture_output=True)

@@ -45,7 +45,7 @@ class NothingKnown(sdpdr.AnchoredMVU):
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([NothingKnown(n_neighbors=4, connect="mst", solver="lowrank")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -164,7 +164,7 @@ def sheet(bend, seed):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("bend", ["flat", "arch", "wave"])
 def test_units_that_are_a_little_wrong_are_told_and_bends_are_not(bend):
     for seed in range(2):

@@ -117,7 +117,7 @@ def test_any_table_is_fitted_and_told_what_there_is_to_tell(name):
     fits(*TABLES[name])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGE)
 def test_large_tables_are_fitted_and_told_what_there_is_to_tell(name):
     fits(*LARGE[name])

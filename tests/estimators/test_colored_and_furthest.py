@@ -13,7 +13,7 @@ from sdpdr.errors import DataError, DuplicatePointsWarning, UnknownNameError
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([sdpdr.MFNU(n_neighbors=4, connect="mst")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -37,7 +37,7 @@ def test_they_learn_what_the_recipes_solve(roll):
         assert learned.embedding_.shape == (60, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hsic_is_the_criterion(roll):
     X, t = roll
     learned = sdpdr.ColoredMVU(n_neighbors=5, solver="clarabel").fit(X, t)

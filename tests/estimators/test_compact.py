@@ -78,7 +78,7 @@ def test_what_is_found_depends_on_lengths_alone_in_any_unit(here, change):
 
 
 @pytest.mark.parametrize(
-    "options", [{"spread": "least"}, pytest.param({"variant": "trace"}, marks=pytest.mark.slow)]
+    "options", [{"spread": "least"}, pytest.param({"variant": "trace"}, marks=pytest.mark.nightly)]
 )
 def test_least_values_are_kept_as_well(options):
     learned = sdpdr.DensityMap(n_neighbors=4, compact=True, **options).fit(ROLL)

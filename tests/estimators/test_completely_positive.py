@@ -21,7 +21,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])
 def test_scikit_learn_checks_of_other_affinities_and_ranks(estimator, check):
     check(estimator)

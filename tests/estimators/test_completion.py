@@ -27,7 +27,7 @@ from sdpdr.linalg import smallest
 
 
 def slow(*case):
-    return pytest.param(*case, marks=pytest.mark.slow)
+    return pytest.param(*case, marks=pytest.mark.nightly)
 
 
 # Of the points 0, 3 and 1.

@@ -51,13 +51,13 @@ def test_every_check_passes_or_has_a_reason(contract, name):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("RatingMMMF", marks=pytest.mark.slow), "GhodsiMetric", "MMMF of signs"]
+    "name", [pytest.param("RatingMMMF", marks=pytest.mark.nightly), "GhodsiMetric", "MMMF of signs"]
 )
 def test_every_check_passes_or_has_a_reason_where_nothing_is_chosen(contract, name):
     held(contract, name, given=GIVEN[name])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", SLOW)
 def test_those_that_take_longer(contract, name):

@@ -69,7 +69,7 @@ LIMITED = {("picture", "LOOCVUnfolding")}
 
 
 def slow(*case):
-    return pytest.param(*case, marks=pytest.mark.slow)
+    return pytest.param(*case, marks=pytest.mark.nightly)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +153,7 @@ def test_no_default_loses_to_doing_nothing(defaults, kind, name):
     assert_no_worse_than_nothing(defaults, kind, name, {QUICK[kind, name]}, SEEDS[:1])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "name"), DEFAULTS)
 def test_no_default_loses_to_doing_nothing_on_any_set(defaults, kind, name):
     sets = set(defaults.TASKS[kind].sets) - set(LOST.get((kind, name), ()))

@@ -33,7 +33,7 @@ ROLL = sdpdr.datasets.swiss_roll(24, seed=0)[0]
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.NonUniqueWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([sdpdr.DensityMap(n_neighbors=3, connect="mst", tol=1e-4)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -1,4 +1,4 @@
-"""Every estimator once, on little data: it fits, clones, and says what it found (`make quick`).
+"""Every estimator once, on little data: it fits, clones, and says what it found (`make test`).
 
 And all have scikit-learn's habits: names of columns, frames, single precision, pickles.
 """

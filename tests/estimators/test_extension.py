@@ -33,7 +33,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
@@ -44,7 +44,7 @@ def test_scikit_learn_checks_of_every_extension(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_new_points_of_a_roll_are_placed_as_well_as_the_old_ones(seed):
     X, truth = strip(500, seed)
     learned = sdpdr.MVU(n_neighbors=5, connect="mst", extension="kernel").fit(X[:300])

@@ -115,7 +115,7 @@ MARKS = ["", "  ", None, np.nan, pd.NA]
             for mark in MARKS
         ),
         (sdpdr.ISM, ""),
-        *(pytest.param(sdpdr.ISM, mark, marks=pytest.mark.slow) for mark in MARKS[1:]),
+        *(pytest.param(sdpdr.ISM, mark, marks=pytest.mark.nightly) for mark in MARKS[1:]),
     ],
 )
 def test_blanks_are_labels_that_are_not_known(learner, mark):

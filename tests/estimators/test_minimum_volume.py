@@ -15,7 +15,7 @@ ROLL = sdpdr.datasets.swiss_roll(20, seed=0)[0]
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([sdpdr.MVE(n_components=1, n_neighbors=4, connect="mst", max_iter=1)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -40,7 +40,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks(
     [sdpdr.MixedLabelPropagation(mode) for mode in MODES],
     expected_failed_checks=lambda _: EXPECTED,

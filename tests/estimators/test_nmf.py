@@ -24,7 +24,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks(
     [sdpdr.NMF(starts=2), sdpdr.NMF(solver="lift", starts=1, options={"max_iter": 1})]
 )

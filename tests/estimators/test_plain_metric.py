@@ -100,10 +100,10 @@ def test_a_share_is_not_chosen_where_no_class_has_two_points():
 
 LEARNERS = [
     XingMetric(),
-    pytest.param(XingMetric(diagonal=True), marks=pytest.mark.slow),
-    pytest.param(XingMetric(kernel="rbf"), marks=pytest.mark.slow),
-    pytest.param(GhodsiMetric(), marks=pytest.mark.slow),
-    pytest.param(GhodsiMetric(kernel="linear"), marks=pytest.mark.slow),
+    pytest.param(XingMetric(diagonal=True), marks=pytest.mark.nightly),
+    pytest.param(XingMetric(kernel="rbf"), marks=pytest.mark.nightly),
+    pytest.param(GhodsiMetric(), marks=pytest.mark.nightly),
+    pytest.param(GhodsiMetric(kernel="linear"), marks=pytest.mark.nightly),
 ]
 
 

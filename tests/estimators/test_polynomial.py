@@ -21,7 +21,7 @@ V = T + 0.5 * T**2
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @parametrize_with_checks([sdpdr.PolynomialFactorization(max_iter=1)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -104,7 +104,7 @@ FEW = [(7, 0.35, 1.0), (7, 0.35, 5.0), (300, 0.4, 1.0)]
 @pytest.mark.parametrize(
     ("seed", "share", "c", "ridge", "norm"),
     [
-        pytest.param(*few, ridge, norm, marks=[] if quick else [pytest.mark.slow])
+        pytest.param(*few, ridge, norm, marks=[] if quick else [pytest.mark.nightly])
         for k, few in enumerate(FEW)
         for ridge in (5.0, np.inf)
         for norm in ("trace", "max")
@@ -324,7 +324,7 @@ def test_ratings_of_offsets_and_noise_get_no_matrix():
 
 
 @pytest.mark.parametrize(
-    "options", [{"loss": "hinge"}, pytest.param({"norm": "max"}, marks=pytest.mark.slow)]
+    "options", [{"loss": "hinge"}, pytest.param({"norm": "max"}, marks=pytest.mark.nightly)]
 )
 def test_other_losses_and_norms_take_the_same_multiple(chosen, options):
     found = [chosen, RatingMMMF(**options).fit(SMALL)]
@@ -364,7 +364,7 @@ def test_a_score_on_a_threshold_does_not_pass_it():
         np.testing.assert_array_equal(loss.ratings(scores, thresholds), [1, 3, 4, 3])
 
 
-@pytest.mark.parametrize("c", [0.3, 1.0, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("c", [0.3, 1.0, pytest.param(None, marks=pytest.mark.nightly)])
 def test_ties_are_decided_alike_in_every_order(c):
     """Groups that tell nothing of each other: all scores between them lie on the threshold."""
     R = np.full((8, 8), np.nan)
@@ -417,7 +417,7 @@ def test_folding_in_is_ridge_regression():
 
 
 @pytest.mark.parametrize(
-    ("loss", "norm"), [*KINDS[:3], pytest.param(*KINDS[3], marks=pytest.mark.slow)]
+    ("loss", "norm"), [*KINDS[:3], pytest.param(*KINDS[3], marks=pytest.mark.nightly)]
 )
 def test_users_folded_in_again_are_as_they_were(loss, norm):
     model = RatingMMMF(PRICES[norm], loss=loss, norm=norm).fit(SMALL)
@@ -531,7 +531,7 @@ def test_all_searches_go_up_the_same_multiples():
     np.testing.assert_allclose(tried[0][:n] / least, tried[1][:n] / least)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("loss", "norm"), KINDS)
 def test_a_warm_start_is_one_fit_more_and_no_other_answer(loss, norm):
     seen = ratings(12, 9)[0]
@@ -851,8 +851,8 @@ def test_what_is_scored_is_predicted(kind):
 
 
 # Seconds each.
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_prices_are_compared_roughly_and_alike(seed, monkeypatch):
     """Descents that end early name the price of those that go on, and what is fitted is precise."""
     seen = ratings(60, 40, seed)[0]
@@ -888,7 +888,7 @@ def optimum_of_the_max_norm(R, c, ridge):
     return cp.Problem(cp.Minimize(t + c * loss), [cp.diag(Z) <= t]).solve(solver="CLARABEL")
 
 
-@pytest.mark.parametrize(("seed", "c"), [(0, 1.0), pytest.param(5, 0.3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "c"), [(0, 1.0), pytest.param(5, 0.3, marks=pytest.mark.nightly)])
 def test_a_hinge_with_the_max_norm_is_solved_beyond_few_users(seed, c):
     R = planted_table(seed)
     model = RatingMMMF(c=c, norm="max", loss="hinge").fit(R)

@@ -263,7 +263,7 @@ def test_weights_that_are_all_equal_change_no_place(kind, value):
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(k, marks=[pytest.mark.slow] if k in (sdpdr.MVE, sdpdr.MFNU) else [])
+        pytest.param(k, marks=[pytest.mark.nightly] if k in (sdpdr.MVE, sdpdr.MFNU) else [])
         for k in UNFOLDINGS
     ],
 )
@@ -296,7 +296,7 @@ def test_weights_have_no_unit(kind, seed, power):
         assert other.iteration_.bound == pytest.approx(unit * one.iteration_.bound, rel=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("power", [-12, -6])
 def test_an_iteration_does_not_settle_sooner_for_small_weights(power):
     weights = np.random.default_rng(0).uniform(0.1, 2.0, 12)

@@ -119,7 +119,7 @@ def test_half_of_the_largest_margin():
 
 @pytest.mark.parametrize(
     ("isometry", "largest"),
-    [("inequality", "5.7925"), pytest.param("equality", "4.3435", marks=pytest.mark.slow)],
+    [("inequality", "5.7925"), pytest.param("equality", "4.3435", marks=pytest.mark.nightly)],
 )
 def test_too_large_a_margin_is_explained(isometry, largest):
     model = sdpdr.ISM(**FAST, anchors=[2], margin=5.8, isometry=isometry)

@@ -288,7 +288,7 @@ def test_one_sign_only_is_fitted_at_a_number():
     assert MMMF(1.0).fit([[1, 0, 1], [0, 1, 1]]).predict().min() == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 def test_offsets_that_meet_all_margins_leave_no_price_at_which_a_matrix_pays():
     ratings = RatingMMMF(loss="hinge", ridge=1e-12)

@@ -55,7 +55,7 @@ def answer(name, c=1.0):
     return told | {f"dual of {label}": y for label, y in solution.duals.items()}
 
 
-@pytest.mark.parametrize("k", [-25, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 26))])
+@pytest.mark.parametrize("k", [-25, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 26))])
 @pytest.mark.parametrize("name", sorted(FITTED))
 def test_in_another_power_of_two_all_is_the_same(name, k):
     here, there = answer(name), answer(name, 2.0**k)
@@ -64,7 +64,7 @@ def test_in_another_power_of_two_all_is_the_same(name, k):
         np.testing.assert_array_equal(there[key], number, err_msg=key)
 
 
-@pytest.mark.parametrize("k", [7, *(pytest.param(k, marks=pytest.mark.slow) for k in (-8, -1))])
+@pytest.mark.parametrize("k", [7, *(pytest.param(k, marks=pytest.mark.nightly) for k in (-8, -1))])
 @pytest.mark.parametrize("name", sorted(FITTED))
 def test_in_another_power_of_ten_it_is_so_but_for_rounding(name, k):
     here, there = answer(name), answer(name, 10.0**k)

@@ -136,7 +136,7 @@ def test_matrices_of_any_order_are_refuted_by_five_places(order):
     [
         (7, 16),
         (9, 20),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((7, 25), (5, 45))),
+        *(pytest.param(*case, marks=pytest.mark.nightly) for case in ((7, 25), (5, 45))),
     ],
 )
 def test_matrices_of_any_order_are_refuted_by_odd_cycles(p, order):
@@ -154,7 +154,7 @@ def test_matrices_of_any_order_are_refuted_by_odd_cycles(p, order):
 
 
 @pytest.mark.parametrize(
-    "c", [1.8, *(pytest.param(c, marks=pytest.mark.slow) for c in (PHI, 1.95))]
+    "c", [1.8, *(pytest.param(c, marks=pytest.mark.nightly) for c in (PHI, 1.95))]
 )
 def test_programs_refute_odd_cycles_too(c):
     """At unit diagonal the value is 5 (c - 2) / c."""
@@ -165,7 +165,8 @@ def test_programs_refute_odd_cycles_too(c):
 
 
 @pytest.mark.parametrize(
-    "A", [cycle(5, 2.0), cycle(5, 2.2), pytest.param(product(6, 4, 0.7, 1), marks=pytest.mark.slow)]
+    "A",
+    [cycle(5, 2.0), cycle(5, 2.2), pytest.param(product(6, 4, 0.7, 1), marks=pytest.mark.nightly)],
 )
 def test_programs_refute_nothing_else(A):
     assert copositive_certificate(A) is None
@@ -199,7 +200,7 @@ def test_the_iteration_climbs():
 
 
 @pytest.mark.parametrize(("c", "gap"), [(1.8, 0.80902), (1.95, 0.20225)])
-@pytest.mark.slow  # thirty programs each
+@pytest.mark.nightly  # thirty programs each
 def test_a_stall_at_the_least_gap(c, gap):
     """What the loop stalls at is what the certificate says no factor can be below."""
     least = 5.0 * (2.0 - c) * PHI / 2.0
@@ -225,8 +226,8 @@ def test_a_stall_proves_nothing():
     [
         (3, 3, 1, "schur", 0),
         (5, 6, 0.6, "trailing", 0),
-        pytest.param(3, 3, 1, "trailing", 1, marks=pytest.mark.slow),
-        pytest.param(5, 6, 0.6, "schur", 1, marks=pytest.mark.slow),
+        pytest.param(3, 3, 1, "trailing", 1, marks=pytest.mark.nightly),
+        pytest.param(5, 6, 0.6, "schur", 1, marks=pytest.mark.nightly),
     ],
 )
 def test_products_are_factored_by_the_loop_alone(rank, k, density, direction, seed):
@@ -237,7 +238,7 @@ def test_products_are_factored_by_the_loop_alone(rank, k, density, direction, se
     assert square_residual(A, B) < 1e-4
 
 
-@pytest.mark.parametrize("c", [2.0, pytest.param(2.2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("c", [2.0, pytest.param(2.2, marks=pytest.mark.nightly)])
 def test_the_boundary_is_reached(c):
     A = cycle(5, c) + 1e-14
     state = cp_iteration(A, 5, seed=0).run()
@@ -269,7 +270,7 @@ def test_products_are_found(seed, draws):
         assert found.rows()
 
 
-@pytest.mark.slow  # three cells of ten instances, some thirty programs each
+@pytest.mark.nightly  # three cells of ten instances, some thirty programs each
 @pytest.mark.parametrize(("rank", "k", "density"), [(3, 3, 1), (5, 6, 0.6), (5, 5, 0.6)])
 def test_loop_and_polish_factor_all_products(rank, k, density):
     for seed in range(10):

@@ -32,9 +32,9 @@ def objective(Y, M, offsets, c, ridge):
     ("norm", "c"),
     [
         ("trace", 0.4),
-        pytest.param("max", 0.1, marks=pytest.mark.slow),
-        pytest.param("trace", 0.1, marks=pytest.mark.slow),
-        pytest.param("max", 0.4, marks=pytest.mark.slow),
+        pytest.param("max", 0.1, marks=pytest.mark.nightly),
+        pytest.param("trace", 0.1, marks=pytest.mark.nightly),
+        pytest.param("max", 0.4, marks=pytest.mark.nightly),
     ],
 )
 def test_every_way_finds_the_same(norm, c):

@@ -56,7 +56,7 @@ def objective(Y, M, c, norm="trace"):
 
 @pytest.mark.parametrize(
     ("Y", "c", "norm", "expected"),
-    [*ORACLES, *(pytest.param(*case, marks=pytest.mark.slow) for case in MORE_ORACLES)],
+    [*ORACLES, *(pytest.param(*case, marks=pytest.mark.nightly) for case in MORE_ORACLES)],
 )
 def test_every_way_finds_the_oracles(Y, c, norm, expected):
     primal = sdpdr.solve(methods.mmmf(Y, c=c, norm=norm), "clarabel", tol=1e-8)
@@ -109,8 +109,8 @@ def test_multipliers_of_the_primal_solve_the_dual():
     [
         ("clarabel", "trace"),
         ("lowrank", "max"),
-        pytest.param("clarabel", "max", marks=pytest.mark.slow),
-        pytest.param("lowrank", "trace", marks=pytest.mark.slow),
+        pytest.param("clarabel", "max", marks=pytest.mark.nightly),
+        pytest.param("lowrank", "trace", marks=pytest.mark.nightly),
     ],
 )
 def test_a_semidefinite_solver_may_be_asked(solver, norm):

@@ -235,10 +235,10 @@ def test_the_second_program_needs_the_trace_that_the_order_gives():
 
 
 @pytest.mark.parametrize(("n", "k", "density"), [
-    (5, 2, 1.0), (5, 2, 0.7), pytest.param(8, 4, 1.0, marks=pytest.mark.slow),
-    pytest.param(10, 3, 1.0, marks=pytest.mark.slow),
-    pytest.param(6, 3, 0.6, marks=pytest.mark.slow),
-    pytest.param(10, 3, 0.5, marks=pytest.mark.slow),
+    (5, 2, 1.0), (5, 2, 0.7), pytest.param(8, 4, 1.0, marks=pytest.mark.nightly),
+    pytest.param(10, 3, 1.0, marks=pytest.mark.nightly),
+    pytest.param(6, 3, 0.6, marks=pytest.mark.nightly),
+    pytest.param(10, 3, 0.5, marks=pytest.mark.nightly),
 ])  # fmt: skip
 def test_planted_factorizations_are_found_and_exact(n, k, density):
     for seed in range(2):
@@ -353,7 +353,7 @@ def test_six_components_of_the_rice_are_not_better_than_six_singular_vectors():
 
 
 @pytest.mark.parametrize(
-    "weight", [1.4, *(pytest.param(x, marks=pytest.mark.slow) for x in (0.1, 5.0))]
+    "weight", [1.4, *(pytest.param(x, marks=pytest.mark.nightly) for x in (0.1, 5.0))]
 )
 def test_equal_weights_leave_all_terms_alike(weight):
     """(2.60) with C = weight: rank one for every weight, so far from X, whose rank is two."""

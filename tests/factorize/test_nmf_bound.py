@@ -90,7 +90,7 @@ def test_one_program_proves_the_best_of_a_matrix_that_eckart_and_young_do_not():
     np.testing.assert_array_equal(found.W, W)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_two_components_of_random_matrices_are_closed_by_the_program(seed):
     """Not a theorem: on some matrices a gap is left."""
     V = sparse(seed, 4, 5)
@@ -205,7 +205,7 @@ def test_the_program_proves_more_than_zeros_can():
     assert found.argument == "the doubly non-negative program"
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_bounds_on_the_rank_never_exceed_a_planted_one(seed):
     rng = np.random.default_rng(seed)
     V = (rng.random((6, 3)) ** 4) @ (rng.random((3, 5)) ** 4)

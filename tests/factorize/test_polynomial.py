@@ -31,7 +31,7 @@ def random_case(n, m, k, c, seed, missing=0.0, signed=False):
 # -- known g -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_layers_find_the_factors_within_two_programs(seed):
     found = factorize.polynomial(V0, G0, seed=seed, polish=False, tol=1e-8)
     assert found.status is REACHED
@@ -53,13 +53,13 @@ def test_moments_find_the_factors(seed):
     ("shape", "k", "c", "options"),
     [
         ((5, 4), 2, (1.0,), {}),
-        pytest.param((5, 4), 2, (1.0, 0.5), {}, marks=pytest.mark.slow),
-        pytest.param((4, 3), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
-        pytest.param((3, 2), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.slow),
-        pytest.param((4, 3), 1, (1.0, -1.0), {}, marks=pytest.mark.slow),
+        pytest.param((5, 4), 2, (1.0, 0.5), {}, marks=pytest.mark.nightly),
+        pytest.param((4, 3), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.nightly),
+        pytest.param((3, 2), 2, (1.0, 0.5, 0.3), {}, marks=pytest.mark.nightly),
+        pytest.param((4, 3), 1, (1.0, -1.0), {}, marks=pytest.mark.nightly),
         ((3, 2), 1, (1.0, -0.5), {}),
         ((3, 2), 1, (0.0, 1.0), {}),
-        pytest.param((3, 2), 1, (1.0, 0.5), {"signed": True}, marks=pytest.mark.slow),
+        pytest.param((3, 2), 1, (1.0, 0.5), {"signed": True}, marks=pytest.mark.nightly),
         ((5, 4), 2, (1.0,), {"signed": True}),
     ],
 )
@@ -74,7 +74,7 @@ def test_random_factors_are_found_and_polished_to_rounding(shape, k, c, options)
         assert found.H.min() >= 0.0
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("shape", "k", "c", "missing", "signed"),
     [
@@ -170,7 +170,7 @@ def test_the_inverse_image_of_entries_has_the_rank_of_the_factors():
     assert np.linalg.matrix_rank(full, tol=1e-10) > 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_regularized_program_proves_its_factors_nearly_optimal():
     options = {"lift": "moments", "regularization": 0.05, "accuracy": 1e-8}
     found = factorize.polynomial(V0, G0, **options)
@@ -186,7 +186,7 @@ def test_a_regularized_program_proves_its_factors_nearly_optimal():
 # -- unknown g -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_an_unknown_g_is_found_where_the_best_fit_follows_each_program(seed):
     found = factorize.polynomial(V0, None, seed=seed, max_iter=5)
     assert found.status is REACHED
@@ -305,7 +305,7 @@ def test_unfolding_is_the_lift_without_h():
 
 
 @pytest.mark.parametrize(
-    "trace", [1000.0, *(pytest.param(x, marks=pytest.mark.slow) for x in (10.0, 100.0))]
+    "trace", [1000.0, *(pytest.param(x, marks=pytest.mark.nightly) for x in (10.0, 100.0))]
 )
 def test_the_leave_one_out_mean_grows_with_the_trace(trace):
     """(6.32) and (2.107) have no limit: the optimum is 4 tau / 5 - 1.2 on a path of five points."""

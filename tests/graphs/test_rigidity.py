@@ -38,7 +38,8 @@ def test_a_triangulated_point_set_is_decided():
 
 
 @pytest.mark.parametrize(
-    "solver", ["clarabel", *(pytest.param(s, marks=pytest.mark.slow) for s in ("cvxopt", "sdpa"))]
+    "solver",
+    ["clarabel", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("cvxopt", "sdpa"))],
 )
 def test_angles_kept_exactly(solver):
     """The notes' oracle, where plain interior-point codes lose digits or fail.

@@ -41,7 +41,7 @@ def distances(X):
     return graphs.knn(squareform(pdist(X)), 4, metric="precomputed", connect="mst")
 
 
-@pytest.mark.parametrize("topics", [4, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("topics", [4, pytest.param(12, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("connect", ["bridges", "mst"])
 def test_documents_without_a_common_word_are_joined_alike_sparse_or_dense(topics, connect):
     X = documents(topics)

@@ -35,7 +35,7 @@ def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
     assert changes(graph, Y).max() < 1e-8
 
 
-@pytest.mark.parametrize("share", [0.5, pytest.param(0.9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [0.5, pytest.param(0.9, marks=pytest.mark.nightly)])
 def test_with_fewer_edges_even_a_line_is_found_at_once(share):
     graph = graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], 3)
     found = rank_constrained(graph, 1, "inequality", share=share, **GRAM)
@@ -44,7 +44,7 @@ def test_with_fewer_edges_even_a_line_is_found_at_once(share):
     assert found.purified.held()
 
 
-@pytest.mark.slow  # the first attempt of the one below
+@pytest.mark.nightly  # the first attempt of the one below
 def test_more_variance_than_a_line_can_hold_stalls(graph):
     """The best line known holds .766 of the variance."""
     found = rank_constrained(graph, 1, "inequality", share=0.9, **GRAM)

@@ -38,7 +38,7 @@ def stalled():
     [
         ("clarabel", "gram"),
         ("clarabel", "lmi"),
-        pytest.param("scs", "gram", marks=pytest.mark.slow),
+        pytest.param("scs", "gram", marks=pytest.mark.nightly),
     ],
 )
 def test_the_star_has_an_unfolding_on_a_line(solver, form):
@@ -261,7 +261,9 @@ def factorization(V, k):
     return SDP((PsdVariable("Z", order),), {}, rows, name="factorization")
 
 
-@pytest.mark.parametrize("direction", ["schur", pytest.param("trailing", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "direction", ["schur", pytest.param("trailing", marks=pytest.mark.nightly)]
+)
 def test_a_nonnegative_factorization_is_found(direction):
     rng = np.random.default_rng(0)
     V = rng.random((4, 2)) @ rng.random((2, 4))

@@ -33,7 +33,7 @@ def unfolding(graph):
         ("clarabel", "gram"),
         ("clarabel", "lmi"),
         # From the data, and in one dimension, below.
-        pytest.param("lowrank", "factor", marks=pytest.mark.slow),
+        pytest.param("lowrank", "factor", marks=pytest.mark.nightly),
     ],
 )
 def test_rank_two_is_low_rank_unfolding(graph, solver, form):
@@ -53,7 +53,7 @@ def test_the_data_lead_to_the_same_value(graph, roll):
     assert [r.start for r in state.history] == [0] + [1] * (len(state.history) - 1)
 
 
-@pytest.mark.slow  # the one from the data is met below
+@pytest.mark.nightly  # the one from the data is met below
 def test_one_dimension_has_local_optima(graph, roll):
     from_unfolding = minimum_volume(graph, 1, tol=1e-7).objective
     from_data = minimum_volume(graph, 1, start=roll, tol=1e-7).objective
@@ -81,7 +81,7 @@ def test_no_price_at_all_has_the_same_optimum_as_one(graph):
     assert state.objective == pytest.approx(-1628.44488, rel=1e-6)
 
 
-@pytest.mark.parametrize("from_data", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("from_data", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_with_exact_lengths_the_share_grows(roll, from_data):
     """Dimensions cannot be dropped; two of them come to hold .9877 of the variance."""
     graph = graphs.knn(roll, 3)

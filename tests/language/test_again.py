@@ -164,7 +164,7 @@ QUICK = [
     [
         *QUICK,
         *(
-            pytest.param(name, seed, marks=pytest.mark.slow)
+            pytest.param(name, seed, marks=pytest.mark.nightly)
             for name in LASSOS
             for seed in SEEDS
             if (name, seed) not in QUICK
@@ -228,7 +228,8 @@ DEAR = ("where no row binds", "inside", "a limit", "shares", "weights of zero")
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in DEAR else ()) for name in SMOOTH]
+    "name",
+    [pytest.param(name, marks=pytest.mark.nightly if name in DEAR else ()) for name in SMOOTH],
 )
 def test_smooth_costs_have_derivatives(name):
     p, step = parameter("p", value=0.7), 1e-3

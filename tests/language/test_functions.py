@@ -215,7 +215,9 @@ def test_root_det_has_the_maximum_of_log_det():
     assert 4.0 * np.log(root.value) == pytest.approx(logarithm.value, abs=1e-5)
 
 
-@pytest.mark.parametrize("n", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 8, 12))])
+@pytest.mark.parametrize(
+    "n", [3, *(pytest.param(n, marks=pytest.mark.nightly) for n in (5, 8, 12))]
+)
 def test_a_log_det_that_only_prices_hold_is_certified(n):
     """A precision matrix: its tangent at the optimum has no limit beside it."""
     rng = np.random.default_rng(n)
@@ -240,7 +242,7 @@ def test_a_log_det_that_only_prices_hold_is_certified(n):
         (2, 1.0),
         (5, 10.0),
         *(
-            pytest.param(n, c, marks=pytest.mark.slow)
+            pytest.param(n, c, marks=pytest.mark.nightly)
             for n, c in ((3, 0.5), (3, 2.0), (4, 1.0), (8, 1.0))
         ),
     ],
@@ -377,7 +379,7 @@ SMOOTH_GOALS = {
 }
 
 
-@pytest.mark.parametrize("name", ["log det", pytest.param("sum log", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["log det", pytest.param("sum log", marks=pytest.mark.nightly)])
 def test_a_plan_proves_of_a_smooth_goal_what_solve_proves(name):
     model = SMOOTH_GOALS[name]()
     asked, planned = sdpdr.solve(model), sdpdr.plan(model).run()

@@ -34,7 +34,7 @@ from sdpdr.program import Status
 from sdpdr.program.sizes import require_admissible
 
 # One of the random programs each time, and more where minutes do not count.
-MORE = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+MORE = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])
 
 
@@ -274,7 +274,9 @@ def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
     assert found.bound is None or found.bound <= found.value
 
 
-@pytest.mark.parametrize(("n", "features"), [(16, 2), pytest.param(40, 5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("n", "features"), [(16, 2), pytest.param(40, 5, marks=pytest.mark.nightly)]
+)
 def test_labels_that_a_plane_separates_are_fitted_without_an_error(n, features):
     data = np.random.default_rng(0).standard_normal((n, features))
     weights, signs = scalar("weights", features), np.sign(data[:, 0])
@@ -354,7 +356,7 @@ def test_where_two_find_an_optimum_of_zero_nobody_else_is_asked():
         assert model.solve(gap_scale=1.0).status is Status.SOLVED
 
 
-@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=pytest.mark.nightly)])
 def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     """Its multipliers are an identity, at the boundary of what is feasible."""
     S, C = symmetric("S", n), np.diag(np.arange(1.0, n + 1.0))

@@ -82,7 +82,7 @@ def test_a_program_of_other_numbers_is_the_one_lowered_anew(make):
         *((make, 1.1) for make in NUMBERS),
         *((limit, value) for value in (1.01, 1.5)),
         *(
-            pytest.param(make, value, marks=pytest.mark.slow)
+            pytest.param(make, value, marks=pytest.mark.nightly)
             for make in NUMBERS[1:]
             for value in (1.01, 1.5)
         ),

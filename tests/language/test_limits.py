@@ -136,7 +136,7 @@ def test_a_symmetric_matrix_has_one_triangle(name, of, weighed, seed):
     assert model.objective(values) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [30, pytest.param(60, marks=pytest.mark.nightly)])
 def test_an_unfolding_with_orders_entries_and_prices_is_certified(n):
     points, _ = sdpdr.datasets.swiss_roll(n, seed=0)
     graph = sdpdr.graphs.knn(points, n_neighbors=5)

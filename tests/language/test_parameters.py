@@ -183,7 +183,7 @@ def precise(model, p, value):
     "make",
     [
         *(
-            pytest.param(f, marks=pytest.mark.slow if f in (priced, shifted) else ())
+            pytest.param(f, marks=pytest.mark.nightly if f in (priced, shifted) else ())
             for f in MODELS
         ),
         nearest,
@@ -210,7 +210,7 @@ def test_multipliers_are_derivatives_by_the_parameter(make):
         linear,
         nearest,
         ball,
-        pytest.param(facing, marks=pytest.mark.slow),
+        pytest.param(facing, marks=pytest.mark.nightly),
     ],
 )
 def test_points_move_as_their_derivative_says(make):
@@ -483,7 +483,7 @@ WEIGHED = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(s, marks=pytest.mark.slow if s == "each square" else ()) for s in WEIGHED],
+    [pytest.param(s, marks=pytest.mark.nightly if s == "each square" else ()) for s in WEIGHED],
 )
 def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
     rng = np.random.default_rng(0)

@@ -58,7 +58,7 @@ def solved():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in DEAR else ()) for name in ALL],
+    [pytest.param(name, marks=pytest.mark.nightly if name in DEAR else ()) for name in ALL],
 )
 def test_a_program_is_certified_or_says_why_not(name, solved):
     solution = solved(name)
@@ -125,7 +125,7 @@ def test_the_least_function_of_lyapunov_solves_his_equation(solved):
     np.testing.assert_allclose(solved("lyapunov").gram("P"), expected, atol=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_phases_are_found(solved):
     A, b = ALL["phaselift"].data(*ALL["phaselift"].small)
     x = solved("phaselift").embedding(1)[:, 0]

@@ -15,7 +15,7 @@ import sdpdr
 KINDS = ("LPs", "QPs", "SOCPs", "SDPs")
 LEFT_OUT = ("test_mi_", "test_lp_bound_attr", "test_qp_bound_attr", "test_lp_7")
 STANDARD = [
-    pytest.param(kind, name, marks=pytest.mark.slow if name == "test_lp_5" else ())
+    pytest.param(kind, name, marks=pytest.mark.nightly if name == "test_lp_5" else ())
     for kind in KINDS
     for name in dir(getattr(helpers, f"StandardTest{kind}", None))
     if name.startswith("test_") and not name.startswith(LEFT_OUT)

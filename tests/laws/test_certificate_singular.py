@@ -33,7 +33,7 @@ def max_cut(weights):
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 12))]
+    "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(3, 12))]
 )
 def test_a_laplacian_as_reward_is_no_error(seed):
     n = 40 + 10 * seed

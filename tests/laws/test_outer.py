@@ -70,7 +70,7 @@ def test_inertia_is_that_of_the_product(lowered):
         (0.0, 0.3),
         (0.3, 0.3),
         *(
-            pytest.param(*pair, marks=pytest.mark.slow)
+            pytest.param(*pair, marks=pytest.mark.nightly)
             for pair in ((-0.3, 0.3), (0.0, -1e-4), (0.3, -1e-4))
         ),
     ],

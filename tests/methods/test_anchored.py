@@ -44,9 +44,9 @@ def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift
     ("solver", "about"),
     [
         ("clarabel", "mean"),
-        pytest.param("lowrank", "anchors", marks=pytest.mark.slow),
-        pytest.param("lowrank", "mean", marks=pytest.mark.slow),
-        pytest.param("clarabel", "anchors", marks=pytest.mark.slow),
+        pytest.param("lowrank", "anchors", marks=pytest.mark.nightly),
+        pytest.param("lowrank", "mean", marks=pytest.mark.nightly),
+        pytest.param("clarabel", "anchors", marks=pytest.mark.nightly),
     ],
 )
 def test_multilateration_is_exact(about, solver):
@@ -80,8 +80,8 @@ TAUT, SLACK = (1.0 - 1e-15, 14.294662, 0.0), (0.9, 16.856135, 3.62653)
         ("clarabel", *SLACK),
         ("sdpa", *SLACK),
         ("clarabel", *TAUT),
-        pytest.param("lowrank", *TAUT, marks=pytest.mark.slow),
-        pytest.param("sdpa", *TAUT, marks=pytest.mark.slow),
+        pytest.param("lowrank", *TAUT, marks=pytest.mark.nightly),
+        pytest.param("sdpa", *TAUT, marks=pytest.mark.nightly),
     ],
 )
 def test_an_arc_held_at_its_ends(share, value, trust, solver):
@@ -136,8 +136,8 @@ def unfolded():
         ([], "inequality"),
         ([], Band(0.1)),
         (None, Slack(5.0)),
-        pytest.param(None, Band(0.1), marks=pytest.mark.slow),
-        pytest.param([], Slack(5.0), marks=pytest.mark.slow),
+        pytest.param(None, Band(0.1), marks=pytest.mark.nightly),
+        pytest.param([], Slack(5.0), marks=pytest.mark.nightly),
     ],
     ids=str,
 )

@@ -70,11 +70,11 @@ def test_without_known_actions_it_is_mvu(walk):
         ("scs", None),
         ("clarabel", INVERSE),
         # Asked below, of the same program without its presolve.
-        pytest.param("lowrank", None, marks=pytest.mark.slow),
-        pytest.param("lowrank", INVERSE, marks=pytest.mark.slow),
-        pytest.param("sdpa", INVERSE, marks=pytest.mark.slow),
-        pytest.param("cvxopt", INVERSE, marks=pytest.mark.slow),
-        pytest.param("scs", INVERSE, marks=pytest.mark.slow),
+        pytest.param("lowrank", None, marks=pytest.mark.nightly),
+        pytest.param("lowrank", INVERSE, marks=pytest.mark.nightly),
+        pytest.param("sdpa", INVERSE, marks=pytest.mark.nightly),
+        pytest.param("cvxopt", INVERSE, marks=pytest.mark.nightly),
+        pytest.param("scs", INVERSE, marks=pytest.mark.nightly),
     ],
 )
 def test_solvers_agree_on_the_walk(walk, solver, inverse):
@@ -132,7 +132,7 @@ def test_smoother_than_mvu_on_the_line(line):
 
 @pytest.mark.parametrize(
     ("seed", "plain", "rigid"),
-    [(0, 0.9617, 0.9865), pytest.param(1, 0.9259, 0.9743, marks=pytest.mark.slow)],
+    [(0, 0.9617, 0.9865), pytest.param(1, 0.9259, 0.9743, marks=pytest.mark.nightly)],
 )
 def test_smoother_than_mvu_on_the_walk(seed, plain, rigid):
     X, position = datasets.window_walk(36, seed=seed)
@@ -191,7 +191,7 @@ def test_presolve_leaves_out_what_follows(walk):
     assert (graph.m, sizes["isometry"], sizes["actions"]) == (113, 89, 141)
 
 
-@pytest.mark.parametrize("inverse", [INVERSE, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("inverse", [INVERSE, pytest.param(None, marks=pytest.mark.nightly)])
 def test_presolve_changes_no_value(walk, inverse):
     graph, _ = walk
     steps = graphs.transitions(graph, WALK, inverse=inverse)
@@ -233,7 +233,7 @@ def sheet(side):
     return rows + columns, X
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 def test_on_a_sheet_few_rows_are_all_rows():
     actions, X = sheet(6)

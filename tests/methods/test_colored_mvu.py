@@ -41,7 +41,7 @@ def test_labels_are_half_of_signs(roll):
 
 @pytest.mark.parametrize(
     "solver",
-    ["lowrank", *(pytest.param(s, marks=pytest.mark.slow) for s in ("clarabel", "cvxopt"))],
+    ["lowrank", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("clarabel", "cvxopt"))],
 )
 def test_the_identity_kernel_is_variance(roll, solver):
     graph = roll[0]
@@ -57,7 +57,7 @@ def test_the_identity_kernel_is_variance(roll, solver):
         ("lowrank", "factor"),
         ("clarabel", "gram"),
         ("cvxopt", "lmi"),
-        pytest.param("sdpa", "gram", marks=pytest.mark.slow),
+        pytest.param("sdpa", "gram", marks=pytest.mark.nightly),
     ],
 )
 def test_solvers_agree_and_prove_it(roll, solver, form):

@@ -42,8 +42,8 @@ def test_the_data_are_those_of_the_oracles():
     [
         (0.001, 15858.3376),
         (1.0, 15722.8390),
-        pytest.param(0.01, 15857.4055, marks=pytest.mark.slow),
-        pytest.param(0.1, 15847.9772, marks=pytest.mark.slow),
+        pytest.param(0.01, 15857.4055, marks=pytest.mark.nightly),
+        pytest.param(0.1, 15847.9772, marks=pytest.mark.nightly),
     ],
 )
 def test_values_and_separation(margin, value):
@@ -70,7 +70,7 @@ def test_forms_agree(form):
 
 @pytest.mark.parametrize(
     ("isometry", "largest"),
-    [("inequality", 5.79255), pytest.param("equality", 4.34358, marks=pytest.mark.slow)],
+    [("inequality", 5.79255), pytest.param("equality", 4.34358, marks=pytest.mark.nightly)],
 )
 def test_the_largest_margin_is_attained_and_its_multipliers_add_up_to_one(isometry, largest):
     # With equalities Clarabel ends at seven digits on one processor and at five on another.

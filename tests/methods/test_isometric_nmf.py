@@ -58,7 +58,7 @@ def test_without_limits_the_data_have_no_say(seven):
     np.testing.assert_allclose(values, ALONE, rtol=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_limit_on_one_block_leaves_the_sign_of_the_other_idle(seven):
     """With no limit on W W', adding t 11' to it makes all its entries positive for nothing."""
     graph, X = seven
@@ -137,7 +137,7 @@ def test_factors_satisfy_the_blocks(lifted):
         ("cvxopt", 1e-6),
         ("sdpa", 1e-5),
         ("scs", 1e-3),
-        pytest.param("lowrank", 1e-6, marks=pytest.mark.slow),
+        pytest.param("lowrank", 1e-6, marks=pytest.mark.nightly),
     ],
 )
 def test_solvers_agree(seven, solver, rel):
@@ -166,7 +166,7 @@ def a_rank_loop(seed, **options):
     return X, graph, state, *model.blocks[0].read(state.gram())
 
 
-@pytest.mark.parametrize("seed", [3, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [3, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_rank_loop_finds_factors_that_keep_entries_and_lengths(seed):
     X, graph, state, W, H = a_rank_loop(seed)
     assert state.status is iterate.IterationStatus.RANK_REACHED

@@ -94,7 +94,7 @@ def test_a_regular_simplex_has_the_likelihood_of_its_trace(n, sqdist, trace, val
     [
         ("clarabel", "gram", 1e-6),
         ("cvxopt", "lmi", 1e-6),
-        pytest.param("scs", "gram", 1e-7, marks=pytest.mark.slow),
+        pytest.param("scs", "gram", 1e-7, marks=pytest.mark.nightly),
     ],
 )
 def test_swiss_roll_with_the_default_trace(graph, solver, form, tol):
@@ -332,7 +332,7 @@ def test_scalars_with_room_hold_all_matrix_inequalities_strictly(size):
 
 
 # That it bounds is said below, of ten times the trace.
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, least_variance):
     folded = sdpdr.solve(methods.fold(graph), "clarabel", "gram", tol=1e-8)
     np.testing.assert_allclose(folded.value, least_variance, rtol=1e-6)
@@ -344,7 +344,7 @@ def test_folding_bounds_the_likelihood_and_all_but_attains_it(graph, solved, lea
     assert found.maximize
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_folding_proves_sixty_points_that_no_solver_does():
     graph = graphs.knn(roll(60), n_neighbors=4, connect="mst")
     folded = sdpdr.solve(methods.fold(graph), "lowrank", tol=1e-5)

@@ -210,7 +210,7 @@ CAPS = [
         *(("clarabel", *cap) for cap in CAPS),
         *((solver, *CAPS[1]) for solver in ("lowrank", "scs", "cvxopt")),
         *(
-            pytest.param(solver, *CAPS[k], marks=pytest.mark.slow)
+            pytest.param(solver, *CAPS[k], marks=pytest.mark.nightly)
             for solver in ("lowrank", "scs", "cvxopt")
             for k in (0, 2, 3)
         ),

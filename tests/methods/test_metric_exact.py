@@ -98,7 +98,7 @@ def badly_scaled(rng):
     return Pairs(points, every[q:][: int(rng.integers(1, d + 3))], every[:q])
 
 
-@pytest.mark.parametrize("diagonal", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("diagonal", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_no_bound_is_above_what_fractions_reach(diagonal):
     rng, proved = np.random.default_rng(0), 0
     for _ in range(300):

@@ -52,7 +52,7 @@ def test_a_path_is_pulled_straight():
 
 @pytest.mark.parametrize(
     "solver",
-    ["lowrank", *(pytest.param(s, marks=pytest.mark.slow) for s in ("clarabel", "cvxopt"))],
+    ["lowrank", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("clarabel", "cvxopt"))],
 )
 def test_all_pairs_are_variance(solver):
     graph = roll(20, 4)

@@ -41,7 +41,7 @@ def test_every_solver_finds_the_least_ratio(make, solver):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 6))]
+    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(2, 6))]
 )
 def test_there_is_no_duality_gap_and_the_matrix_has_rank_one(seed):
     X, y = datasets.signed_graph(9, 3, seed=seed)

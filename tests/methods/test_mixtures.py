@@ -100,7 +100,10 @@ def assert_falls(*values):
 
 @pytest.mark.parametrize(
     "mixture",
-    [pytest.param(f, id=f.__name__, marks=pytest.mark.slow if f in DEAR else ()) for f in MIXTURES],
+    [
+        pytest.param(f, id=f.__name__, marks=pytest.mark.nightly if f in DEAR else ())
+        for f in MIXTURES
+    ],
 )
 def test_solvers_agree_and_prove_it(mixture):
     model = mixture()

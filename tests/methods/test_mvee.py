@@ -37,7 +37,7 @@ def test_ascent_finds_the_known_ellipsoids(points, shape, center):
         *((solver, *ORACLES[1]) for solver in ("clarabel", "cvxopt", "lowrank", "scs")),
         ("clarabel", *ORACLES[2]),
         *(
-            pytest.param(solver, *ORACLES[2], marks=pytest.mark.slow)
+            pytest.param(solver, *ORACLES[2], marks=pytest.mark.nightly)
             for solver in ("cvxopt", "lowrank", "scs")
         ),
     ],

@@ -122,7 +122,7 @@ def test_the_printed_existence_proof_gives_one_component_for_each_entry():
     ("V", "ks"),
     [
         pytest.param(V3, (1, 2, 3), id="V3"),
-        pytest.param(SQUARE, (1, 2), id="square", marks=pytest.mark.slow),
+        pytest.param(SQUARE, (1, 2), id="square", marks=pytest.mark.nightly),
     ],
 )
 def test_the_lift_has_the_value_of_the_small_program_for_every_k(V, ks):

@@ -73,9 +73,9 @@ def test_moments_say_more_than_layers_and_layers_of_a_curved_g_nothing():
     "c",
     [
         (1.0,),
-        pytest.param((1.0, -0.2), marks=pytest.mark.slow),
-        pytest.param((1.0, 0.5), marks=pytest.mark.slow),
-        pytest.param((0.5, 0.0, 0.1), marks=pytest.mark.slow),
+        pytest.param((1.0, -0.2), marks=pytest.mark.nightly),
+        pytest.param((1.0, 0.5), marks=pytest.mark.nightly),
+        pytest.param((0.5, 0.0, 0.1), marks=pytest.mark.nightly),
     ],
 )
 def test_no_factors_beat_the_bound_and_the_best_known_ones_attain_it(c):

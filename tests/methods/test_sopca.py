@@ -26,7 +26,7 @@ def test_solvers_meet_the_oracle_with_a_proof(solver):
 
 
 @pytest.mark.parametrize(
-    "solver", ["clarabel", *(pytest.param(s, marks=pytest.mark.slow) for s in ("cvxopt", "scs"))]
+    "solver", ["clarabel", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("cvxopt", "scs"))]
 )
 def test_solvers_find_half_of_it_by_the_dual(solver):
     """The text has (4.5) and (4.8) equal; a factor of two is lost in its proof."""
@@ -47,7 +47,7 @@ def test_further_solvers_agree_on_a_small_stack(solver, recipe):
     assert abs(solution.gap) < 1e-6
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_the_other_oracles(seed):
     for recipe, share in ((methods.sopca, 1.0), (methods.sopca_dual, 0.5)):
         solution = sdpdr.solve(recipe(stack_of(seed), 2), "clarabel")
@@ -62,7 +62,7 @@ def test_theorem_4_1(k, value):
     assert value == pytest.approx(2 * np.linalg.svd(stack[0])[1][:k].sum(), abs=1e-6)
 
 
-@pytest.mark.parametrize("ks", [(3, 1), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ks", [(3, 1), pytest.param(2, marks=pytest.mark.nightly)])
 def test_the_interior_point_agrees_with_the_programs(ks):
     stack = stack_of(3, (3, 4, 3))
     found = interior_point(stack, ks, tol=1e-8)

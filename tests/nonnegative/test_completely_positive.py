@@ -425,7 +425,7 @@ def doubly_nonnegative(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 12))]
+    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(4, 12))]
 )
 def test_horns_matrix_in_any_scale_and_order_decides_on_five_places(seed):
     """Against descent in the logarithms of the scales, from many starts."""
@@ -464,7 +464,7 @@ def test_products_are_never_refuted_by_five_places(n):
         assert horn_certificate(B @ B.T) is None
 
 
-@pytest.mark.parametrize("n", [9, 20, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [9, 20, pytest.param(40, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("density", [0.2, 0.6])
 def test_products_are_never_refuted_by_odd_cycles(n, density):
     for seed in range(3):

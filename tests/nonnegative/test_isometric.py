@@ -178,7 +178,7 @@ def curve():
     return X, graphs.knn(X, 3)
 
 
-@pytest.mark.parametrize("pull", [1e-2, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pull", [1e-2, pytest.param(None, marks=pytest.mark.nightly)])
 def test_curve_as_a_constraint(curve, pull):
     objective = "none" if pull is None else "furthest"
     found = isometric_factors(

@@ -64,7 +64,7 @@ def test_the_printed_example_closes_at_the_root():
     np.testing.assert_allclose(np.linalg.norm(V3 - found.W @ found.H), found.upper)
 
 
-@pytest.mark.parametrize("tol", [1e-3, pytest.param(1e-4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tol", [1e-3, pytest.param(1e-4, marks=pytest.mark.nightly)])
 def test_a_matrix_that_eckart_and_young_do_not_close(tol):
     found = cone_search(CLOSED, 2, tol=tol)
     lower, upper = relative(found)
@@ -84,7 +84,7 @@ def test_the_search_of_a_transpose_gives_transposed_factors():
     np.testing.assert_allclose(np.linalg.norm(tall - found.W @ found.H), found.upper)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_the_bound_never_exceeds_what_local_searches_attain(seed):
     rng = np.random.default_rng(seed)
     V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
@@ -196,7 +196,7 @@ def test_another_search_cannot_be_continued():
 # -- boxes of logarithms --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tol", [1e-2, pytest.param(1e-3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tol", [1e-2, pytest.param(1e-3, marks=pytest.mark.nightly)])
 def test_the_box_search_encloses_the_leading_pair(tol):
     """Within the box the best of one component is the singular pair, up to the scale."""
     found = box_search(SMALL, 1, 0.1, 10.0, tol=tol)
@@ -246,7 +246,7 @@ def test_limits_that_exclude_the_best_are_part_of_the_statement():
     assert "[2.5, 3.5]" in narrow.argument
 
 
-@pytest.mark.slow  # as cones do
+@pytest.mark.nightly  # as cones do
 def test_boxes_go_on_after_an_interrupt():
     def interrupt(record):
         if record["iteration"] >= 30:

@@ -89,7 +89,7 @@ ALIKE = (
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in FIGURES],
+    [pytest.param(name, marks=[pytest.mark.nightly] if name in ALIKE else []) for name in FIGURES],
 )
 def test_figures_draw_without_touching_global_settings(name):
     before = dict(matplotlib.rcParams)

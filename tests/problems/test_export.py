@@ -15,8 +15,8 @@ BUILT = {name: card for name, card in CARDS.items() if card.expect.error is None
 # face that centring leaves, where `sdpdr export` writes them, those of edges alone are sparse.
 LARGE = 400
 DENSE = pytest.mark.skip(reason="its objective is dense: a file of gigabytes")
-SLOW = pytest.mark.slow(reason="dense: a file of a hundred megabytes")
-LONGER = pytest.mark.slow(reason="smaller ones of its kind say the same")
+SLOW = pytest.mark.nightly(reason="dense: a file of a hundred megabytes")
+LONGER = pytest.mark.nightly(reason="smaller ones of its kind say the same")
 DEAR = (
     "apart-s-curve-150",
     "apart-swiss-roll-800",
@@ -194,7 +194,7 @@ OPTIMA = [
         name,
         form,
         id=f"{method}-{form}",
-        marks=[pytest.mark.slow] if method in SAID_SOONER[form] else [],
+        marks=[pytest.mark.nightly] if method in SAID_SOONER[form] else [],
     )
     for method, name in SMALLEST.items()
     for form in ("gram", "lmi")

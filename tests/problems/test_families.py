@@ -20,7 +20,7 @@ KNOWN = [
         FAMILIES[name],
         size,
         id=f"{name}@{size}",
-        marks=[pytest.mark.slow] if size > sizes[0] else [],
+        marks=[pytest.mark.nightly] if size > sizes[0] else [],
     )
     for name, sizes in SIZES.items()
     for size in sizes

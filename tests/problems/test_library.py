@@ -13,7 +13,7 @@ from sdpdr.lab.library.vocabulary import METHODS
 
 CARDS = dict(library())
 EVERY_CARD = [
-    pytest.param(card, id=name, marks=[pytest.mark.slow] if card.run.slow else [])
+    pytest.param(card, id=name, marks=[pytest.mark.nightly] if card.run.slow else [])
     for name, card in CARDS.items()
 ]
 # Up to half a minute; smaller ones of their kinds say the same.
@@ -80,7 +80,7 @@ DEAR = (
     "trefoil-knot",
 )
 SOLVED = [
-    pytest.param(*case.values, id=case.id, marks=pytest.mark.slow) if case.id in DEAR else case
+    pytest.param(*case.values, id=case.id, marks=pytest.mark.nightly) if case.id in DEAR else case
     for case in EVERY_CARD
 ]
 

@@ -298,7 +298,7 @@ def test_a_value_outlives_a_bound_that_is_not_near_enough():
     assert found.certified(1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_a_constant_that_cancels_costs_what_rounding_may_make_of_it(seed):
     """x + |f - a|^2 / 2 over x >= 1 has the optimum 1, which doubles lose beside |a|^2 / 2."""
     k, rng = 200, np.random.default_rng(seed)

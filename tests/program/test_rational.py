@@ -39,7 +39,7 @@ def test_a_slack_of_rank_one_is_recognized(noise):
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))]
+    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 8))]
 )
 def test_a_gap_stays_what_it_is_in_another_basis(seed):
     """min X33, X11 = 0, X33 + 2 X12 = 1: the dual optimum is 0 and the primal one is 1."""

@@ -186,7 +186,7 @@ def feasible_program(seed):
 
 
 @pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (0, *range(2, 10)))]
+    "seed", [1, *(pytest.param(k, marks=pytest.mark.nightly) for k in (0, *range(2, 10)))]
 )
 def test_no_multipliers_refute_a_feasible_program(seed):
     sdp = feasible_program(seed)
@@ -214,10 +214,10 @@ def test_what_no_row_sees_may_lie_across_a_face():
 
 
 @pytest.mark.parametrize(
-    "size", [1e-6, *(pytest.param(x, marks=pytest.mark.slow) for x in (1e-10, 1e-14)), 1e-20]
+    "size", [1e-6, *(pytest.param(x, marks=pytest.mark.nightly) for x in (1e-10, 1e-14)), 1e-20]
 )
 @pytest.mark.parametrize(
-    "small", [1e-3, *(pytest.param(x, marks=pytest.mark.slow) for x in (1e-7, 1e-9)), 1e-12]
+    "small", [1e-3, *(pytest.param(x, marks=pytest.mark.nightly) for x in (1e-7, 1e-9)), 1e-12]
 )
 def test_huge_solutions_are_solutions(size, small):
     """With X11 = size, X12 = 1 only X22 >= 1 / size will do, and it does."""
@@ -253,7 +253,7 @@ def planted_on_a_face(seed, order=4, rank=1, size=5):
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 4))]
 )
 def test_a_solvers_multipliers_of_a_low_rank_become_those_of_a_proof(seed, rank):
     sdp, multiplier = planted_on_a_face(seed, rank=rank)
@@ -308,7 +308,7 @@ def test_a_direction_that_worsens_the_objective_proves_nothing():
 
 
 @pytest.mark.parametrize("price", [1e-3, 1e-9, 1e-15])
-@pytest.mark.parametrize("rigorous", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rigorous", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
     """With price * X11 + X22 <= 1 the trace is at most 1 / price: large, and bounded."""
     row = Rows("most", "<=", {"X": Trace(2, np.array([price, 1.0]))}, np.ones(1))
@@ -317,9 +317,9 @@ def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
     assert isinstance(found, str)
 
 
-@pytest.mark.parametrize("error", [pytest.param(1e-8, marks=pytest.mark.slow), 1e-6])
+@pytest.mark.parametrize("error", [pytest.param(1e-8, marks=pytest.mark.nightly), 1e-6])
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 4))]
+    "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 4))]
 )
 def test_a_solvers_direction_along_which_lengths_stay_becomes_one_of_a_proof(seed, error):
     """With |A x| <= t <= 1 and sum |B x| <= sum s <= 1, only x with A x = 0 and B x = 0 move."""

@@ -264,7 +264,7 @@ OPTIMA = {
 
 @pytest.mark.parametrize("name", OPTIMA)
 @pytest.mark.parametrize("limit", [0.0, 10.0, 50.0, 200.0, 1000.0, 1e7])
-@pytest.mark.parametrize("solver", ["lowrank", pytest.param("dense", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("solver", ["lowrank", pytest.param("dense", marks=pytest.mark.nightly)])
 def test_whenever_the_time_is_up_nothing_false_is_said(monkeypatch, name, limit, solver):
     """And once it is up, few look at the clock any more: stages end, and none begins."""
     model, optimum = OPTIMA[name]

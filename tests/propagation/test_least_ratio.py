@@ -95,7 +95,7 @@ def test_the_alternation_stops_short_and_the_test_says_so(seed, stopped):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3, 4))]
+    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.nightly) for k in (2, 3, 4))]
 )
 def test_no_descent_from_anywhere_finds_less(seed):
     graph = random_graph(seed)

@@ -65,7 +65,7 @@ def test_coefficients_that_are_zero_but_for_rounding_have_no_units():
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 )
 def test_scales_over_sixty_binades_are_certified_by_auto(seed):
     program = planted("scaled", seed)

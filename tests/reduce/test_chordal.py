@@ -67,7 +67,7 @@ def cycle():
 PATTERNS = {f.__name__: f() for f in (band, tree, arrow, islands, cycle)}
 # A pattern of cliques as they are, and one that has to be filled.
 EVERY_DAY = [
-    pytest.param(pairs, id=name, marks=[] if name in ("tree", "cycle") else [pytest.mark.slow])
+    pytest.param(pairs, id=name, marks=[] if name in ("tree", "cycle") else [pytest.mark.nightly])
     for name, pairs in PATTERNS.items()
 ]
 

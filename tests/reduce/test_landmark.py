@@ -112,11 +112,11 @@ def swiss_roll_with_twins():
     [
         ("lowrank", 5, 2498.1905),
         *(
-            pytest.param("lowrank", count, value, marks=pytest.mark.slow)
+            pytest.param("lowrank", count, value, marks=pytest.mark.nightly)
             for count, value in ((10, 3202.4171), (20, 3575.9487))
         ),
         *(
-            pytest.param("clarabel", count, value, marks=pytest.mark.slow)
+            pytest.param("clarabel", count, value, marks=pytest.mark.nightly)
             for count, value in ((5, 2498.1905), (10, 3202.4171))
         ),
         ("clarabel", 20, 3575.9487),
@@ -268,7 +268,7 @@ def test_value_optimum_and_bound_are_in_order_and_the_point_is_feasible(relation
 
 @pytest.mark.parametrize(
     "relation",
-    [RELATIONS[0], *(pytest.param(r, marks=pytest.mark.slow) for r in RELATIONS[1:])],
+    [RELATIONS[0], *(pytest.param(r, marks=pytest.mark.nightly) for r in RELATIONS[1:])],
     ids=str,
 )
 def test_all_points_as_landmarks_give_the_whole_program(relation):
@@ -285,7 +285,7 @@ def test_equalities_are_kept_nearly_and_the_bound_is_still_one():
     assert solution.bound >= sdpdr.solve(model, solver="clarabel").value * (1.0 - 1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_landmarks_lose_less():
     model = methods.mvu(ROLL)
     values = [landmark(model, count, tol=1e-5).value for count in (4, 8, 16)]

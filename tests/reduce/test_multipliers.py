@@ -72,7 +72,7 @@ def holds(sdp, seen):
 # Those of the first that are solved soon, with one whose multipliers are unknown.
 @pytest.mark.parametrize(
     "seeds",
-    [(2, 4, 5, 6, 8, 10, 16), pytest.param(range(24), marks=pytest.mark.slow)],
+    [(2, 4, 5, 6, 8, 10, 16), pytest.param(range(24), marks=pytest.mark.nightly)],
     ids=["some", "all"],
 )
 def test_multipliers_of_any_program_are_some_with_the_value_of_the_face_or_nan(seeds):

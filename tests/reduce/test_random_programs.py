@@ -97,7 +97,7 @@ def definite(rng, n):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 )
 @pytest.mark.parametrize(
     ("steps", "faced"),

@@ -35,7 +35,7 @@ EVERY_DAY += [("clarabel", 1e-6, "square"), ("clarabel", 1e3, "absolute")]
             form,
             unit,
             penalty,
-            marks=[] if (solver, unit, penalty) in EVERY_DAY else [pytest.mark.slow],
+            marks=[] if (solver, unit, penalty) in EVERY_DAY else [pytest.mark.nightly],
         )
         for solver, form in (("lowrank", "factor"), ("clarabel", "lmi"))
         for unit in (1e-6, 1e-3, 1e3)

@@ -135,7 +135,7 @@ ONE_POINT = {
             id=f"{solver}-{form}-{name}",
             marks=[]
             if solver in ("auto", "lowrank") or name in ("an equation", "the same twice")
-            else [pytest.mark.slow],
+            else [pytest.mark.nightly],
         )
         for solver, form in [*ANY, *((name, "factor") for name in EDGE_SOLVERS)]
         for name, statements in ONE_POINT.items()

@@ -138,7 +138,7 @@ def test_prices_go_with_variance_only(graph):
 
 
 @pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2, 3))]
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 2, 3))]
 )
 def test_the_bound_holds_at_any_moment(seed):
     X, t = sdpdr.datasets.swiss_roll(60, seed=seed)

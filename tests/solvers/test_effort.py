@@ -161,7 +161,7 @@ def test_noise_is_certified_by_the_engine_that_was_predicted():
 
 
 @pytest.mark.parametrize(
-    "isometry", ["inequality", pytest.param("equality", marks=pytest.mark.slow)]
+    "isometry", ["inequality", pytest.param("equality", marks=pytest.mark.nightly)]
 )
 def test_the_answer_does_not_depend_on_engine_and_first_rank(isometry):
     model = noise(80, 12, isometry)

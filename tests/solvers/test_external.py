@@ -344,7 +344,7 @@ def gone(pid):
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
 @pytest.mark.parametrize(
-    "cls", [Csdp, *(pytest.param(cls, marks=pytest.mark.slow) for cls in (SdpaProgram, Dsdp))]
+    "cls", [Csdp, *(pytest.param(cls, marks=pytest.mark.nightly) for cls in (SdpaProgram, Dsdp))]
 )
 def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_path):
     pids = tmp_path / "bin" / "pids"
@@ -365,7 +365,7 @@ sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), "csdp", "gram")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_program_ends_with_the_process_that_asked(fake, tmp_path, number):
@@ -440,7 +440,7 @@ EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not SdpaProgram]
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
     [
-        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.slow])
+        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.nightly])
         for lie in product(PROGRAMS, (1e-3, 1.0, 1e6), (0.0, 0.3, -1.0, 1e9))
     ],
 )
@@ -460,7 +460,7 @@ def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
 
 @pytest.mark.parametrize("code", [1, 2])
 @pytest.mark.parametrize(
-    "x", [0.0, *(pytest.param(x, marks=pytest.mark.slow) for x in (0.3, -1.0))]
+    "x", [0.0, *(pytest.param(x, marks=pytest.mark.nightly) for x in (0.3, -1.0))]
 )
 @pytest.mark.parametrize("relation", ["inequality", "equality"])
 def test_a_program_that_cries_infeasible_has_to_prove_it(code, x, relation, fake):

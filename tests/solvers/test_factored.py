@@ -198,7 +198,7 @@ def test_a_ray_of_descent_is_unbounded():
     assert solve_factored(sdp).status == "unbounded"
 
 
-@pytest.mark.parametrize("unit", [1e4, pytest.param(1e-4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("unit", [1e4, pytest.param(1e-4, marks=pytest.mark.nightly)])
 def test_no_unit_of_length_makes_a_price_of_squares_a_ray(unit):
     """In large units relative changes have coefficients that are small beside the unknowns."""
     X = np.random.default_rng(0).uniform(size=(20, 2))

@@ -32,7 +32,7 @@ def test_problems_of_low_rank_are_solved_and_certified(name):
     assert_solved(name)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LONG)
 def test_larger_problems_of_low_rank_are_solved_and_certified(name):
     assert_solved(name)

@@ -268,7 +268,7 @@ def test_an_unbounded_program_is_not_solved():
     assert result.status != "converged"
 
 
-@pytest.mark.parametrize("n", [100, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [100, pytest.param(200, marks=pytest.mark.nightly)])
 def test_separation_maps_are_certified(n):
     rng = np.random.default_rng(0)
     t = 1.5 * np.pi * (1.0 + 2.0 * rng.random(n))
@@ -340,7 +340,8 @@ def test_an_engine_by_another_name_is_refused():
 
 
 @pytest.mark.parametrize(
-    "tol", [1e-1, *(pytest.param(tol, marks=pytest.mark.slow) for tol in (1e-2, 1e-3, 1e-4)), 1e-5]
+    "tol",
+    [1e-1, *(pytest.param(tol, marks=pytest.mark.nightly) for tol in (1e-2, 1e-3, 1e-4)), 1e-5],
 )
 def test_where_the_iteration_ends_inequalities_hold(tol):
     """At whatever accuracy: they are missed by less than the margin that they are given."""
@@ -424,7 +425,7 @@ def test_a_plan_knows_that_equations_on_known_points_go_to_the_interior_point():
 
 
 @pytest.mark.parametrize(
-    "unit", [2.0**-8, *(pytest.param(unit, marks=pytest.mark.slow) for unit in (1.0, 2.0**8))]
+    "unit", [2.0**-8, *(pytest.param(unit, marks=pytest.mark.nightly) for unit in (1.0, 2.0**8))]
 )
 def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
     *_, coordinates, lengths = sensors(20, noise=0.05, exact=True)
@@ -563,7 +564,7 @@ def test_points_without_rows_on_pairs_are_not_averaged():
 
 @pytest.mark.parametrize(
     ("variant", "share"),
-    [pytest.param("unit", 1.0, marks=pytest.mark.slow), ("trace", 0.657)],
+    [pytest.param("unit", 1.0, marks=pytest.mark.nightly), ("trace", 0.657)],
 )
 def test_density_maps_are_certified(variant, share):
     solution = sdpdr.solve(_density_map(300, variant=variant), "lowrank")

@@ -151,7 +151,7 @@ def test_answers_in_closed_form(graph, value):
 @needs_ipopt
 @pytest.mark.parametrize(
     ("n", "k"),
-    [(12, 3), *(pytest.param(n, 4, marks=pytest.mark.slow) for n in (20, 30))],
+    [(12, 3), *(pytest.param(n, 4, marks=pytest.mark.nightly) for n in (20, 30))],
 )
 @pytest.mark.parametrize("relation", ["inequality", Band(0.1)], ids=repr)
 def test_both_solvers_of_the_factor_agree(n, k, relation):
@@ -326,7 +326,7 @@ print(solution.status.name, solution.claimed.status, solution.value)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not mkl.available(), reason="package 'mkl' is not installed")
 @pytest.mark.skipif(find_spec("ipyopt") is None, reason="package 'ipyopt' is not installed")
 def test_the_blas_of_others_does_not_get_in_its_way():

@@ -102,7 +102,7 @@ def test_rows_leave_no_choice_where_they_are_fewer_than_unknowns():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
-    "unit", [1e-3, *(pytest.param(unit, marks=pytest.mark.slow) for unit in (1.0, 1e3))]
+    "unit", [1e-3, *(pytest.param(unit, marks=pytest.mark.nightly) for unit in (1.0, 1e3))]
 )
 def test_a_matrix_that_is_known_at_many_places_is_found_at_its_rank(unit):
     """Sums of violations alone took columns that nothing needs, and thousands of products."""
@@ -134,7 +134,7 @@ def test_newton_goes_on_where_values_do_not_tell():
     assert size <= 1e-10 * max(abs(local.objective), abs(float(problem.rhs @ local.estimate)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_columns_that_rows_miss_come_back():
     """Theta's first factor has one column that is far larger, and needs a dozen."""
     n, rng = 40, np.random.default_rng(3)

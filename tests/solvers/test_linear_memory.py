@@ -1,7 +1,7 @@
 """Nothing on the way of a sparse program is quadratic in the number of points.
 
 Each kind of row is lowered, reduced, compiled, started and graded in a process that may take
-far less memory than a matrix of that order. `pytest -m slow` does the same with 200,000 points.
+far less memory than a matrix of that order. `pytest -m nightly` does the same with 200,000 points.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ EVERY_DAY = {
     ("kind", "n"),
     [
         *EVERY_DAY.items(),
-        *(pytest.param(kind, FEW, marks=pytest.mark.slow) for kind in KINDS),
+        *(pytest.param(kind, FEW, marks=pytest.mark.nightly) for kind in KINDS),
     ],
 )
 def test_no_kind_of_row_needs_a_dense_matrix(kind, n):
@@ -287,7 +287,7 @@ def test_no_kind_of_row_needs_a_dense_matrix(kind, n):
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(k, marks=[] if k.startswith("large") else [pytest.mark.slow]) for k in HUBS],
+    [pytest.param(k, marks=[] if k.startswith("large") else [pytest.mark.nightly]) for k in HUBS],
 )
 def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
     said = in_little_memory(planned, kind, ROOM)
@@ -304,7 +304,7 @@ def test_what_drifts_apart_is_proved_without_a_dense_matrix():
     assert in_little_memory(refuted, FEW, ROOM) == "Status.UNBOUNDED"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_of_row_needs_much_at_200_000_points(kind):
     assert "memory" not in in_little_memory(graded, kind, MANY, ROOM_OF_MANY).lower()
@@ -313,7 +313,7 @@ def test_no_kind_of_row_needs_much_at_200_000_points(kind):
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("kind", "leaves"),
-    [("star", 300), pytest.param("star", 1500, marks=pytest.mark.slow), ("wheel", 200)],
+    [("star", 300), pytest.param("star", 1500, marks=pytest.mark.nightly), ("wheel", 200)],
 )
 def test_what_hangs_on_a_hub_is_proved(kind, leaves):
     """Each spoke of one holds a point of variance one, if they balance; a rim of one is no bar."""

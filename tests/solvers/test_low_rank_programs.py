@@ -320,7 +320,7 @@ EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not Sdplr]
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
     [
-        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.slow])
+        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.nightly])
         for lie in product(PROGRAMS, (1e-3, 1.0, 1e6), (0.0, 0.3, -1.0, 1e9))
     ],
 )
@@ -343,7 +343,7 @@ def test_a_point_without_numbers_is_dropped(cls, ring, fake):
     assert "not finite" in solution.claimed.message
 
 
-@pytest.mark.parametrize("cls", [Sdplr, pytest.param(Lorads, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cls", [Sdplr, pytest.param(Lorads, marks=pytest.mark.nightly)])
 def test_what_was_written_before_the_end_is_used(cls, ring, fake):
     fake(LIAR.format(scale=0.1, x=1.0, after="time.sleep(600)"), shell=PYTHON)
     outcome = replace(cls(), time_limit=2.0).run(ring.to_sdp())

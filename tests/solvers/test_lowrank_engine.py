@@ -237,7 +237,7 @@ def test_answer_satisfies_the_optimality_conditions():
     ],
 )
 @pytest.mark.parametrize(
-    "relation", ["inequality", pytest.param("equality", marks=pytest.mark.slow)]
+    "relation", ["inequality", pytest.param("equality", marks=pytest.mark.nightly)]
 )
 def test_unit_length_graphs(edges, n, value, relation):
     limits = {"lower": 1.0} if relation == "equality" else {}
@@ -275,7 +275,7 @@ def test_lengths_over_six_orders_of_magnitude():
     [
         (100, 4, 26004.918),
         *(
-            pytest.param(1000, k, value, marks=pytest.mark.slow)
+            pytest.param(1000, k, value, marks=pytest.mark.nightly)
             for k, value in ((4, 965136.02), (6, 776125.91))
         ),
     ],
@@ -333,7 +333,7 @@ def test_bands_and_equality_of_a_spiral(width, value):
     [
         (1e-1, 27889.4),
         *(
-            pytest.param(*band, marks=pytest.mark.slow)
+            pytest.param(*band, marks=pytest.mark.nightly)
             for band in ((1e-2, 25083.9), (1e-3, 24647.3))
         ),
         (1e-4, 24523.1),
@@ -374,7 +374,7 @@ def test_masses_of_two_points():
 
 
 @pytest.mark.parametrize(
-    "rank", [1, *(pytest.param(rank, marks=pytest.mark.slow) for rank in (2, 5))]
+    "rank", [1, *(pytest.param(rank, marks=pytest.mark.nightly) for rank in (2, 5))]
 )
 def test_rank_grows_to_the_certified_optimum(rank):
     X = np.random.default_rng(0).standard_normal((40, 5))

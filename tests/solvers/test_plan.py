@@ -262,7 +262,7 @@ def test_predictions_grow_with_the_rows(pair):
 
 
 @pytest.mark.parametrize("pair", USABLE, ids="-".join)
-@pytest.mark.parametrize("n", [30, pytest.param(90, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [30, pytest.param(90, marks=pytest.mark.nightly)])
 def test_the_lower_bound_is_one(pair, n):
     for sdp in (max_cut(n, n), methods.mvu(graphs.path(np.ones(n))).to_sdp()):
         structure = Structure(sdp)

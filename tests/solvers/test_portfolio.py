@@ -102,7 +102,7 @@ def test_giving_way_knows_no_size(only, n):
 
 
 @posix
-@pytest.mark.parametrize("bad", [pytest.param("hanging", marks=pytest.mark.slow), "crashing"])
+@pytest.mark.parametrize("bad", [pytest.param("hanging", marks=pytest.mark.nightly), "crashing"])
 def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
     only(bad, "honest")
     solution = sdpdr.solve(model, time_limit=4.0)

@@ -85,7 +85,7 @@ def alone(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "unit", [*(pytest.param(u, marks=pytest.mark.slow) for u in (1e-3, 1.0)), 1e3]
+    "unit", [*(pytest.param(u, marks=pytest.mark.nightly) for u in (1e-3, 1.0)), 1e3]
 )
 def test_sensors_without_room_for_a_factor_have_a_value_and_a_bound(unit, alone):
     model = sensors(60, 0, unit)

@@ -71,7 +71,7 @@ def test_bands_are_kept_by_more_than_rounding(seed, width):
     assert np.abs(back - moved + moved.mean(axis=0)).max() < 100.0 * width
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_exact_lengths_without_interior_are_optimal_for_data_nearby(seed):
     """Multipliers without bound left 2e-6 of the gap, and other solvers took their turns."""
     noise = np.random.default_rng(100 + seed).standard_normal((34, 3))

@@ -48,7 +48,7 @@ def reduced_dense():
     return Composed(reductions_for("gram", DENSE)).apply(DENSE).sdp
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_fault_is_still_there(blocks):
     """If this fails, SDPA has been mended, and the adapter may do without its care."""
     sdp, value = blocks
@@ -67,7 +67,9 @@ class _Task:
         return dense_then_blocks(self.sdp)
 
 
-@pytest.mark.parametrize("form", [pytest.param("chordal", marks=pytest.mark.slow), "chordal-lmi"])
+@pytest.mark.parametrize(
+    "form", [pytest.param("chordal", marks=pytest.mark.nightly), "chordal-lmi"]
+)
 def test_blocks_after_a_dense_program_are_right(blocks, form):
     assert sdpdr.solve(DENSE, "sdpa", "lmi").certified(1e-5)
     solution = sdpdr.solve(swiss(), "sdpa", form)

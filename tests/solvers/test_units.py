@@ -16,7 +16,10 @@ UNITS = [
     (-90, 0),
     (0, 30),
     (30, 30),
-    *(pytest.param(*by, marks=pytest.mark.slow) for by in ((30, 0), (-30, 0), (0, -30), (-30, 30))),
+    *(
+        pytest.param(*by, marks=pytest.mark.nightly)
+        for by in ((30, 0), (-30, 0), (0, -30), (-30, 30))
+    ),
 ]
 
 
@@ -53,7 +56,7 @@ def test_both_low_rank_engines_take_the_same_way_in_any_unit(sdp, k, c):
         (ROLL, "lmi", -30, 30),
         (max_cut(), "gram", -60, 0),
         *(
-            pytest.param(*one, marks=pytest.mark.slow)
+            pytest.param(*one, marks=pytest.mark.nightly)
             for one in (
                 (ROLL, "gram", -60, 0),
                 (ROLL, "lmi", 30, 30),
@@ -104,7 +107,7 @@ EVERY_DAY += [("interior", "many"), *(("edges", name) for name in SPREAD)]
             engine,
             squares,
             id=f"{engine}-{name}",
-            marks=[] if (engine, name) in EVERY_DAY else [pytest.mark.slow],
+            marks=[] if (engine, name) in EVERY_DAY else [pytest.mark.nightly],
         )
         for engine in ("auto", "edges", "general", "interior")
         for name, squares in SPREAD.items()

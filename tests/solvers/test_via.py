@@ -101,7 +101,7 @@ GRAPH = graphs.knn(POINTS, n_neighbors=5, connect="mst")
     [
         methods.mvu(GRAPH),
         methods.mvu(graphs.knn(POINTS[:25], n_neighbors=4, connect="mst"), "equality"),
-        pytest.param(methods.mvu(GRAPH, blocks.Band(1e-2)), marks=pytest.mark.slow),
+        pytest.param(methods.mvu(GRAPH, blocks.Band(1e-2)), marks=pytest.mark.nightly),
         methods.mfnu(GRAPH),
     ],
     ids=["inequality", "equality", "band", "furthest"],

@@ -39,7 +39,7 @@ def sketched(tmp_path_factory):
     return out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_succeeds_and_writes_report_figures_and_records(finished):
     out, certified = finished
     assert certified

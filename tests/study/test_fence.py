@@ -203,7 +203,7 @@ STARTED = "hire().close()"
 FORKED = "workers.prepare_by_fork()"
 
 
-@pytest.mark.parametrize("zygote", [FORKED, pytest.param(STARTED, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("zygote", [FORKED, pytest.param(STARTED, marks=pytest.mark.nightly)])
 def test_all_ends_with_the_process_that_asked(zygote):
     program = f"""
 import os, psutil

@@ -65,8 +65,8 @@ def noisy(overhead, seed):
     ("overhead", "draws"),
     [
         (0.5, 30),
-        pytest.param(0.5, 120, marks=pytest.mark.slow),
-        pytest.param(0.0, 120, marks=pytest.mark.slow),
+        pytest.param(0.5, 120, marks=pytest.mark.nightly),
+        pytest.param(0.0, 120, marks=pytest.mark.nightly),
     ],
 )
 def test_the_interval_holds_as_often_as_it_says(overhead, draws):
@@ -78,7 +78,7 @@ def test_the_interval_holds_as_often_as_it_says(overhead, draws):
     assert np.mean(held) >= 0.95 - 2.5 * np.sqrt(0.95 * 0.05 / draws)
 
 
-@pytest.mark.parametrize("draws", [30, pytest.param(80, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [30, pytest.param(80, marks=pytest.mark.nightly)])
 def test_a_lower_level_gives_a_shorter_interval_that_holds_less_often(draws):
     held, widths = [], []
     for seed in range(draws):

@@ -91,20 +91,20 @@ def quiet_share(draws, repeats, **options):
 
 @pytest.mark.parametrize(
     ("draws", "repeats"),
-    [(3, 1), *(pytest.param(12, repeats, marks=pytest.mark.slow) for repeats in (1, 3))],
+    [(3, 1), *(pytest.param(12, repeats, marks=pytest.mark.nightly) for repeats in (1, 3))],
 )
 def test_nothing_is_found_where_there_is_nothing(draws, repeats):
     assert quiet_share(draws, repeats) >= 0.95
 
 
-@pytest.mark.slow  # 400 comparisons of whole results
+@pytest.mark.nightly  # 400 comparisons of whole results
 @pytest.mark.parametrize("least", [0.1, 1e-9])
 def test_nothing_is_found_where_there_is_nothing_in_many_draws(least):
     assert quiet_share(200, 1, least=least) >= (0.95 if least == 0.1 else 0.91)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("repeats", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("repeats", [1, pytest.param(3, marks=pytest.mark.nightly)])
 def test_without_a_band_each_test_keeps_its_level(repeats):
     """200 draws as contestants of one comparison; the band only makes fewer of them significant."""
     rng, who = np.random.default_rng(0), [f"s{i} a" for i in range(200)]

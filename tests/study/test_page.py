@@ -199,7 +199,7 @@ ALIKE = (
     "unfinished", "all the same", "variants", "many instances", "two sizes",
 )  # fmt: skip
 ANY_FRAME = [
-    pytest.param(name, marks=[pytest.mark.slow] if name in ALIKE else []) for name in FRAMES
+    pytest.param(name, marks=[pytest.mark.nightly] if name in ALIKE else []) for name in FRAMES
 ]
 
 
@@ -220,7 +220,7 @@ def test_any_frame_has_a_page(name):
     assert to_markdown(page).startswith("# ")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["no rows", "long names", "every outcome", "nothing solved"])
 def test_odd_frames_have_a_page_on_paper(name, tmp_path, recwarn):
     to_rst(study_page(FRAMES[name](), {"name": name}, {}), tmp_path, "page")
@@ -233,7 +233,7 @@ def test_odd_frames_have_a_page_on_paper(name, tmp_path, recwarn):
     "name",
     [
         "nothing measured", "every outcome",
-        *(pytest.param(name, marks=pytest.mark.slow)
+        *(pytest.param(name, marks=pytest.mark.nightly)
           for name in FRAMES if name not in ("no rows", "nothing measured", "every outcome")),
     ],
 )  # fmt: skip
@@ -387,7 +387,7 @@ def test_rst_is_valid_and_its_figures_are_there(page, tmp_path):
     assert not list(tree.findall(nodes.raw))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_same_results_make_the_same_documents(page, read, tmp_path):
     again = study_page(read.frame, read.meta, read.environments)
     assert to_html(again) == to_html(page)

@@ -322,8 +322,8 @@ def disturbed(study_file, kills, seed):
     raise AssertionError("the study did not end")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.nightly)])
 def test_kills_at_random_moments_change_nothing(study_file, undisturbed, kills):
     done = disturbed(study_file, kills, seed=kills)
     assert done == kills
@@ -332,7 +332,7 @@ def test_kills_at_random_moments_change_nothing(study_file, undisturbed, kills):
 
 
 @pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM]
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGTERM]
 )
 def test_a_running_study_locks_its_results_and_asked_to_stop_leaves_nobody(study_file, number):
     runner = start(study_file)
@@ -370,7 +370,7 @@ def test_a_damaged_file_of_results_is_an_error_and_loses_nothing(study_file, und
 # -- many machines ------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_cluster_gives_the_same_rows(tmp_path, undisturbed):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(
@@ -381,7 +381,7 @@ def test_a_cluster_gives_the_same_rows(tmp_path, undisturbed):
     assert steady(path) == steady(undisturbed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_worker_of_a_cluster_that_is_lost_costs_no_row(tmp_path, undisturbed):
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(

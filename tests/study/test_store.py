@@ -279,7 +279,7 @@ def test_results_that_are_added_to_can_only_be_read(tmp_path):
     assert keys(path) == ["a", "b"]
 
 
-@pytest.mark.slow  # as above; tests/study/test_run.py has another process as well
+@pytest.mark.nightly  # as above; tests/study/test_run.py has another process as well
 def test_results_that_another_process_adds_to_can_only_be_read(tmp_path):
     path = tmp_path / "a.duckdb"
     fill(path, ["a"])

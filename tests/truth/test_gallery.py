@@ -81,7 +81,7 @@ RUNS = [
         solver,
         form,
         id=f"{name}-{solver}-{form}",
-        marks=() if is_quick(name, solver, form) else pytest.mark.slow,
+        marks=() if is_quick(name, solver, form) else pytest.mark.nightly,
     )
     for name in SMALL
     for solver, form in USABLE
@@ -298,7 +298,9 @@ ASKED_LONG = {
     ),
 }
 ASKED = [
-    pytest.param(name, rigorous, marks=[pytest.mark.slow] if name in ASKED_LONG[rigorous] else [])
+    pytest.param(
+        name, rigorous, marks=[pytest.mark.nightly] if name in ASKED_LONG[rigorous] else []
+    )
     for name in SMALL
     for rigorous in (False, True)
 ]
@@ -309,7 +311,7 @@ def test_auto_says_nothing_that_is_not_true(name, rigorous):
     assert GALLERY[name].truth.objections(solve(name, rigorous=rigorous)) == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize(("solver", "form"), EVERY_DAY)
 def test_theorems_are_true_whoever_gave_the_numbers(name, solver, form):
@@ -325,7 +327,7 @@ def test_random_cuts_are_certified_and_right(name):
     assert GALLERY[name].truth.objections(answer) == ()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["csdp", "clarabel", "scs", "lowrank"])
 @pytest.mark.parametrize("name", LARGE)
 def test_random_cuts_by_every_solver(name, solver):
@@ -345,8 +347,8 @@ def test_a_minimised_cost_without_a_diagonal_is_a_minimisation(name):
     ("vectors", "value"),
     [
         (10, 3202.4),
-        pytest.param(5, 2498.2, marks=pytest.mark.slow),
-        pytest.param(20, 3575.9, marks=pytest.mark.slow),
+        pytest.param(5, 2498.2, marks=pytest.mark.nightly),
+        pytest.param(20, 3575.9, marks=pytest.mark.nightly),
     ],
 )
 def test_a_basis_that_leaves_tiny_rows_gives_the_value_of_the_narrow_program(vectors, value):

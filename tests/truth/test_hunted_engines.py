@@ -34,7 +34,7 @@ SINGULAR = ((2, 0.9), (10, 0.5), (1000, 0.7))
 @pytest.mark.parametrize(
     ("units", "short"),
     [
-        pytest.param(*case, marks=[] if case in SINGULAR else pytest.mark.slow)
+        pytest.param(*case, marks=[] if case in SINGULAR else pytest.mark.nightly)
         for case in product((2, 3, 10, 1000), (0.5, 0.7, 0.9))
     ],
 )
@@ -130,8 +130,8 @@ def test_a_block_that_is_not_definite_gives_no_shape(side):
         ("descent", True),
         ("general", True),
         ("descent", False),
-        pytest.param("interior", False, marks=pytest.mark.slow),
-        pytest.param("general", False, marks=pytest.mark.slow),
+        pytest.param("interior", False, marks=pytest.mark.nightly),
+        pytest.param("general", False, marks=pytest.mark.nightly),
     ],
 )
 @pytest.mark.filterwarnings("error::RuntimeWarning")

@@ -57,7 +57,7 @@ def on_the_line():
 # Each solver, sense and proof is asked once; the other triples, and "auto" for seconds, are slow.
 QUICKEST = (("clarabel", False, False), ("cvxopt", True, True))
 FACES = [
-    pytest.param(*case, marks=[] if case in QUICKEST else pytest.mark.slow)
+    pytest.param(*case, marks=[] if case in QUICKEST else pytest.mark.nightly)
     for case in product(("auto", "clarabel", "cvxopt"), (False, True), (False, True))
 ]
 
@@ -117,7 +117,7 @@ def limited():
 
 
 @pytest.mark.parametrize(
-    "solver", ["clarabel", "cvxopt", pytest.param("auto", marks=pytest.mark.slow)]
+    "solver", ["clarabel", "cvxopt", pytest.param("auto", marks=pytest.mark.nightly)]
 )
 def test_no_ray_rests_on_products_that_were_rounded(solver):
     sdp = limited()
@@ -135,8 +135,8 @@ def test_no_ray_rests_on_products_that_were_rounded(solver):
         ("cvxopt", 10),
         ("lowrank", 10),
         ("clarabel", 4000),
-        pytest.param("cvxopt", 4000, marks=pytest.mark.slow),
-        pytest.param("lowrank", 4000, marks=pytest.mark.slow),
+        pytest.param("cvxopt", 4000, marks=pytest.mark.nightly),
+        pytest.param("lowrank", 4000, marks=pytest.mark.nightly),
     ],
 )
 def test_no_dependence_is_seen_in_products_that_were_rounded(solver, more):
@@ -189,10 +189,10 @@ def test_nothing_is_shrunk_to_a_limit_that_rounding_hides():
         ("clarabel", 3.0),
         ("cvxopt", 0.1),
         # Rounded alike.
-        pytest.param("auto", 0.1, marks=pytest.mark.slow),
-        pytest.param("clarabel", 0.1, marks=pytest.mark.slow),
-        pytest.param("cvxopt", 1.0, marks=pytest.mark.slow),
-        pytest.param("cvxopt", 3.0, marks=pytest.mark.slow),
+        pytest.param("auto", 0.1, marks=pytest.mark.nightly),
+        pytest.param("clarabel", 0.1, marks=pytest.mark.nightly),
+        pytest.param("cvxopt", 1.0, marks=pytest.mark.nightly),
+        pytest.param("cvxopt", 3.0, marks=pytest.mark.nightly),
     ],
 )
 def test_an_equation_beside_the_diagonal_is_read_as_it_was_meant(solver, scale):

@@ -34,7 +34,7 @@ def unfolding(n, objective, *more):
 
 
 # Seconds each, of a thousand points.
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_a_program_with_a_point_is_not_proved_infeasible(seed):
     n = 1001
     F = np.random.default_rng(seed).standard_normal((n, 2))
@@ -51,7 +51,7 @@ def test_a_program_with_a_point_is_not_proved_infeasible(seed):
 
 
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 5))]
+    "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 5))]
 )
 def test_no_bound_is_below_the_value_of_a_point(seed):
     n = 200
@@ -64,7 +64,7 @@ def test_no_bound_is_below_the_value_of_a_point(seed):
     assert found.bound is None or found.bound >= reached
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_the_smallest_eigenvalue_under_signs_of_both_kinds(seed):
     n = 1001
     F = np.random.default_rng(seed).standard_normal((n, 2))

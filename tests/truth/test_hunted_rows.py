@@ -52,10 +52,10 @@ def test_a_row_without_variables_has_to_hold(relation, side, holds, rigorous):
         ("cvxopt", False),
         ("lowrank", True),
         ("auto", False),
-        pytest.param("clarabel", False, marks=pytest.mark.slow),
-        pytest.param("cvxopt", True, marks=pytest.mark.slow),
-        pytest.param("lowrank", False, marks=pytest.mark.slow),
-        pytest.param("auto", True, marks=pytest.mark.slow),
+        pytest.param("clarabel", False, marks=pytest.mark.nightly),
+        pytest.param("cvxopt", True, marks=pytest.mark.nightly),
+        pytest.param("lowrank", False, marks=pytest.mark.nightly),
+        pytest.param("auto", True, marks=pytest.mark.nightly),
     ],
 )
 def test_rows_proportional_once_rounded_are_not_taken_for_proportional(solver, rigorous):

@@ -35,7 +35,7 @@ def instances(seeds, without=frozenset(), *, quick):
     pairs = [(kind, seed) for kind in KINDS if kind not in without for seed in seeds]
     return [
         pytest.param(
-            *pair, id="{}-{}".format(*pair), marks=[pytest.mark.slow] if not quick(*pair) else []
+            *pair, id="{}-{}".format(*pair), marks=[pytest.mark.nightly] if not quick(*pair) else []
         )
         for pair in pairs
     ]
@@ -170,7 +170,7 @@ def test_auto_says_nothing_wrong_about_planted_programs(kind, seed):
         assert program.truth.objections(sdpdr.solve(program.sdp, rigorous=rigorous)) == ()
 
 
-@pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=pytest.mark.nightly)])
 def test_auto_certifies_nearly_all_that_have_an_interior_on_both_sides(seeds):
     """`make truth` asks for 99 of 100; here is room for one failure among twenty."""
     kinds = [kind for kind in KINDS if planted(kind, 0).interior]
