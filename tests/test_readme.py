@@ -14,9 +14,12 @@ README = Path(__file__).parents[1] / "README.md"
 COMMANDS = re.findall(r"^sdpdr [^#\n]+", README.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_the_programs_run():
+@pytest.mark.parametrize(
+    "page", [README, README.with_name("ARCHITECTURE.md")], ids=lambda p: p.stem
+)
+def test_the_programs_run(page):
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    failures, tried = doctest.testfile(str(README), module_relative=False, optionflags=flags)
+    failures, tried = doctest.testfile(str(page), module_relative=False, optionflags=flags)
     assert tried > 10
     assert failures == 0
 
