@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdpdr.lab.library.lies.programs import laplacian, max_cut
 from sdpdr.solvers.registry import find
+from sdpdr.testing.hard_programs import laplacian, max_cut
 
 MARGIN = 1e-11
 
@@ -29,7 +29,7 @@ def enclosure(n: int, seed: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print the lines of ``problems/lies/families.toml``."""
+    """Print the lines of ``problems/hard_instances/families.toml``."""
     for seed in range(12):
         n = 100 + 10 * seed
         lower, upper = enclosure(n, seed)

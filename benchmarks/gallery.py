@@ -1,6 +1,6 @@
 """What raw solvers say of the programs that lie, and what sdpdr says; tables for the guide.
 
-Every program of `sdpdr.lab.library.lies` goes to "auto" and to every solver here in every form it
+Every program of `sdpdr.testing` goes to "auto" and to every solver here in every form it
 takes. ``claimed`` is the solver's own status and value; beside it stand our status, value, attained
 value and bound, and whether any of them contradicts the truth. ``--check`` only prints objections.
 """
@@ -21,9 +21,9 @@ from tables import FOLDER, write_table
 import sdpdr
 from sdpdr.base.files import write_text
 from sdpdr.errors import NotAcceptedError
-from sdpdr.lab.library.lies import CHAPTERS, Lie, find_lie, gallery
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.way import CHORDAL
+from sdpdr.testing import CHAPTERS, HardInstance, find_hard_instance, hard_instances
 
 # Seconds for a solve: some iterate for minutes towards an optimum at infinity.
 PATIENCE = 30.0
@@ -31,7 +31,7 @@ PATIENCE = 30.0
 FAST = ("csdp", "clarabel", "scs", "lowrank")
 
 
-def pairs(lie: Lie) -> Iterator[tuple[str, str]]:
+def pairs(lie: HardInstance) -> Iterator[tuple[str, str]]:
     """Solvers and forms for a program."""
     yield "auto", "auto"
     for name, cls in SOLVERS.items():
@@ -47,7 +47,7 @@ def tasks(
 ) -> Iterator[dict[str, Any]]:
     """Every run that is asked for, plain and rigorous; no solver or form named means all."""
     for name in names:
-        for solver, form in pairs(find_lie(name)):
+        for solver, form in pairs(find_hard_instance(name)):
             if (solvers and solver not in solvers) or (forms and form not in forms):
                 continue
             for rigorous in (False,) if plain else (False, True):
@@ -58,7 +58,7 @@ def tasks(
 
 def solve(task: Mapping[str, Any]) -> dict[str, Any]:
     """One run, judged."""
-    lie = find_lie(task["lie"])
+    lie = find_hard_instance(task["lie"])
     solver, form = task["solver"], task["form"]
     try:
         # The child is a process of its own already.
@@ -87,7 +87,7 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
         "enclosure": answer.enclosure,
         "attained_by": answer.attained_by,
         "argument": answer.argument,
-        "objections": list(lie.truth.objections(answer)),
+        "objections": list(lie.truth.contradictions(answer)),
     }
 
 
@@ -125,7 +125,7 @@ def is_deceived(run: Mapping[str, Any]) -> bool:
     """Whether a solver calls solved what is off by more than a thousandth, or has no answer."""
     if run.get("verdict") not in ("solved",) or run["claimed_value"] is None:
         return False
-    truth = find_lie(run["lie"]).truth
+    truth = find_hard_instance(run["lie"]).truth
     return truth.verdict != "optimal" or _far(truth, run["claimed_value"])
 
 
@@ -134,7 +134,7 @@ def _far(truth: Any, value: float) -> bool:
     return bool(abs(value - nearest) > 1e-3 * max(abs(nearest), 1e-3))
 
 
-def exact(lie: Lie) -> str:
+def exact(lie: HardInstance) -> str:
     """The truth in a cell."""
     truth = lie.truth
     if truth.verdict != "optimal":
@@ -157,14 +157,14 @@ def write(results: list[dict[str, Any]]) -> None:
         if "refused" not in run:
             by_lie.setdefault(run["lie"], []).append(run)
     for chapter in CHAPTERS:
-        lies = [lie for lie in gallery().values() if lie.chapter == chapter]
+        lies = [lie for lie in hard_instances().values() if lie.chapter == chapter]
         text = "\n\n".join(section(lie, by_lie.get(lie.name, [])) for lie in lies)
         write_text(FOLDER / f"gallery_{chapter}.rst", f".. Written by {COMMAND}\n\n{text}\n")
-    if set(by_lie) == set(gallery()):
+    if set(by_lie) == set(hard_instances()):
         counted(by_lie)
 
 
-def section(lie: Lie, runs: list[dict[str, Any]]) -> str:
+def section(lie: HardInstance, runs: list[dict[str, Any]]) -> str:
     """A program: what it is, what is true, why it deceives, and what everybody says."""
     source = [f"*{lie.reference}.*"] if lie.reference else []
     plain = [run for run in runs if not run["rigorous"]]
@@ -193,7 +193,7 @@ def counted(by_lie: Mapping[str, list[dict[str, Any]]]) -> None:
     rows = []
     judged = [run for runs in by_lie.values() for run in runs]
     rigorous = sum(run["rigorous"] for run in judged)
-    for lie in gallery().values():
+    for lie in hard_instances().values():
         runs = by_lie.get(lie.name, [])
         plain = [run for run in runs if not run["rigorous"]]
         first = next((run for run in plain if run["solver"] == "auto"), None)
@@ -240,7 +240,7 @@ def main() -> None:
     if args.text:
         write(list(read(args.out).values()))
         return
-    names = args.only or list(gallery())
+    names = args.only or list(hard_instances())
     asked = tasks(names, args.solver, args.form, args.plain)
     results = carry_out(asked, solve, args.out, workers=args.workers, limit=args.limit)
     for run in results:

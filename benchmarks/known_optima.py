@@ -1,7 +1,7 @@
 """Random programs with exactly known optima: thousands of solves, and nothing false may be said.
 
-Every kind of `sdpdr.lab.library.planted` with many seeds goes to "auto" and to every solver here in
-every form; every third run is rigorous. Each answer is judged by `sdpdr.lab.library.lies.Truth`: no
+Every kind of `sdpdr.testing.planted` with many seeds goes to "auto" and to every solver here in
+every form; every third run is rigorous. Each answer is judged by `sdpdr.testing.GroundTruth`: no
 certificate may be off by more than its tolerance, no bound, attained value or enclosure on the
 wrong side, no status without its proof. The command fails if one is, or if "auto" certifies less
 than 99 % of the programs that have an interior on both sides. It may be stopped and goes on where
@@ -25,9 +25,9 @@ from tables import write_table
 
 import sdpdr
 from sdpdr.errors import NotAcceptedError
-from sdpdr.lab.library.planted import KINDS, planted
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.way import CHORDAL
+from sdpdr.testing import KINDS, planted
 
 TOL = 1e-6
 SHARE = 0.99
@@ -91,7 +91,7 @@ def solve(task: Mapping[str, Any]) -> dict[str, Any]:
         "enclosed": answer.enclosure is not None,
         "attained_by": answer.attained_by[:300],
         "argument": answer.argument[:300],
-        "objections": list(program.truth.objections(answer)),
+        "objections": list(program.truth.contradictions(answer)),
     }
 
 

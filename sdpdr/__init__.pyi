@@ -8,6 +8,7 @@ from . import model as model
 from . import program as program
 from . import reduce as reduce
 from . import solvers as solvers
+from . import testing as testing
 from .base import errors as errors
 from .families import estimators as estimators
 from .families import factorize as factorize

@@ -275,13 +275,13 @@ for number in np.flatnonzero(jump):
 # compares any answer with it: an *objection* is a claim of the answer that is false.
 # :doc:`/guide/gallery_of_lies` shows them all, and what every solver says.
 
-from sdpdr.lab.library.lies import find_lie
+from sdpdr.testing import find_hard_instance
 
 for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
-    told = find_lie(name)
+    told = find_hard_instance(name)
     answer = sdpdr.solve(told.build())
     print(f"{name:18s} {told.truth.verdict:11s} {answer.status.name:15s}", end="")
-    print("objections:", len(told.truth.objections(answer)))
+    print("objections:", len(told.truth.contradictions(answer)))
 
 # %%
 # Exercises
@@ -331,8 +331,8 @@ for name in ("hidden-face-1e6", "gap", "weakly", "ladder-2", "beside-large"):
 #
 #       assert np.linalg.eigvalsh(slack(-1e6, 0.999)).min() >= -1e-6
 #       assert np.linalg.eigvalsh(slack(-1.0, 0.0)).min() >= 0.0
-#       assert find_lie("gap").truth.value == 1
-#       assert sdpdr.solve(find_lie("gap").build()).certified(1e-6)
+#       assert find_hard_instance("gap").truth.value == 1
+#       assert sdpdr.solve(find_hard_instance("gap").build()).certified(1e-6)
 
 # %%
 # **Exercise 3.** Take the ladder :math:`x_1^2 \le x_2,\ x_2^2 \le x_3,\ \dots,\ x_{k-1}^2 \le x_k`,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr.lab.library.lies import find_lie
 from sdpdr.linalg import InnerProduct, Stacked
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.program.certificate import certify
+from sdpdr.testing import find_hard_instance
 
 ONES = np.ones((2, 2))
 
@@ -72,7 +72,7 @@ def test_no_rounding_makes_a_bound_too_good(seed):
 
 def test_rows_that_contradict_each_other_by_little_have_a_ray():
     pytest.importorskip("flint", reason="the extra 'multiprecision' is not installed")
-    answer = sdpdr.solve(find_lie("twice-and-not").build(), "multiprecision")
+    answer = sdpdr.solve(find_hard_instance("twice-and-not").build(), "multiprecision")
     assert answer.status is sdpdr.Status.INFEASIBLE
     assert answer.ray.rigorous
-    assert answer.ray.check(find_lie("twice-and-not").build())
+    assert answer.ray.check(find_hard_instance("twice-and-not").build())

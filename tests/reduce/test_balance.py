@@ -7,12 +7,12 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.lab.library.planted import planted
 from sdpdr.linalg import Diagonal, InnerProduct
 from sdpdr.linalg.rounding import diagonal_units, in_units
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
 from sdpdr.program.certificate.arithmetic import Plain
 from sdpdr.reduce import Balance
+from sdpdr.testing import planted
 
 
 def stretched(sizes: np.ndarray) -> SDP:

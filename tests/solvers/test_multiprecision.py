@@ -15,12 +15,12 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.errors import DataError, NotAcceptedError, SolverMissingError
-from sdpdr.lab.library.lies import find_lie, gallery
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Dual
 from sdpdr.solvers import Multiprecision, reference
+from sdpdr.testing import find_hard_instance, hard_instances
 
 flint = pytest.importorskip("flint", reason="the extra 'multiprecision' is not installed")
 getcontext().prec = 60
@@ -249,7 +249,7 @@ def test_what_is_infeasible_is_unbounded_from_the_other_side():
         assert Multiprecision().run(dual).verdict is Verdict.UNBOUNDED, name
 
 
-IMPOSSIBLE = [lie for lie in gallery().values() if lie.truth.verdict != "optimal"]
+IMPOSSIBLE = [lie for lie in hard_instances().values() if lie.truth.verdict != "optimal"]
 # "parabola": unbounded, and no ray shows it.
 UNDECIDED = {"parabola": "iteration limit"}
 
@@ -263,7 +263,7 @@ def test_what_has_no_optimum_is_called_what_it_is(lie):
 
 
 def test_a_direction_without_a_feasible_point_is_not_unbounded():
-    outcome = Multiprecision().run(find_lie("both-sides").sdp())
+    outcome = Multiprecision().run(find_hard_instance("both-sides").sdp())
     assert outcome.verdict is Verdict.INFEASIBLE
     assert float(outcome.point.duals["row1"][0]) > 0.0
 
@@ -313,7 +313,7 @@ def test_a_dual_without_a_point_does_not_make_it_unbounded():
 
 
 def test_a_gap_is_not_passed_over_by_solving_the_dual(monkeypatch):
-    lie = find_lie("gap-of-inequality")
+    lie = find_hard_instance("gap-of-inequality")
     assert reference(lie.sdp()).value == pytest.approx(float(lie.truth.value), abs=1e-12)
     adapter = importlib.import_module("sdpdr.solvers.multiprecision.adapter")
     monkeypatch.setattr(adapter, "MAX_ROWS", 0)

@@ -11,8 +11,6 @@ import pytest
 import sdpdr
 from sdpdr import Status
 from sdpdr.errors import SdpdrWarning
-from sdpdr.lab.library.lies import find_lie
-from sdpdr.lab.library.planted import planted
 from sdpdr.linalg import Entries, InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Lmi, Point, PsdVariable, Rows, VectorVariable
@@ -24,6 +22,7 @@ from sdpdr.solvers import Multiprecision, Scs
 from sdpdr.solvers.processes import workers
 from sdpdr.solving.asked import Clock, Request
 from sdpdr.solving.attempt import attempt
+from sdpdr.testing import find_hard_instance, planted
 
 
 def entry(label, place, side, n=2):
@@ -185,10 +184,10 @@ def test_hundreds_of_bits_are_the_last_resort_of_small_programs():
     small, large = (sdpdr.plan(on_a_hidden_face(n)).sequence for n in (8, 40))
     assert small[-1].solver.name == "multiprecision"
     assert "multiprecision" not in {one.solver.name for one in (*small[:-1], *large)}
-    narrow = find_lie("hair-inside-2^-20")
+    narrow = find_hard_instance("hair-inside-2^-20")
     answer = sdpdr.solve(narrow.sdp())
     assert answer.status is Status.SOLVED
-    assert narrow.truth.objections(answer) == ()
+    assert narrow.truth.contradictions(answer) == ()
 
 
 @pytest.mark.skipif(not Multiprecision.availability().usable, reason="needs python-flint")

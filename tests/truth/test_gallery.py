@@ -14,16 +14,16 @@ import pytest
 import sdpdr
 from sdpdr.errors import FileFormatError, ModelError, NotAcceptedError, SdpdrError, UnknownNameError
 from sdpdr.lab.cli import main
-from sdpdr.lab.library.lies import CHAPTERS, Truth, find_lie, gallery
-from sdpdr.lab.library.lies.programs import unfolding
-from sdpdr.lab.library.lies.writing import written
 from sdpdr.program import Status, read_sdpa, write_sdpa
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving.way import CHORDAL
+from sdpdr.testing import CHAPTERS, GroundTruth, find_hard_instance, hard_instances
+from sdpdr.testing.hard_programs import unfolding
+from sdpdr.testing.notation import parse_program
 
 from .exact import left_sides, objective
 
-GALLERY = gallery()
+GALLERY = hard_instances()
 SMALL = [name for name, lie in GALLERY.items() if not lie.large]
 LARGE = [name for name, lie in GALLERY.items() if lie.large]
 USABLE = [
@@ -118,45 +118,45 @@ def honest():
     return sdpdr.solve(sdpdr.methods.mvu(sdpdr.graphs.path([1.0, 1.0])), tol=1e-6)
 
 
-TWO = Truth.exactly(2, maximize=True)
+TWO = GroundTruth.exactly(2, maximize=True)
 
 
 def test_an_honest_answer_has_no_objections(honest):
-    assert TWO.objections(honest) == ()
+    assert TWO.contradictions(honest) == ()
 
 
 @pytest.mark.parametrize(
     ("truth", "words"),
     [
-        (Truth.exactly(3, maximize=True), "bound"),
-        (Truth.exactly(1, maximize=True), "attained"),
-        (Truth.exactly(Fraction(21, 10), maximize=True), "certified to 1e-02"),
-        (Truth.infeasible(maximize=True), "the program is infeasible"),
-        (Truth.unbounded(maximize=True), "the program is unbounded"),
+        (GroundTruth.exactly(3, maximize=True), "bound"),
+        (GroundTruth.exactly(1, maximize=True), "attained"),
+        (GroundTruth.exactly(Fraction(21, 10), maximize=True), "certified to 1e-02"),
+        (GroundTruth.infeasible(maximize=True), "the program is infeasible"),
+        (GroundTruth.unbounded(maximize=True), "the program is unbounded"),
     ],
 )
 def test_every_other_truth_has_objections(honest, truth, words):
-    assert any(words in said for said in truth.objections(honest))
+    assert any(words in said for said in truth.contradictions(honest))
 
 
 def test_statuses_need_a_ray_and_must_be_true(honest):
-    said = TWO.objections(replace(honest, status=Status.INFEASIBLE))
+    said = TWO.contradictions(replace(honest, status=Status.INFEASIBLE))
     assert "INFEASIBLE, but the program is optimal" in said
     assert "INFEASIBLE without a ray or a chain of faces that shows it" in said
 
 
 def test_silence_is_an_objection(honest):
     silent = replace(honest, attained=None, attained_by="", bound=None, argument=" ")
-    said = TWO.objections(silent)
+    said = TWO.contradictions(silent)
     assert "no attained value, and no word why" in said
     assert "no bound, and no word why" in said
 
 
 def test_an_enclosure_must_contain_the_value(honest):
     off = replace(honest, rigorous=True, attained=2.1, bound=2.2)
-    assert any("misses" in said for said in TWO.objections(off))
+    assert any("misses" in said for said in TWO.contradictions(off))
     right = replace(honest, rigorous=True, attained=1.9, bound=2.1)
-    assert not any("misses" in said for said in TWO.objections(right))
+    assert not any("misses" in said for said in TWO.contradictions(right))
 
 
 # -- the gallery itself -------------------------------------------------------------------------
@@ -175,9 +175,9 @@ def test_every_program_tells_what_is_true_and_why():
 
 
 def test_a_program_is_found_by_its_name():
-    assert find_lie("gap") is GALLERY["gap"]
+    assert find_hard_instance("gap") is GALLERY["gap"]
     with pytest.raises(UnknownNameError, match="hidden-face-1e5"):
-        find_lie("hidden-face-1e7")
+        find_hard_instance("hidden-face-1e7")
 
 
 def straight(lengths):
@@ -200,7 +200,7 @@ def test_paths_are_as_long_as_their_edges(name, lengths):
 
 def test_a_program_is_what_its_text_says():
     text = "max x - 2 X12,  X11 = tr X = 2^-2,  X22 - 3e1 x <= -1,  [[1, x], [x, 0]] psd"
-    sdp = written(text, "small")
+    sdp = parse_program(text, "small")
     assert (sdp.name, sdp.maximize, [v.name for v in sdp.variables]) == ("small", True, ["X", "x"])
     assert sdp.objective["X"].matrix().toarray().tolist() == [[0.0, 2.0**0.5, 0.0]]
     assert sdp.objective["x"].matrix().toarray().tolist() == [[-1.0]]
@@ -220,7 +220,7 @@ def test_a_program_is_what_its_text_says():
 )
 def test_a_text_that_is_no_program_is_refused(text):
     with pytest.raises(ModelError):
-        written(text)
+        parse_program(text)
 
 
 POINTS = {
@@ -259,7 +259,7 @@ def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     answer = solve(name, solver, form)
     if answer is None:
         pytest.skip("this solver does not take the program")
-    assert GALLERY[name].truth.objections(answer) == ()
+    assert GALLERY[name].truth.contradictions(answer) == ()
 
 
 # Of these every candidate is tried, and everything is proved twice.
@@ -308,7 +308,7 @@ ASKED = [
 
 @pytest.mark.parametrize(("name", "rigorous"), ASKED)
 def test_auto_says_nothing_that_is_not_true(name, rigorous):
-    assert GALLERY[name].truth.objections(solve(name, rigorous=rigorous)) == ()
+    assert GALLERY[name].truth.contradictions(solve(name, rigorous=rigorous)) == ()
 
 
 @pytest.mark.nightly
@@ -317,14 +317,14 @@ def test_auto_says_nothing_that_is_not_true(name, rigorous):
 def test_theorems_are_true_whoever_gave_the_numbers(name, solver, form):
     answer = solve(name, solver, form, rigorous=True)
     if answer is not None:
-        assert GALLERY[name].truth.objections(answer) == ()
+        assert GALLERY[name].truth.contradictions(answer) == ()
 
 
 @pytest.mark.parametrize("name", LARGE)
 def test_random_cuts_are_certified_and_right(name):
     answer = solve(name)
     assert answer.certified(1e-5)
-    assert GALLERY[name].truth.objections(answer) == ()
+    assert GALLERY[name].truth.contradictions(answer) == ()
 
 
 @pytest.mark.nightly
@@ -333,7 +333,7 @@ def test_random_cuts_are_certified_and_right(name):
 def test_random_cuts_by_every_solver(name, solver):
     if not SOLVERS[solver].availability().usable:
         pytest.skip(f"{solver} is not here")
-    assert GALLERY[name].truth.objections(solve(name, solver)) == ()
+    assert GALLERY[name].truth.contradictions(solve(name, solver)) == ()
 
 
 @pytest.mark.parametrize("name", ["even-ring", "two-clusters"])
@@ -390,11 +390,11 @@ def test_the_command_line_tells_the_truth_of_a_written_file(name, tmp_path, caps
     if code == 0:
         assert told["status"] == "SOLVED"
         assert truth.verdict == "optimal"
-        assert truth.off(told["value"]) <= told["tol"]
+        assert truth.relative_error(told["value"]) <= told["tol"]
     else:
         assert code in (1, 5)
         assert told["status"] != "SOLVED"
-    assert truth.objections(sdpdr.solve(read_sdpa(path))) == ()
+    assert truth.contradictions(sdpdr.solve(read_sdpa(path))) == ()
 
 
 FILE = "1\n1\n2\n{right}\n0 1 1 1 -1.0\n1 1 1 2 {entry}\n"
@@ -420,6 +420,6 @@ def test_infinity_is_no_number_of_a_file(tmp_path):
 
 
 def test_values_without_a_point_are_infinite_by_convention():
-    assert Truth.infeasible().value == inf
-    assert Truth.infeasible(maximize=True).value == -inf
-    assert Truth.unbounded().verdict == "unbounded"
+    assert GroundTruth.infeasible().value == inf
+    assert GroundTruth.infeasible(maximize=True).value == -inf
+    assert GroundTruth.unbounded().verdict == "unbounded"

@@ -9,10 +9,9 @@ import pytest
 
 import sdpdr
 from sdpdr.errors import UnknownNameError
-from sdpdr.lab.library.planted import KINDS, planted
-from sdpdr.lab.library.planted.exact import TreeInequality
-from sdpdr.lab.library.planted.program import PlantedCone
 from sdpdr.program import VectorVariable
+from sdpdr.testing import KINDS, PlantedCone, planted
+from sdpdr.testing.exact_bases import TreeInequality
 
 from .exact import (
     dual_slack,
@@ -167,7 +166,7 @@ def is_quickest(kind, seed):
 def test_auto_says_nothing_wrong_about_planted_programs(kind, seed):
     program = planted(kind, seed)
     for rigorous in (False, True):
-        assert program.truth.objections(sdpdr.solve(program.sdp, rigorous=rigorous)) == ()
+        assert program.truth.contradictions(sdpdr.solve(program.sdp, rigorous=rigorous)) == ()
 
 
 @pytest.mark.parametrize("seeds", [1, pytest.param(3, marks=pytest.mark.nightly)])

@@ -30,8 +30,10 @@ from typing import Any
 
 import numpy as np
 
-from sdpdr.lab.library.lies.truth import Truth
-from sdpdr.lab.library.planted.exact import (
+from sdpdr.linalg import InnerProduct, Stacked, VectorMap
+from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
+from sdpdr.program.point import Variable
+from sdpdr.testing.exact_bases import (
     Exact,
     ExactBasis,
     Integers,
@@ -39,9 +41,7 @@ from sdpdr.lab.library.planted.exact import (
     TreeInequality,
     doubles,
 )
-from sdpdr.linalg import InnerProduct, Stacked, VectorMap
-from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
-from sdpdr.program.point import Variable
+from sdpdr.testing.truth import GroundTruth
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Planted:
         A key of `KINDS`.
     seed : int
     sdp : SDP
-    truth : Truth
+    truth : GroundTruth
     interior : bool
         Whether program and dual both have interior points, by construction, and the value is not
         zero, so that a relative gap can close.
@@ -68,7 +68,7 @@ class Planted:
     kind: str
     seed: int
     sdp: SDP
-    truth: Truth
+    truth: GroundTruth
     interior: bool
     values: Mapping[str, Any] = field(default_factory=dict)
     duals: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A program that lies, what is true of it, and what an answer says against that."""
+"""Hard instances, the truth about a program, and contradictions between the two and an answer."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ CHAPTERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Lie:
-    r"""A program on which solvers say what is not so.
+class HardInstance:
+    r"""A small program that solvers often answer wrongly, with its proved answer.
 
     Attributes
     ----------
@@ -32,16 +32,16 @@ class Lie:
     chapter : str
         A key of `CHAPTERS`.
     build : callable
-        Makes the program or model anew.
-    truth : Truth
+        Builds the program or model.
+    truth : GroundTruth
     proof : str
-        Why that is true.
+        Why the truth holds.
     why : str
-        Why it deceives solvers, in one sentence.
+        Why solvers fail on it, in one sentence.
     seen : str
         What solvers were seen to answer.
     reference : str
-        Where it is from; empty for our own.
+        Its source; empty for our own.
     large : bool
         Whether it takes general solvers seconds.
     """
@@ -50,7 +50,7 @@ class Lie:
     program: str
     chapter: str
     build: Callable[[], SDP | Model]
-    truth: Truth
+    truth: GroundTruth
     proof: str
     why: str
     seen: str
@@ -58,7 +58,7 @@ class Lie:
     large: bool = False
 
     def sdp(self) -> SDP:
-        """The standard form."""
+        """Return the program in standard form."""
         built = self.build()
         return built.to_sdp() if isinstance(built, Model) else built
 
@@ -68,18 +68,18 @@ class Lie:
 
 Number: TypeAlias = Fraction | float
 
-# Relative error that plain mode, which trusts rounding to be small, may make.
+# Relative rounding error allowed to answers that are not rigorous.
 ROUNDING = 1e-12
-# Tolerances at which an answer's claim to be certified is put to the test.
+# Tolerances at which `Solution.certified` is tested.
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)
 
 
 @dataclass(frozen=True)
-class Truth:
+class GroundTruth:
     r"""The optimal value of a program, exactly, or between two numbers.
 
-    In the sense of the person: the infimum of a minimisation, the supremum of a maximisation. By
-    convention :math:`\inf \emptyset = +\infty` and :math:`\sup \emptyset = -\infty`.
+    The infimum of a minimisation, or the supremum of a maximisation. By convention
+    :math:`\inf \emptyset = +\infty` and :math:`\sup \emptyset = -\infty`.
 
     Attributes
     ----------
@@ -93,9 +93,9 @@ class Truth:
 
     Examples
     --------
-    >>> Truth.exactly(Fraction(1, 10)).value
+    >>> GroundTruth.exactly(Fraction(1, 10)).value
     Fraction(1, 10)
-    >>> Truth.infeasible(maximize=True).verdict
+    >>> GroundTruth.infeasible(maximize=True).verdict
     'infeasible'
     """
 
@@ -108,13 +108,15 @@ class Truth:
     @classmethod
     def exactly(
         cls, value: Number | int, *, maximize: bool = False, dual: Number | None = None
-    ) -> Truth:
+    ) -> GroundTruth:
         """The value itself."""
         number = Fraction(value) if isinstance(value, int) else value
         return cls(number, number, maximize, dual)
 
     @classmethod
-    def about(cls, value: Fraction, *, maximize: bool = False, rtol: float = 2.0**-44) -> Truth:
+    def about(
+        cls, value: Fraction, *, maximize: bool = False, rtol: float = 2.0**-44
+    ) -> GroundTruth:
         """The value of the program as written, whose data are stored with the error of rounding.
 
         Matrix inequalities are stored in ``svec`` coordinates, where entries off the diagonal
@@ -124,12 +126,12 @@ class Truth:
         return cls(value - radius, value + radius, maximize)
 
     @classmethod
-    def infeasible(cls, *, maximize: bool = False) -> Truth:
+    def infeasible(cls, *, maximize: bool = False) -> GroundTruth:
         """No point satisfies all constraints."""
         return cls.exactly(-inf if maximize else inf, maximize=maximize)
 
     @classmethod
-    def unbounded(cls, *, maximize: bool = False) -> Truth:
+    def unbounded(cls, *, maximize: bool = False) -> GroundTruth:
         """Feasible points get better without end."""
         return cls.exactly(inf if maximize else -inf, maximize=maximize)
 
@@ -145,8 +147,8 @@ class Truth:
             return "optimal"
         return "infeasible" if (self.value > 0) != self.maximize else "unbounded"
 
-    def off(self, number: float) -> float:
-        """Distance of a number from the value, relative to the number, 0/0 = 0."""
+    def relative_error(self, number: float) -> float:
+        """Return the distance of a number from the value, relative to the number; 0/0 = 0."""
         if not isfinite(number):
             return inf
         exact = Fraction(number)
@@ -157,12 +159,12 @@ class Truth:
             return inf
         return float(abs(exact - Fraction(side)) / abs(exact))
 
-    def objections(self, solution: Solution) -> tuple[str, ...]:
-        """What an answer says that is not true, or should have said and did not.
+    def contradictions(self, solution: Solution) -> tuple[str, ...]:
+        """Return what an answer says that is false, and what it fails to say.
 
-        An answer without objections is certified and right, or not certified with a reason; no
-        bound, attained value, enclosure, status or ray of it contradicts the truth. It need not
-        be good.
+        An answer without contradictions is either certified and right, or it is not certified and
+        gives a reason; none of its bound, attained value, enclosure, status and ray is false. It
+        need not be accurate.
         """
         return (
             *self._against_certificate(solution),
@@ -178,8 +180,8 @@ class Truth:
                 continue
             if self.verdict != "optimal":
                 yield f"certified to {tol:.0e}, but the program is {self.verdict}"
-            elif self.off(solution.value) > tol + ROUNDING:
-                off = self.off(solution.value)
+            elif self.relative_error(solution.value) > tol + ROUNDING:
+                off = self.relative_error(solution.value)
                 yield f"certified to {tol:.0e}, but {solution.value!r} is off by {off:.1e}"
 
     def _against_sides(self, solution: Solution) -> Iterator[str]:

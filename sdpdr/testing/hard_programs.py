@@ -12,11 +12,11 @@ from sdpdr import graphs
 from sdpdr.base.arrays import Array
 from sdpdr.families import methods
 from sdpdr.lab.datasets import swiss_roll
-from sdpdr.lab.library.lies.writing import written
 from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, Trace, VectorMap
 from sdpdr.model import Model, Var
 from sdpdr.model.blocks import Costs, Fits, Gram, NonNegative, Relation, UnitDiagonal
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
+from sdpdr.testing.notation import parse_program
 
 # Of the edges of random graphs.
 DENSITY = 0.08
@@ -41,7 +41,7 @@ def half_line(order: int) -> SDP:
         hankel(order, lambda power: moment(power + 1)),
         hankel(order, lambda power: f"{moment(power + 2)} - {moment(power)}"),
     )
-    return written(",  ".join(("min x1", *inequalities)), f"half-line-{order}")
+    return parse_program(",  ".join(("min x1", *inequalities)), f"half-line-{order}")
 
 
 def hilbert(n: int) -> SDP:
@@ -52,7 +52,7 @@ def hilbert(n: int) -> SDP:
         " + ".join(f"{entry} X{j}{j}" for j, entry in enumerate(row, start=1)) + f" = {sum(row)}"
         for row in matrix
     )
-    return written(",  ".join(("min tr X", *rows)), f"hilbert-{n}")
+    return parse_program(",  ".join(("min tr X", *rows)), f"hilbert-{n}")
 
 
 def motzkin() -> SDP:

@@ -1,4 +1,4 @@
-"""Small programs written down the way a text does: ``min X33,  X11 = 0,  X33 + 2 X12 = 1``.
+"""A notation for small programs, as in ``min X33,  X11 = 0,  X33 + 2 X12 = 1``.
 
 Data are kept as entries of symmetric matrices, not in ``svec`` coordinates, whose square roots of
 two would be rounded: what is stored is exactly what is written.
@@ -27,7 +27,7 @@ Linear = Mapping[str, Fraction]
 
 
 def number(text: str) -> Fraction:
-    """A number as a text writes it.
+    """Return the number that a text denotes.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def number(text: str) -> Fraction:
 
 
 def linear(text: str) -> Linear:
-    """Coefficients of a linear expression; the constant under the empty word.
+    """Return the coefficients of a linear expression; the constant is under the empty name.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def linear(text: str) -> Linear:
     return {name: value for name, value in found.items() if value}
 
 
-def written(text: str, name: str = "") -> SDP:
-    """The program that a text writes, its clauses set apart by a comma and two blanks.
+def parse_program(text: str, name: str = "") -> SDP:
+    """Return the program that a text denotes; a comma and two blanks separate its clauses.
 
     The first clause is ``min`` or ``max`` and a linear expression, ``find X (order 2)``, or
     ``find x``. Others are equations, also several at once as in ``X11 = X22 = 1``, inequalities
@@ -71,11 +71,11 @@ def written(text: str, name: str = "") -> SDP:
     Raises
     ------
     ModelError
-        A clause is none of these.
+        A clause is not in this notation.
 
     Examples
     --------
-    >>> written("min X11,  X12 = 1", "unmet")
+    >>> parse_program("min X11,  X12 = 1", "unmet")
     SDP(unmet; matrices [X: 2x2], 0 scalars, 1 rows, 0 matrix inequalities)
     """
     first, *clauses = text.split(",  ")

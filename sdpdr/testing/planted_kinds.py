@@ -17,11 +17,11 @@ import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
-from sdpdr.lab.library.lies.truth import Truth
-from sdpdr.lab.library.planted.exact import ExactBasis, Integers, Random, TreeInequality, doubles
-from sdpdr.lab.library.planted.program import Field, Planted, PlantedCone, PowersOfTwo, hidden
 from sdpdr.linalg import InnerProduct, Stacked
 from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.testing.exact_bases import ExactBasis, Integers, Random, TreeInequality, doubles
+from sdpdr.testing.planted_program import Field, Planted, PlantedCone, PowersOfTwo, hidden
+from sdpdr.testing.truth import GroundTruth
 
 
 def chain(rng: Random) -> Planted:
@@ -36,7 +36,7 @@ def chain(rng: Random) -> Planted:
     value = Fraction(-pull * pull * last) * (-1 if maximize else 1)
     right = np.array([0.0] * steps + [float(last)])
     sdp = _hidden(cost, rows, right, rng, maximize)
-    return Planted("", 0, sdp, Truth.exactly(value, maximize=maximize), False)
+    return Planted("", 0, sdp, GroundTruth.exactly(value, maximize=maximize), False)
 
 
 def chain_to_nothing(rng: Random) -> Planted:
@@ -45,7 +45,7 @@ def chain_to_nothing(rng: Random) -> Planted:
     n = steps + 1
     right = np.array([0.0] * (steps - 1) + [-float(rng.integers(1, 5))])
     sdp = _hidden(_entries(n, {(n - 1, n - 1): 1}), _steps(n, steps), right, rng, False)
-    return Planted("", 0, sdp, Truth.infeasible(), False)
+    return Planted("", 0, sdp, GroundTruth.infeasible(), False)
 
 
 def _steps(n: int, steps: int) -> list[Integers]:
@@ -129,7 +129,7 @@ class Recipe:
         value *= Fraction(2) ** (scaling.objective if scaling else 0)
         size = float(sum(abs(y * b) for y, b in zip(field.y, field.right_side(), strict=True)))
         value = -value if maximize else value
-        truth = Truth(value, value, maximize, magnitude=size if self.zero else 0.0)
+        truth = GroundTruth(value, value, maximize, magnitude=size if self.zero else 0.0)
         interior = not (self.face or self.zero)
         duals = {} if self.unattained else found.duals
         return Planted("", 0, found.sdp, truth, interior, found.values, duals)
@@ -275,7 +275,7 @@ def _impossible(rng: Random) -> Planted:
     maximize = bool(rng.integers(2))
     sdp = hidden(field, rng, maximize=maximize).sdp
     ray = {"equations": [*map(Fraction, weights), Fraction(1)]}
-    return Planted("", 0, sdp, Truth.infeasible(maximize=maximize), False, ray=ray)
+    return Planted("", 0, sdp, GroundTruth.infeasible(maximize=maximize), False, ray=ray)
 
 
 def _endless(rng: Random) -> Planted:
@@ -290,7 +290,7 @@ def _endless(rng: Random) -> Planted:
     found = hidden(field, rng, maximize=maximize)
     along = [Fraction(int(i == last)) for i in range(cone.n)]
     ray = {"X1": found.bases["X1"].point(along)}
-    truth = Truth.unbounded(maximize=maximize)
+    truth = GroundTruth.unbounded(maximize=maximize)
     return Planted("", 0, found.sdp, truth, False, found.values, ray=ray)
 
 

@@ -1,0 +1,36 @@
+"""Programs with known answers, and laws for new blocks and maps: for authors of these and solvers.
+
+Two collections test a solver. *Planted programs* (`planted`) have an optimum that is known exactly
+by construction, with or without interior. *Hard instances* (`hard_instances`) are small programs on
+which solvers in double precision are often wrong; the answer to each is proved by hand.
+A `GroundTruth` lists what an answer says that is false:
+
+>>> import sdpdr
+>>> from sdpdr.testing import planted
+>>> made = planted("chain", seed=3)
+>>> made.truth.contradictions(sdpdr.solve(made.sdp))
+()
+"""
+
+from sdpdr.linalg import check_map
+from sdpdr.model import check_block
+from sdpdr.testing.instances import find_hard_instance, hard_instances
+from sdpdr.testing.notation import parse_program
+from sdpdr.testing.planted_kinds import KINDS, planted
+from sdpdr.testing.planted_program import Planted, PlantedCone
+from sdpdr.testing.truth import CHAPTERS, GroundTruth, HardInstance
+
+__all__ = [
+    "CHAPTERS",
+    "KINDS",
+    "GroundTruth",
+    "HardInstance",
+    "Planted",
+    "PlantedCone",
+    "check_block",
+    "check_map",
+    "find_hard_instance",
+    "hard_instances",
+    "parse_program",
+    "planted",
+]
