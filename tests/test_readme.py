@@ -10,6 +10,8 @@ import pytest
 from sdpdr.lab.cli import main
 from sdpdr.lab.cli.methods import METHODS
 
+pytestmark = pytest.mark.integration
+
 README = Path(__file__).parents[1] / "README.md"
 COMMANDS = re.findall(r"^sdpdr [^#\n]+", README.read_text(encoding="utf-8"), re.MULTILINE)
 

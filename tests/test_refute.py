@@ -27,6 +27,8 @@ from sdpdr.solvers.cvxpy_solvers import Clarabel, Cvxopt, Scs
 from sdpdr.solvers.external_programs import Csdp
 from sdpdr.solving.refute import refute
 
+pytestmark = pytest.mark.integration
+
 LIBRARY = Path(os.environ.get("SDPLIB", Path(__file__).parents[2] / "shared" / "data" / "sdplib"))
 
 
@@ -116,6 +118,7 @@ TRUTHS = {
 SOLVERS = [c for c in (Clarabel, Scs, Cvxopt, Csdp) if c.availability().usable]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_whatever_a_solver_says_a_ray_says_what_is_true(solver, truth):

@@ -16,6 +16,8 @@ from sdpdr.errors import DuplicatePointsWarning
 from sdpdr.program import as_dense
 from sdpdr.solvers.registry import SOLVERS
 
+pytestmark = pytest.mark.integration
+
 RELATIONS = ["inequality", "equality", Band(0.1), Slack(1.0), Slack(200.0, "absolute", True)]
 # One solver for each form; the table of programs runs through all of them elsewhere.
 ROUTES = [("lowrank", "factor"), ("clarabel", "gram"), ("clarabel", "lmi")]
@@ -49,6 +51,7 @@ def gram(solution):
 # -- oracles ------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("relation", ["inequality", "equality"])
 @pytest.mark.parametrize(("solver", "form"), ROUTES)
 def test_a_complete_graph_is_classical_scaling(solver, form, relation):
@@ -77,6 +80,7 @@ def test_a_path_becomes_a_straight_line(solver, form, relation):
     np.testing.assert_allclose(solution.duals["isometry"], weights, rtol=1e-3)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [3, 8, 50])
 def test_a_unit_path_has_the_value_in_closed_form(n):
     assert solve(graphs.path(np.ones(n - 1))).value == pytest.approx(n * (n**2 - 1) / 12, rel=1e-6)
@@ -114,6 +118,7 @@ def test_the_swiss_roll_of_a_hundred_points_with_equality():
 
 
 # All relations on one route, and all routes with the last.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "form", "relation"),
     [
@@ -143,6 +148,7 @@ def test_edges_named_in_both_directions_change_nothing():
     assert solve(doubled).value == pytest.approx(solve(graph).value, rel=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("copies", [2, 3])
 def test_repeating_every_point_multiplies_the_variance(copies):
     points = datasets.swiss_roll(20, 0)[0]
@@ -154,6 +160,7 @@ def test_repeating_every_point_multiplies_the_variance(copies):
     np.testing.assert_allclose(gram(many), gram(one), atol=1e-3 * np.abs(gram(one)).max())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "relation",
     [
@@ -177,6 +184,7 @@ FIRST, *OTHERS = [*RELATIONS[:3], Slack(5.0, relative=True)]
 SIZES = [1e-6, 1e-2, 1.0, 1e2, 1e6]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("relation", "size"),
     [
@@ -200,6 +208,7 @@ def test_moving_turning_and_scaling_the_data(relation, size):
     assert other.bound == pytest.approx(size**2 * one.bound, rel=2e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize(("solver", "form"), ROUTES)
 def test_every_form_stands_the_unit_of_length(solver, form, size):
@@ -209,6 +218,7 @@ def test_every_form_stands_the_unit_of_length(solver, form, size):
 
 
 # Where next to nothing can move, exact lengths take seconds.
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.nightly), 1])
 def test_more_freedom_means_more_variance(seed):
     points = datasets.swiss_roll(20, seed)[0]

@@ -111,6 +111,7 @@ def test_every_block_obeys_the_laws(name, seed):
     assert len(report.splitlines()) == 5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("block", [Correlation(3, ((0, 1), (2, 1))), Everything()], ids=repr)
 def test_a_block_of_ones_own_obeys_them_too(block):
     assert "maps: every law holds" in check_block(block)

@@ -34,6 +34,7 @@ def scalars(block, values):
 
 
 # Larger ones are trees of the same nodes, on more levels.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "m", [pytest.param(m, marks=() if m in (1, 2, 3, 5) else pytest.mark.nightly) for m in SIZES]
 )
@@ -50,6 +51,7 @@ def test_the_number_of_inequalities(m, count):
     assert sum(isinstance(term, InCone) for term in terms) == count
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("m", SIZES)
 def test_the_mean_is_reached_and_not_passed(m):
     values = np.random.default_rng(m).uniform(0.5, 4.0, m)
@@ -65,6 +67,7 @@ def test_the_mean_is_reached_and_not_passed(m):
         assert m == 1 or max(model.violations({"K": np.diag(values), "g": more}).values()) > 1e-3
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("m", [1, 2, 3, 5, 6, 7, 11])
 def test_under_upper_limits_the_optimum_is_their_mean(m):
     limits = np.random.default_rng(m).uniform(0.5, 4.0, m)

@@ -24,6 +24,7 @@ def product(matrix):
     return InnerProduct(matrix) @ Var("K")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
 @pytest.mark.parametrize("name", DATA)
 def test_costs_are_minimised_and_rewards_maximised_whatever_their_data(name, form):

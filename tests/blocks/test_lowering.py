@@ -22,6 +22,7 @@ def ring():
     return graphs.from_edges(N, np.sort(pairs, axis=1), np.ones(len(pairs)))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("relation", ["inequality", "equality", Band(0.1), Slack(1.0)], ids=str)
 def test_ten_thousand_points_lower_without_anything_of_size_n_squared(ring, relation):
     assert ring.m == 35_000

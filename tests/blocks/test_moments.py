@@ -66,6 +66,7 @@ def test_there_are_as_many_monomials_as_the_binomial_says(n, degree):
 # -- the block -----------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "block",
     [MomentMatrix.up_to(2, 2), MomentMatrix.up_to(1, 3, "t"), MomentMatrix([(), (0,), (0, 1)])],
@@ -167,6 +168,7 @@ def test_an_expression_of_nothing_is_nothing_at_factors(degree):
     assert found[0] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.nightly
 def test_blocks_of_expressions_obey_the_laws():
     layers = Layers(2, 2, EVERY)
     first, *_, tie = (b for b in layers.blocks(nonnegative=False))

@@ -90,6 +90,7 @@ NORMS = [
 ROLES = [{}, {"limit": 2.0}, {"weight": 3.0}]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("make", "role"),
     [
@@ -111,6 +112,7 @@ def test_declarations_keep_the_laws_of_blocks():
 # -- values -------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "solver",
     [pytest.param(s, marks=pytest.mark.nightly if s == "lowrank" else ()) for s in SOLVERS],
@@ -126,18 +128,21 @@ def test_norms_of_a_matrix(solver):
         assert value(pinned, norm, solver=solver, tol=1e-6) == pytest.approx(expected, rel=3e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 def test_sum_of_largest_eigenvalues(k):
     got = value(Pinned(svec(S)), blocks.KyFan(free(15), k))
     assert got == pytest.approx(EIGENVALUES[:k].sum(), abs=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_sum_of_largest_singular_values(k):
     got = value(Pinned(X.ravel()), blocks.KyFan(free(12), k, (3, 4)))
     assert got == pytest.approx(SIZES[:k].sum(), rel=1e-7)
 
 
+@pytest.mark.nightly
 def test_the_ends_of_ky_fan_are_other_norms():
     pinned = Pinned(X.ravel())
     first, last = (value(pinned, blocks.KyFan(free(12), k, (3, 4))) for k in (1, 3))
@@ -145,6 +150,7 @@ def test_the_ends_of_ky_fan_are_other_norms():
     assert last == pytest.approx(value(pinned, blocks.TraceNorm(free(12), (3, 4))), rel=1e-7)
 
 
+@pytest.mark.nightly
 def test_max_norms_with_closed_forms():
     u, v = RNG.standard_normal(3), RNG.standard_normal(4)
     hadamard = np.array([[1.0, 1.0], [1.0, -1.0]])
@@ -261,6 +267,7 @@ def test_best_sides_of_the_lift():
     np.testing.assert_allclose(lift.read(Z), X, atol=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_tongs_theorem_on_sums_of_both_sides(k):
     """Theorem 4.1: min S_k(P) + S_k(Q) over [[P, X], [X^T, Q]] >= 0 is twice the k largest."""

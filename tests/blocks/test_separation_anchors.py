@@ -44,6 +44,7 @@ BLOCKS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", BLOCKS)
 def test_every_block_obeys_the_laws(name):
     report = check_block(BLOCKS[name])

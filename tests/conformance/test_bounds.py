@@ -13,6 +13,8 @@ from sdpdr.solvers import Clarabel
 
 from .cases import CASES
 
+pytestmark = pytest.mark.integration
+
 PROVABLE = [c for c in CASES if c.verdict == "optimal"]
 HOPELESS = [c for c in CASES if c.verdict == "unbounded"]
 
@@ -79,6 +81,7 @@ def test_nothing_bounds_an_unbounded_program(case):
         assert certify(sdp, distorted).bound is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("relation", ["==", "<="])
 @pytest.mark.parametrize(("price", "value"), [(-2.0, 12.0), (0.0, 6.0), (0.5, 6.0)])
 def test_slack_that_is_rewarded_keeps_multipliers_from_being_scaled_down(relation, price, value):

@@ -20,6 +20,8 @@ from sdpdr.solving.way import CHORDAL, reductions_for
 
 from .limits import tolerance
 
+pytestmark = pytest.mark.integration
+
 LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "sdplib"
 # Every solver in front of one kind of clique blocks, and one in front of both.
 GENERAL = [
@@ -60,6 +62,7 @@ def test_every_solver_unfolds_by_cliques(unfolding, name, form):
     assert solution.embedding(2).shape == (50, 2)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "relation",
     [
@@ -97,6 +100,7 @@ def test_refusals_reach_the_caller(form):
         sdpdr.solve(model, "clarabel", form)
 
 
+@pytest.mark.nightly
 def test_auto_takes_them_only_where_they_are_predicted_to_cost_least(unfolding):
     model, _ = unfolding
     skipped = set()
@@ -111,6 +115,7 @@ def test_auto_takes_them_only_where_they_are_predicted_to_cost_least(unfolding):
         skipped.add(chosen.solver.name)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "form", [pytest.param("chordal", marks=pytest.mark.nightly), "chordal-lmi"]
 )

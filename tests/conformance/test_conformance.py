@@ -18,6 +18,8 @@ from sdpdr.solving.way import CHORDAL
 from .cases import CASES
 from .limits import KNOWN_LIMITS, TOLERANCE, limit, tolerance
 
+pytestmark = pytest.mark.integration
+
 EXPECTED = {
     "optimal": Status.SOLVED,
     "infeasible": Status.INFEASIBLE,

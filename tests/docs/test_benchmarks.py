@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SPIN = "import sys, time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\ninput()"
 

@@ -18,6 +18,8 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import pytest
 
+pytestmark = pytest.mark.integration
+
 DOCS = Path(__file__).parents[2] / "docs"
 LESSONS = sorted((DOCS / "course").glob("lesson_*.py"))
 PAGES = [*LESSONS, *sorted((DOCS / "gallery").rglob("plot_*.py"))]

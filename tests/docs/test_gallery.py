@@ -21,6 +21,8 @@ from PIL import Image
 import sdpdr
 from sdpdr import baselines, estimators, extend, methods
 
+pytestmark = pytest.mark.integration
+
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 METHODS = GALLERY.parent / "methods"
 EXTENSIONS = GALLERY.parent / "_ext"

@@ -17,6 +17,8 @@ from sdpdr import matrix, maximize, psd, scalar, symmetric
 from sdpdr.lab.library.vocabulary import METHODS
 from sdpdr.model import language
 
+pytestmark = pytest.mark.integration
+
 DOCS = Path(__file__).parents[2] / "docs"
 ROWS = re.compile(r"   \* - ``(.+?)``.*\n     - ``(.+)``\n")
 X, T = sdpdr.datasets.swiss_roll(60, seed=0)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 pytest.importorskip("sphinx", reason="Sphinx is not installed")
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -15,6 +15,8 @@ from sdpdr import datasets, graphs
 from sdpdr.lab.plot import edges
 from sdpdr.linalg import SquaredEdgeLengths
 
+pytestmark = pytest.mark.integration
+
 pytest.importorskip("sphinx", reason="Sphinx is not installed")
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -20,6 +20,8 @@ from sdpdr import errors
 from sdpdr.lab.cli import app as cli
 from sdpdr.model.terms import Penalty
 
+pytestmark = pytest.mark.integration
+
 DOCS = Path(__file__).parents[2] / "docs"
 WRITTEN = [
     path

@@ -13,6 +13,8 @@ import pytest
 import sdpdr
 from sdpdr import graphs, maximize, methods, minimize, psd
 
+pytestmark = pytest.mark.integration
+
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "teaching.rst"
 
 

@@ -26,6 +26,8 @@ from sdpdr.solvers.cvxpy_solver import render
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def model():

@@ -18,6 +18,8 @@ from sdpdr.model import from_cvxpy
 from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.processes import isolate
 
+pytestmark = pytest.mark.integration
+
 OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds to a pentagon
 
 
@@ -229,6 +231,7 @@ def test_a_point_that_breaks_equalities_is_moved_onto_them(exact, faulty):
     assert solution.residuals.primal() <= 1e-12
 
 
+@pytest.mark.nightly
 def test_a_point_that_breaks_equalities_is_found_out_where_none_keeps_them(rigid, faulty):
     solution = sdpdr.solve(rigid, faulty.Stretches())
     assert solution.claimed.status == "optimal"
@@ -289,6 +292,7 @@ def test_a_program_with_a_proven_point_is_not_infeasible(program, faulty, reques
     assert solution.claimed.status == "infeasible"
 
 
+@pytest.mark.nightly
 def test_where_nothing_is_proved_the_word_infeasible_is_a_claim(rigid, faulty):
     solution = sdpdr.solve(rigid, faulty.ShrinksAndCriesInfeasible())
     assert solution.status is Status.UNVERIFIED

@@ -8,6 +8,8 @@ import pytest
 
 from sdpdr import errors
 
+pytestmark = pytest.mark.integration
+
 MADE = [
     errors.UnknownNameError("solver", "clarable", ["clarabel", "scs"]),
     errors.CompileError("Isometry", "it is curved"),

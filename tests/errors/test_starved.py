@@ -18,6 +18,8 @@ from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.processes import ends
 from sdpdr.solvers.processes.ends import allowed_memory, is_starved
 
+pytestmark = pytest.mark.integration
+
 OPTIMUM = 14.0 / 3.0
 
 

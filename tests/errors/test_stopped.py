@@ -17,6 +17,8 @@ from sdpdr.model import Model
 from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import LowRank
 
+pytestmark = pytest.mark.integration
+
 SPIRAL_OPTIMUM = 1628.4039  # of the inequality form, by three solvers
 
 
@@ -62,6 +64,7 @@ def assert_graded(solution):
 # -- stopped ----------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("iterations", [1, 2, 8])
 def test_an_interrupted_solve_is_graded(spiral, iterations):
     callback = interrupt_after(iterations)
@@ -96,6 +99,7 @@ def test_a_time_limit_in_the_low_rank_solver_gives_the_best_point_so_far(spiral)
     assert_graded(solution)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("solver", "form"), [("lowrank", "factor"), ("clarabel", "gram")])
 def test_an_iteration_limit_is_said_and_the_point_graded(spiral, solver, form):
     solution = sdpdr.solve(methods.mvu(spiral), solver, form, max_iter=1)
@@ -137,6 +141,7 @@ def roll():
     return graphs.knn(datasets.swiss_roll(40, seed=0)[0], n_neighbors=4)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("engine", "relation"),
     [
@@ -173,6 +178,7 @@ ENGINES = [
 ]
 
 
+@pytest.mark.nightly
 def test_any_time_limit_bounds_the_largest_cut():
     cut = largest_cut(40)
     optimum = sdpdr.solve(cut, "lowrank").raise_for_status().value
@@ -183,6 +189,7 @@ def test_any_time_limit_bounds_the_largest_cut():
         assert solution.bound is not None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("engine", "relation"), ENGINES, ids=repr)
 def test_stopped_later_is_never_worse_than_stopped_at_once(roll, engine, relation):
     """The point and the bound of a run that is stopped are the best so far, each its own."""
@@ -195,6 +202,7 @@ def test_stopped_later_is_never_worse_than_stopped_at_once(roll, engine, relatio
             assert solution.bound <= first.bound * (1.0 + 1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("engine", "relation"), ENGINES, ids=repr)
 def test_progress_shows_bound_and_gap_as_they_close(roll, engine, relation):
     records = []
@@ -247,6 +255,7 @@ def test_progress_is_told_iteration_by_iteration(spiral):
 GENERAL = [("clarabel", "gram"), ("clarabel", "lmi"), ("scs", "lmi")]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "form"),
     [
@@ -267,12 +276,14 @@ def test_slack_cheaper_than_the_threshold_is_unbounded(spiral, threshold, solver
     assert not solution.certified()
 
 
+@pytest.mark.nightly
 def test_the_low_rank_solver_says_by_how_much_to_raise_the_price(spiral, threshold):
     model = methods.mvu(spiral, Slack(0.5 * threshold, "absolute"))
     solution = sdpdr.solve(model, "lowrank")
     assert "Multiply prices by 2 or more" in solution.claimed.message
 
 
+@pytest.mark.nightly
 def test_slack_dearer_than_the_threshold_is_bounded(spiral, threshold):
     solution = sdpdr.solve(methods.mvu(spiral, Slack(1.01 * threshold, "absolute")), "lowrank")
     assert solution.status is Status.SOLVED

@@ -21,6 +21,8 @@ from sdpdr.linalg.factorization import BACKENDS, symmetric_factor
 from sdpdr.solvers import Cvxopt, Sdpa
 from sdpdr.solvers.processes.silence import quiet
 
+pytestmark = pytest.mark.integration
+
 HANG = 300.0  # seconds that tell a hang from a slow machine
 
 

@@ -257,6 +257,7 @@ def test_what_cannot_be_read_is_an_outcome(faulty, name, limit):
     assert "the seal is broken" in outcome.claim.message
 
 
+@pytest.mark.nightly
 def test_threads_have_workers_of_their_own(model):
     found = {}
 

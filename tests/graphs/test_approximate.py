@@ -29,6 +29,7 @@ def test_missing_library_is_named(monkeypatch):
         graphs.knn(cloud(50), 3, algorithm="approximate")
 
 
+@pytest.mark.nightly
 def test_most_neighbours_are_found_and_the_share_is_told(faiss):
     X = cloud()
     space = make_space(X)
@@ -50,6 +51,7 @@ def test_a_poor_search_is_reported_as_poor(faiss, monkeypatch):
     assert recall == pytest.approx(share, abs=0.05)
 
 
+@pytest.mark.nightly
 def test_same_seed_same_graph_whatever_the_threads(faiss, monkeypatch):
     monkeypatch.setattr(approximate, "WANTED", 0.5)
     space = make_space(cloud(2000))
@@ -73,6 +75,7 @@ def test_few_points_are_searched_in_full(faiss, n):
     assert recall == 1.0
 
 
+@pytest.mark.nightly
 def test_lengths_are_exact_and_sorted_though_the_library_is_not(faiss):
     X = cloud(1500, features=12) + 1e5
     space = make_space(X)

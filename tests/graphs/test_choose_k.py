@@ -16,6 +16,7 @@ from sdpdr.graphs.space import make_space
 SIZES = (200, 500, 1000)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("rule", "best"),
     [
@@ -32,6 +33,7 @@ def test_best_numbers_of_the_swiss_roll(rule, best):
     assert [choice.n_neighbors for choice in chosen] == [max(4, k) for k in best]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("n", "first"), [(200, 5), (500, 8), (1000, 16)])
 def test_the_rate_takes_shortcuts_on_small_samples(n, first):
     X, t = datasets.swiss_roll(n, seed=0)
@@ -134,6 +136,7 @@ def test_distances_alone_give_the_same_choice(rule):
         np.testing.assert_allclose(theirs.scores[name], column, rtol=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rule", ["connected", "rate", "reconstruct", "density"])
 @given(seed=st.integers(0, 1000), scale=st.floats(0.01, 100.0))
 @settings(max_examples=8)

@@ -74,6 +74,7 @@ def test_largest_keeps_the_largest_and_tells(clusters):
     assert np.array_equal(graph.with_cliques().edges, alone.with_cliques().edges)
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 40), dim=st.sampled_from([1, 2, 3, 20]))
 @settings(max_examples=40)
 def test_links_of_single_points_are_a_minimum_spanning_tree(seed, n, dim):
@@ -114,6 +115,7 @@ def kruskal(X, labels):
     return np.array(sorted(links)).reshape(-1, 2)
 
 
+@pytest.mark.nightly
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 60),
@@ -153,6 +155,7 @@ def test_smallest_connecting_radius_of_the_swiss_roll(metric):
     )
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 10_000), dim=st.sampled_from([1, 2, 5, 18]))
 @settings(max_examples=30)
 def test_smallest_connecting_radius_connects_and_a_smaller_one_does_not(seed, dim):
@@ -229,6 +232,7 @@ def moved_copies(share, seed):
     return X, np.vstack([X, X[:3] + shift])
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=8)
 @pytest.mark.parametrize("kind", ["dense", "sparse", "precomputed", "cosine"])

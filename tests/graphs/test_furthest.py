@@ -32,6 +32,7 @@ def test_furthest_equals_brute_force(seed, n, dim):
     assert np.allclose(pairs.sqdist, np.square(X[i] - X[j]).sum(axis=1))
 
 
+@pytest.mark.nightly
 @given(
     X=arrays(
         np.float64,
@@ -59,6 +60,7 @@ def test_points_on_lines_and_planes(seed, rank, features, offset):
     assert np.allclose(achieved(X, graphs.furthest_pairs(X)), reach(X), rtol=1e-12)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shape", ["ball", "sphere", "cube", "circle"])
 def test_boxes_of_many_points(shape):
     rng = np.random.default_rng(1)

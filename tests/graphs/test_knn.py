@@ -78,6 +78,7 @@ def test_mutual_graph_falls_apart_where_the_union_does_not():
     assert graphs.knn(X, 3).is_connected
 
 
+@pytest.mark.nightly
 @given(X=lattices, data=st.data())
 @settings(max_examples=60)
 def test_ties_and_duplicates_equal_a_stable_sort(X, data):
@@ -105,6 +106,7 @@ def test_integer_data_of_many_features_has_ties_and_is_still_exact():
     assert np.array_equal(Euclidean(X).nearest(6), brute_table(X, 6))
 
 
+@pytest.mark.nightly
 @given(X=lattices, seed=seeds, data=st.data())
 @settings(max_examples=40)
 def test_cliques_equal_brute_force(X, seed, data):
@@ -139,6 +141,7 @@ def test_union_is_either_way_and_mutual_both_ways():
         assert np.array_equal(graph.adjacency().toarray() > 0, expected)
 
 
+@pytest.mark.nightly
 @given(seed=seeds, k=st.integers(1, 8))
 @settings(max_examples=25)
 def test_permuting_points_permutes_the_graph(seed, k):
@@ -148,6 +151,7 @@ def test_permuting_points_permutes_the_graph(seed, k):
     assert np.allclose(weights(graphs.knn(X[order], k, connect="none")), W[np.ix_(order, order)])
 
 
+@pytest.mark.nightly
 @given(seed=seeds, scale=st.floats(1e-3, 1e3))
 @settings(max_examples=25)
 def test_scaling_moving_and_turning_points(seed, scale):
@@ -182,6 +186,7 @@ def test_smallest_connecting_k_is_the_smallest(seed, symmetrize):
         assert not graphs.knn(X, k - 1, symmetrize=symmetrize, connect="none").is_connected
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("symmetrize", ["union", "mutual"])
 @pytest.mark.parametrize("seed", range(3))
 def test_smallest_connecting_k_of_tight_clusters(seed, symmetrize, monkeypatch):

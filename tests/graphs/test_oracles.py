@@ -64,6 +64,7 @@ def test_no_search_finds_the_point_itself_even_among_duplicates():
         assert (table != np.arange(6)[:, None]).all()
 
 
+@pytest.mark.nightly
 def test_merged_duplicates_weigh_as_often_as_they_occur():
     X, _ = datasets.swiss_roll(20, seed=0)
     with pytest.warns(DuplicatePointsWarning, match="20, 21, 22"):

@@ -33,6 +33,7 @@ def curved(n, features, seed=0):
     return np.tanh(rng.standard_normal((n, 2)) @ rng.standard_normal((2, features)))
 
 
+@pytest.mark.nightly
 @given(X=cubes, data=st.data())
 @settings(max_examples=15)
 @pytest.mark.parametrize("algorithm", EXACT)
@@ -41,6 +42,7 @@ def test_every_search_breaks_ties_by_index(algorithm, X, data):
     assert np.array_equal(Euclidean(X).nearest(k, algorithm), stable_table(X, k))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", EXACT)
 @pytest.mark.parametrize("features", [2, 8, 9, 60])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
@@ -56,6 +58,7 @@ def test_searches_give_the_same_graph():
     assert all(np.array_equal(g.sqdist, made[0].sqdist) for g in made[1:])
 
 
+@pytest.mark.nightly
 def test_work_in_small_blocks_changes_nothing(monkeypatch):
     X = np.round(curved(200, 12), 1)
     whole = Euclidean(X).nearest(5, "kd_tree")
@@ -102,6 +105,7 @@ def test_lengths_keep_their_digits():
     assert graph.sqdist[0] == step**2
 
 
+@pytest.mark.nightly
 @given(X=cubes, radius=st.sampled_from([1.0, np.sqrt(2.0), 1.9]))
 @settings(max_examples=25)
 def test_pairs_within_a_radius_equal_brute_force(X, radius):

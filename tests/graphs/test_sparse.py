@@ -24,6 +24,7 @@ def same(one, other):
     return True
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(
     "options", [{}, {"symmetrize": "mutual"}, {"angles": True}, {"connect": "bridges"}]

@@ -41,6 +41,7 @@ def distances(X):
     return graphs.knn(squareform(pdist(X)), 4, metric="precomputed", connect="mst")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("topics", [4, pytest.param(12, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("connect", ["bridges", "mst"])
 def test_documents_without_a_common_word_are_joined_alike_sparse_or_dense(topics, connect):
@@ -62,6 +63,7 @@ def test_bridges_between_parts_equally_far_are_those_of_the_smallest_indices():
     assert np.array_equal(between, expected[np.lexsort(expected.T[::-1])][:4])
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=3)
 def test_another_order_of_the_documents_leaves_them_joined(seed):
@@ -71,6 +73,7 @@ def test_another_order_of_the_documents_leaves_them_joined(seed):
         assert graphs.knn(X[order], 4, metric="cosine", connect=connect).is_connected
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "changed", [lambda X: X + 1000.3, lambda X: 3.7 * X, turned, sp.csr_array, np.asfortranarray]
 )
@@ -109,6 +112,7 @@ def test_single_precision_gives_the_graph_of_the_same_numbers():
     assert np.array_equal(one.edges, other.edges)
 
 
+@pytest.mark.nightly
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 40),

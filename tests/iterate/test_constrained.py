@@ -24,6 +24,7 @@ def changes(graph, Y):
     return SquaredEdgeLengths(graph.n, graph.edges).apply_factor(Y) / graph.sqdist - 1.0
 
 
+@pytest.mark.nightly
 def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
     found = rank_constrained(graph, 2, "inequality", share=0.9)
     assert found.status is IterationStatus.RANK_REACHED
@@ -35,6 +36,7 @@ def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
     assert changes(graph, Y).max() < 1e-8
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("share", [0.5, pytest.param(0.9, marks=pytest.mark.nightly)])
 def test_with_fewer_edges_even_a_line_is_found_at_once(share):
     graph = graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], 3)
@@ -70,6 +72,7 @@ def test_lengths_within_a_band(graph):
     assert np.abs(changes(graph, found.embedding_)).max() <= 0.2 + 1e-6
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("direction", ["trailing", "logdet"])
 def test_merged_points_weigh_as_often_as_they_occur(direction):
     graph = graphs.NeighborGraph(3, [[0, 1], [1, 2]], [1.0, 4.0], counts=[3, 1, 1])
@@ -132,6 +135,7 @@ def test_the_recipe_in_words():
     assert not methods.isometric(PATH).is_maximization
 
 
+@pytest.mark.nightly
 def test_least_trace_of_the_recipe_is_the_same_for_all_solvers():
     """The first program of the iteration: as little variance as the lengths allow."""
     program = methods.isometric(PATH, variance=3.0).to_sdp().with_cost("K", np.eye(5))

@@ -77,6 +77,7 @@ def restarted():
     return path(6.0, start="random", seed=1, restarts=5).run()
 
 
+@pytest.mark.nightly
 def test_another_start_can_reach_what_one_did_not(stalled, restarted):
     assert restarted.reached
     assert restarted.start >= 1
@@ -84,6 +85,7 @@ def test_another_start_can_reach_what_one_did_not(stalled, restarted):
     np.testing.assert_allclose(first, [r.excess for r in stalled.history], rtol=1e-6)
 
 
+@pytest.mark.nightly
 def test_a_stalled_state_goes_on_with_more_starts(stalled, restarted):
     resumed = path(6.0, start="random", seed=1, restarts=5).run(stalled)
     assert resumed.reached
@@ -91,6 +93,7 @@ def test_a_stalled_state_goes_on_with_more_starts(stalled, restarted):
     assert len(stalled.history) < len(resumed.history)
 
 
+@pytest.mark.nightly
 def test_neither_excess_nor_objective_rises(roll):
     graph = graphs.knn(roll, 4)
     found = path(3.0, start="random", seed=2).run()
@@ -153,6 +156,7 @@ def test_an_answer_may_be_accepted_before_the_excess_vanishes():
     assert iteration.run(state) is state
 
 
+@pytest.mark.nightly
 def test_an_interruption_keeps_what_there_is(monkeypatch):
     solve = sdpdr.solving.iterate.programs.solve_step
     asked = []
@@ -207,11 +211,13 @@ def test_points_to_begin_with_set_the_first_direction(roll):
     np.testing.assert_allclose(same.apply(matrix), first.apply(matrix), rtol=1e-9)
 
 
+@pytest.mark.nightly
 def test_logdet_reaches_the_rank_of_the_path():
     state = path(9.0, direction="logdet").run()
     assert state.reached
 
 
+@pytest.mark.nightly
 def test_a_direction_for_each_matrix_by_name():
     assert path(9.0, direction={"K": "logdet"}).run().reached
     for odd in ({}, {"K": "trailing", "Q": "trailing"}):
@@ -295,6 +301,7 @@ def test_the_schur_direction_leaves_cliques_to_a_sparse_lift():
     assert pure.factor.shape == (45, 2)
 
 
+@pytest.mark.nightly
 def test_two_matrices_of_low_rank_in_one_program():
     diagonal = {name: Rows(f"{name}1", "==", {name: Diagonal(4)}, np.ones(4)) for name in "AB"}
     shared = Rows("sum", "==", {n: Entries(4, [[0, 1]]) for n in "AB"}, np.array([0.0]))

@@ -27,6 +27,7 @@ def lengths(graph, factor):
     return SquaredEdgeLengths(graph.n, graph.edges).apply_factor(factor)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dense", [True, False])
 def test_a_disturbed_placement_is_mended(flat, dense):
     graph, X = flat
@@ -70,6 +71,7 @@ def test_a_rank_too_low_leaves_a_residual(flat):
     assert "rank 1 of order 15" in repr(mended)
 
 
+@pytest.mark.nightly
 def test_long_sparse_problems_are_mended_as_well():
     X = np.random.default_rng(2).standard_normal((300, 2))
     graph = graphs.knn(X, 3, connect="mst")

@@ -46,6 +46,7 @@ def test_rank_two_is_low_rank_unfolding(graph, solver, form):
     assert state.gap == pytest.approx(0.007286, abs=1e-6)
 
 
+@pytest.mark.nightly
 def test_the_data_lead_to_the_same_value(graph, roll):
     state = minimum_volume(graph, 2, start=roll, tol=1e-7)
     assert state.objective == pytest.approx(-1628.44488, rel=1e-6)
@@ -61,6 +62,7 @@ def test_one_dimension_has_local_optima(graph, roll):
     assert from_data == pytest.approx(-1142.201, abs=2e-3)
 
 
+@pytest.mark.nightly
 def test_restarts_keep_the_best(graph, roll):
     state = minimum_volume(graph, 1, start=roll, restarts=1, max_iter=6, **GRAM)
     assert state.start == 2
@@ -69,6 +71,7 @@ def test_restarts_keep_the_best(graph, roll):
     assert state.objective <= -1142.2
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("options", [{"rank": 2, "kappa": -1.0}, {"rank": 11}, {"rank": 3}])
 def test_where_it_is_maximum_variance_unfolding(graph, unfolding, options):
     """With nothing to flatten, or where flattening is rewarded; rank 3 holds the optimum itself."""
@@ -81,6 +84,7 @@ def test_no_price_at_all_has_the_same_optimum_as_one(graph):
     assert state.objective == pytest.approx(-1628.44488, rel=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("from_data", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_with_exact_lengths_the_share_grows(roll, from_data):
     """Dimensions cannot be dropped; two of them come to hold .9877 of the variance."""
@@ -94,6 +98,7 @@ def test_with_exact_lengths_the_share_grows(roll, from_data):
     assert np.all(np.diff(objective) <= 1e-5 * 1630)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("isometry", [Band(0.05), Slack(5.0, relative=True), Slack(1.0)], ids=str)
 def test_it_goes_down_under_every_relation(graph, isometry):
     state = minimum_volume(graph, 2, isometry=isometry, max_iter=4, **GRAM)
@@ -111,6 +116,7 @@ def test_the_bound_holds_for_any_matrix(graph, roll):
     assert state.bound <= state.objective
 
 
+@pytest.mark.nightly
 def test_merged_points_count_as_often_as_they_occur(roll):
     """A repeated point gives the value of the program in which it has two rows."""
     twice = np.vstack([roll[:7], roll[:1]])

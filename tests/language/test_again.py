@@ -70,6 +70,7 @@ def begun(make):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", [cut, design, centre])
 def test_a_step_is_the_same_whether_its_equations_are_kept_sparse(make, monkeypatch):
     place = begun(make)
@@ -83,6 +84,7 @@ def test_a_step_is_the_same_whether_its_equations_are_kept_sparse(make, monkeypa
     assert_same(*steps)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", [design, centre])
 def test_a_step_is_the_same_whether_rows_are_solved_for_by_themselves(make):
     here = begun(make)()
@@ -159,6 +161,7 @@ QUICK = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "seed"),
     [
@@ -189,6 +192,7 @@ def test_coefficients_that_are_zero_have_derivatives(name, seed):
     np.testing.assert_allclose(slope, (high - low) / (2.0 * step), atol=1e-5)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("share", [0.5, 1.0 - 1e-3, 1.0, 1.0 + 1e-3, 2.0])
 def test_a_threshold_is_smooth_but_where_it_begins(share):
     x, p = scalar("x", 2), parameter("p", value=1.0)

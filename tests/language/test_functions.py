@@ -130,6 +130,7 @@ def agrees(model, expected):
     assert solution.value == pytest.approx(expected, rel=2e-5, abs=2e-5)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("name", FUNCTIONS | SMOOTH)
 def test_at_a_price(name):
@@ -201,6 +202,7 @@ def test_what_is_known(name):
     assert model.describe("latex")
 
 
+@pytest.mark.nightly
 def test_root_det_has_the_maximum_of_log_det():
     rng = np.random.default_rng(0)
     C = rng.standard_normal((4, 4))
@@ -215,6 +217,7 @@ def test_root_det_has_the_maximum_of_log_det():
     assert 4.0 * np.log(root.value) == pytest.approx(logarithm.value, abs=1e-5)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "n", [3, *(pytest.param(n, marks=pytest.mark.nightly) for n in (5, 8, 12))]
 )
@@ -236,6 +239,7 @@ def test_a_log_det_that_only_prices_hold_is_certified(n):
     assert solution.value <= solution.bound <= dual + 1e-6
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "c"),
     [
@@ -256,6 +260,7 @@ def test_a_log_det_that_a_trace_alone_holds_is_certified(n, c):
     assert optimum - 1e-9 <= solution.value <= optimum + 1e-6 * max(1.0, abs(optimum))
 
 
+@pytest.mark.nightly
 def test_an_unfolding_by_log_det_is_certified():
     n = 10
     X, _ = sdpdr.datasets.swiss_roll(n, seed=0)
@@ -266,6 +271,7 @@ def test_an_unfolding_by_log_det_is_certified():
     assert "tangent" in solution.argument
 
 
+@pytest.mark.nightly
 def test_without_a_limit_nothing_is_proved():
     K = psd("K", 2)
     solution = sdpdr.solve(maximize(log_det(K)) + (K[0, 0] <= 1.0), "clarabel", time_limit=0.2)
@@ -293,6 +299,7 @@ def test_derivatives_are_those_of_differences(function):
     np.testing.assert_allclose(root.T @ root, difference(function.gradient), atol=1e-7)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SMOOTH)
 def test_a_tangent_is_nowhere_worse(name):
     shape, here, _, sign = SMOOTH[name]
@@ -311,6 +318,7 @@ def test_a_tangent_is_nowhere_worse(name):
         assert sign * near.objective(other) <= sign * model.objective(other) + 1e-9
 
 
+@pytest.mark.nightly
 def test_the_terms_keep_above_the_function():
     rng = np.random.default_rng(1)
     v = scalar("v", 600)

@@ -32,6 +32,7 @@ def lemma(A, B, C, P, g):
     return [[corner, P @ B], [B.T @ P, -g * np.eye(B.shape[1])]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_the_largest_gain_is_certified_and_the_one_of_the_transfer_function(seed):
     A, B, C = system(seed)

@@ -211,6 +211,7 @@ def with_signs():
     return cp.Problem(cp.Minimize(goal), [x >= 0, X[0, 0] <= 0.3])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("build", [badly_scaled, far_away, with_signs])
 def test_squares_in_the_goal_stay_squares(build):
     problem = build()
@@ -233,6 +234,7 @@ def test_a_form_with_a_negative_eigenvalue_is_refused_however_small_it_looks():
         sdpdr.from_cvxpy(cp.Problem(cp.Minimize(form), [cp.abs(x) <= 1]))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("distance", [1e-6, 1e-9, 1e-13])
 def test_no_point_is_better_than_the_bound_of_a_steep_tangent(distance):
     v = scalar("v")
@@ -274,6 +276,7 @@ def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
     assert found.bound is None or found.bound <= found.value
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "features"), [(16, 2), pytest.param(40, 5, marks=pytest.mark.nightly)]
 )
@@ -286,6 +289,7 @@ def test_labels_that_a_plane_separates_are_fitted_without_an_error(n, features):
     assert found.bound is None or found.bound <= found.value
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", MORE)
 def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed):
     """What must vanish along a ray vanishes in no solver's to the last digit."""
@@ -306,6 +310,7 @@ def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed
     assert problem.status == cp.INFEASIBLE
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_squares_that_can_all_vanish_need_no_multipliers(seed):
     """Those of a solver are noise, and prove nothing or next to nothing."""
@@ -342,6 +347,7 @@ def test_multipliers_of_zero_are_told_where_rows_leave_a_matrix_nothing():
     assert all(not np.any(limit.dual_value) for limit in limits)
 
 
+@pytest.mark.nightly
 def test_where_two_find_an_optimum_of_zero_nobody_else_is_asked():
     """No gap is small relative to zero: as many digits as there are change nothing."""
     x, S = scalar("x", 3), symmetric("S", 2)

@@ -63,6 +63,7 @@ def present(make, value=1.0):
     return p, make(p)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", NUMBERS)
 def test_a_program_of_other_numbers_is_the_one_lowered_anew(make):
     p, model = present(make)
@@ -76,6 +77,7 @@ def test_a_program_of_other_numbers_is_the_one_lowered_anew(make):
     assert kept.program.sdp.constant == anew.sdp.constant
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("make", "value"),
     [
@@ -102,6 +104,7 @@ def test_values_and_bounds_are_those_of_the_program_by_itself(make, value):
     assert certify(model.to_sdp(), again.duals).bound == pytest.approx(again.bound, rel=1e-8)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", NUMBERS)
 def test_a_box_of_kept_equations_is_one_of_the_program(make):
     p, model = present(make)
@@ -116,6 +119,7 @@ def test_a_box_of_kept_equations_is_one_of_the_program(make):
     assert one.value == pytest.approx(other.value, rel=1e-10)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", NUMBERS)
 def test_multipliers_outside_of_the_cone_prove_nothing(make):
     _, model = present(make)

@@ -72,6 +72,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.nightly
 @settings(max_examples=40)
 @given(name=st.sampled_from(sorted(FUNCTIONS)), turned=st.booleans(), seed=st.integers(0, 10**6))
 def test_a_limit_holds_where_the_function_is_below_it(name, turned, seed):
@@ -136,6 +137,7 @@ def test_a_symmetric_matrix_has_one_triangle(name, of, weighed, seed):
     assert model.objective(values) == pytest.approx(expected)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [30, pytest.param(60, marks=pytest.mark.nightly)])
 def test_an_unfolding_with_orders_entries_and_prices_is_certified(n):
     points, _ = sdpdr.datasets.swiss_roll(n, seed=0)
@@ -164,6 +166,7 @@ def test_sizes_below_a_limit_have_multipliers_of_both_sides():
     assert upper.sum() - lower.sum() == pytest.approx(sdpdr.sensitivity(model, solution, s))
 
 
+@pytest.mark.nightly
 def test_a_program_goes_to_cvxpy_and_back_with_its_names():
     model = (
         minimize(K.trace() + t)

@@ -123,6 +123,7 @@ def test_expressions_agree_with_numpy(data, seed):
     np.testing.assert_allclose(value(expression, values), array, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.nightly
 @settings(max_examples=6)
 @given(seed=st.integers(0, 10**6))
 def test_both_compilers_and_the_terms_agree(seed):

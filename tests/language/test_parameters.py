@@ -101,6 +101,7 @@ def linear(p):
 MODELS = [unfolding, priced, smooth, design, cut, theta, coefficient, shifted, hinge, linear]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", MODELS)
 def test_a_changed_parameter_is_the_model_with_other_numbers(make):
     p = parameter("p", value=1.0)
@@ -113,6 +114,7 @@ def test_a_changed_parameter_is_the_model_with_other_numbers(make):
     assert again.value == pytest.approx(anew.value, rel=3e-6, abs=1e-7)
 
 
+@pytest.mark.nightly
 def test_newtons_method_goes_from_answer_to_answer():
     p = parameter("p", value=1.0)
     model = unfolding(p)
@@ -179,6 +181,7 @@ def precise(model, p, value):
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "make",
     [
@@ -199,6 +202,7 @@ def test_multipliers_are_derivatives_by_the_parameter(make):
     assert float(p.value) == 1.3
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "make",
     [
@@ -225,6 +229,7 @@ def test_points_move_as_their_derivative_says(make):
         np.testing.assert_allclose(slope, difference, atol=1e-5 * size)
 
 
+@pytest.mark.nightly
 def test_a_vector_of_parameters_has_a_slope_for_each():
     K = psd("K", 14)
     d = parameter("d", value=GRAPH.sqdist)
@@ -317,6 +322,7 @@ def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     assert (above - sdpdr.solve(model).value) / 0.002 == pytest.approx(slope, rel=1e-3)
 
 
+@pytest.mark.nightly
 def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
     p = parameter("p", value=2.0)
     K = psd("K", 2)
@@ -325,6 +331,7 @@ def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
     assert float(sdpdr.sensitivity(model, sdpdr.solve(model), p)) == pytest.approx(4.0, abs=1e-7)
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 10**6))
 def test_expressions_with_parameters_are_those_with_their_values(seed):
     rng = np.random.default_rng(seed)
@@ -394,6 +401,7 @@ def test_convex_functions_of_parameters_are_those_of_their_values():
         assert model.solve().value == pytest.approx(sdpdr.solve(words(value)).value, rel=1e-5)
 
 
+@pytest.mark.nightly
 def test_products_with_parameters_are_those_with_their_values():
     rng = np.random.default_rng(5)
     A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
@@ -433,6 +441,7 @@ LARGEST = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("function", LARGEST)
 @pytest.mark.parametrize("is_limit", [False, True])
 def test_rows_of_functions_keep_the_products_with_parameters(function, is_limit):
@@ -481,6 +490,7 @@ WEIGHED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     [pytest.param(s, marks=pytest.mark.nightly if s == "each square" else ()) for s in WEIGHED],
@@ -515,6 +525,7 @@ def test_sizes_times_a_parameter_have_limits():
             quotient()
 
 
+@pytest.mark.nightly
 def test_derivatives_by_what_leaves_the_face_alone_are_differences():
     """A corner of zero empties a row whatever the width is; a corner of the width's does not."""
     C = np.random.default_rng(0).standard_normal((4, 4))

@@ -448,6 +448,7 @@ PRICED = {
 }
 
 
+@pytest.mark.nightly
 @settings(max_examples=60)
 @given(
     name=st.sampled_from(sorted(PRICED)),
@@ -539,6 +540,7 @@ def structure(latex):
     return re.findall(r"[&%#$_^~{}]|\\[A-Za-z]+|\\\\", without)
 
 
+@pytest.mark.nightly
 @settings(max_examples=50)
 @given(name=st.text(st.sampled_from("ab1 &%#$^_\\{}~"), min_size=1))
 def test_a_name_in_latex_is_letters_alone(name):

@@ -15,6 +15,8 @@ from scipy.optimize import nnls
 import sdpdr
 from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
 
+pytestmark = pytest.mark.integration
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # Exact data leave no interior: no point has a neighbourhood that proves it feasible.
 NO_INTERIOR = {"snl", "edm_least", "phaselift"}
@@ -56,6 +58,7 @@ def solved():
     return solution
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.nightly if name in DEAR else ()) for name in ALL],
@@ -132,6 +135,7 @@ def test_phases_are_found(solved):
     np.testing.assert_allclose(np.square(A @ x), b, atol=1e-4 * np.max(b))
 
 
+@pytest.mark.nightly
 def test_later_points_are_farther(solved):
     model = small("temporal")
     lags = {k: v for k, v in model.violations(solved("temporal").values).items() if "lag" in k}

@@ -45,6 +45,7 @@ def _problem(seed, n, cones):
     return cp.Problem(cp.Minimize(cost @ x), constraints)
 
 
+@pytest.mark.nightly
 @settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),

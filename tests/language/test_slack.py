@@ -51,6 +51,7 @@ def test_slack_of_penalties_costs_what_these_do_and_satisfies_their_rows(seed):
         assert not v.nonnegative or np.min(point[v.name]) >= 0.0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["clarabel", "scs"])
 @pytest.mark.parametrize("goal", [hinge, least_deviations])
 def test_a_model_solved_as_written_has_the_same_optimum(goal, solver):
@@ -61,6 +62,7 @@ def test_a_model_solved_as_written_has_the_same_optimum(goal, solver):
     assert found.bound <= found.value == pytest.approx(usual.value, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_sparse_logistic_regression_is_certified_at_a_stationary_point():
     x = scalar("x", 5)
     found = solve(sparse_logistic(x))
@@ -72,6 +74,7 @@ def test_sparse_logistic_regression_is_certified_at_a_stationary_point():
     assert slope @ at == pytest.approx(-0.1 * np.abs(at).sum(), abs=1e-5)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_scalar_inside_its_limits_stays_where_its_tangent_is_flat(beside):
     # The least of exp(w) - 2 w is at log 2; a tangent there has no price for any other place.

@@ -12,6 +12,8 @@ from cvxpy.tests import solver_test_helpers as helpers
 
 import sdpdr
 
+pytestmark = pytest.mark.integration
+
 KINDS = ("LPs", "QPs", "SOCPs", "SDPs")
 LEFT_OUT = ("test_mi_", "test_lp_bound_attr", "test_qp_bound_attr", "test_lp_7")
 STANDARD = [
@@ -27,6 +29,7 @@ IN_STEPS = ("test_lp_eq_constraints",)
 OPTIONS = {"test_socp_1": {"tol": 1e-7}}
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("kind", "name"), STANDARD)
 def test_a_problem_of_cvxpy_s_own_tests_is_solved(kind, name):
@@ -34,6 +37,7 @@ def test_a_problem_of_cvxpy_s_own_tests_is_solved(kind, name):
     test(solver=sdpdr.CVXPY(), **OPTIONS.get(name, {}))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", INFEASIBLE)
 def test_an_infeasible_problem_of_cvxpy_s_own_tests_is_told(name, request):
     cases = getattr(helpers, "StandardTestInfeasibleProblems", None)
@@ -50,6 +54,7 @@ def _through_from_cvxpy(problem):
     program.give_back(sdpdr.solve(program, tol=1e-7, gap_scale=1.0))
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("kind", "name"), STANDARD)
 def test_standard_the_other_way(kind, name, monkeypatch):

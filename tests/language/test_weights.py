@@ -89,6 +89,7 @@ def test_a_weight_of_zero_means_no_term(name):
     assert as_model(with_zeros).objective(found.values) == pytest.approx(found.value, abs=1e-9)
 
 
+@pytest.mark.nightly
 def test_a_path_of_weights_begins_at_zero():
     for price in (lam * abs(x).sum(), lam * norm(x), lam * (2.0 * abs(x)).sum()):
         first, second, again = solve_many(minimize(fit + price), {"lam": [0.0, 0.5, 0.0]})

@@ -103,6 +103,7 @@ def random_program(seed, *, bounded):
     return sdp, multipliers, values if feasible else None
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
@@ -305,6 +306,7 @@ def test_gaps_of_unfoldings_stay_relative_to_the_value(seed):
         assert gap_scale(sdp) < np.sum((points - points.mean(axis=0)) ** 2)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
 def test_without_a_scale_no_gap_beside_zero_is_small(scale):
     """However small: what is relative to a value of 1e-9 is not relative to the data."""

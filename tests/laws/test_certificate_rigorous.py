@@ -42,6 +42,7 @@ def disturbances(weights, rng):
         yield factor * weights
 
 
+@pytest.mark.nightly
 @settings(max_examples=10, derandomize=True)
 @given(
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=9),
@@ -69,6 +70,7 @@ REGULAR = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("graph", "optimum"), REGULAR)
 def test_cycles_and_complete_graphs(graph, optimum):
     if optimum is None:  # all distances are equal, as stored
@@ -125,6 +127,7 @@ def programs():
 PROGRAMS = list(programs())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sdp", "optimum", "exact"), [p[1:] for p in PROGRAMS], ids=[p[0] for p in PROGRAMS]
 )

@@ -45,6 +45,7 @@ def test_a_laplacian_as_reward_is_no_error(seed):
         assert solution.value * (1.0 - 1e-7) <= bound <= solution.value * (1.0 + 1e-6)
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, derandomize=True)
 @given(
     n=st.integers(1, 12),
@@ -83,6 +84,7 @@ def test_certify_answers_whatever_the_pencil(
         assert certificate.argument
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [2, 30, 500])
 def test_a_mass_is_clearly_definite(n):
     ones = sp.csr_array(np.ones((n, 1)))
@@ -93,6 +95,7 @@ def test_a_mass_is_clearly_definite(n):
     assert is_mass(sp.diags_array(np.exp2(np.linspace(-60, 60, n))), NOTHING((n, 0)))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [5, 500])
 @pytest.mark.parametrize("mass", [0.0, -1.0])
 def test_a_pencil_without_eigenvalues_says_so(n, mass):

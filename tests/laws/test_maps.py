@@ -103,6 +103,7 @@ def test_every_map_keeps_the_laws_of_maps(name):
     check_map(MAPS[name]())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize(
     "basis",
@@ -198,6 +199,7 @@ def test_null_vectors_span_the_kernel_of_every_psd_solution_of_the_homogeneous_r
         np.testing.assert_allclose(linear_map.apply(away @ away.T), 0.0, atol=1e-10)
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, derandomize=True)
 @given(data=st.data(), n=st.integers(2, 8))
 def test_weighted_edges_and_combinations_of_them(data, n):

@@ -63,6 +63,7 @@ def test_inertia_is_that_of_the_product(lowered):
     assert abs(vector.sum()) < 1e-6 * np.linalg.norm(vector)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sign", "weight"),
     [

@@ -76,6 +76,7 @@ LARGE_PENCILS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGE_PENCILS)
 def test_sparse_smallest_eigenvalue_agrees_with_dense(name):
     matrix, null, mass = LARGE_PENCILS[name]
@@ -108,6 +109,7 @@ def check_vector(matrix, null, mass, value, vector):
     np.testing.assert_allclose(residual / scale, 0.0, atol=1e-7)
 
 
+@pytest.mark.nightly
 def test_a_mass_that_is_not_positive_is_refused():
     matrix, mass = -sp.eye_array(LARGE, format="csr"), -sp.eye_array(LARGE, format="csr")
     with pytest.raises(ArithmeticError, match="positive definite on the complement"):
@@ -117,6 +119,7 @@ def test_a_mass_that_is_not_positive_is_refused():
 # -- inertia ------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @settings(max_examples=60, derandomize=True)
 @given(
     n=st.integers(1, 15),
@@ -261,6 +264,7 @@ def test_lowest_eigenpairs_survive_a_method_that_gives_up(monkeypatch, count):
     assert matrix @ vectors == pytest.approx(vectors * values)
 
 
+@pytest.mark.nightly
 @settings(max_examples=60, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),

@@ -9,6 +9,8 @@ from sdpdr.lab.library.problem import find_card, library
 from sdpdr.program import PsdVariable, read_sdpa, write_sdpa
 from sdpdr.program.standard import to_equality_form
 
+pytestmark = pytest.mark.integration
+
 CARDS = dict(library())
 BUILT = {name: card for name, card in CARDS.items() if card.expect.error is None}
 # A row of centring names every entry of a row of the matrix, so plain files grow as n^2. On the
@@ -133,6 +135,7 @@ def assert_same_map(parts, others):
     np.testing.assert_allclose(ours[ours != 0.0], theirs[theirs != 0.0], rtol=1e-15)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGE_ONES)
 def test_a_large_problem_survives_its_file(tmp_path, name):
     sdp = reduced(CARDS[name].build().to_sdp(), "gram")

@@ -8,6 +8,8 @@ from sdpdr.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.lab.library.families import Family, families, find_family
 from sdpdr.lab.library.problem import find_card, library
 
+pytestmark = pytest.mark.integration
+
 FAMILIES = dict(families())
 # Sizes that take a second or so; the others are there for plots.
 SMALL = 60

@@ -11,6 +11,8 @@ from sdpdr.lab.library.expectation import Expectation
 from sdpdr.lab.library.problem import find_card, library
 from sdpdr.lab.library.vocabulary import METHODS
 
+pytestmark = pytest.mark.integration
+
 CARDS = dict(library())
 EVERY_CARD = [
     pytest.param(card, id=name, marks=[pytest.mark.nightly] if card.run.slow else [])
@@ -185,6 +187,7 @@ def test_a_wrong_answer_is_found():
     assert findings["rank"].holds
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("lower", "upper", "holds", "words"),
     [
@@ -203,6 +206,7 @@ def test_bounds_hold_where_the_value_lies_between_them(lower, upper, holds, word
     assert finding.expected == f"{lower:g} to {upper:g} within 1e-06" or upper == 85.35996
 
 
+@pytest.mark.nightly
 def test_no_value_lies_between_no_bounds():
     expect = Expectation("a test", "certified", lower=0.0, upper=1.0)
     findings = expect.check(CARDS["cheap-slack-path"].solve())

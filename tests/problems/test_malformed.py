@@ -7,6 +7,8 @@ import pytest
 from sdpdr.errors import CardError, FileFormatError
 from sdpdr.lab.library.card import Card
 
+pytestmark = pytest.mark.integration
+
 GOOD = """\
 [about]
 title = "Roll"

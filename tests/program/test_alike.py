@@ -106,12 +106,14 @@ def test_products_of_low_rank_are_those_of_matrices(rng, rank):
     assert_allclose(block.product(root), moved @ moved.T, rtol=1e-9, atol=1e-6)
 
 
+@pytest.mark.nightly
 def test_noisy_walks_are_certified_by_the_method_chosen():
     solution = sdpdr.solve(methods.are(*walk(40)))
     assert solution.solver == "dense"
     assert solution.certified()
 
 
+@pytest.mark.nightly
 def test_points_that_must_all_coincide_are_at_one_place():
     K = sdpdr.psd("K", 3)
     model = sdpdr.maximize(K.trace()) + (K.sum(axis=1) == 0)

@@ -384,6 +384,7 @@ def test_rows_without_slack_have_to_hold_beside_it(more):
     assert normalised_beside_slack(sdp, values, {"X": values["X"]}) is None
 
 
+@pytest.mark.nightly
 def test_a_correlation_matrix_of_order_eighty_is_proved_nearest():
     solution = sdpdr.solve(nearest_correlation(80), "scs", "gram")
     assert solution.certified(1e-6)

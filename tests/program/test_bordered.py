@@ -68,6 +68,7 @@ def test_a_long_length_under_a_limit_is_certified(n):
     assert solution.value == pytest.approx(exact, rel=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("nonnegative", [True, False])
 def test_weights_that_thousands_of_squares_share_are_certified(nonnegative):
     """Independent columns with weights inside: the optimum is that of least squares."""

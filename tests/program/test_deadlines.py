@@ -53,6 +53,7 @@ def forces(sdp, n):
     return {r.label: np.full(r.m, -0.99 if r.m == n else 0.0) for r in sdp.rows}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seconds", [0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 1e9])
 def test_a_proof_looks_at_the_clock_no_more_once_the_time_is_up(clock, seconds):
     n = 6

@@ -43,6 +43,7 @@ def is_array(part):
     return isinstance(part, (list, np.ndarray))
 
 
+@pytest.mark.nightly
 @given(FACTORS, st.data())
 def test_every_index_chooses_what_it_chooses_of_the_matrix(K, data):
     n, dense = len(K), K.dense()
@@ -67,6 +68,7 @@ def test_an_index_that_is_none_is_refused_as_an_arrays_is(key):
         K[key]
 
 
+@pytest.mark.nightly
 @given(FACTORS, st.data())
 def test_products_from_both_sides(K, data):
     n, dense = len(K), K.dense()

@@ -152,6 +152,7 @@ def test_nothing_is_looked_for_next_to_a_point_that_is_proved_itself(monkeypatch
 # -- interrupted --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("step", ["both_sides", "certify", "attain"])
 @pytest.mark.parametrize(("solver", "form"), [
     ("lowrank", "factor"), ("clarabel", "gram"), ("auto", "auto"),

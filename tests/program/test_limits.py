@@ -65,6 +65,7 @@ def test_a_disconnected_graph_has_no_limit():
     assert VariableLimits(sdp).trace("K") is None
 
 
+@pytest.mark.nightly
 @settings(max_examples=20, derandomize=True)
 @given(seed=st.integers(0, 10_000), n=st.integers(3, 15))
 def test_geodesics_limit_every_embedding_with_those_lengths(seed, n):
@@ -86,6 +87,7 @@ def test_geodesics_limit_every_embedding_with_those_lengths(seed, n):
     assert np.all(norms >= np.linalg.norm(points, axis=1))
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, derandomize=True)
 @given(seed=st.integers(0, 10_000))
 def test_boxes_hold_at_feasible_points(seed):

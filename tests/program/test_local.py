@@ -183,6 +183,7 @@ def test_rows_across_and_columns_within_split_all_directions_of_the_cones(seed, 
     assert program.is_narrow == (len(across) < within.shape[1])
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=20)
 def test_few_equations_and_many_lead_to_proofs_of_the_same_optimum(seed):
@@ -263,6 +264,7 @@ def test_moments_are_moved_inwards_as_often_as_points(seed):
     assert found.value == pytest.approx(least, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_what_is_not_small_is_written_out_before_steps_along_the_path(monkeypatch):
     program, least = least_of_polynomial(2)
     monkeypatch.setattr(written, "_ENTRIES", 1)
@@ -287,6 +289,7 @@ def test_entries_of_inequalities_are_rows_of_the_steps_that_writing_saves(monkey
     assert is_worth_writing(many)
 
 
+@pytest.mark.nightly
 def test_a_value_outlives_a_bound_that_is_not_near_enough():
     """The least largest eigenvalue of A + x_1 B_1 + ... of an order that Newton steps find slow."""
     rng = np.random.default_rng(2)
@@ -298,6 +301,7 @@ def test_a_value_outlives_a_bound_that_is_not_near_enough():
     assert found.certified(1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_a_constant_that_cancels_costs_what_rounding_may_make_of_it(seed):
     """x + |f - a|^2 / 2 over x >= 1 has the optimum 1, which doubles lose beside |a|^2 / 2."""
@@ -369,6 +373,7 @@ def test_insides_are_inside_and_lead_to_the_same_proof(seed, monkeypatch):
     assert max(lows) <= min(highs)
 
 
+@pytest.mark.nightly
 def test_long_second_order_cones_are_written_out_also_where_they_are_not_small():
     """A completion with noise of 26 x 22 entries, whose one norm has some 340."""
     rng, m, n = np.random.default_rng(3), 26, 22

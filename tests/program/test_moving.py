@@ -23,6 +23,7 @@ def between_known_points(n, unit=1.0):
     return (blocks.Coordinates(n - 1, 1) + soften(lengths, 1.0)).to_sdp()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [5, 40])
 def test_a_row_between_ends_that_are_too_far_apart_costs_what_equal_steps_cost(n):
     """Squares of n steps that add up to 2 n are at least 4 each on average: 3 too much each."""
@@ -31,6 +32,7 @@ def test_a_row_between_ends_that_are_too_far_apart_costs_what_equal_steps_cost(n
     assert found.value == pytest.approx(3.0 * n, rel=1e-5)
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 2**32 - 1), noise=st.sampled_from([0.0, 1e-8, 1e-4, 1.0]))
 @settings(max_examples=30)
 def test_multipliers_with_noise_prove_no_more_than_the_optimum(seed, noise):

@@ -70,6 +70,7 @@ def test_no_rounding_makes_a_bound_too_good(seed):
         assert found.bound is None or found.bound <= least + 1e-13
 
 
+@pytest.mark.nightly
 def test_rows_that_contradict_each_other_by_little_have_a_ray():
     pytest.importorskip("flint", reason="the extra 'multiprecision' is not installed")
     answer = sdpdr.solve(find_hard_instance("twice-and-not").build(), "multiprecision")

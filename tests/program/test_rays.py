@@ -60,6 +60,7 @@ def planted_infeasible(seed, n=5, m=6, scaled=False):
     return SDP(matrix(n), {}, rows), {f"r{k}": y[k : k + 1] / size[k] for k in range(m)}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rigorous", [False, True])
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("seed", range(5))
@@ -251,6 +252,7 @@ def planted_on_a_face(seed, order=4, rank=1, size=5):
     return SDP((VectorVariable("z", size),), {}, (), (lmi,)), multiplier
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 4))]
@@ -307,6 +309,7 @@ def test_a_direction_that_worsens_the_objective_proves_nothing():
     assert isinstance(prove_unbounded(worse, {"X": step}, feasible=True), str)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("price", [1e-3, 1e-9, 1e-15])
 @pytest.mark.parametrize("rigorous", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
@@ -317,6 +320,7 @@ def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
     assert isinstance(found, str)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("error", [pytest.param(1e-8, marks=pytest.mark.nightly), 1e-6])
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 4))]

@@ -209,6 +209,7 @@ def maps(draw, variable, m):
     return SvecMap.from_entries(variable.n, m, row, np.tile(i, m), np.tile(j, m), values.ravel())
 
 
+@pytest.mark.nightly
 @settings(max_examples=25, derandomize=True)
 @given(sdp=programs(), compressed=st.booleans())
 def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
@@ -225,6 +226,7 @@ def data_lines(path):
 NAMES = st.lists(st.text(min_size=1), min_size=3, max_size=3, unique=True)
 
 
+@pytest.mark.nightly
 @settings(max_examples=8, derandomize=True)
 @given(names=NAMES, labels=NAMES, sizes=st.lists(st.integers(1, 3), min_size=3, max_size=3))
 def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
@@ -252,6 +254,7 @@ def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
     assert [(r.label, r.m) for r in again.rows] == [("rows", sum(sizes))]
 
 
+@pytest.mark.nightly
 def test_the_names_of_a_model_are_those_of_its_answer(tmp_path):
     path = tmp_path / "mvu.dat-s"
     write_sdpa(methods.mvu(graphs.path([1.0, 2.0])).to_sdp(), path)

@@ -48,6 +48,7 @@ def random_program(rng, curved):
     return sdp, {"X": root @ root.T, **values}
 
 
+@pytest.mark.nightly
 @settings(max_examples=60, derandomize=True)
 @given(seed=st.integers(0, 100_000), curved=st.booleans(), feasible=st.booleans())
 def test_repair_never_gives_a_worse_or_less_feasible_point(seed, curved, feasible):

@@ -53,6 +53,7 @@ def program_of(rows, b, cost, relation="=="):
     )
 
 
+@pytest.mark.nightly
 @settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_a_point_near_a_factor_that_solves_all_rows_is_proved(seed, narrow):
@@ -85,6 +86,7 @@ def test_no_point_is_proved_where_none_is_feasible(seed, excess, narrow):
     assert isinstance(through(sdp, {"X": Factor(start)}, narrow=narrow), str)
 
 
+@pytest.mark.nightly
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_no_point_is_proved_beyond_a_limit_that_multipliers_prove(seed, narrow):
@@ -153,6 +155,7 @@ def test_what_is_proved_of_entries_that_rows_read_is_proved_of_all():
         assert max(missed) < 1e-12
 
 
+@pytest.mark.nightly
 @settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_no_factor_around_one_has_a_larger_objective_than_is_told(seed):

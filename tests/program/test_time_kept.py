@@ -262,6 +262,7 @@ OPTIMA = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", OPTIMA)
 @pytest.mark.parametrize("limit", [0.0, 10.0, 50.0, 200.0, 1000.0, 1e7])
 @pytest.mark.parametrize("solver", ["lowrank", pytest.param("dense", marks=pytest.mark.nightly)])

@@ -162,6 +162,7 @@ def matrix_program(pairs, seed=0):
 # -- exact laws, without a solver ---------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("balance", [False, True])
 @pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance):
@@ -193,6 +194,7 @@ def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance
         assert np.linalg.eigvalsh(as_dense(lifted))[0] > -1e-9
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
 def test_slacks_of_the_blocks_add_up_to_the_slack(pairs):
     """Multipliers of overlaps cancel, so those of the rows alone are a dual point."""
@@ -258,6 +260,7 @@ def test_a_row_goes_to_one_clique_where_one_holds_it():
     assert spread["trace"][0] > 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
 def test_rows_of_overlaps_are_orthonormal_on_either_side(pairs):
     reduced = Composed((Chordal(FINE), Scale(matrices=False))).apply(matrix_program(pairs)).sdp
@@ -300,6 +303,7 @@ def test_the_decomposed_program_equals_the_undecomposed_one(pairs, steps):
     assert lifted.duals["cone"].shape == (N, N)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("steps", [(Chordal(FINE),), (Chordal(FINE), Dual())], ids=["gram", "lmi"])
 @pytest.mark.parametrize("pairs", EVERY_DAY)
 def test_values_and_bounds_of_matrix_programs_agree(pairs, steps):

@@ -54,6 +54,7 @@ def order(found):
 # -- the gallery --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("limit", "value"), [(None, 1), (1e3, 2), (1e4, 2), (1e5, 2), (1e6, 2)])
 def test_programs_that_lie_have_their_true_optimum_on_the_face(limit, value):
     found = facial_reduction(lying(limit))
@@ -114,6 +115,7 @@ def test_words_name_the_row_and_what_it_was_to_be():
 # -- planted faces ------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @settings(max_examples=40)
 @given(st.integers(0, 10**6))
 def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
@@ -129,6 +131,7 @@ def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
     np.testing.assert_allclose(found.lift(small).values["X"], inside, rtol=1e-12)
 
 
+@pytest.mark.nightly
 @settings(max_examples=6)
 @given(st.integers(0, 10**6))
 def test_the_reduced_program_has_the_planted_optimum(seed):
@@ -194,6 +197,7 @@ def violation(sdp, values):
     return max(worst)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", [None, lend], ids=["rows", "combinations"])
 def test_a_feasible_point_is_never_cut_off(solver):
     """Every step holds at a point that is feasible exactly, whatever the program."""
@@ -215,6 +219,7 @@ def test_a_feasible_point_is_never_cut_off(solver):
         assert violation(sdp, found.lift(Point(inside)).values) < 1e-9
 
 
+@pytest.mark.nightly
 def test_points_of_the_reduced_program_meet_the_rows_that_were_dropped():
     for seed in range(50):
         sdp, _ = anything(seed)
@@ -382,6 +387,7 @@ FORMS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("linear_map", FORMS.values(), ids=FORMS)
 def test_every_map_that_says_it_exposes_the_same_face(linear_map: LinearMap):
     rows = (
@@ -506,6 +512,7 @@ def test_contradictions_among_several_rows_are_found_with_a_solver_lent():
     assert found.check()
 
 
+@pytest.mark.nightly
 @settings(max_examples=5)
 @given(st.integers(0, 10**6))
 def test_faces_hidden_by_mixing_the_rows_are_found_with_a_solver_lent(seed):

@@ -18,6 +18,7 @@ from sdpdr.solving.facing import deeper
 from .degenerate_programs import lying, program
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["auto", "clarabel", "cvxopt", "scs", "csdp"])
 @pytest.mark.parametrize(("limit", "value"), [(None, 1.0), (1e3, 2.0), (1e6, 2.0)])
 def test_the_answer_is_exact_or_not_certified(solver, limit, value):
@@ -97,6 +98,7 @@ def test_nothing_is_lost_when_a_second_face_is_looked_for():
     assert answer.status is Status.SOLVED
 
 
+@pytest.mark.nightly
 def test_an_interruption_of_the_second_look_keeps_the_first_answer(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

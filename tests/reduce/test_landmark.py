@@ -107,6 +107,7 @@ def swiss_roll_with_twins():
     return graphs.knn(np.column_stack([t * np.cos(t), height, t * np.sin(t)]), 5, connect="mst")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "count", "value"),
     [
@@ -254,6 +255,7 @@ def test_settling_moves_few_points_where_shrinking_would_move_all():
 # -- the form --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("relation", RELATIONS, ids=str)
 def test_value_optimum_and_bound_are_in_order_and_the_point_is_feasible(relation):
     model = methods.mvu(SMALL, relation)
@@ -266,6 +268,7 @@ def test_value_optimum_and_bound_are_in_order_and_the_point_is_feasible(relation
     assert solution.form == "landmark"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "relation",
     [RELATIONS[0], *(pytest.param(r, marks=pytest.mark.nightly) for r in RELATIONS[1:])],
@@ -293,6 +296,7 @@ def test_more_landmarks_lose_less():
     assert values[1] <= values[2] * (1 + 1e-4)
 
 
+@pytest.mark.nightly
 def test_eigenvectors_and_given_bases_work_as_well():
     model = methods.mvu(SMALL)
     optimum = sdpdr.solve(model).value
@@ -304,6 +308,7 @@ def test_eigenvectors_and_given_bases_work_as_well():
     assert given.value == pytest.approx(optimum, rel=1e-4)
 
 
+@pytest.mark.nightly
 def test_merged_points_and_bare_programs_are_understood():
     points = datasets.swiss_roll(24, 0)[0]
     with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
@@ -316,6 +321,7 @@ def test_merged_points_and_bare_programs_are_understood():
         assert solution.bound >= optimum * (1.0 - 1e-9)
 
 
+@pytest.mark.nightly
 def test_the_loss_is_recorded_and_everything_repeats():
     model = methods.mvu(SMALL)
     first, second = (landmark(model, 6, seed=2) for _ in range(2))
@@ -336,6 +342,7 @@ def test_progress_shows_and_a_time_limit_ends_the_rounds():
     assert stopped.residuals.primal() < 1e-9
 
 
+@pytest.mark.nightly
 def test_the_solver_travels_to_a_child_process():
     model = methods.mvu(SMALL)
     chosen = landmark_way(model, "clarabel", 6, "reconstruction", {}).solver

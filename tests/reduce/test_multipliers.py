@@ -70,6 +70,7 @@ def holds(sdp, seen):
 
 
 # Those of the first that are solved soon, with one whose multipliers are unknown.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "seeds",
     [(2, 4, 5, 6, 8, 10, 16), pytest.param(range(24), marks=pytest.mark.nightly)],
@@ -93,6 +94,7 @@ def priced(n, seed):
     return 4.0 * n * np.eye(n) + form + form.T
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(8))
 def test_chains_of_faces_have_multipliers_or_nan(seed):
     sdp, *_ = planted(seed)
@@ -101,6 +103,7 @@ def test_chains_of_faces_have_multipliers_or_nan(seed):
         holds(sdp, seen)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(20))
 def test_linear_programs_always_have_multipliers(seed):
     rng = np.random.default_rng(seed)
@@ -220,6 +223,7 @@ def test_a_row_whose_dual_is_not_attained_has_nan_and_the_others_have_theirs():
     assert [float(r.dual_value) for r in rows[1:]] == pytest.approx([1.5, 1.5], abs=1e-5)
 
 
+@pytest.mark.nightly
 def test_the_multipliers_of_a_cone_without_width_are_in_its_dual():
     x = cp.Variable(3)
     rows = [cp.SOC(x[2], x[:2]), x[2] <= 0]

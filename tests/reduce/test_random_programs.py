@@ -96,6 +96,7 @@ def definite(rng, n):
     return root @ root.T / (2 * n)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 )

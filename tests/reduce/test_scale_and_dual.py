@@ -122,6 +122,7 @@ def with_limit(coefficient, limit, relation="<="):
     return replace(sdp, rows=(*sdp.rows, row))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["gram", "lmi"])
 @pytest.mark.parametrize("limit", [(1e-30, 1.0), (1e-12, 1.0), (1.0, 1e12), (1.0, 1e20)])
 def test_a_limit_out_of_reach_changes_nothing(limit, form):
@@ -130,6 +131,7 @@ def test_a_limit_out_of_reach_changes_nothing(limit, form):
     assert solution.value == pytest.approx(18.8, rel=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [1e-30, 1e-12, 1e12, 1e30])
 def test_a_limit_within_reach_holds_whatever_its_size(size):
     solution = sdpdr.solve(with_limit(size, 5.0 * size), "clarabel", form="gram")

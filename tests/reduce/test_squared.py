@@ -18,6 +18,7 @@ def _length(n: int, seed: int, scale: float = 1.0, constant: float = 0.0) -> sdp
     return sdpdr.minimize(goal) + (K.diagonal() == 1.0) + (K[0, 1] >= 0.2)
 
 
+@pytest.mark.nightly
 @given(st.integers(2, 7), st.integers(0, 10_000), st.floats(0.1, 10.0), st.floats(-5.0, 5.0))
 @settings(max_examples=8)
 def test_what_is_lifted_proves_the_length_by_itself(
@@ -37,6 +38,7 @@ def test_what_is_lifted_proves_the_length_by_itself(
         assert np.linalg.eigvalsh(lifted.duals[lmi.label])[0] >= -1e-9
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [5, 34])
 def test_it_agrees_with_the_length_as_written(n: int) -> None:
     # Of order 34 there are more numbers than one arrow has.
@@ -75,6 +77,7 @@ def test_a_length_with_limits_of_its_own_stays_as_it_is() -> None:
     assert squared((free + (t + K.trace() >= 2.0)).to_sdp()) is None
 
 
+@pytest.mark.nightly
 def test_a_long_length_that_vanishes_is_left_at_that() -> None:
     rng = np.random.default_rng(0)
     A, x = rng.standard_normal((600, 3)), sdpdr.scalar("x", 3)
@@ -84,6 +87,7 @@ def test_a_long_length_that_vanishes_is_left_at_that() -> None:
     assert {run.solver for run in found.runs} == {"clarabel"}
 
 
+@pytest.mark.nightly
 def test_a_long_length_is_solved_again_and_has_a_sensitivity() -> None:
     rng = np.random.default_rng(1)
     c, A = rng.standard_normal(600), rng.standard_normal((5, 600))

@@ -27,6 +27,7 @@ EVERY_DAY = [("lowrank", 1e-6, "absolute"), ("lowrank", 1e3, "square")]
 EVERY_DAY += [("clarabel", 1e-6, "square"), ("clarabel", 1e3, "absolute")]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "form", "unit", "penalty"),
     [

@@ -18,6 +18,8 @@ from sdpdr.program.run import Verdict
 from sdpdr.reduce import Dual
 from sdpdr.solvers import Copt
 
+pytestmark = pytest.mark.integration
+
 REAL = pytest.mark.skipif(not Copt.availability().usable, reason="coptpy is not installed")
 
 

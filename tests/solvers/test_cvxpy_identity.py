@@ -17,6 +17,7 @@ def counter():
     ID_COUNTER.count = before + 1000
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", [1, 40, 60, 80, 100, 120])
 def test_what_a_problem_is_solved_to_does_not_depend_on_its_numbers(counter, first):
     matrix = np.random.default_rng(2).random((4, 5))

@@ -39,6 +39,7 @@ def edges_of_three(*rows, maximize=True):
     return SDP((PsdVariable("K", 3),), objective, (centred, *rows), maximize=maximize)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("solver", "form"), ANY)
 def test_without_an_objective_every_feasible_point_is_optimal(solver, form):
     solution = sdpdr.solve(SDP((X,), {}, (ONE,)), solver, form)
@@ -47,6 +48,7 @@ def test_without_an_objective_every_feasible_point_is_optimal(solver, form):
     assert "no objective" in solution.argument
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("solver", "form"), ANY)
 def test_a_group_of_no_rows_is_no_matter(solver, form):
     none = Rows("none", "<=", {}, np.zeros(0))
@@ -55,6 +57,7 @@ def test_a_group_of_no_rows_is_no_matter(solver, form):
     assert solution.duals["none"].shape == (0,)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("solver", "form"), [pair for pair in ANY if pair[0] != "cvxopt"])
 def test_variables_that_nothing_mentions_do_not_spoil_the_rest(solver, form):
     """CVXOPT is left out: in the LMI form it divides by the empty right side."""
@@ -74,6 +77,7 @@ def test_without_rows_the_cone_alone_decides(form):
     assert sdpdr.plan(SDP((X,), {"X": Trace(2)})).form != "lmi"
 
 
+@pytest.mark.nightly
 def test_lower_limits_alone_are_refused_by_edge_solvers_and_unbounded_for_the_rest():
     lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
     sdp = edges_of_three(Rows("apart", "<=", {"K": -1.0 * lengths}, -np.ones(2)))
@@ -83,6 +87,7 @@ def test_lower_limits_alone_are_refused_by_edge_solvers_and_unbounded_for_the_re
         sdpdr.solve(sdp, LowRank(options={"engine": "edges"}))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["auto", "lowrank", "clarabel"])
 def test_a_lower_limit_of_zero_says_nothing(solver):
     near = Rows("near", "<=", {"K": SquaredEdgeLengths(3, [[0, 1], [1, 2]])}, np.ones(2))
@@ -124,6 +129,7 @@ ONE_POINT = {
 
 
 # "auto" and the low-rank solver at all of them, and all solvers at the first and the last.
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("solver", "form", "statements"),

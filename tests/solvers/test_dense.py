@@ -37,6 +37,7 @@ def inside(rng, cones):
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("form", ["gram", "lmi"])
 @pytest.mark.parametrize("n", [1, 2, 7, 12])
 def test_the_least_eigenvalue_is_that_of_linear_algebra(n, form):

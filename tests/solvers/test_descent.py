@@ -222,6 +222,7 @@ def test_bipartite_graphs_are_cut_altogether():
     assert -1e-9 <= (result.bound - result.value) / 900.0 <= 1e-7
 
 
+@pytest.mark.nightly
 def test_completion_finds_the_matrix():
     sdp = completion(60, 2, 1600)
     solution = sdpdr.solve(sdp, LowRank(options={"engine": "descent"}))
@@ -232,6 +233,7 @@ def test_completion_finds_the_matrix():
     assert np.allclose(factor[:60] @ factor[60:].T, left @ right.T, atol=1e-4)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "make", [lambda: max_cut(random_weights(20)), mixed, lambda: theta(15, 30)]
 )
@@ -243,6 +245,7 @@ def test_agreement_with_clarabel(make):
     assert abs(ours.bound - other.bound) <= 1e-5 * abs(other.bound)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 @pytest.mark.parametrize("length", [1e-4, 1e4])
 def test_units_do_not_matter(scale, length):
@@ -264,6 +267,7 @@ def test_a_rank_too_small_grows():
 # -- bounds that never lie ----------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 10_000), size=st.floats(1e-6, 1e3))
 @settings(max_examples=10)
 def test_no_multipliers_prove_less_than_the_optimum(seed, size):
@@ -330,6 +334,7 @@ def test_nothing_lifts_where_a_point_is_free():
     assert unit_lift(completion(5, 1, 9)) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", [lambda: completion(8, 2, 40), lambda: theta(12, 20)])
 def test_corrected_entries_give_a_feasible_matrix(make):
     sdp = make()
@@ -341,6 +346,7 @@ def test_corrected_entries_give_a_feasible_matrix(make):
     assert -1e-9 * abs(found.bound) <= gap <= 1e-4 * abs(found.bound)
 
 
+@pytest.mark.nightly
 def test_entries_far_off_are_not_corrected():
     sdp = completion(700, 1, 700)
     factor = np.random.default_rng(0).standard_normal((1400, 2))
@@ -378,6 +384,7 @@ def test_inequalities_and_narrow_patterns_do_not_descend():
     assert not reason(compile_problem(SDP((PsdVariable("X", n),), {"X": Trace(n)}, (rows,))))
 
 
+@pytest.mark.nightly
 def test_auto_takes_it_for_a_large_cut():
     chosen = sdpdr.plan(max_cut(random_weights(800, share=0.03)))
     assert (chosen.solver.name, chosen.form) == ("lowrank", "factor")

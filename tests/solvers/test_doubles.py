@@ -54,6 +54,7 @@ def is_nothing(solution):
 # -- liars ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("lie", "status"),
     [
@@ -74,6 +75,7 @@ def test_a_lie_is_found_out(doubles, ring, lie, status):
         assert solution.claimed.message
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("lie", ["short", "scaled"])
 def test_what_falls_short_of_the_optimum_is_moved_to_it(doubles, ring, lie):
     """Steps lead there where a program is small; what is returned is proved, not believed."""
@@ -153,6 +155,7 @@ def test_a_glutton_that_is_left_alone_has_no_answer(doubles, ring):
 # -- babble ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("returns", "words"),
     [
@@ -239,6 +242,7 @@ def _reduced(model):
 # -- programs -------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "status", "claim", "words"),
     [

@@ -92,6 +92,7 @@ MEANS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", MEANS)
 def test_however_centre_and_lengths_are_written_the_program_is_the_same(graph, kind):
     sdp = methods.mvu(graph).to_sdp()
@@ -137,6 +138,7 @@ def test_prices_go_with_variance_only(graph):
         EdgeProgram(graph.edges, graph.n, graph.sqdist, price=3.0, objective=objective(graph))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 2, 3))]
 )

@@ -153,6 +153,7 @@ def test_noise_goes_to_conjugate_gradients_and_sheets_do_not():
     assert "limits on edge lengths; the multipliers" in late
 
 
+@pytest.mark.nightly
 def test_noise_is_certified_by_the_engine_that_was_predicted():
     solution = sdpdr.solve(noise(250, 12), "lowrank")
     assert solution.certified(1e-6)
@@ -160,6 +161,7 @@ def test_noise_is_certified_by_the_engine_that_was_predicted():
     assert "-dimensional" in solution.claimed.message
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "isometry", ["inequality", pytest.param("equality", marks=pytest.mark.nightly)]
 )

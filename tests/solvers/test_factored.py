@@ -56,6 +56,7 @@ def test_complementary_pairs_are_found(seed, inequalities, scalars, free, curved
     assert_optimal(result, known.sdp, known.value)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(3))
 def test_multipliers_that_are_unique_are_found(seed):
     known = known_program(seed, orders=(7,), ranks=(2,), m=3, inequalities=0)
@@ -77,6 +78,7 @@ def test_a_range_is_two_inequalities():
     assert_optimal(solve_factored(most), most, 6.0)
 
 
+@pytest.mark.nightly
 def test_matrix_inequalities_get_a_slack_matrix():
     """Several largest eigenvalues at once: minimise t1 + t2 with t_k I - F_k >= 0."""
     rng = np.random.default_rng(0)
@@ -103,6 +105,7 @@ def test_centred_factors_are_centred_exactly():
     assert np.abs(factor.sum(axis=0)).max() <= 1e-12 * np.abs(factor).sum()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_it_agrees_with_clarabel(seed):
     rng = np.random.default_rng(seed)
@@ -166,6 +169,7 @@ def test_an_objective_of_low_rank_is_never_multiplied_out():
     assert peak < 0.5 * 8 * n**2
 
 
+@pytest.mark.nightly
 def test_it_is_solved_all_the_same():
     sdp = dependence(30, 2, 1)
     result = solve_factored(sdp)
@@ -186,6 +190,7 @@ def test_contradicting_rows_are_refuted():
     assert solve_factored(sdp).status == "infeasible"
 
 
+@pytest.mark.nightly
 def test_a_feasible_program_is_never_called_infeasible():
     for seed in range(4):
         assert solve_factored(known_program(seed).sdp, Options(max_iter=30)).status != "infeasible"
@@ -198,6 +203,7 @@ def test_a_ray_of_descent_is_unbounded():
     assert solve_factored(sdp).status == "unbounded"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("unit", [1e4, pytest.param(1e-4, marks=pytest.mark.nightly)])
 def test_no_unit_of_length_makes_a_price_of_squares_a_ray(unit):
     """In large units relative changes have coefficients that are small beside the unknowns."""
@@ -214,6 +220,7 @@ def test_no_unit_of_length_makes_a_price_of_squares_a_ray(unit):
 # -- starts and stops ---------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_start_at_the_optimum_stays_there():
     known = known_program(3, orders=(10,), ranks=(2,), m=6, inequalities=3, scalars=2, free=2)
     first = solve_factored(known.sdp)
@@ -222,6 +229,7 @@ def test_a_start_at_the_optimum_stays_there():
     assert second.iterations <= max(4, first.iterations // 3)
 
 
+@pytest.mark.nightly
 def test_columns_of_a_start_that_are_nothing_are_dropped():
     known = known_program(0)
     first = solve_factored(known.sdp)
@@ -235,6 +243,7 @@ def test_columns_of_a_start_that_are_nothing_are_dropped():
     assert_optimal(solve_factored(known.sdp, start=start), known.sdp, known.value)
 
 
+@pytest.mark.nightly
 def test_a_start_may_be_dense_or_incomplete():
     known = known_program(4, orders=(6, 4), ranks=(1, 1), m=5)
     first = solve_factored(known.sdp)
@@ -256,6 +265,7 @@ def test_a_start_that_does_not_fit_is_refused_by_name(start):
         solve_factored(known_program(0).sdp, start=start)
 
 
+@pytest.mark.nightly
 def test_a_limit_returns_the_best_point_with_what_is_proved_of_it():
     sdp = methods.mvu(graphs.knn(datasets.swiss_roll(40, 0)[0], n_neighbors=5)).to_sdp()
     best = solve_factored(sdp).value
@@ -288,6 +298,7 @@ def test_progress_shows_the_bound_and_the_gap_once_there_is_one():
     assert abs(last.gap) <= 1e-6
 
 
+@pytest.mark.nightly
 def test_seeds_decide_everything():
     sdp = known_program(0).sdp
     one, two = (solve_factored(sdp, Options(seed=7)) for _ in range(2))
@@ -298,6 +309,7 @@ def test_seeds_decide_everything():
 # -- as a solver --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_choice_of_engine_and_its_reason_are_visible():
     edge = methods.mvu(graphs.cycle(6)).to_sdp()
     assert "augmented Lagrangian" in sdpdr.solve(edge, GENERAL).claimed.message
@@ -339,12 +351,14 @@ def test_large_matrix_inequalities_are_refused_with_the_reason():
         solve_factored(sdp)
 
 
+@pytest.mark.nightly
 def test_the_bound_is_the_one_that_anybody_can_verify():
     known = known_program(2)
     result = solve_factored(known.sdp)
     assert result.bound == certify(known.sdp, result.point.duals).bound
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["edges", "general"])
 def test_both_engines_start_from_a_point(engine):
     sdp = methods.mvu(graphs.knn(datasets.swiss_roll(60, 0)[0], n_neighbors=5)).to_sdp()

@@ -128,6 +128,7 @@ def measured(forms):
     return 0.999 * (np.diag(near) - between) / near.mean() + 0.001 * np.eye(forms.n)
 
 
+@pytest.mark.nightly
 @settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_shifts_are_measured_by_a_matrix_without_negative_eigenvalues(seed):
@@ -192,6 +193,7 @@ def test_a_price_for_exact_rows_takes_the_place_of_infinite_ends_alone():
 # -- programs ----------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @settings(max_examples=5, derandomize=True)
 @given(
     seed=st.integers(0, 10**6),
@@ -207,6 +209,7 @@ def test_complementary_pairs_are_found(seed, scalars, free, curved):
     assert dimacs_errors(known.sdp, result.point).worst() <= 1e-6
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("unit", [2.0**-10, 1.0, 2.0**10])
 def test_a_chain_with_absolute_prices_is_straight_in_every_unit(unit):
     """Its variance is n (n^2 - 1) / 12 for edges of length one, and its multipliers are known."""
@@ -222,6 +225,7 @@ def test_a_chain_with_absolute_prices_is_straight_in_every_unit(unit):
     assert multipliers == pytest.approx(k * (n - k) / 2, rel=1e-4)
 
 
+@pytest.mark.nightly
 def test_differences_of_lengths_are_rows_like_any_other():
     """Another solver agrees, and what the bound proves agrees with both."""
     X = spiral(20)
@@ -232,6 +236,7 @@ def test_differences_of_lengths_are_rows_like_any_other():
     assert sdpdr.solve(model, "clarabel").value == pytest.approx(result.value, rel=1e-5)
 
 
+@pytest.mark.nightly
 def test_what_redundant_rows_hide_is_proved_by_raising_their_multipliers():
     """Unfolding under order has rows that say nearly the same; the bound closes all the same."""
     X = spiral(150)
@@ -240,6 +245,7 @@ def test_what_redundant_rows_hide_is_proved_by_raising_their_multipliers():
     assert solution.certified(1e-6)
 
 
+@pytest.mark.nightly
 def test_rows_repeated_change_no_answer():
     X = spiral(40)
     model = methods.mvu(graphs.knn(X, n_neighbors=4)) + Later(40)
@@ -280,6 +286,7 @@ def test_separation_maps_are_certified(n):
 # -- limits, starts, options -------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_limits_end_the_iteration_with_a_point():
     model = methods.mvu(graphs.knn(spiral(60), n_neighbors=4)) + Later(60)
     for options in (Options(max_iter=5), Options(time_limit=0.0)):
@@ -288,6 +295,7 @@ def test_limits_end_the_iteration_with_a_point():
         assert np.isfinite(result.value)
 
 
+@pytest.mark.nightly
 def test_an_interruption_returns_the_point_reached():
     def stop(record):
         if record.iteration == 12:
@@ -339,6 +347,7 @@ def test_an_engine_by_another_name_is_refused():
         sdpdr.solve(model, LowRank(options={"engine": "inside"}), "factor")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "tol",
     [1e-1, *(pytest.param(tol, marks=pytest.mark.nightly) for tol in (1e-2, 1e-3, 1e-4)), 1e-5],
@@ -359,6 +368,7 @@ def test_where_the_iteration_ends_inequalities_hold(tol):
 # -- known points ------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_no_limit_that_it_pays_to_break_a_little_is_waited_for():
     """The price of limits rises as soon as nothing else moves."""
     X = datasets.swiss_roll(200, seed=0)[0]
@@ -424,6 +434,7 @@ def test_a_plan_knows_that_equations_on_known_points_go_to_the_interior_point():
     assert structure.interior is not None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "unit", [2.0**-8, *(pytest.param(unit, marks=pytest.mark.nightly) for unit in (1.0, 2.0**8))]
 )
@@ -457,6 +468,7 @@ def test_points_that_are_held_are_met_by_a_turn_that_changes_no_other_product(se
     assert narrow[held.points] == pytest.approx(held.base, abs=1e-12)
 
 
+@pytest.mark.nightly
 @settings(max_examples=10, derandomize=True)
 @given(seed=st.integers(0, 10**6))
 def test_multipliers_of_held_points_are_those_that_were_planted(seed):
@@ -504,6 +516,7 @@ def test_a_lift_is_none_where_no_multipliers_are_left_to_choose():
     assert change(np.array([-1.0]), np.array([[1.0], [-1.0], [0.0]]) / np.sqrt(2.0)) is None
 
 
+@pytest.mark.nightly
 def test_exact_lengths_among_known_points_get_a_bound_however_many_there_are():
     """The least trace, at the point itself; in rows of entries, as a file has them."""
     _, _, coordinates, lengths = sensors(80, seed=1, exact=True)
@@ -520,6 +533,7 @@ def _density_map(n, **options):
     return methods.density_map(graph, **options)
 
 
+@pytest.mark.nightly
 @given(seed=st.integers(0, 100), rank=st.integers(1, 6))
 @settings(max_examples=10)
 def test_no_point_is_below_the_floor_of_its_trace(seed, rank):
@@ -530,6 +544,7 @@ def test_no_point_is_below_the_floor_of_its_trace(seed, rank):
     assert cost >= floor - 1e-9 * abs(floor)
 
 
+@pytest.mark.nightly
 def test_a_point_at_the_floor_needs_no_multipliers():
     solution = sdpdr.solve(_density_map(150), LowRank(options={"engine": "interior"}))
     assert solution.certified()
@@ -562,6 +577,7 @@ def test_points_without_rows_on_pairs_are_not_averaged():
     assert smoothed(cut, cut.blocks[0], factor) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("variant", "share"),
     [pytest.param("unit", 1.0, marks=pytest.mark.nightly), ("trace", 0.657)],

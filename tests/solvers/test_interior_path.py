@@ -117,6 +117,7 @@ def test_without_a_gap_to_prove_nothing_is_looked_for():
     assert not progress.settle(errors(gap=0.0, stationarity=0.0))
 
 
+@pytest.mark.nightly
 @settings(max_examples=10)
 @given(seed=st.integers(0, 10_000))
 def test_what_a_gradient_is_worth_bounds_every_move_of_that_size(seed):
@@ -166,6 +167,7 @@ def dense(points):
     return matrix
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("less", [1e-4, 1e-2])
 def test_multipliers_a_little_too_small_are_raised_until_no_eigenvalue_is_negative(less):
     """All negative eigenvalues at once, and bounds stay near what they were."""
@@ -186,6 +188,7 @@ def test_multipliers_a_little_too_small_are_raised_until_no_eigenvalue_is_negati
     assert float(problem.rhs @ raised) <= (1.0 + 2.0 * less) * value
 
 
+@pytest.mark.nightly
 def test_temporal_order_begins_near_its_path_and_ends_with_a_proof():
     """It took 47 iterations from a shape at half its size, to the last digit; 31 since."""
     n = 300
@@ -198,6 +201,7 @@ def test_temporal_order_begins_near_its_path_and_ends_with_a_proof():
     assert result.iterations <= 42
 
 
+@pytest.mark.nightly
 def test_a_longer_run_has_no_worse_point_that_keeps_all_rows():
     n = 120
     graph = graphs.knn(spiral(n), n_neighbors=4, connect="mst")
@@ -214,6 +218,7 @@ def test_a_longer_run_has_no_worse_point_that_keeps_all_rows():
     assert all(run.bound >= (1.0 - 1e-6) * values[-1] for run in runs[first:])
 
 
+@pytest.mark.nightly
 def test_what_stays_sparse_is_factored_at_any_size_where_there_is_time_and_room():
     n = 6000
     problem = compile_problem(methods.density_map(graphs.cycle(n), bandwidth=1.0).to_sdp())

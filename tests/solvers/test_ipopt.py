@@ -21,6 +21,8 @@ from sdpdr.solvers.ipopt import UnfoldingNlp
 from sdpdr.solvers.lowrank import EdgeProgram
 from sdpdr.solvers.lowrank.edge.form import edge_form
 
+pytestmark = pytest.mark.integration
+
 STEP = 1e-6
 
 
@@ -148,6 +150,7 @@ def test_answers_in_closed_form(graph, value):
     assert solution.bound == pytest.approx(value, rel=1e-6)
 
 
+@pytest.mark.nightly
 @needs_ipopt
 @pytest.mark.parametrize(
     ("n", "k"),
@@ -164,6 +167,7 @@ def test_both_solvers_of_the_factor_agree(n, k, relation):
     assert ours.value <= theirs.bound * (1.0 + 1e-7)
 
 
+@pytest.mark.nightly
 @needs_ipopt
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (30, 4)])
 def test_both_solvers_of_the_factor_agree_on_exact_lengths(n, k):
@@ -186,6 +190,7 @@ def test_weighted_points_are_centred_by_weight():
     assert theirs.value == pytest.approx(ours.value, rel=2e-6)
 
 
+@pytest.mark.nightly
 @needs_ipopt
 def test_the_answer_does_not_change_from_run_to_run():
     model = methods.mvu(swiss(20))
@@ -197,6 +202,7 @@ def test_the_answer_does_not_change_from_run_to_run():
 # -- options and endings ----------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @needs_ipopt
 @pytest.mark.parametrize(
     ("options", "status"),

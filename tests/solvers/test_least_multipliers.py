@@ -100,6 +100,7 @@ def test_rows_leave_no_choice_where_they_are_fewer_than_unknowns():
     assert not leave_a_choice(Layout(problem, (3,)))  # 69
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "unit", [1e-3, *(pytest.param(unit, marks=pytest.mark.nightly) for unit in (1.0, 1e3))]
@@ -116,6 +117,7 @@ def test_a_matrix_that_is_known_at_many_places_is_found_at_its_rank(unit):
     assert solution.certified(1e-6)
 
 
+@pytest.mark.nightly
 def test_a_matrix_that_too_few_places_determine_is_proved_all_the_same():
     """There multipliers of least size prove nothing, and columns are added."""
     sdp, norm = completion(30, 3, 250)

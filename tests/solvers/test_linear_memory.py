@@ -310,6 +310,7 @@ def test_no_kind_of_row_needs_much_at_200_000_points(kind):
     assert "memory" not in in_little_memory(graded, kind, MANY, ROOM_OF_MANY).lower()
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("kind", "leaves"),

@@ -184,6 +184,7 @@ def test_lorads_is_told_limits_on_its_command_line(tmp_path):
     assert "--maxALMIter 7 --maxADMMIter 7 --rhoFreq 3" in words
 
 
+@pytest.mark.nightly
 def test_scalars_become_a_diagonal_for_lorads(tmp_path):
     sdp = methods.mvu(graphs.cycle(5)).to_sdp()
     program = filed(sdp)
@@ -317,6 +318,7 @@ EVERY_DAY += [(Sdplr, scale, 0.3) for scale in (1e-3, 1e6)]
 EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not Sdplr]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
     [

@@ -223,6 +223,7 @@ def test_answer_satisfies_the_optimality_conditions():
 # --- oracles ----------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("edges", "n", "value"),
     [
@@ -287,6 +288,7 @@ def test_the_known_values_of_rolls_are_found(n, k, value):
     assert 0 <= result.gap <= 1e-8
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("stiffness", "value"), [(0.1, 2726.17219), (1, 1767.90974), (10, 1637.90781)]
 )
@@ -296,6 +298,7 @@ def test_a_square_penalty_has_its_known_value(stiffness, value):
     assert result.value == pytest.approx(value, rel=1e-7)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("price", "two_sided", "value"),
     [
@@ -313,11 +316,13 @@ def test_no_multiplier_is_larger_than_the_price_of_slack(price, two_sided, value
     assert abs(result.weights).max() <= price * (1 + 1e-12)
 
 
+@pytest.mark.nightly
 def test_high_price_on_many_points_is_the_hard_limit():
     result = solve_edge_program(swiss_program(300, 5, price=2000.0))
     assert result.value == pytest.approx(solve_edge_program(swiss_program(300, 5)).value, rel=1e-7)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("width", "value"), [(0.1, 1791.06528), (0.01, 1634.50149), (0, 1610.44463)]
 )
@@ -328,6 +333,7 @@ def test_bands_and_equality_of_a_spiral(width, value):
     assert result.value == pytest.approx(value, rel=1e-7)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("width", "value"),
     [
@@ -373,6 +379,7 @@ def test_masses_of_two_points():
 # --- rank, start, limits ----------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "rank", [1, *(pytest.param(rank, marks=pytest.mark.nightly) for rank in (2, 5))]
 )
@@ -403,6 +410,7 @@ def excess(program, R):
     return np.maximum(sqdist(R, program.edges) / program.upper - 1.0, 0.0).mean()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("program", "most", "away"),
     [
@@ -519,6 +527,7 @@ def test_fill_is_announced_instead_of_tried(most):
     assert "fewer neighbours" in result.message
 
 
+@pytest.mark.nightly
 def test_a_band_that_its_shift_rounds_to_one_length_ends_without_an_error():
     """Three lengths of a triangle of which one is longer than the others together."""
     graph = graphs.from_edges(4, [[0, 1], [0, 2], [1, 2], [1, 3]], [1.0, 9.0, 1.0, 1.0])
@@ -548,6 +557,7 @@ def test_edges_without_upper_limit_do_not_connect():
         solve_edge_program(EdgeProgram(path(3), 3, 1.0, upper=[1.0, np.inf], lower=0.5))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("n", [20, 260])
 def test_prices_that_cannot_hold_are_refused(n):
     program = EdgeProgram(cycle(n), n, 1.0)

@@ -254,6 +254,7 @@ IMPOSSIBLE = [lie for lie in hard_instances().values() if lie.truth.verdict != "
 UNDECIDED = {"parabola": "iteration limit"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("lie", IMPOSSIBLE, ids=lambda lie: lie.name)
 def test_what_has_no_optimum_is_called_what_it_is(lie):
     found = reference(lie.sdp())
@@ -286,6 +287,7 @@ def test_a_direction_is_all_that_is_known_until_a_point_is_found():
     assert (found.status, found.primal) == ("unbounded", "-inf")
 
 
+@pytest.mark.nightly
 def test_a_direction_beside_rows_that_are_nearly_met_is_not_unbounded():
     # Two rows together say X11 = 0, and the third X12 = 1; X44 alone has a cost.
     rows = [{(0, 0): 1.0, (1, 1): -1.0, (2, 2): 1.0}, {(1, 1): 1.0, (2, 2): -1.0}, {(0, 1): 0.5}]
@@ -348,6 +350,7 @@ def random_program(seed, n=6, m=8):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_doubles(seed):
     sdp = random_program(seed)
@@ -479,6 +482,7 @@ def test_it_says_what_it_reached_in_decimals():
     assert answer.claimed.value == pytest.approx(5.0**0.5, rel=1e-12)
 
 
+@pytest.mark.nightly
 def test_threads_have_precisions_of_their_own():
     found = {}
 

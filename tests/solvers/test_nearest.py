@@ -46,6 +46,7 @@ def test_highams_example_has_its_known_answer() -> None:
     assert found.status is sdpdr.Status.SOLVED
 
 
+@pytest.mark.nightly
 @given(st.integers(2, 9), st.integers(0, 10_000), st.floats(-3.0, 3.0))
 @settings(max_examples=6)
 def test_it_agrees_with_clarabel_where_limits_bind(n: int, seed: int, digits: float) -> None:
@@ -111,6 +112,7 @@ def test_rows_twice_change_nothing() -> None:
     assert twice.solve(solver="nearest").value == pytest.approx(_correlation(G).solve().value)
 
 
+@pytest.mark.nightly
 def test_rows_that_contradict_each_other_are_infeasible_under_auto() -> None:
     K = sdpdr.psd("K", 3)
     model = sdpdr.minimize(sdpdr.sum_squares(K)) + (K.diagonal() == 1.0) + (K[0, 1] >= 2.0)

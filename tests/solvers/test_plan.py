@@ -261,6 +261,7 @@ def test_predictions_grow_with_the_rows(pair):
     assert all(np.diff(seconds) > 0.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("pair", USABLE, ids="-".join)
 @pytest.mark.parametrize("n", [30, pytest.param(90, marks=pytest.mark.nightly)])
 def test_the_lower_bound_is_one(pair, n):

@@ -28,6 +28,8 @@ from sdpdr.solving.costs.prediction import Cost, shares
 from sdpdr.solving.join import join
 from sdpdr.solving.proofs import Proofs, Sides
 
+pytestmark = pytest.mark.integration
+
 LENGTHS = [1.0, 2.0]
 OPTIMUM = 14.0 / 3.0
 posix = pytest.mark.skipif(os.name != "posix", reason="the doubles use signals of POSIX")
@@ -84,6 +86,7 @@ def test_a_solver_asked_for_by_name_is_alone(only, model):
     assert len(sdpdr.plan(model, "failing").sequence) == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("bad", ["failing", "raising", "boaster", "finder", "prover"])
 def test_whoever_falls_short_gives_way(only, model, bad):
     only(bad, "honest")
@@ -128,6 +131,7 @@ def test_the_deadline_is_one_for_all(only, model):
     assert solution.status is Status.TIME_LIMIT or order_of(solution)[-1] == "hanging"
 
 
+@pytest.mark.nightly
 def test_who_was_stopped_nearly_done_goes_on_from_there_in_the_time_left(only, model):
     only("nearly", "failing")
     solution = sdpdr.solve(model, time_limit=60.0)
@@ -254,6 +258,7 @@ def test_a_solver_alone_gets_all_the_time():
 # -- joining ------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_the_point_of_one_and_the_bound_of_another_are_an_answer(only, model):
     for names in itertools.permutations(("finder", "prover")):
         only(*names)

@@ -42,6 +42,7 @@ def boxed_of(model):
     return boxed, low, high
 
 
+@pytest.mark.nightly
 @settings(max_examples=10)
 @given(st.integers(0, 1000))
 def test_what_is_smooth_has_the_slope_that_it_says(seed):
@@ -58,6 +59,7 @@ def test_what_is_smooth_has_the_slope_that_it_says(seed):
     assert (smooth(x + h * d)[0] - smooth(x - h * d)[0]) / (2 * h) == pytest.approx(slope, rel=1e-4)
 
 
+@pytest.mark.nightly
 @settings(max_examples=5)
 @given(st.integers(0, 1000), st.floats(0.0, 1.0))
 def test_multipliers_at_rest_prove_a_bound_whatever_they_were(seed, share):
@@ -84,6 +86,7 @@ def alone(monkeypatch):
     monkeypatch.setattr(engine, "_CONTINUED", 0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "unit", [*(pytest.param(u, marks=pytest.mark.nightly) for u in (1e-3, 1.0)), 1e3]
 )
@@ -97,6 +100,7 @@ def test_sensors_without_room_for_a_factor_have_a_value_and_a_bound(unit, alone)
     assert abs(found.gap) <= 1e-2
 
 
+@pytest.mark.nightly
 def test_a_higher_price_for_all_rows_changes_nothing_but_the_unit(alone):
     one, ten = (
         solve_factored(sensors(40, 1, price=p).to_sdp(), Options(max_fill=NO_ROOM, tol=1e-3))

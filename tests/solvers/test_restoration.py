@@ -71,6 +71,7 @@ def test_bands_are_kept_by_more_than_rounding(seed, width):
     assert np.abs(back - moved + moved.mean(axis=0)).max() < 100.0 * width
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_exact_lengths_without_interior_are_optimal_for_data_nearby(seed):
     """Multipliers without bound left 2e-6 of the gap, and other solvers took their turns."""
@@ -84,6 +85,7 @@ def test_exact_lengths_without_interior_are_optimal_for_data_nearby(seed):
     assert solution.epsilon < 1.5e-6
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("careful", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_more_lengths_than_freedom_are_met_from_a_tenth_away(seed, careful):

@@ -67,6 +67,7 @@ class _Task:
         return dense_then_blocks(self.sdp)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "form", [pytest.param("chordal", marks=pytest.mark.nightly), "chordal-lmi"]
 )

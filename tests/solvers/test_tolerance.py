@@ -189,6 +189,7 @@ def test_our_own_options_win_over_the_table(tmp_path):
     assert words[words.index("-gaptol") + 1] == "0.25"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("tol", [1e-4, 1e-6])
 @pytest.mark.parametrize(("relation", "divisor"), [("inequality", 3.0), ("equality", 10.0)])
 def test_the_engine_of_edges_is_told_by_the_kind_of_program(relation, divisor, tol, monkeypatch):
@@ -250,6 +251,7 @@ def test_what_cvxopt_was_told_is_forgotten_even_where_it_breaks_down(path, monke
 USABLE = [name for name, cls in SOLVERS.items() if cls.availability().usable and not cls.is_special]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", USABLE)
 def test_left_alone_a_solver_still_solves_and_is_graded_at_the_tolerance(name, path):
     form = SOLVERS[name].forms[0]
@@ -261,6 +263,7 @@ def test_left_alone_a_solver_still_solves_and_is_graded_at_the_tolerance(name, p
     assert strict.claimed.value == solution.claimed.value
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", USABLE)
 def test_a_tighter_tolerance_gives_a_smaller_gap(name, path):
     loose, tight = (sdpdr.solve(path, SOLVERS[name](tol=tol)) for tol in (1e-3, 1e-7))

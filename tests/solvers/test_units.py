@@ -39,6 +39,7 @@ def in_units(sdp, k, c):
     return replace(sdp, rows=rows, objective=costs)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("k", "c"), UNITS)
 @pytest.mark.parametrize("sdp", [ROLL, max_cut()], ids=["interior point", "augmented Lagrangian"])
 def test_both_low_rank_engines_take_the_same_way_in_any_unit(sdp, k, c):
@@ -50,6 +51,7 @@ def test_both_low_rank_engines_take_the_same_way_in_any_unit(sdp, k, c):
 
 
 # Each program and each form every day; each program in each form and unit where slow tests run.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sdp", "form", "k", "c"),
     [
@@ -99,6 +101,7 @@ EVERY_DAY = [("auto", "tiny"), ("auto", "huge"), ("auto", "many"), ("general", "
 EVERY_DAY += [("interior", "many"), *(("edges", name) for name in SPREAD)]
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("engine", "squares"),

@@ -27,6 +27,8 @@ from sdpdr.reduce.base import in_bases, out_of_bases
 from sdpdr.reduce.landmark import Landmark
 from sdpdr.solvers.lowrank.edge.form import edge_form
 
+pytestmark = pytest.mark.integration
+
 SHORT, LONG = 1.0, 2.0
 OPTIMUM = 14.0 / 3.0  # of the path with edges of these lengths: the straight line
 
@@ -58,6 +60,7 @@ class Doubled(Reduction):
         return Reduced(replace(sdp, rows=rows), lift, lambda value: 0.5 * value)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "via",
     [
@@ -96,6 +99,7 @@ POINTS = datasets.swiss_roll(40, seed=0)[0]
 GRAPH = graphs.knn(POINTS, n_neighbors=5, connect="mst")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "unfolding",
     [
@@ -119,6 +123,7 @@ def test_an_order_of_the_points_changes_neither_face_nor_engine_nor_value(unfold
     assert other.run().value == pytest.approx(plan.run().value, rel=1e-5)
 
 
+@pytest.mark.nightly
 def test_reductions_compose_without_changing_the_value():
     model = methods.mvu(graphs.path(np.ones(60)))
     via = [Dedupe(), Face("sparse"), Chordal(), Scale(matrices=False), Dual()]
@@ -135,6 +140,7 @@ def test_a_narrower_program_is_graded_as_an_answer_to_the_whole_one():
     assert narrow.bound is None or narrow.bound >= whole.attained * (1.0 - 1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("via", [(), (Dual(),), (Dual(), Dual()), (Doubled(), Dual())])
 def test_verdicts_are_lifted_as_points_are(via):
     solution = sdpdr.solve(trace_program(-1.0), "clarabel", via=via)

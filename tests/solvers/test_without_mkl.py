@@ -13,6 +13,8 @@ from sdpdr.program.point import PsdVariable
 from sdpdr.program.rows import Rows
 from sdpdr.program.sdp import SDP
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(autouse=True)
 def no_mkl(monkeypatch):

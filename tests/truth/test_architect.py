@@ -36,6 +36,7 @@ def program(*rows, n=2):
 # -- rows that contradict each other ---------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["auto", "clarabel", "lowrank"])
 @pytest.mark.parametrize("rigorous", [False, True])
 def test_rows_that_contradict_each_other_are_a_ray_whoever_is_asked(solver, rigorous):
@@ -56,6 +57,7 @@ def test_a_row_of_zeros_that_cannot_hold_is_a_ray(relation, side):
     assert answer.ray.check(sdp)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_a_contradiction_that_shows_on_a_face_alone_is_not_swallowed(seed):
     """Rows a - b say q^T X q = 0, and on that face c and d have the same left side."""
@@ -117,6 +119,7 @@ def on_a_hidden_face(n=8, k=3):
     return SDP((PsdVariable("X", n),), {"X": InnerProduct(cost + cost.T)}, rows)
 
 
+@pytest.mark.nightly
 def test_a_poor_answer_on_a_face_does_not_cost_the_bound_of_the_one_before():
     Tired.asked.clear()
     answer = sdpdr.solve(on_a_hidden_face(), Tired(), "gram", isolate=False)
@@ -179,6 +182,7 @@ def test_our_own_mistakes_are_seen(monkeypatch):
     assert answer.status is Status.SOLVED
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Multiprecision.availability().usable, reason="needs python-flint")
 def test_hundreds_of_bits_are_the_last_resort_of_small_programs():
     small, large = (sdpdr.plan(on_a_hidden_face(n)).sequence for n in (8, 40))

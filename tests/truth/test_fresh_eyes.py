@@ -89,6 +89,7 @@ def ring(n):
     return SDP((PsdVariable("X", n),), {"X": InnerProduct(laplacian / 4.0)}, (rows,))
 
 
+@pytest.mark.nightly
 def test_the_best_of_both_sides_is_kept_where_the_optimum_is_zero():
     answer = sdpdr.solve(ring(5))
     attained = [run.attained for run in answer.runs if run.attained is not None]
@@ -108,6 +109,7 @@ def test_a_strong_contradiction_has_a_ray_wherever_it_is_found():
     assert answer.ray.check(sdp)
 
 
+@pytest.mark.nightly
 def test_what_is_not_proved_has_an_epsilon():
     """Of a program without interior, whose point may well be exactly feasible."""
     rows = Rows("corner", "==", {"X": Entries(2, [[0, 0], [0, 1]])}, np.array([1e-30, 1.0]))

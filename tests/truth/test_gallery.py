@@ -23,6 +23,8 @@ from sdpdr.testing.notation import parse_program
 
 from .exact import left_sides, objective
 
+pytestmark = pytest.mark.integration
+
 GALLERY = hard_instances()
 SMALL = [name for name, lie in GALLERY.items() if not lie.large]
 LARGE = [name for name, lie in GALLERY.items() if lie.large]

@@ -94,6 +94,7 @@ def test_rows_equal_in_rounded_products_only_are_not_shown_to_depend():
     assert attain(same, point, rigorous=True).value == pytest.approx(200.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rigorous", [True, pytest.param(False, marks=pytest.mark.nightly)])
 def test_a_number_that_is_rounding_alone_is_not_scaled_to_the_one_asked_for(rigorous):
     # -(v.x)^2 = 1 has no solution; orthogonal to v, rounding leaves numbers of either sign.
@@ -104,6 +105,7 @@ def test_a_number_that_is_rounding_alone_is_not_scaled_to_the_one_asked_for(rigo
         assert attain(sdp, Point({"X": factor}), rigorous=rigorous).value is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "shift",
     [1e-16, *(pytest.param(x, marks=pytest.mark.nightly) for x in (0.0, 1e-18, 1e-14))],
@@ -127,6 +129,7 @@ def test_entries_that_are_sums_of_many_terms_count_them():
     assert row_terms(many) >= 1000
 
 
+@pytest.mark.nightly
 @BOTH
 def test_a_row_whose_coefficient_rounding_turns_positive_limits_nothing(rigorous):
     numbers = (1.0, 1.25 * 2.0**-53, -(1.0 + 2.0**-52), 2.0**-60)

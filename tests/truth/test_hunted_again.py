@@ -77,6 +77,7 @@ def test_forms_taken_of_others_are_forms_and_state_the_face():
     np.testing.assert_array_equal(null_vectors(sdp, "X").toarray().T, [[1, 1, 0], [0, 0, 1]])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
 @BOTH
 def test_what_is_left_of_a_face_of_taken_forms_is_optimised(solver, rigorous):
@@ -91,6 +92,7 @@ def test_what_is_left_of_a_face_of_taken_forms_is_optimised(solver, rigorous):
         assert solution.value == pytest.approx(-sign / 2.0, rel=1e-6)
 
 
+@pytest.mark.nightly
 @ALL
 @BOTH
 def test_a_difference_of_forms_below_a_null_vector_is_not_forgotten(solver, rigorous):
@@ -114,6 +116,7 @@ def cut(n=200):
     return equalities(n, cost, ones=(Diagonal(n), 1.0)), v
 
 
+@pytest.mark.nightly
 @BOTH
 def test_a_cost_without_a_diagonal_is_an_objective(rigorous):
     sdp, v = cut()
@@ -124,6 +127,7 @@ def test_a_cost_without_a_diagonal_is_an_objective(rigorous):
     assert gap_scale(sdp) > 0.0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["lowrank", "auto"])
 def test_the_least_value_of_a_cost_without_a_diagonal_is_found(solver):
     sdp, v = cut()
@@ -132,6 +136,7 @@ def test_the_least_value_of_a_cost_without_a_diagonal_is_found(solver):
     assert solution.value == pytest.approx(-(v.size**2), rel=1e-6)
 
 
+@pytest.mark.nightly
 @BOTH
 def test_a_cost_that_only_rounding_makes_zero_is_an_objective(rigorous):
     corner = Entries(2, [[0, 0]])
@@ -163,6 +168,7 @@ def nearly_vanishing(eps, side):
     return equalities(3, Trace(3), u=(null, 0.0), r=(row, side))
 
 
+@pytest.mark.nightly
 @ALL
 @pytest.mark.parametrize("power", [-38, -42, -44])
 def test_a_row_that_is_small_on_the_face_is_no_contradiction(solver, power):

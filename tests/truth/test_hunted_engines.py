@@ -31,6 +31,7 @@ def fixed_entries(n, entries):
 SINGULAR = ((2, 0.9), (10, 0.5), (1000, 0.7))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("units", "short"),
     [
@@ -70,6 +71,7 @@ def test_a_block_that_rounding_alone_makes_definite_frames_nothing():
     assert attain(sdp, Point({"Z": Factor(factor)})).value is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("relation", ["<=", "=="])
 def test_a_row_without_slack_is_not_held_to_rounding_beside_one_that_has_it(relation):
     """Z_00 = 1 and Z_00 + 1e-15 Z_11 <= 1 leave Z_11 = 0."""
@@ -104,6 +106,7 @@ def test_a_group_without_rows_is_no_obstacle(solver):
     assert sdpdr.solve(sdp, solver).value == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("side", [0.0, -1.0])
 def test_a_block_that_is_not_definite_gives_no_shape(side):
     edges = sp.csr_array(np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0], [1.0, 0.0, -1.0]]))
@@ -156,6 +159,7 @@ def test_no_rows_are_no_obstacle(engine):
     assert LowRank(options={"engine": engine}).run(sdp).verdict.value == "solved"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["descent", "general"])
 def test_a_scalar_without_limit_is_said_to_have_none(engine):
     """The scalar f is in no row that holds it back."""
@@ -167,6 +171,7 @@ def test_a_scalar_without_limit_is_said_to_have_none(engine):
     assert found.status.name == "UNBOUNDED"
 
 
+@pytest.mark.nightly
 def test_a_descent_without_end_is_told_as_one():
     """One entry beside the diagonal is fixed, and the trace has no limit."""
     one = Rows("one", "==", {"X": Entries(2, [[0, 1]])}, np.ones(1))

@@ -62,6 +62,7 @@ FACES = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("solver", "rigorous", "maximize"), FACES)
 def test_a_face_that_no_double_states_is_not_lost_with_an_idle_place(solver, rigorous, maximize):
     sdp = beside_an_idle_place(maximize)
@@ -116,6 +117,7 @@ def limited():
     return SDP((PsdVariable("X", 2),), {"X": Entries(2, [[0, 1]])}, rows)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "solver", ["clarabel", "cvxopt", pytest.param("auto", marks=pytest.mark.nightly)]
 )

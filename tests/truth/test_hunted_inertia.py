@@ -34,6 +34,7 @@ def unfolding(n, objective, *more):
 
 
 # Seconds each, of a thousand points.
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_a_program_with_a_point_is_not_proved_infeasible(seed):
     n = 1001
@@ -85,6 +86,7 @@ def test_the_smallest_eigenvalue_under_signs_of_both_kinds(seed):
     assert dual_backward_error(program, duals) > 1e-3
 
 
+@pytest.mark.nightly
 def test_a_small_pivot_swallows_no_negative_eigenvalue():
     rng, n = np.random.default_rng(0), 30
     for k in range(206):
@@ -150,6 +152,7 @@ def test_forms_about_a_hub_agree_with_dense_eigenvalues(seed):
         assert RestrictedFactor(*ground).is_positive == (level < least)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(20))
 def test_forms_with_outer_products_of_both_signs_agree_with_dense_eigenvalues(seed):
     rng = np.random.default_rng(seed)

@@ -45,6 +45,7 @@ def test_a_row_without_variables_has_to_hold(relation, side, holds, rigorous):
     assert holds or "have no variables" in found.argument
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "rigorous"),
     [
@@ -87,6 +88,7 @@ def test_multipliers_that_cancel_prove_nothing_below_their_own_rounding():
         assert certify(sdp, {"once": np.array([size]), "twice": np.array([-size])}).bound is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", 10.0 ** np.arange(0, 17, 2))
 def test_bounds_of_multipliers_that_cancel_are_on_the_right_side(size):
     # max t with t = X11 stated twice, tr X = 1: the minimum of -t is -1.
@@ -105,6 +107,7 @@ def test_bounds_of_multipliers_that_cancel_are_on_the_right_side(size):
         assert bound is None or bound <= -1.0 + 1e-9
 
 
+@pytest.mark.nightly
 def test_slack_that_cancellation_hides_is_not_forgiven():
     # Two points 1e4 away from the origin and 1e-3 from each other, allowed 1e-5.
     length = InnerProduct(np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))

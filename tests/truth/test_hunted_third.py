@@ -55,6 +55,7 @@ def test_rows_without_slack_are_not_excused_by_that_of_their_group():
     assert found.value is None or found.value <= 1.0 + 1e-9
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("beyond", [1e-15, pytest.param(1e-14, marks=pytest.mark.nightly)])
 def test_no_solver_certifies_a_matrix_that_is_beyond_its_minors(beyond):
     cost = np.zeros((3, 3))
@@ -88,6 +89,7 @@ FILE = """* sdpdr: minimise, constant 0.0
 """
 
 
+@pytest.mark.nightly
 def test_units_change_no_entry_of_a_file(tmp_path):
     """The cost is indefinite by the last digit of one entry, so there is no minimum."""
     (tmp_path / "file.dat-s").write_text(FILE)
@@ -126,6 +128,7 @@ def test_no_ray_rests_on_a_coefficient_that_rounding_made(rigorous):
     assert not answer.certified()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("rigorous", [False, True])
 def test_no_diagonal_is_normalised_by_what_rounding_made(rigorous):
     """The row reads X = 1; as rounded it reads 2 X = 1."""
@@ -150,6 +153,7 @@ def test_entries_that_a_map_was_made_of_count():
     assert certify(sdp, {}, rigorous=True).bound == 0.0
 
 
+@pytest.mark.nightly
 def test_an_objective_that_does_not_cancel_is_one():
     """-2 X01 over unit diagonals, whose minimum is -2."""
     cost = Summed([single(LARGE), single(-(LARGE + 1.0))])
@@ -161,6 +165,7 @@ def test_an_objective_that_does_not_cancel_is_one():
     assert proved.attained is None or proved.attained >= -2.0
 
 
+@pytest.mark.nightly
 def test_a_row_that_does_not_vanish_on_a_face_is_no_contradiction():
     """X01 = X02 on the face, so that the row reads X01 = 1."""
     entries = np.array([LARGE, -(LARGE + 1.0)])

@@ -24,6 +24,8 @@ from .exact import (
     objective,
 )
 
+pytestmark = pytest.mark.integration
+
 SEEDS = range(4)
 WITHOUT_POINT = {"chain", "chain-to-nothing", "impossible"}
 WITHOUT_MULTIPLIERS = WITHOUT_POINT | {"face-unattained", "endless"}
@@ -88,6 +90,7 @@ def test_the_matrix_inequality_is_on_a_tree_and_stored_exactly(seed):
     assert (stored == np.round(stored)).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rays_of_impossible_programs_are_exact(seed):
     """A combination of the rows is psd, and its right side is negative."""
