@@ -1,7 +1,6 @@
 """Thirty textbook programs, written in cvxpy: sdpdr as the solver beside cvxpy's best.
 
 python benchmarks/textbook.py               # rewrites docs/tables/textbook.rst
-python benchmarks/textbook.py --sizes       # at other sizes too; rewrites textbook_sizes.rst
 python benchmarks/textbook.py cut --profile # those whose names have it, and where seconds go
 """
 
@@ -32,8 +31,6 @@ import sdpdr
 
 TIMES = 3
 _BETWEEN = " | "
-# Multiples of the sizes in the names, each with its seed.
-SIZES = ((0.6, 1), (1.0, 0), (1.6, 2))
 # How many times as long as the best we may take.
 ENOUGH = 1.5
 # What value and constraints of another solver's answer may be off, relatively, to count: as much as
@@ -172,31 +169,6 @@ def _ratios(rows: Sequence[Sequence[str]]) -> dict[str, float]:
     return {cells[0]: float(cells[4]) for cells in rows if cells[4] != "nan"}
 
 
-def _at(draw: Draw, log: Path | None) -> list[str]:
-    """The line of a size: how many are as fast as they should be, and which are not."""
-    found = _ratios(_measured(_chosen(draw), log))
-    slow = sorted((r, name.split(",")[0]) for name, r in found.items() if r > ENOUGH)
-    within, values = len(found) - len(slow), list(found.values())
-    words = "; ".join(f"{name} {ratio:.1f}" for ratio, name in reversed(slow)) or "none"
-    median = f"{statistics.median(values):.2f}"
-    return [f"x {draw.times:g}", f"{within} of {len(found)}", median, f"{max(values):.1f}", words]
-
-
-def _write_sizes(log: Path | None) -> None:
-    """The table of all sizes."""
-    lines = [_at(Draw(*pair), log) for pair in SIZES]
-    write_table(
-        "textbook_sizes",
-        ["sizes", "within 1.5", "median", "worst", "slower, and how many times"],
-        lines,
-        command="python benchmarks/textbook.py --sizes",
-        notes=[
-            "Sizes are multiples of those in the table above, with data drawn anew (seeds "
-            f"{', '.join(str(seed) for _, seed in SIZES)}); ratios as there."
-        ],
-    )
-
-
 def main() -> None:
     """Solve all, or those that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -204,7 +176,6 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--times", type=float, default=1.0, help="sizes over those in the names")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--sizes", action="store_true", help="all at several sizes")
     parser.add_argument("--log", type=Path, help="keep lines there, and measure only those missing")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -215,9 +186,6 @@ def main() -> None:
             _profile(name, build)
         return
     next(iter(chosen.values()))().solve(solver=sdpdr.CVXPY())  # what is loaded at the first solve
-    if arguments.sizes:
-        _write_sizes(arguments.log)
-        return
     rows = _measured(chosen, arguments.log)
     ratios = _ratios(rows).values()
     summary = (

@@ -25,7 +25,7 @@ K_MAX = 15
 # Share by which the error of means may exceed its least, of 0, 1, 2, 3, 5, 7 and 10 %. Of 160 rolls
 # of 300 to 600 points 46 have edges between layers by 3 %, 41 by the least error itself, and 86 by
 # six neighbours; on rolls of other seeds more by 5 %. Of 46 other sets pictures are more faithful
-# than by the least error on 13, less so on one. See benchmarks/choose_k.py.
+# than by the least error on 13, less so on one.
 _LEVEL = 0.03
 
 

@@ -6,8 +6,8 @@ A person asks for a relative gap and for residuals as *we* measure them: on the 
 written, after the point has been lifted and repaired, with a bound that we prove. A solver measures
 something else: residuals relative to norms of its own, on scaled data, and a gap between two values
 of which neither is a bound. So each is asked for a fraction of the tolerance, as large as lets our
-own measures meet it on programs that are not difficult. ``benchmarks/tolerances.py`` measures that;
-the guide's page of solvers shows the table and what came out.
+own measures meet it on programs that are not difficult. The guide's
+page of solvers shows the table.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def choose(
 
     Candidates are ranked by predicted seconds over the squared share of the problem library that
     they solved to the tolerance; those that solved less than half of it, or do not fit into
-    memory, come after all others. The constants are fitted by ``benchmarks/forms.py``. Nothing of
+    memory, come after all others. Nothing of
     size n^2 is formed, and cliques and fill are looked for only where they can change the choice.
 
     Parameters

@@ -34,9 +34,3 @@ def test_a_child_that_waits_for_more_work_is_counted(journal):
         spent = journal.processor_seconds() - before
         assert spent - (time.process_time() - own) > 0.25
         child.communicate("\n")
-
-
-@pytest.mark.parametrize("name", ["mmmf", "forms", "scale", "nmf_bounds"])
-def test_solves_in_workers_are_counted(journal, name):
-    module = importlib.import_module(name)
-    assert module.processor_seconds is journal.processor_seconds

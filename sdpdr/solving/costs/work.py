@@ -40,7 +40,7 @@ RANK = 6
 PER_EDGE = 3e4
 # Tolerances at which shares of success are kept.
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6)
-# Written by ``benchmarks/forms.py``.
+# Fitted once to runs of every solver in every form on the problem library.
 TABLE = Path(__file__).with_name("rates.csv")
 _NUMBERS = ("start", "scale", "power", "base", "each")
 

@@ -34,8 +34,8 @@ _LEAST, _WAYS = 20, 400_000
 # (of 17 unfoldings all, by 1.1 to 10 times): the edge engine has to grow there, and no long
 # sheet makes the equations of conjugate gradients stiff.
 NOISY, NOISY_WORK = 8, 5e7
-# At all ranks, nonzeros in a column of the factor and multiplications beyond which they are (see
-# benchmarks/fill.py), and the rank at which both are counted. At 1112 a cloud of 2,000 points in
+# At all ranks, nonzeros in a column of the factor and multiplications beyond which they are,
+# and the rank at which both are counted. At 1112 a cloud of 2,000 points in
 # five dimensions took 12 s by factorizations and 30 by conjugate gradients; at 1262 the 9,298
 # digits of USPS took 102 s, and had a gap of .5 by conjugate gradients after 60.
 EDGE_COLUMN, EDGE_WORK, _TYPICAL_RANK = 2000, 5e9, 6
