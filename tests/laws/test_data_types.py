@@ -1,4 +1,4 @@
-"""What a fourth hunt found about data: types that wrap around, parts, shared memory, scalars."""
+"""Short integers do not wrap around, and maps do not change with the arrays they were made from."""
 
 from fractions import Fraction
 

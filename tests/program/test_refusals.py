@@ -1,4 +1,4 @@
-"""What readers with fresh eyes found, each with what made it happen."""
+"""Relations, sizes and arguments of the wrong kind are refused by name."""
 
 import numpy as np
 import pytest

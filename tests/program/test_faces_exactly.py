@@ -1,4 +1,4 @@
-"""Programs of which something false was once proved, and errors that once were counted too low."""
+"""Faces and attained values rest on exact statements, and errors of rounding are counted in full."""
 
 from __future__ import annotations
 

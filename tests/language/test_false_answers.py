@@ -1,4 +1,4 @@
-"""Laws of the language that were once broken: each of these gave an answer that was false."""
+"""Models in which a wrong value, bound or status was once reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows and multipliers that once proved what is not true: void, rounded, or cancelling."""
+"""Rows without variables have to hold, and multipliers that cancel prove nothing false."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a proof, and what happens to one answer beside another."""
+"""The point of one solver is joined with the bound of another, and no proof is lost."""
 
 import json
 from dataclasses import dataclass, replace

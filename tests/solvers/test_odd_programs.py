@@ -1,4 +1,4 @@
-"""What a hunt found in closed forms beside fixed blocks, and in engines on odd programs."""
+"""Engines and closed forms on programs with fixed blocks, empty groups and free slack."""
 
 from __future__ import annotations
 

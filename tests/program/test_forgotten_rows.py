@@ -1,4 +1,4 @@
-"""Rows once forgotten, objectives once taken for none, and contradictions that are none."""
+"""No row of a group is forgotten, no small objective is taken for zero, no rounding for a conflict."""
 
 from __future__ import annotations
 

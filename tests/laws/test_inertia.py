@@ -1,4 +1,4 @@
-"""Signs of eigenvalues that rounding decided once proved bounds and infeasibility."""
+"""Definiteness and smallest eigenvalues where pivots are small or many eigenvalues are equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a third hunt for false statements found, each with what made it happen."""
+"""Coefficients whose terms cancel prove nothing beyond their own rounding."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a fourth hunt for wrong answers brought in: faces, rays and dependence."""
+"""Faces, rays and dependence do not rest on products that were rounded."""
 
 from fractions import Fraction
 from itertools import product
