@@ -1,4 +1,4 @@
-"""Short integers do not wrap around, and maps do not change with the arrays they were made from."""
+"""Short integers do not wrap around, and maps keep copies of the arrays they were made from."""
 
 from fractions import Fraction
 

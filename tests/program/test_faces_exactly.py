@@ -1,4 +1,4 @@
-"""Faces and attained values rest on exact statements, and errors of rounding are counted in full."""
+"""Faces and values rest on exact statements, and errors of rounding are counted in full."""
 
 from __future__ import annotations
 

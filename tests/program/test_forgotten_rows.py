@@ -1,4 +1,4 @@
-"""No row of a group is forgotten, no small objective is taken for zero, no rounding for a conflict."""
+"""No row of a group is forgotten, no small objective is zero, no rounding is a conflict."""
 
 from __future__ import annotations
 
