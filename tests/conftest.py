@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import shutil
 import signal
 
 import pytest
@@ -37,6 +38,32 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+
+
+# Solvers that are programs: whoever has one installed runs the same tests as whoever has not.
+_PROGRAMS = {
+    path for name in ("csdp", "sdpa", "dsdp5", "sdplr", "LoRADS") if (path := shutil.which(name))
+}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _hide_installed_programs():
+    """Let `auto` choose among the same solvers on every machine; fakes on the PATH are found."""
+    real = shutil.which
+
+    def which(*args, **kwargs):
+        found = real(*args, **kwargs)
+        return None if found in _PROGRAMS else found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shutil, "which", which)
+        yield real
+
+
+@pytest.fixture
+def installed_programs(_hide_installed_programs, monkeypatch):
+    """Let the programs that are installed be found."""
+    monkeypatch.setattr(shutil, "which", _hide_installed_programs)
 
 
 @pytest.fixture

@@ -80,6 +80,7 @@ def fake(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["gram", "lmi"])
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 def test_the_ring_unfolds(cls, form, ring):
     solution = sdpdr.solve(ring, cls(tol=1e-7), form)
@@ -91,6 +92,7 @@ def test_the_ring_unfolds(cls, form, ring):
     assert solution.versions[cls.package] == cls.availability().version != "unknown"
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 @pytest.mark.parametrize(
     "relation", ["equality", Slack(30.0), Slack(300.0, "absolute", True)], ids=repr
@@ -108,6 +110,7 @@ def test_every_kind_of_variable_finds_its_way_back(cls, relation):
         assert solution.residuals.worst() < 2e-5
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 def test_a_program_and_its_dual_have_the_same_value(cls, eigenvalue):
     dual = Dual().apply(eigenvalue)
@@ -118,6 +121,7 @@ def test_a_program_and_its_dual_have_the_same_value(cls, eigenvalue):
         assert dimacs_errors(eigenvalue, point).worst() < 1e-6
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 def test_infeasible_and_unbounded_are_not_confused_by_the_dual(cls, eigenvalue):
     too_small = SDP(
@@ -133,6 +137,7 @@ def test_infeasible_and_unbounded_are_not_confused_by_the_dual(cls, eigenvalue):
         assert solution.status is Status.INFEASIBLE
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 def test_a_tighter_tolerance_and_own_options_reach_the_program(cls, ring):
     loose, tight = (sdpdr.solve(ring, cls(tol=t), "gram") for t in (1e-2, 1e-6))
@@ -140,9 +145,10 @@ def test_a_tighter_tolerance_and_own_options_reach_the_program(cls, ring):
     limit = {Csdp: "maxiter", SdpaProgram: "maxIteration", Dsdp: "maxit"}[cls]
     few = cls(options={limit: 3})
     assert sdpdr.solve(ring, few, "gram").claimed.iterations <= 3
-    assert sdpdr.solve(ring, cls(max_iter=3), "gram").status is not Status.SOLVED
+    assert sdpdr.solve(ring, cls(max_iter=3), "gram").claimed.iterations <= 3
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 def test_the_log_is_shown_on_request(cls, ring, capsys):
     sdpdr.solve(ring, cls(), "gram")
