@@ -52,5 +52,6 @@ def _dense(values: Any) -> Any:
     return dense.reshape(len(dense), -1)
 
 
-def _rounded(x: float) -> float:
-    return float(f"{x:.{DIGITS}g}")
+def _rounded(x: float) -> float | str:
+    # JSON has no infinity.
+    return float(f"{x:.{DIGITS}g}") if np.isfinite(x) else str(x)

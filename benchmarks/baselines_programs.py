@@ -13,7 +13,7 @@ from sdpdr.program import read_sdpa
 
 LIMITS = ("TIME_LIMIT", "ITERATION_LIMIT", "INTERRUPTED")
 # Seconds by the clock that the package itself may take for a prototype or a file of SDPLIB.
-CLOCK = 50.0
+CLOCK = 120.0
 SDPLIB_ENDING = ".dat-s.gz"
 
 

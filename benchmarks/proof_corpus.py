@@ -111,17 +111,17 @@ def _sparse(flat: Flat) -> Any:
 # -- maps ------------------------------------------------------------------------------------------
 
 
-def flat_map(linear_map: Any, lmi_order: int | None = None) -> Flat:
+def flat_map(linear_map: Any, *, in_lmi: bool = False) -> Flat:
     """Write a linear map, structured where the program keeps a structure.
 
     Parameters
     ----------
     linear_map : LinearMap or VectorMap
-    lmi_order : int, optional
-        Of a matrix inequality: its rows are the upper triangle of a matrix of this order.
+    in_lmi : bool, default False
+        Whether the rows are the upper triangle of a matrix inequality.
     """
-    if lmi_order is not None:
-        return _flat_in_inequality(linear_map, lmi_order)
+    if in_lmi:
+        return _flat_in_inequality(linear_map)
     kind = type(linear_map).__name__
     if kind in _STRUCTURED:
         return {"kind": kind, "n": int(linear_map.n), **_STRUCTURED[kind](linear_map)}
@@ -178,31 +178,46 @@ def _flat_coefficients(n: int, rows: Any) -> Flat:
     }
 
 
-def _flat_in_inequality(linear_map: Any, order: int) -> Flat:
+def _flat_in_inequality(linear_map: Any) -> Flat:
     """Write rows that are entries of a matrix, each without the scale of ``svec``."""
-    _, _, scale = _triangle(order)
-    vector = isinstance(linear_map, linalg.VectorMap)
     rows = sp.coo_array(linear_map.matrix(), copy=True)
-    off = scale[rows.row] != 1.0
-    rows.data[off] = _unscaled(rows.data[off])
+    vector = isinstance(linear_map, linalg.VectorMap)
+    once, twice = _off_diagonals(rows, vector)
+    rows.data[once] = _unscaled(rows.data[once])
+    rows.data[twice] /= 2.0
     if vector:
         return {"kind": "VectorMap", **_flat_sparse(rows)}
-    i, j = _places(rows.col)
-    rows.data[i != j] = _unscaled(rows.data[i != j])
     return _flat_coefficients(linear_map.n, rows)
 
 
-def read_map(flat: Flat, lmi_order: int | None = None) -> Any:
+def _off_diagonals(rows: Any, vector: bool) -> tuple[Any, Any]:
+    """Which coefficients are off the diagonal on one of two sides, and which on both.
+
+    The scales of ``svec`` are the square root of two once, and two exactly.
+    """
+    outside = np.not_equal(*_places(rows.row))
+    inside = np.zeros(rows.nnz, bool) if vector else np.not_equal(*_places(rows.col))
+    return outside ^ inside, outside & inside
+
+
+def read_map(flat: Flat, *, in_lmi: bool = False) -> Any:
     """Read a linear map."""
-    found = _read_map(flat)
-    if lmi_order is None:
-        return found
-    _, _, scale = _triangle(lmi_order)
-    rows = sp.coo_array(found.matrix(), copy=True)
-    rows.data = rows.data * scale[rows.row]
-    if isinstance(found, linalg.VectorMap):
-        return linalg.VectorMap(sp.csr_array(rows))
-    return linalg.SvecMap(flat["n"], sp.csr_array(rows))
+    if not in_lmi:
+        return _read_map(flat)
+    vector = flat["kind"] == "VectorMap"
+    rows = sp.coo_array(_sparse(flat) if vector else _upper_triangles(flat), copy=True)
+    once, twice = _off_diagonals(rows, vector)
+    rows.data[once] *= SQRT2
+    rows.data[twice] *= 2.0
+    matrix = sp.csr_array(rows)
+    return linalg.VectorMap(matrix) if vector else linalg.SvecMap(flat["n"], matrix)
+
+
+def _upper_triangles(flat: Flat) -> Any:
+    """Rows of entries at the places of the upper triangle by columns."""
+    i, j = np.array(flat["i"], dtype=np.int64), np.array(flat["j"], dtype=np.int64)
+    entries = np.array(flat["value"], dtype=float), (flat["row"], j * (j + 1) // 2 + i)
+    return sp.csr_array(entries, shape=(flat["m"], flat["n"] * (flat["n"] + 1) // 2))
 
 
 def _read_map(flat: Flat) -> Any:
@@ -279,7 +294,7 @@ def _flat_lmi(lmi: Any) -> Flat:
     return {
         "label": lmi.label,
         "order": int(lmi.order),
-        "lhs": {name: flat_map(a, lmi.order) for name, a in lmi.lhs.items()},
+        "lhs": {name: flat_map(a, in_lmi=True) for name, a in lmi.lhs.items()},
         "constant": constant.tolist(),
     }
 
@@ -318,7 +333,7 @@ def read_program(flat: Flat) -> SDP:
 
 def _read_lmi(flat: Flat) -> Lmi:
     _, _, scale = _triangle(flat["order"])
-    lhs = {name: read_map(a, flat["order"]) for name, a in flat["lhs"].items()}
+    lhs = {name: read_map(a, in_lmi=True) for name, a in flat["lhs"].items()}
     return Lmi(flat["label"], flat["order"], lhs, np.array(flat["constant"], float) * scale)
 
 

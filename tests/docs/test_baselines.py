@@ -1,11 +1,17 @@
-"""The comparison of two baselines finds every class of change, and none where none is."""
+"""Baselines: every class of change is found, and recorded programs survive their format."""
 
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import sdpdr
+from sdpdr import graphs, methods, minimize, psd, scalar, square
+from sdpdr.program import Point
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -115,3 +121,54 @@ def test_losses_are_accepted_with_a_reason_but_never_contradictions(compare):
     assert "the second solver went" in str(change)
     (change,) = compare([row()], [row(value=3.0, attained=3.0, bound=3.0)], accepted)
     assert change.fails
+
+
+@pytest.fixture
+def corpus(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("proof_corpus")
+
+
+def unfolding():
+    return methods.mvu(graphs.path([1.0, 2.0, 0.1])).to_sdp()
+
+
+def lyapunov():
+    P, A = psd("P", 3), np.diag([-1.0, -2.0, -0.3]) + np.diag([0.1, 0.7], 1)
+    return (minimize(P.trace()) + (A.T @ P + P @ A << -np.eye(3))).to_sdp()
+
+
+def curved():
+    x, K = scalar("x", 2), psd("K", 2)
+    fits = square(x - np.array([0.3, 2.0])).sum() + K.trace()
+    return (minimize(fits) + (K[0, 1] + x[0] == 0.1) + (x >= 0.2)).to_sdp()
+
+
+def numbers(program):
+    """All numbers of a program."""
+    maps = [side[name].matrix().toarray() for side in program.expressions() for name in side]
+    curvatures = [v.curvature for v in program.vector_variables if v.curvature is not None]
+    rhs = [rows.rhs for rows in program.rows] + [lmi.constant for lmi in program.lmis]
+    return [*maps, *curvatures, *rhs, np.array([program.constant, program.maximize])]
+
+
+@pytest.mark.parametrize("make", [unfolding, lyapunov, curved])
+def test_programs_and_points_survive_the_flat_format_to_the_last_digit(corpus, make):
+    program = make()
+    flat = json.loads(json.dumps(corpus.flat_program(program)))
+    for again, fresh in zip(numbers(corpus.read_program(flat)), numbers(make()), strict=True):
+        np.testing.assert_array_equal(again, fresh)
+    # Writing must not change what it writes.
+    for left, fresh in zip(numbers(program), numbers(make()), strict=True):
+        np.testing.assert_array_equal(left, fresh)
+    found = sdpdr.solve(program)
+    point = corpus.flat_point(Point(found.values, found.duals))
+    assert corpus.flat_point(corpus.read_point(json.loads(json.dumps(point)))) == point
+
+
+def test_grades_of_proofs(corpus):
+    assert corpus.grade({"value": 1.0, "bound": 1.0 + 1e-7}, 1e-6, 0.0) == "certified"
+    assert corpus.grade({"value": 1.0, "bound": 1.1}, 1e-6, 0.0) == "both sides"
+    assert corpus.grade({"value": 0.0, "bound": 1e-7}, 1e-6, 1.0) == "certified"
+    assert corpus.grade({"value": None, "bound": 1.0}, 1e-6, 0.0) == "one side"
+    assert corpus.grade({"value": None, "bound": None}, 1e-6, 0.0) == "nothing"
