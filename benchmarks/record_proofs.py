@@ -34,7 +34,7 @@ KEPT = Path(__file__).parent / "baselines" / "proofs"
 # Numbers of a point, and letters of a program, above which nothing is recorded.
 LARGEST, LONGEST = 12_000, 300_000
 # Compressed bytes that each section may have, and records of one origin.
-SHARE, OF_ONE_ORIGIN = 1_100_000, 4
+SHARE, OF_ONE_ORIGIN = 3_000_000, 4
 # Cards to record; all if there is none.
 ONLY = set(os.environ.get("CARDS", "").split())
 ORIGIN = {"section": "other", "name": "?"}
