@@ -26,7 +26,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -54,7 +54,9 @@ ACCEPTED = HERE / "accepted.tsv"
 # A process that sleeps uses no CPU: seconds by the clock after which a row is ended, over the limit
 # of CPU seconds. Generous, because other processes may have most of the processor.
 _CLOCK_RATIO = 15
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs")
+_PACKAGES = (
+    "numpy", "scipy", "scikit-learn", "cvxpy", "clarabel", "scs", "cvxopt", "sdpa-python",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,14 @@ def about() -> dict[str, Any]:
         "commit": git("log", "-1", "--format=%h", "--abbrev=8", "--", "sdpdr") + changed,
         "python": platform.python_version(),
         "machine": platform.machine(),
-        **{name: metadata.version(name) for name in _PACKAGES},
+        **dict(sorted(_versions())),
     }
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            yield name, metadata.version(name)
 
 
 # -- one row ---------------------------------------------------------------------------------------
@@ -169,6 +177,8 @@ def _child(line: Any, section: str, name: str, cpu_limit: int) -> None:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
     warnings.simplefilter("ignore")
+    # Solvers that are programs, such as csdp, would make rows depend on what a machine has.
+    os.environ["PATH"] = str(Path(sys.executable).parent)
     before = processor_seconds()
     try:
         found = SECTIONS[section].run(name)
