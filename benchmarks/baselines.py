@@ -260,13 +260,14 @@ def show(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> int:
     return int(failed > 0)
 
 
-def compare(old: Path, new: Path) -> int:
-    """Compare two files."""
+def compare(old: Path, new: Path, word: str) -> int:
+    """Compare two files, or the rows whose names contain a word."""
     for path in (old, new):
         if not read(path):
             print(f"{path} has no rows. Record it first.")
             return 2
-    return show(read(old), read(new))
+    before, after = ([row for row in read(path) if word in row["name"]] for path in (old, new))
+    return show(before, after)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -281,13 +282,14 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add_parser("compare", help="print what changed; exit code 1 on a loss")
     command.add_argument("old", type=Path)
     command.add_argument("new", type=Path)
+    command.add_argument("--names", default="", help="only rows whose names contain this")
     command = commands.add_parser("replay", help="prove the recorded points anew, and compare")
     command.add_argument("--out", type=Path, default=Path("out/replay.jsonl"))
     command.add_argument("--names", default="", help="only points whose names contain this")
     command.add_argument("--cpu", type=int, default=CPU_LIMIT, help="CPU seconds of a proof")
     given = parser.parse_args(arguments)
     if given.command == "compare":
-        return compare(given.old, given.new)
+        return compare(given.old, given.new, given.names)
     if given.command == "replay":
         return replay(given.out, given.names, given.cpu)
     sections = given.only.split(",")
