@@ -24,6 +24,7 @@ DIGITS, DIGIT = load_digits(return_X_y=True)
 GALLERY, KIND = DIGITS[100:700], DIGIT[100:700]
 
 
+@pytest.mark.integration
 @parametrize_with_checks([RelevanceFeedback()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -181,7 +182,7 @@ def test_what_cannot_be_is_refused(begun):
         begun.label([1, 2], [True])
     with pytest.raises(DataError, match="truth values"):
         begun.label([1], [0.5])
-    with pytest.raises(NotAcceptedError, match="call ask"):
+    with pytest.raises(NotAcceptedError, match="Call ask"):
         RelevanceFeedback().fit(GALLERY).shown()
     with pytest.raises(NotFittedError):
         RelevanceFeedback().ask(DIGITS[0])
