@@ -63,27 +63,6 @@ class NoMap(BaseEstimator):
         return self
 
 
-class Spread(sdpdr.IsoProjection):
-    """An isometric projection of so many directions, or of all its columns where those are less."""
-
-    def fit(self, X: np.ndarray, y: Any = None) -> Spread:
-        """Learn the map."""
-        self.n_components = min(self.n_components, X.shape[1])
-        return super().fit(X, y)
-
-
-class Weighed(sdpdr.IsoProjection):
-    """An isometric projection with points spread along all directions alike."""
-
-    def fit(self, X: Any, y: Any = None) -> Weighed:
-        """Learn the map."""
-        super().fit(X, y)
-        lengths = 1.0 / np.std(X @ self.components_.T, axis=0)
-        self.components_ = lengths[:, None] * self.components_
-        self.intercept_ = lengths * self.intercept_
-        return self
-
-
 def tried() -> Iterator[tuple[str, str, Any, Sequence[str]]]:
     """Aim, name, estimator, and the sets it was tried on."""
     flat = ("iris",)
@@ -107,15 +86,6 @@ def tried() -> Iterator[tuple[str, str, Any, Sequence[str]]]:
             yield "labels", name, sdpdr.ISM(furthest=furthest, decision=decision), few
     sets = TASKS["projection"].sets
     yield "projection", "nothing", Nothing(), sets
-    for smoothing in (0.3, 0.5):
-        name = f"LSDA, smoothing {smoothing:g}"
-        yield "projection", name, sdpdr.LSDA(smoothing=smoothing), sets
-    for k in (5, 10, 20):
-        yield "projection", f"LSDA, {k} neighbours", sdpdr.LSDA(n_neighbors=k), sets
-    for d in (1, 2, 9, 30):
-        yield "projection", f"IsoProjection, d = {d}", Spread(n_components=d), sets
-    yield "projection", "IsoProjection, all", sdpdr.IsoProjection(), sets
-    yield "projection", "IsoProjection, all, spread alike", Weighed(), sets
     for plain in (0.0, 0.1, 0.3, 0.5, 0.7, 0.9):
         name = f"XingMetric, {plain:.0%} plain"
         yield "projection", name, sdpdr.XingMetric(plain=plain), sets
@@ -149,8 +119,7 @@ def main() -> None:
         command="python benchmarks/defaults_tried.py",
         notes=[
             f"As the table above, of the seeds {SEEDS[0]} to {SEEDS[-1]}, and of the sets that a "
-            "choice hung on. Bandwidths are in root mean squares of the lengths of edges. LSDA has "
-            "10 neighbours by default.",
+            "choice hung on. Bandwidths are in root mean squares of the lengths of edges.",
         ],
     )
 

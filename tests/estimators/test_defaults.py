@@ -27,6 +27,8 @@ LOST = {
     ("places of an agent", "ARE"): ["S-curve"],
     ("projection", "LDA"): ["moons"],
     ("projection", "SDA"): ["moons"],
+    ("projection", "NPE"): ["iris"],
+    ("projection", "IsoProjection"): ["digits"],
     ("projection", "SpectralRegression"): ["moons"],
 }
 # By aim and estimator, a set that takes little and is hardly won: one seed of it is run always,

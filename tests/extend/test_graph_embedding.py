@@ -334,11 +334,12 @@ def test_equal_errors_choose_the_smallest_ridge():
     assert choice.alpha == pytest.approx(choice.tried[0][0])
 
 
-def test_one_column_in_another_unit_does_not_suppress_the_others():
+@pytest.mark.parametrize("unit", [1e6, 1e10])
+def test_one_column_in_another_unit_does_not_suppress_the_others(unit):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 5))
     Y = X @ rng.standard_normal((5, 2)) + 0.1 * rng.standard_normal((200, 2))
-    wide = np.column_stack([X, 1e6 * rng.standard_normal(200)])
+    wide = np.column_stack([X, unit * rng.standard_normal(200)])
     assert extend.choose_ridge(wide, Y).error < 1.05 * extend.choose_ridge(X, Y).error
 
 

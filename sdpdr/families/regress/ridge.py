@@ -25,9 +25,9 @@ _BLOCK = 4 * 10**6
 # Columns of sparse data whose mean holds more than this share of their squares have few zeros; they
 # are centred as dense columns, so that nothing cancels.
 _MOSTLY = 0.9
-# Ridges to choose from, as powers of ten relative to the largest squared singular value, and the
-# lowest power tried for data with one dominant column.
-_LOWEST, _UNSEEN = -8, -14
+# The lowest of nine ridges to choose from, as a power of ten relative to the largest squared
+# singular value.
+_LOWEST = -8
 # Leave-one-out errors that agree to this share are equal: the smallest ridge leaves them eight
 # digits.
 _SAME = 1e-6
@@ -61,12 +61,12 @@ class LinearMapping:
 
 @dataclass(frozen=True, eq=False)
 class CenteredData:
-    """Rows of data less a mean, times square roots of weights; sparse data stay sparse.
+    """Rows of data less a mean, times square roots of weights; large data are not copied.
 
     Attributes
     ----------
     rows : array or sparse array of shape (n, m)
-        Of dense data, the mean is subtracted; of sparse data, it is subtracted in products.
+        Of dense data, the mean is subtracted; of sparse or large ones, in products only.
     mean : array of shape (m,)
         What is subtracted in products.
     roots : array of shape (n,)
@@ -81,6 +81,8 @@ class CenteredData:
         """Center data about a mean."""
         if sp.issparse(X):
             return cls(sp.csr_array(sp.diags_array(roots) @ X), mean, roots)
+        if X.size > _QUICK_ENTRIES and np.all(roots == 1.0):
+            return cls(X, mean, roots)  # without a copy
         return cls(roots[:, None] * (X - mean), np.zeros_like(mean), roots)
 
     def with_rows(self, extra: Matrix) -> CenteredData:
@@ -116,8 +118,13 @@ class CenteredData:
 
     def outer(self) -> Array:
         """Inner products of the rows."""
+        n, m = self.rows.shape
         if not sp.issparse(self.rows):
-            return np.asarray(self.rows @ self.rows.T)
+            total = np.zeros((n, n))
+            for part in row_parts(m, n):
+                block = self.rows[:, part] - np.multiply.outer(self.roots, self.mean[part])
+                total += block @ block.T
+            return total
         squares = np.asarray(self.rows.multiply(self.rows).sum(axis=0)).ravel()
         far = self.mean**2 * np.sum(self.roots**2) > _MOSTLY * squares
         rows, mean = self.rows[:, ~far], self.mean[~far]
@@ -132,7 +139,8 @@ class Spectrum:
     """Singular value decomposition U diag(s) V^T of centred data.
 
     Dense data have both U and V. Of sparse data and of more than ten million numbers, the smaller
-    factor comes from inner products, and products with the data replace the other one.
+    factor comes from inner products, and products with the data replace the other one. Squared
+    singular values below a share of the largest, the resolution, are rounding and left out.
     """
 
     def __init__(self, data: CenteredData) -> None:
@@ -149,12 +157,14 @@ class Spectrum:
             )
         if not sp.issparse(data.rows) and n * m <= _QUICK_ENTRIES:
             left, s, right = np.linalg.svd(data.rows, full_matrices=False)
-            kept = s > max(n, m) * _EPS * s[0]
+            self.resolution = (max(n, m) * _EPS) ** 2
+            kept = s**2 > self.resolution * s[0] ** 2
             self.left, self.right = left[:, kept], right[kept].T
         else:
             squares, vectors = np.linalg.eigh(data.outer() if n <= m else data.gram())
             # Inner products lose digits to means of up to nine tenths of the squares.
-            kept = squares > order * _EPS * squares[-1] / (1.0 - _MOSTLY)
+            self.resolution = order * _EPS / (1.0 - _MOSTLY)
+            kept = squares > self.resolution * squares[-1]
             s = np.sqrt(np.maximum(squares, 0.0))
             if n <= m:
                 self.left = vectors[:, kept]
@@ -388,7 +398,7 @@ def choose_ridge(
     spectrum = Spectrum(CenteredData.of(X, x_mean, roots))
     right = roots[:, None] * (Y - y_mean)
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
-    grid = _grid(squares) if alphas is None else np.asarray(alphas, dtype=float)
+    grid = _grid(squares, spectrum.resolution) if alphas is None else np.asarray(alphas, dtype=float)
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
         raise DataError(f"alphas={alphas}: expected positive numbers, at least one.")
     hat = squares / (squares + grid[:, None])
@@ -411,14 +421,15 @@ def choose_ridge(
     )
 
 
-def _grid(squares: Array) -> Array:
+def _grid(squares: Array, resolution: float) -> Array:
     """Nine powers of ten, and smaller ones if one column dominates all others.
 
     Its unit says nothing about the others, which the smallest of nine ridges would suppress.
     """
     typical = float(np.median(squares)) / squares.max()
     lowest = int(np.floor(np.log10(typical))) - 4 if typical < 10.0**_LOWEST else _LOWEST
-    return np.asarray(squares.max() * np.array([10.0**p for p in range(max(lowest, _UNSEEN), 1)]))
+    lowest = max(lowest, int(np.ceil(np.log10(resolution))))
+    return np.asarray(squares.max() * np.array([10.0**p for p in range(lowest, 1)]))
 
 
 def share_left_out(weights: Array) -> Array:
