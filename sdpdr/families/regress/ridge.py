@@ -398,9 +398,11 @@ def choose_ridge(
     spectrum = Spectrum(CenteredData.of(X, x_mean, roots))
     right = roots[:, None] * (Y - y_mean)
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
-    grid = _grid(squares, spectrum.resolution) if alphas is None else np.asarray(alphas, dtype=float)
+    grid = (
+        _grid(squares, spectrum.resolution) if alphas is None else np.asarray(alphas, dtype=float)
+    )
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
-        raise DataError(f"alphas={alphas}: expected positive numbers, at least one.")
+        raise DataError(f"alphas={alphas}: expected positive numbers.")
     hat = squares / (squares + grid[:, None])
     residuals = np.empty((grid.size, *Y.shape))
     for part in row_parts(n, squares.size):
