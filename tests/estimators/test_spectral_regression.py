@@ -338,7 +338,7 @@ def test_a_sample_at_right_angles_to_its_neighbours_is_joined_by_angles(kind):
         (SpectralRegression(responses="magic"), "labels", SdpdrError, "magic"),
         (SpectralRegression(responses=3), "labels", DataError, "Pencil"),
         (SpectralRegression(kernel="magic"), "labels", SdpdrError, "magic"),
-        (SpectralRegression(n_components=3), "labels", DataError, r"1\.\.2, columns"),
+        (SpectralRegression(n_components=3), "labels", DataError, r"1\.\.2, since"),
         (SpectralRegression(kernel="rbf", penalty=np.eye(5)), "labels", DataError, "penalty"),
         (SpectralRegression(cardinality=0), "labels", DataError, "cardinality"),
         (SpectralRegression(cardinality=2, alpha="loo"), "labels", DataError, "cardinality"),

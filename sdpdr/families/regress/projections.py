@@ -180,9 +180,8 @@ class GraphProjection(Transformer):
         of_classes = self.kind in ("classes", "semisupervised")
         most = min(self._most(y), columns) if of_classes else columns
         d = min(self._most(y), columns) if self.n_components is None else self.n_components
-        d = validate.positive_integer(
-            "n_components", d, at_most=most, why=f"columns of X{', and classes' * of_classes}"
-        )
+        why = f"since X has {columns} columns" + " and classes have one response less" * of_classes
+        d = validate.positive_integer("n_components", d, at_most=most, why=why)
         found = respond(self.kind, X, y, options, d, weights)
         mapping, self.alpha_ = fit_linear(X, found, self.alpha)
         values, turn = found.ordered(mapping(X))

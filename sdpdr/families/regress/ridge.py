@@ -398,9 +398,7 @@ def choose_ridge(
     spectrum = Spectrum(CenteredData.of(X, x_mean, roots))
     right = roots[:, None] * (Y - y_mean)
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
-    grid = (
-        _grid(squares, spectrum.resolution) if alphas is None else np.asarray(alphas, dtype=float)
-    )
+    grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
     if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
         raise DataError(f"alphas={alphas}: expected positive numbers.")
     hat = squares / (squares + grid[:, None])
@@ -423,14 +421,15 @@ def choose_ridge(
     )
 
 
-def _grid(squares: Array, resolution: float) -> Array:
+def _grid(spectrum: Spectrum) -> Array:
     """Nine powers of ten, and smaller ones if one column dominates all others.
 
     Its unit says nothing about the others, which the smallest of nine ridges would suppress.
     """
+    squares = spectrum.s**2
     typical = float(np.median(squares)) / squares.max()
     lowest = int(np.floor(np.log10(typical))) - 4 if typical < 10.0**_LOWEST else _LOWEST
-    lowest = max(lowest, int(np.ceil(np.log10(resolution))))
+    lowest = max(lowest, int(np.ceil(np.log10(spectrum.resolution))))
     return np.asarray(squares.max() * np.array([10.0**p for p in range(lowest, 1)]))
 
 

@@ -269,7 +269,9 @@ class SpectralRegression(Transformer):
         default = default_dimension(y if isinstance(kind, str) else None)
         d = min(default, widest) if self.n_components is None else self.n_components
         if pairs:
-            d = validate.positive_integer("n_components", d, at_most=widest, why="columns of X")
+            d = validate.positive_integer(
+                "n_components", d, at_most=widest, why=f"since X has {widest} columns"
+            )
         found = respond(kind, X, y, options, d, weights)
         self._y, self._weights, self._widest = y, weights, widest
         self.__dict__.pop("classes_", None)  # of an earlier fit
@@ -298,7 +300,7 @@ class SpectralRegression(Transformer):
         if found.labels is not None:
             most = min(most, self._widest)
         d = most if self.n_components is None else self.n_components
-        why = "columns of the responses: those given, or classes less one, and of X at most"
+        why = f"since responses have {turn.shape[1]} columns and X {self.n_features_in_}"
         turn = turn[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
         self.responses_ = found.vectors @ turn
         self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
