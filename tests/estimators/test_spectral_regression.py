@@ -283,6 +283,9 @@ def test_coordinates_of_other_samples_are_scored():
     assert learned.score(X[40:], Y[40:]) == pytest.approx(np.mean(1.0 - lost / whole))
     search = GridSearchCV(SpectralRegression(responses="given"), {"alpha": [1e-3, 1e3]}).fit(X, Y)
     assert search.best_params_ == {"alpha": 1e-3}
+    one = SpectralRegression(1, responses="given").fit(X, Y)
+    alone = SpectralRegression(responses="given").fit(X, Y[:, :1])
+    np.testing.assert_allclose(one.components_, alone.components_)
     classes = SpectralRegression().fit(X, Y[:, 0] > 0.0)
     with pytest.raises(AttributeError, match=r"sdpdr\.LDA"):
         classes.score(X, Y[:, 0] > 0.0)

@@ -273,6 +273,10 @@ class SpectralRegression(Transformer):
                 "n_components", d, at_most=widest, why=f"since X has {widest} columns"
             )
         found = respond(kind, X, y, options, d, weights)
+        if kind == "given" and self.n_components is not None:
+            most, why = found.vectors.shape[1], "columns of y"
+            d = validate.positive_integer("n_components", d, at_most=most, why=why)
+            found = replace(found, vectors=found.vectors[:, :d])
         self._y, self._weights, self._widest = y, weights, widest
         self.__dict__.pop("classes_", None)  # of an earlier fit
         if y is not None and y.ndim == 1 and kind != "given":
