@@ -217,23 +217,22 @@ def _reflected(matrix: Array, normal: Array) -> Array:
 
 
 def _sparse(pencil: Pencil, d: int, trivial: bool, seed: int) -> tuple[Array, Array]:
-    """Of the indicators of components, which have equal eigenvalues, rounding chooses none."""
+    """Combine the indicators of components, whose eigenvalues are equal; iterate for others."""
     root = np.sqrt(pencil.masses)
     matrix = sp.csr_array(pencil.normalized())
-    indicators = np.zeros((pencil.n, 0))
-    values, vectors = np.zeros(0), indicators
+    indicators = sp.csr_array((pencil.n, 0))
+    values, vectors = np.zeros(0), np.zeros((pencil.n, 0))
     if trivial:
         parts = connected_components(matrix, directed=False)[1]
-        indicators = root[:, None] * (parts[:, None] == np.arange(parts.max() + 1))
-        sizes = np.linalg.norm(indicators, axis=0)
-        indicators = indicators / sizes
+        sizes = np.sqrt(np.bincount(parts, pencil.masses))
+        indicators = sp.csr_array((root / sizes[parts], (np.arange(pencil.n), parts)))
         # Combinations of the indicators that are orthogonal to the constant.
-        vectors = indicators @ sl.null_space(sizes[None, :])
+        vectors = indicators @ sl.null_space(sizes[None, :])[:, :d]
         values = np.full(vectors.shape[1], pencil.quotient)
     more = min(d, pencil.n - indicators.shape[1])
     if pencil.n <= _SMALL or 4 * d > pencil.n:
         # Known vectors are moved below the spectrum.
-        rest = matrix.toarray() - 3.0 * _norm(matrix) * indicators @ indicators.T
+        rest = (matrix - 3.0 * _norm(matrix) * indicators @ indicators.T).toarray()
         found, others = sl.eigh(rest, subset_by_index=(pencil.n - more, pencil.n - 1))
         found, others = found[::-1], others[:, ::-1]
     else:
@@ -243,7 +242,7 @@ def _sparse(pencil: Pencil, d: int, trivial: bool, seed: int) -> tuple[Array, Ar
     return values[first], vectors[:, first] / root[:, None]
 
 
-def _iterated(matrix: Any, known: Array, d: int, seed: int) -> tuple[Array, Array]:
+def _iterated(matrix: Any, known: sp.csr_array, d: int, seed: int) -> tuple[Array, Array]:
     """Leading eigenpairs of a sparse matrix among vectors orthogonal to the known ones."""
     n, size, rng = matrix.shape[0], _norm(matrix), np.random.default_rng(seed)
     try:
@@ -263,7 +262,7 @@ def _iterated(matrix: Any, known: Array, d: int, seed: int) -> tuple[Array, Arra
         return _by_block(matrix, known, inverse(rng.standard_normal((n, d + _EXTRA))), d)
 
 
-def _by_block(matrix: Any, known: Array, block: Array, d: int) -> tuple[Array, Array]:
+def _by_block(matrix: Any, known: sp.csr_array, block: Array, d: int) -> tuple[Array, Array]:
     """Inverse iteration of a block, whose shift approaches the largest eigenvalue."""
     size = _norm(matrix)
     values, block = _rayleigh_ritz(matrix, block)
@@ -288,7 +287,7 @@ def _by_block(matrix: Any, known: Array, block: Array, d: int) -> tuple[Array, A
 class _Inverse:
     """Solves with shift I - N for vectors that are orthogonal to known ones."""
 
-    def __init__(self, matrix: Any, shift: float, known: Array) -> None:
+    def __init__(self, matrix: Any, shift: float, known: sp.csr_array) -> None:
         self.solve = LdlFactor(sp.csr_array(shift * sp.eye_array(matrix.shape[0]) - matrix)).solve
         self.known = known
 
