@@ -15,12 +15,12 @@ from sdpdr.families.factor.polynomial.estimator import (
 from sdpdr.families.metric.estimators import GhodsiMetric as GhodsiMetric
 from sdpdr.families.metric.estimators import XingMetric as XingMetric
 from sdpdr.families.propagate.estimator import MixedLabelPropagation as MixedLabelPropagation
-from sdpdr.families.regress.graph_projection import GraphProjection as GraphProjection
 from sdpdr.families.regress.projections import LDA as LDA
 from sdpdr.families.regress.projections import LPP as LPP
 from sdpdr.families.regress.projections import LSDA as LSDA
 from sdpdr.families.regress.projections import NPE as NPE
 from sdpdr.families.regress.projections import SDA as SDA
+from sdpdr.families.regress.projections import GraphProjection as GraphProjection
 from sdpdr.families.regress.projections import IsoProjection as IsoProjection
 from sdpdr.families.regress.spectral_regression import SpectralRegression as SpectralRegression
 from sdpdr.families.sopca.estimator import SOPCA as SOPCA

@@ -8,7 +8,7 @@ import pytest
 
 import sdpdr
 from sdpdr.errors import AddedEdgesWarning, DataError, FewPointsWarning
-from sdpdr.families.regress.weights import (
+from sdpdr.extend import (
     contrast_pencil,
     knn_within_classes,
     laplacian_pencil,
@@ -32,8 +32,8 @@ def test_the_indicator_of_every_class_solves_the_pencil_however_small_the_class(
     with pytest.warns(FewPointsWarning):
         pencil = make(knn_within_classes(X, y, 5))
     indicators = (y[:, None] == np.unique(y)).astype(float)
-    assert np.allclose(pencil.weights @ indicators, pencil.mass(indicators))
-    assert np.all(pencil.diagonal > 0.0)
+    assert np.allclose(pencil.weights @ indicators, pencil.masses[:, None] * indicators)
+    assert np.all(pencil.masses > 0.0)
 
 
 def test_a_class_whose_samples_coincide_is_one_node():
@@ -45,7 +45,7 @@ def test_a_class_whose_samples_coincide_is_one_node():
     for make in WITHIN:
         indicator = (y == 4).astype(float)[:, None]
         pencil = make(graph)
-        assert np.allclose(pencil.weights @ indicator, pencil.mass(indicator))
+        assert np.allclose(pencil.weights @ indicator, pencil.masses[:, None] * indicator)
 
 
 def test_classes_large_enough_have_the_neighbours_of_a_search_in_each():
@@ -58,7 +58,7 @@ def test_classes_large_enough_have_the_neighbours_of_a_search_in_each():
 def test_the_only_sample_of_a_class_attracts_itself_in_a_contrast():
     X, y = classes(12, 1)
     pencil = contrast_pencil(knn(X, 5, connect="mst"), y, 0.1)
-    assert pencil.diagonal[-1] == 1.0
+    assert pencil.masses[-1] == 1.0
 
 
 @pytest.mark.parametrize("way", ["regression", "direct"])

@@ -31,18 +31,10 @@ MEANT = {
 UNREAD = {
     "CompletelyPositive": {"n_neighbors"},
     "IsoNMF": {"pull"},
-    "IsoProjection": {"smoothing"},
-    "LDA": {"connect", "metric", "n_neighbors", "random_state", "smoothing"},
-    "LPP": {"smoothing"},
-    "LSDA": {"random_state"},
     "MixedLabelPropagation": {"beta_0", "lam", "ridge", "share", "smoothness"},
     "NMF": {"options"},
-    "NPE": {"smoothing"},
     "PolynomialFactorization": {"solver"},
-    "SDA": {"random_state"},
-    "SpectralRegression": {
-        "connect", "gamma", "metric", "n_neighbors", "random_state", "smoothing",
-    },
+    "SpectralRegression": {"gamma", "n_neighbors", "smoothing"},
 }  # fmt: skip
 
 

@@ -37,8 +37,6 @@ REGRESSIONS = [
     sdpdr.SpectralRegression(),
     sdpdr.SpectralRegression(kernel="rbf", alpha=0.1),
     sdpdr.SpectralRegression(cardinality=2),
-    sdpdr.SpectralRegression(alpha=1.0, solver="lsqr"),
-    sdpdr.SpectralRegression(alpha=1.0, solver="dual"),
     sdpdr.SpectralRegression(alpha=0.0),
 ]
 
@@ -164,7 +162,7 @@ def test_weights_of_any_size_have_a_map(model, size):
     y = some_unknown(KINDS) if isinstance(model, sdpdr.SDA) else KINDS
     weights = np.full(len(KINDS), size)
     if size < 1.0 and repr(model) == "SDA()":
-        with pytest.raises(DataError, match="labels are lost beside neighbours.*sample_weight"):
+        with pytest.raises(DataError, match="labels are lost to rounding.*sample_weight"):
             clone(model).fit(WINE, y, sample_weight=weights)
         return
     found = clone(model).fit(WINE, y, sample_weight=weights)
@@ -423,7 +421,7 @@ def test_what_is_made_of_pairs_takes_no_weights():
         sdpdr.SpectralRegression(kernel="precomputed").fit(
             kernel, KINDS, sample_weight=np.arange(178)
         )
-    with pytest.raises(NotAcceptedError, match="repeat rows"):
+    with pytest.raises(NotAcceptedError, match="Repeat rows"):
         sdpdr.SpectralRegression(kernel="rbf", cardinality=3).fit(
             WINE, KINDS, sample_weight=np.arange(178)
         )

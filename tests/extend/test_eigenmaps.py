@@ -21,6 +21,7 @@ ARC = np.linspace(0.0, 3.0, 60)
 HALF = np.column_stack([np.cos(ARC), np.sin(ARC)])
 
 
+@pytest.mark.integration
 @parametrize_with_checks([KernelEigenmaps()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -24,6 +24,7 @@ DIGITS, DIGIT = load_digits(return_X_y=True)
 GALLERY, KIND = DIGITS[100:700], DIGIT[100:700]
 
 
+@pytest.mark.integration
 @parametrize_with_checks([RelevanceFeedback()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -79,10 +80,10 @@ def test_the_ranking_is_that_of_spectral_regression(by):
 
 
 def test_users_who_know_find_more_of_the_same():
-    """Fifteen digits, four rounds each; measured .69 before, .88 after, by distance .84."""
+    """Six digits, four rounds each."""
     search = RelevanceFeedback().fit(GALLERY)
     first, last = [], []
-    for query in range(15):
+    for query in range(6):
         relevant = DIGIT[query] == KIND
         search.ask(DIGITS[query])
         first.append(precision_at(search.ranking_, relevant, 50))
@@ -181,7 +182,7 @@ def test_what_cannot_be_is_refused(begun):
         begun.label([1, 2], [True])
     with pytest.raises(DataError, match="truth values"):
         begun.label([1], [0.5])
-    with pytest.raises(NotAcceptedError, match="call ask"):
+    with pytest.raises(NotAcceptedError, match="Call ask"):
         RelevanceFeedback().fit(GALLERY).shown()
     with pytest.raises(NotFittedError):
         RelevanceFeedback().ask(DIGITS[0])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import approx_fprime
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import extend
-from sdpdr.errors import DataError
+from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.regress.functional import gaussian_basis
 
 Z = np.linspace(0.0, 2.0, 60)
@@ -15,11 +14,6 @@ RNG = np.random.default_rng(0)
 CENTERS, WIDTHS = np.array([0.35, 0.8, 1.7]), np.array([0.15, 0.5, 0.25])
 WEIGHTS = RNG.standard_normal((8, 3))
 FUNCTIONS = WEIGHTS @ gaussian_basis(Z, CENTERS, WIDTHS).T
-
-
-@parametrize_with_checks([extend.BasisExpansion(3, max_moves=20)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("ridge", [1e-8, 0.3])
@@ -92,6 +86,15 @@ def test_whitened_weights_of_unequal_widths_have_the_distance_of_the_functions()
     assert np.sum((a - b) ** 2) == pytest.approx(expected, rel=1e-6)
 
 
-def test_a_negative_number_of_steps_is_refused():
-    with pytest.raises(DataError, match="max_moves"):
-        extend.BasisExpansion(3, grid=Z, max_moves=-1).fit(FUNCTIONS)
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"grid": [0.0, 1.0]}, "shape"),
+        ({"grid": [2.0, 1.0, 0.0]}, "increasing"),
+        ({"ridge": -1.0}, "0"),
+        ({"max_moves": -1}, "max_moves"),
+    ],
+)
+def test_a_basis_that_cannot_be_is_named(options, words):
+    with pytest.raises((DataError, ShapeError), match=words):
+        extend.BasisExpansion(2, **options).fit(np.ones((2, 3)))

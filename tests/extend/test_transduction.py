@@ -1,11 +1,9 @@
-"""Places filled in, weights without signs, functions, and bags of points."""
+"""Embeddings completed from known rows, nonnegative weights, and bags of points."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.integrate import quad
 from scipy.optimize import minimize
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sdpdr import extend, graphs
 from sdpdr.errors import DataError, ShapeError
@@ -91,57 +89,6 @@ def test_convex_weights_are_the_nearest_point_of_the_hull():
             options={"ftol": 1e-14, "maxiter": 500},
         )
         assert mine <= best.fun + 1e-7
-
-
-# -- functions ------------------------------------------------------------------------------------
-
-
-@parametrize_with_checks([extend.BasisExpansion(3, whiten=True)])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-def test_whitened_weights_have_the_distance_of_the_functions():
-    z = np.linspace(0.0, 2.0, 80)
-    rng = np.random.default_rng(0)
-    basis = extend.BasisExpansion(6, grid=z, whiten=True, ridge=0.0).fit(np.zeros((1, 80)))
-    weights = rng.standard_normal((2, 6))
-    a, b = basis.transform(weights @ basis.basis_.T)
-
-    def difference(t):
-        psi = np.exp(-(((t - basis.centers_) / basis.width_) ** 2))
-        return float((psi @ (weights[0] - weights[1])) ** 2)
-
-    expected = quad(difference, -10.0, 12.0, limit=200)[0]
-    assert np.sum((a - b) ** 2) == pytest.approx(expected, rel=1e-6)
-    back = basis.inverse_transform(basis.transform(weights @ basis.basis_.T))
-    np.testing.assert_allclose(back, weights @ basis.basis_.T, atol=1e-6)
-
-
-def test_the_printed_slopes_of_the_basis_lack_a_factor():
-    """d psi / d r = 2 (z - r) / s^2 psi; the printed gradient of the misfit is a quarter."""
-    z, x = np.linspace(0.0, 1.0, 9), np.random.default_rng(0).standard_normal(9)
-
-    def misfit(r):
-        return np.sum((x - 0.7 * np.exp(-(((z - r) / 0.4) ** 2))) ** 2)
-
-    h, r = 1e-6, 0.3
-    numeric = (misfit(r + h) - misfit(r - h)) / (2 * h)
-    psi = np.exp(-(((z - r) / 0.4) ** 2))
-    away = 0.7 * psi - x
-    right = 2.0 * np.sum(away * 0.7 * 2.0 * (z - r) / 0.4**2 * psi)
-    printed = np.sum(away * 0.7 * (z - r) / 0.4**2 * psi)
-    assert numeric == pytest.approx(right, rel=1e-6)
-    assert right == pytest.approx(4.0 * printed)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"grid": [0.0, 1.0]}, "shape"), ({"grid": [2.0, 1.0, 0.0]}, "rise"), ({"ridge": -1.0}, "0")],
-)
-def test_a_basis_that_cannot_be_is_named(options, words):
-    with pytest.raises((DataError, ShapeError), match=words):
-        extend.BasisExpansion(2, **options).fit(np.ones((2, 3)))
 
 
 # -- bags -----------------------------------------------------------------------------------------

@@ -23,15 +23,22 @@ from sdpdr.families.regress.linear import linear_embedding as linear_embedding
 from sdpdr.families.regress.linear import trace_ratio as trace_ratio
 from sdpdr.families.regress.maps import Extension as Extension
 from sdpdr.families.regress.maps import fit_extension as fit_extension
-from sdpdr.families.regress.penalties import RidgeChoice as RidgeChoice
 from sdpdr.families.regress.penalties import SparsePath as SparsePath
-from sdpdr.families.regress.penalties import choose_ridge as choose_ridge
 from sdpdr.families.regress.penalties import grid_laplacian as grid_laplacian
 from sdpdr.families.regress.penalties import sparse_path as sparse_path
 from sdpdr.families.regress.pencil import GraphEmbedding as GraphEmbedding
 from sdpdr.families.regress.pencil import Pencil as Pencil
 from sdpdr.families.regress.pencil import graph_embedding as graph_embedding
+from sdpdr.families.regress.pencils import class_pencil as class_pencil
+from sdpdr.families.regress.pencils import contrast_pencil as contrast_pencil
+from sdpdr.families.regress.pencils import geodesic_pencil as geodesic_pencil
+from sdpdr.families.regress.pencils import knn_within_classes as knn_within_classes
+from sdpdr.families.regress.pencils import laplacian_pencil as laplacian_pencil
+from sdpdr.families.regress.pencils import reconstruction_pencil as reconstruction_pencil
+from sdpdr.families.regress.pencils import semisupervised_pencil as semisupervised_pencil
 from sdpdr.families.regress.ridge import LinearMapping as LinearMapping
+from sdpdr.families.regress.ridge import RidgeChoice as RidgeChoice
+from sdpdr.families.regress.ridge import choose_ridge as choose_ridge
 from sdpdr.families.regress.ridge import ridge as ridge
 from sdpdr.families.regress.transduction import barycentric_weights as barycentric_weights
 from sdpdr.families.regress.transduction import convex_weights as convex_weights
@@ -40,12 +47,5 @@ from sdpdr.families.regress.transduction import semisupervised_isomap as semisup
 from sdpdr.families.regress.transduction import semisupervised_lle as semisupervised_lle
 from sdpdr.families.regress.transduction import smoothness_form as smoothness_form
 from sdpdr.families.regress.transduction import transduce as transduce
-from sdpdr.families.regress.weights import class_pencil as class_pencil
-from sdpdr.families.regress.weights import contrast_pencil as contrast_pencil
-from sdpdr.families.regress.weights import geodesic_pencil as geodesic_pencil
-from sdpdr.families.regress.weights import knn_within_classes as knn_within_classes
-from sdpdr.families.regress.weights import laplacian_pencil as laplacian_pencil
-from sdpdr.families.regress.weights import reconstruction_pencil as reconstruction_pencil
-from sdpdr.families.regress.weights import semisupervised_pencil as semisupervised_pencil
 
 __all__ = _names(vars())

@@ -1,4 +1,4 @@
-r"""Bags of points: a density for each, and which bags a new one resembles.
+r"""Bags of points: a density for each, and the bags that a new one resembles.
 
 Every bag has a density :math:`p(x) = \sum_j \alpha_j\, 1[|x - c_j| \le \rho]` over common centres.
 """
@@ -21,7 +21,7 @@ from sdpdr.base.rows import listed
 
 @dataclass(frozen=True, eq=False)
 class MixtureWeights:
-    """Weights of a mixture, with a proof of how good they are.
+    """Weights of a mixture, with a bound on the likelihood of any weights.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class MixtureWeights:
     value : float
         The log-likelihood.
     bound : float
-        No weights have a larger one.
+        Upper bound of the log-likelihood.
     iterations : int
     """
 
@@ -47,13 +47,13 @@ def mixture_weights(
     tol: float = 1e-6,
     max_iter: int = 10_000,
 ) -> MixtureWeights:
-    r"""Weights of most likelihood of a mixture with given components.
+    r"""Maximum-likelihood weights of a mixture with given components.
 
     .. math:: \max_{\alpha \ge 0,\ \mathbf 1^T\alpha = 1}\
               \sum_i \log \sum_j \kappa_{ij} \alpha_j + \lambda \sum_j g_j \log \alpha_j ,
 
-    concave, by expectation and maximisation. With the gradient d at any weights, no others are
-    better by more than :math:`\max_j d_j - n - \lambda`, nor, without a prior, by more than
+    which is concave, by expectation maximization. With the gradient d at any weights, others are
+    better by at most :math:`\max_j d_j - n - \lambda`, and without a prior by at most
     :math:`n \log(\max_j d_j / n)`.
 
     Parameters
@@ -65,7 +65,7 @@ def mixture_weights(
     strength : float, default 0.0
         :math:`\lambda`.
     tol : float, default 1e-6
-        Gap wanted, for each point.
+        Target gap for each point.
     max_iter : int, default 10,000
 
     Raises
@@ -88,11 +88,11 @@ def mixture_weights(
     covered = np.asarray(K.sum(axis=1)).ravel()
     if not np.all(covered > 0.0):
         bare = listed(np.flatnonzero(~(covered > 0.0)))
-        raise DataError(f"points {bare} are covered by no component: leave them out.")
+        raise DataError(f"points {bare} are covered by no component. Leave them out.")
     strength = validate.non_negative("strength", strength)
     g = np.full(N, 1.0 / N) if prior is None else np.asarray(prior, dtype=float)
     if g.shape != (N,) or np.any(g < 0.0) or not np.isclose(g.sum(), 1.0):
-        raise DataError(f"prior must be {N} weights of 0 or more with sum one.")
+        raise DataError(f"prior must be {N} nonnegative weights with sum one.")
     total, alpha, iteration = n + strength, np.full(N, 1.0 / N), 0
     while True:
         iteration += 1
@@ -111,12 +111,12 @@ def mixture_weights(
 
 
 def one_step_weights(kernel: Any, prior: Array | None = None, strength: float = 0.0) -> Array:
-    r"""One step of `mixture_weights` from equal weights: a closed form.
+    r"""Closed form of one step of `mixture_weights` from equal weights.
 
     .. math:: \alpha_j = \frac{1}{n + \lambda}\Bigl(\lambda g_j +
               \sum_i \kappa_{ij} / \sum_l \kappa_{il}\Bigr) .
 
-    Points that no component covers are passed over, and not counted in n.
+    Points that no component covers are ignored, and n does not count them.
 
     References
     ----------
@@ -132,7 +132,7 @@ def one_step_weights(kernel: Any, prior: Array | None = None, strength: float = 
     share = np.divide(1.0, covered, out=np.zeros_like(covered), where=covered > 0.0)
     n = int(np.sum(covered > 0.0))
     if not n and strength == 0.0:
-        raise DataError("no point is covered by a component: take a larger radius.")
+        raise DataError("no point is covered by a component. Use a larger radius.")
     g = np.full(K.shape[1], 1.0 / K.shape[1]) if prior is None else np.asarray(prior, dtype=float)
     return np.asarray((strength * g + K.T @ share) / (n + strength))
 
@@ -156,8 +156,8 @@ class BagIndex:
               + m \log\frac{\lambda}{n_i + \lambda}
 
     with the one-step weights :math:`\alpha^i` of the bag, and their mean :math:`\alpha^g` over all
-    bags. Only bags that share a centre with the query are scored: the lists of bags by centre are
-    the columns of one sparse matrix.
+    bags. Only bags that share a centre with the query are scored; the columns of one sparse matrix
+    list the bags of each centre.
 
     Parameters
     ----------
@@ -181,8 +181,8 @@ class BagIndex:
     References
     ----------
     Tong thesis, chapter 5. With the last term a bag that shares nothing with the query but has few
-    points may outrank one that does, so the list is the best of those that share a centre and not
-    always of all (its theorem 5.2 leaves that out).
+    points may outrank one that does, so the list is the best of those that share a centre, not
+    always of all; theorem 5.2 leaves that out.
 
     Examples
     --------
@@ -200,7 +200,7 @@ class BagIndex:
     seed: int = 0
 
     def fit(self, bags: Sequence[Any]) -> BagIndex:
-        """Weigh all bags.
+        """Compute the weights of all bags.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class BagIndex:
         return self
 
     def query(self, points: Any, n_best: int = 10) -> tuple[Index, Array]:
-        """The bags that a new one resembles most.
+        """The bags most similar to a new one.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class BagIndex:
         Returns
         -------
         bags : array of int, shape (k,)
-            Best first; fewer than asked if fewer share a centre with the query.
+            Best first; fewer than ``n_best`` if fewer share a centre with the query.
         scores : array of shape (k,)
         """
         bags, scores = self.candidates(points)
@@ -268,11 +268,11 @@ class BagIndex:
     def candidates(self, points: Any) -> tuple[Index, Array]:
         """All bags that share a centre with a query, and their scores."""
         if not hasattr(self, "weights_"):
-            raise DataError("the index is empty: call fit with the bags first.")
+            raise DataError("the index is empty. Call fit with the bags first.")
         (query,) = _checked([points])
         if query.shape[1] != self.centers_.shape[1]:
             raise ShapeError(
-                f"points must have {self.centers_.shape[1]} columns; they have {query.shape[1]}."
+                f"points has {query.shape[1]} columns; expected {self.centers_.shape[1]}."
             )
         kernel = self._kernel(query)
         near = np.unique(kernel.indices)
@@ -292,13 +292,12 @@ class BagIndex:
 
 def _checked(bags: Sequence[Any]) -> list[Array]:
     if not len(bags):
-        raise DataError("there are no bags: pass a list of arrays of shape (n_i, D).")
+        raise DataError("there are no bags. Pass a list of arrays of shape (n_i, D).")
     points = [np.asarray(bag, dtype=float) for bag in bags]
     for i, bag in enumerate(points):
         if bag.ndim != 2 or bag.shape[1] != points[0].shape[-1]:
             raise ShapeError(
-                f"bag {i} has shape {bag.shape}; every bag must have shape (n_i, "
-                f"{points[0].shape[-1]})."
+                f"bag {i} has shape {bag.shape}; expected (n_i, {points[0].shape[-1]})."
             )
         if not len(bag):
             raise DataError(f"bag {i} is empty.")

@@ -1,32 +1,32 @@
-"""Responses of classes, on all samples or carried along a graph, and the order of their columns."""
+"""Responses of classes in closed form, and the order of their columns."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import GraphEmbedding
-from sdpdr.families.regress.weights import classes_of, samples_of, shares_of
+from sdpdr.families.regress.pencils import classes_of, indicators, samples_of
 from sdpdr.graphs import NeighborGraph, edge_weights
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs, gram_spectrum
-from sdpdr.linalg.walks import connected_components
 
-# Directions with a smaller share of the largest spread have none.
-_FLAT = 1e-12
-# Shares of the spread between classes that are no further apart are equal.
-_TIE = 1e-9
+# Spreads below this share of the largest are rounding; shares of separation this close are equal.
+_FLAT, _TIE = 1e-12, 1e-9
 
 
 def class_responses(y: ArrayLike, sample_weight: Array | None = None) -> Array:
     r"""Orthonormal responses of classes, orthogonal to the constant; shape (n, classes - 1).
 
-    They span what the indicators of the classes span beside the constant vector, so they solve
+    Together with the constant vector they span the indicators of the classes, so they solve
     `class_pencil` with eigenvalue one. Samples of one class have one response.
 
     Parameters
@@ -34,11 +34,11 @@ def class_responses(y: ArrayLike, sample_weight: Array | None = None) -> Array:
     y : array_like of shape (n,)
         At least two classes.
     sample_weight : array of shape (n,), optional
-        Positive; orthonormal is meant with these, :math:`\sum_i w_i y_i y_i^T = I`.
+        Positive weights of the inner products, :math:`\sum_i w_i y_i y_i^T = I`.
 
     References
     ----------
-    Cai thesis, (3.9), by Gram-Schmidt; here from one decomposition of the order of the classes.
+    Cai thesis, (3.9).
 
     Examples
     --------
@@ -50,23 +50,11 @@ def class_responses(y: ArrayLike, sample_weight: Array | None = None) -> Array:
     """
     _, member, counts = classes_of(y, sample_weight=sample_weight)
     root = np.sqrt(counts)
-    basis = _orthogonal_to(root)
-    codes = basis / root[:, None]
-    # Of the codes of equal size the first is made positive, whatever rounding says.
+    codes = _complement(root) / root[:, None]
+    # The first of the largest codes is positive; rounding decides nothing.
     leading = np.argmax(np.abs(codes).round(12), axis=0)
     codes *= np.sign(codes[leading, np.arange(codes.shape[1])])
     return np.asarray(codes[member])
-
-
-def _components(W: sp.csr_array) -> Index:
-    W.eliminate_zeros()
-    return np.asarray(connected_components(W)[1], dtype=np.int64)
-
-
-def _orthogonal_to(vector: Array) -> Array:
-    """An orthonormal basis of what is orthogonal to a vector, columns."""
-    n = vector.size
-    return np.linalg.qr(np.column_stack([vector, np.eye(n)]))[0][:, 1:n]
 
 
 def semisupervised_responses(
@@ -85,21 +73,21 @@ def semisupervised_responses(
     :math:`W = F F^T` on the labelled samples, with F as in `class_pencil`, and
     :math:`D = \tilde I + \alpha L`, where :math:`\tilde I` marks the labelled samples and L is the
     Laplacian of the graph. Its solutions are :math:`y = D^{-1} F q` with the solutions q of the
-    small matrix :math:`F^T D^{-1} F`, so one sparse factorization serves all.
+    small matrix :math:`F^T D^{-1} F`, so one sparse factorization finds all.
 
     Parameters
     ----------
     graph : NeighborGraph
         Every component has a labelled sample.
     y : array_like of shape (n,)
-        ``unlabelled`` where not known.
+        ``unlabelled`` if not known.
     alpha : float, default 0.1
         Positive.
     unlabelled : default -1
     weights, bandwidth : optional
         Of L, as for `sdpdr.graphs.edge_weights`.
     sample_weight : array of shape (n,), optional
-        Positive. How much labelled samples count; nodes of the graph are joined as they are.
+        Positive weights of labelled samples; the edges of the graph are not weighted.
 
     Returns
     -------
@@ -109,8 +97,8 @@ def semisupervised_responses(
     Raises
     ------
     DataError
-        A component of the graph has no label (D is singular then), fewer than two classes, or
-        weights so small beside alpha that rounding hides the classes.
+        A component of the graph has no label, so that D is singular; there are fewer than two
+        classes; or rounding hides the classes because their weights are so small beside alpha.
 
     References
     ----------
@@ -118,66 +106,60 @@ def semisupervised_responses(
     """
     alpha = validate.positive_number("alpha", alpha)
     _, member, counts = classes_of(y, unlabelled, sample_weight)
-    if member.size != graph.index.size or np.any(graph.index < 0):
+    nodes, known = graph.index, member >= 0
+    if member.size != nodes.size or np.any(nodes < 0):
+        dropped = ", and dropped some" if np.any(nodes < 0) else ""
         raise ShapeError(
-            f"y has {member.size} labels; the graph was made of {graph.index.size} samples"
-            f"{', and dropped some' if np.any(graph.index < 0) else ''}."
+            f"y has {member.size} labels; the graph was made of {nodes.size} samples{dropped}."
         )
-    known = member >= 0
-    weighed = edge_weights(graph, weights, bandwidth)
-    # An edge may weigh nothing: two rows at a right angle have the cosine zero.
-    parts = graph.components if weighed.all() else _components(graph.adjacency(weighed))
-    bare = np.setdiff1d(parts, parts[graph.index[known]])
-    if bare.size:
-        lost = np.flatnonzero(np.isin(parts[graph.index], bare))
-        raise DataError(
-            f"{bare.size} of {parts.max() + 1} components of the graph have no labelled "
-            f"sample: {listed(lost)}. Label one in each, take more neighbours, or leave "
-            "them out."
-        )
-    nodes = graph.index
+    lengths = edge_weights(graph, weights, bandwidth)
+    _require_labels(graph.adjacency(lengths), nodes, known)
     each = np.ones(member.size) if sample_weight is None else sample_weight
     labelled = np.bincount(nodes[known], each[known], graph.n)
-    D = sp.diags_array(labelled) + alpha * graph.laplacian(weighed)
-    gathered = (samples_of(graph).T @ shares_of(member, counts, sample_weight)).toarray()
-    # Diagonals of one, for pivots of one size whatever the weights are.
+    D = sp.csr_array(sp.diags_array(labelled) + alpha * graph.laplacian(lengths))
+    F = (samples_of(graph).T @ indicators(member, counts, sample_weight)).toarray()
+    # In units in which the diagonal of D is one, so that the sizes of weights do not matter.
     unit = 1.0 / np.sqrt(D.diagonal())
     try:
         solve = LdlFactor(sp.csr_array(sp.diags_array(unit) @ D @ sp.diags_array(unit))).solve
     except ArithmeticError:
-        raise DataError(_lost(alpha)) from None
-    carried = np.column_stack([unit * solve(unit * f) for f in gathered.T])
-    small = gathered.T @ carried
-    # The constant is F sqrt(counts) solved, with the eigenvalue one; the rest is orthogonal to it.
-    root = np.sqrt(counts) / np.sqrt(counts.sum())
-    basis = _orthogonal_to(root)
-    values, q = np.linalg.eigh(basis.T @ small @ basis)
+        raise _hidden(alpha) from None
+    carried = np.column_stack([unit * solve(unit * f) for f in F.T])
+    # The constant is D^-1 F sqrt(counts); the other solutions are orthogonal to it.
+    basis = _complement(np.sqrt(counts))
+    values, q = np.linalg.eigh(basis.T @ F.T @ carried @ basis)
     if values[-1] < _FLAT:
-        raise DataError(_lost(alpha))
+        raise _hidden(alpha)
     vectors = carried @ (basis @ q[:, ::-1])
     norms = np.sqrt(np.maximum(values[::-1], np.finfo(float).tiny))
     return GraphEmbedding((vectors / norms)[nodes], values[::-1])
 
 
-def _lost(alpha: float) -> str:
-    return (
-        f"labels are lost beside neighbours, with the smoothing {alpha:g} of their graph: rounding "
-        "is larger. Lower the smoothing, or pass sample_weight, which has a unit here, with a mean "
-        "of one."
+def _require_labels(W: Any, nodes: np.ndarray, known: np.ndarray) -> None:
+    """Refuse components without a labelled sample; edges of weight zero join nothing."""
+    W = sp.csr_array(W)
+    W.eliminate_zeros()
+    count, parts = connected_components(W, directed=False)
+    bare = np.setdiff1d(parts, parts[nodes[known]])
+    if bare.size:
+        lost = np.flatnonzero(np.isin(parts[nodes], bare))
+        raise DataError(
+            f"{bare.size} of {count} components of the graph have no labelled sample: "
+            f"{listed(lost)}. Label one in each, use more neighbours, or leave them out."
+        )
+
+
+def _hidden(alpha: float) -> DataError:
+    return DataError(
+        f"labels are lost to rounding beside the smoothing {alpha:g}. Lower the smoothing, or pass "
+        "sample_weight with a mean of one."
     )
 
 
-def _settled(values: Array, vectors: Array) -> Array:
-    """Eigenvectors where those of equal values, which rounding chooses, follow the axes."""
-    found = vectors.copy()
-    groups = np.cumsum(np.concatenate([[0], np.diff(values) < -_TIE]))
-    for group in range(int(groups[-1]) + 1):
-        tied = np.flatnonzero(groups == group)
-        if tied.size > 1:
-            basis = vectors[:, tied]
-            # The axes as far as they lie in the range, the first that are independent.
-            found[:, tied] = basis @ np.linalg.qr(basis.T)[0]
-    return found
+def _complement(vector: Array) -> Array:
+    """An orthonormal basis of what is orthogonal to a vector, columns."""
+    n = vector.size
+    return np.linalg.qr(np.column_stack([vector, np.eye(n)]))[0][:, 1:n]
 
 
 def by_separation(
@@ -187,45 +169,46 @@ def by_separation(
     unlabelled: object = None,
     sample_weight: Array | None = None,
 ) -> tuple[Array, Array]:
-    r"""How well fitted responses separate classes, best first, and the turn to that order.
+    r"""Rotation of class responses to columns that separate best, and how well they separate.
 
-    With Y the responses and F what a ridge made of them, each direction q has the largest spread
-    between classes for its spread in all and the ridge, :math:`q^T Y^T F q`, of what those before
-    it leave. The turn is orthogonal, so that all columns together are as far apart as before.
+    With Y the responses and F their fitted values, each direction q has the largest spread between
+    classes relative to its total spread and ridge, :math:`q^T Y^T F q`, of what the directions
+    before it leave. The rotation is orthogonal, so all columns together keep their distances.
 
     Parameters
     ----------
     responses : array of shape (n, d)
     fitted : array of shape (n, d)
     y : array_like of shape (n,)
-        Labels.
     unlabelled : optional
-        What y is where not known.
+        Value of unknown labels.
     sample_weight : array of shape (n,), optional
-        How much samples count in all spreads and means.
 
     Returns
     -------
     shares : array of shape (d,)
-        Spread between classes of what is in all, up to one.
+        Spread between classes as a share of the total, at most one.
     turn : array of shape (d, d)
     """
     _, member, counts = classes_of(y, unlabelled, sample_weight)
     known, each = member >= 0, np.ones(member.size) if sample_weight is None else sample_weight
     centre = np.average(fitted[known], axis=0, weights=each[known])
-    means = shares_of(member, counts, sample_weight).T @ (fitted - centre)
+    means = indicators(member, counts, sample_weight).T @ (fitted - centre)
     centred = responses - np.average(responses, axis=0, weights=each)
     product = (each[:, None] * centred).T @ fitted
     spread, basis = gram_spectrum(product)
     wide = spread > _FLAT * spread[0]
     if wide.all():
-        # By a triangle, which has the order of the responses, and no directions of its own.
+        # A triangular factor keeps the order of the responses if directions are equally good.
         white = np.linalg.inv(np.linalg.cholesky((product + product.T) / 2.0)).T
     else:
         white = basis[:, wide] / np.sqrt(spread[wide])
     between = means @ white
     shares, turn = gram_spectrum(between.T @ between)
-    turn = _settled(shares, turn)
+    group = np.cumsum(np.append(0, np.diff(shares) < -_TIE))
+    for tied in (group == k for k in range(group[-1] + 1)):
+        # Of equally good directions, those nearest to the axes; rounding decides nothing.
+        turn[:, tied] = turn[:, tied] @ np.linalg.qr(turn[:, tied].T)[0]
     ordered = np.hstack([white @ turn, basis[:, ~wide]])
-    shares = np.concatenate([shares, np.zeros(int(np.sum(~wide)))])
+    shares = np.append(shares, np.zeros(int(np.sum(~wide))))
     return shares, fix_signs(np.linalg.qr(ordered)[0])

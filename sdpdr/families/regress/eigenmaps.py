@@ -1,4 +1,4 @@
-"""Laplacian eigenmaps of a kernel: for objects without coordinates, and for new ones."""
+"""Laplacian eigenmaps of a kernel, for objects without coordinates, old and new."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +20,6 @@ from sdpdr.base.parameters import require_kernel
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.kernel import kernel_values
 from sdpdr.families.regress.pencil import Pencil, graph_embedding
-from sdpdr.linalg.walks import connected_components
 
 # Values of a kernel computed in two ways that count as equal, relatively.
 _TIE = 1e-9
@@ -32,34 +32,32 @@ class KernelEigenmaps(Transformer):
     .. math:: \min_X \sum_{ij} w_{ij} |x_i - x_j|^2 \quad\text{subject to}\quad
               X^T D X = I,\ X^T D \mathbf 1 = 0, \qquad D = \operatorname{diag}(W \mathbf 1) .
 
-    Of the matrix :math:`k(y_i, y_j)`, its diagonal included, W keeps what is among the
-    ``n_neighbors`` + 1 largest values of either row. Objects are known by the kernel alone and
-    need not be vectors. Solutions satisfy :math:`W x = \lambda D x`, which places a new object:
+    W keeps those entries of the matrix :math:`k(y_i, y_j)`, its diagonal included, that are among
+    the ``n_neighbors`` + 1 largest of either row. Objects need not be vectors: only the kernel is
+    used. Solutions satisfy :math:`W x = \lambda D x`, which places a new object:
 
     .. math:: x(z) = \frac{\sum_j w_j(z)\, x_j}{\lambda \sum_j w_j(z)}
 
-    with the values w(z) of the kernel that the same rule keeps; at an object of the fit that is
-    its place, exactly.
+    with the values w(z) of the kernel that the same rule keeps. For an object of the fit these are
+    its coordinates, exactly.
 
     Parameters
     ----------
     n_components : int, default 2
     n_neighbors : int, optional
-        From 1 to n - 1; by default the fewest with which all objects are joined.
+        From 1 to n - 1; by default the smallest number with which the graph is connected.
     kernel : str or callable, default "rbf"
         As in scikit-learn, or ``"precomputed"``.
     gamma : float, optional
         Of the kernel. One over twice the median of the squared distances of ``"rbf"`` by default;
         scikit-learn's own default for others.
-    random_state : int, RandomState or Generator, default 0
-        Of the eigenvalue iteration.
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
         With :math:`X^T D X = I`.
     eigenvalues_ : array of shape (n_components,)
-        :math:`\lambda`, largest first and below one: :math:`1 - \lambda` is the price of each
+        :math:`\lambda`, largest first and below one; :math:`1 - \lambda` is the energy of each
         direction.
     weights_ : sparse array of shape (n, n)
     n_neighbors_ : int
@@ -69,13 +67,13 @@ class KernelEigenmaps(Transformer):
     Raises
     ------
     DataError, DisconnectedGraphError, UnknownNameError
-        From `fit`: negative weights, objects that no neighbours join, another kernel, or more
-        components than have a positive eigenvalue.
+        From `fit`: negative weights, a disconnected graph, an unknown kernel, or more components
+        than positive eigenvalues.
 
     References
     ----------
-    Review of dimensionality reduction, section 2.5, where the text after the program has
-    :math:`X^T D X = 1` for its constraint, and the solution d + 1 columns; Bengio and others,
+    Review of dimensionality reduction, section 2.5, whose text prints the constraint as
+    :math:`X^T D X = 1` and a solution of d + 1 columns; Bengio and others,
     "Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral clustering", NIPS 16
     (2003).
 
@@ -93,10 +91,9 @@ class KernelEigenmaps(Transformer):
     n_neighbors: int | None = None
     kernel: Any = "rbf"
     gamma: float | None = None
-    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> KernelEigenmaps:
-        """Find the places of objects; y is not used.
+        """Find the coordinates of objects; y is ignored.
 
         Parameters
         ----------
@@ -119,22 +116,22 @@ class KernelEigenmaps(Transformer):
         self.weights_ = _kept(kernel, self._least, self._least)
         self._refuse_parts()
         pencil = Pencil(self.weights_, self.weights_.sum(axis=1), "kernel")
-        found = graph_embedding(pencil, self.n_components, validate.seed(self.random_state))
+        found = graph_embedding(pencil, self.n_components)
         if found.eigenvalues[-1] <= _TIE:
             raise DataError(
                 f"component {len(found.eigenvalues)} has the eigenvalue "
-                f"{found.eigenvalues[-1]:.3g}, and new objects are placed by its inverse: choose "
+                f"{found.eigenvalues[-1]:.3g}, by which new objects are divided: choose "
                 f"n_components <= {int(np.sum(found.eigenvalues > _TIE))}."
             )
         self.embedding_, self.eigenvalues_ = found.vectors, found.eigenvalues
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Find the places of objects and return them, shape (n, n_components)."""
+        """Find the coordinates of objects and return them, shape (n, n_components)."""
         return as_precise(self.fit(X, y).embedding_, X)
 
     def transform(self, X: Any) -> Array:
-        """Places of objects, shape (q, n_components).
+        """Coordinates of objects, shape (q, n_components).
 
         Parameters
         ----------
@@ -143,7 +140,7 @@ class KernelEigenmaps(Transformer):
         Raises
         ------
         DataError
-            The kernel joins an object to none of the fit.
+            The kernel of an object with all of the fit is zero.
         """
         check_is_fitted(self, "embedding_")
         kernel = self._kernel(checked(self, X, reset=False))
@@ -152,8 +149,8 @@ class KernelEigenmaps(Transformer):
         lost = np.flatnonzero(~(totals > 0.0))
         if lost.size:
             raise DataError(
-                f"the kernel joins rows {listed(lost)} to no object of the fit. Take a "
-                "wider kernel, or leave them out."
+                f"the kernel joins rows {listed(lost)} to no object of the fit. Use a wider "
+                "kernel, or leave them out."
             )
         return as_precise(weights @ self.embedding_ / (totals[:, None] * self.eigenvalues_), X)
 
@@ -161,7 +158,7 @@ class KernelEigenmaps(Transformer):
         return kernel_values(self.kernel, X, self._X, self.gamma_)
 
     def _enough(self, kernel: Array) -> int:
-        """The number of neighbours asked for, or the fewest that join all objects."""
+        """The given number of neighbours, or the smallest that connects the graph."""
         n = len(kernel)
         if self.n_neighbors is not None:
             return validate.n_neighbors(self.n_neighbors, n)
@@ -182,8 +179,8 @@ class KernelEigenmaps(Transformer):
             nodes.sort(key=len, reverse=True)
             raise DisconnectedGraphError(
                 f"the kernel joins {len(part)} objects in {len(nodes)} parts, of sizes "
-                f"{', '.join(str(len(p)) for p in nodes[:5])}, which eigenmaps tear apart. Take "
-                "more neighbours or a wider kernel, or embed each part by itself.",
+                f"{', '.join(str(len(p)) for p in nodes[:5])}. Use more neighbours or a wider "
+                "kernel, or embed each part by itself.",
                 nodes,
             )
 
@@ -200,7 +197,7 @@ def _rank_value(kernel: Array, n_neighbors: int) -> Array:
 
 
 def _is_kept(kernel: Array, of_rows: Array, of_columns: Array) -> NDArray[np.bool_]:
-    """Which values are as large as the least of their row or of their column, ties included."""
+    """Which values reach the least kept value of their row or column, ties included."""
     least = np.minimum(of_rows[:, None], of_columns)
     return np.asarray(kernel >= least - _TIE * np.abs(least))
 
@@ -210,12 +207,11 @@ def _kept(kernel: Array, of_rows: Array, of_columns: Array) -> sp.csr_array:
     if np.any(weights < 0.0):
         i, j = np.argwhere(weights < 0.0)[0]
         raise DataError(
-            f"the kernel is {weights[i, j]:.3g} between objects {i} and {j}, which would have to "
-            "attract each other less than not at all. Take fewer neighbours, or a kernel without "
-            "negative values."
+            f"the kernel is {weights[i, j]:.3g} between objects {i} and {j}; expected weights of 0 "
+            "or more. Use fewer neighbours, or a kernel without negative values."
         )
     return sp.csr_array(weights)
 
 
 def _parts(weights: sp.csr_array) -> Array:
-    return np.asarray(connected_components(weights)[1])
+    return np.asarray(connected_components(weights, directed=False)[1])

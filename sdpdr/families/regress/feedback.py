@@ -1,4 +1,4 @@
-"""Retrieval that learns from its user: rank, show, hear what is relevant, rank again."""
+"""Retrieval with relevance feedback: rank, show, receive labels, rank again."""
 
 from __future__ import annotations
 
@@ -59,36 +59,35 @@ def precision_at(ranking: ArrayLike, relevant: ArrayLike, scope: int) -> float:
 class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     r"""Retrieval with relevance feedback, by semi-supervised spectral regression.
 
-    Objects are ranked by their distance from a query q, at first that of ``metric``. The user says
-    which of the first ones are relevant. Labels, and the query as a relevant object, are carried
-    along the neighbour graph of the objects ranked first and regressed on by
-    `sdpdr.SpectralRegression`. Two classes have one response, so the map is one function
-    :math:`a^T x`, with which those objects are ranked anew:
+    Objects are first ranked by their distance from a query q, and the user labels the best ones as
+    relevant or not. `sdpdr.SpectralRegression` carries the labels, and the query as a relevant
+    object, along the neighbour graph of the best objects. Two classes have one response, so the map
+    is one function :math:`a^T x`, which ranks those objects again:
 
     .. math:: a^T x_i \quad\text{(``"response"``), or}\quad |a^T (x_i - q)|
               \quad\text{(``"distance"``)},
 
-    the former with the sign that relevant objects have in the mean, largest first; the latter
-    smallest first, which ranks low what is more clearly relevant than the query. All others follow
-    in the order they had.
+    the former with the sign of the mean of relevant objects, largest first; the latter smallest
+    first, which ranks low the objects that are more clearly relevant than the query. All other
+    objects follow in their previous order.
 
     Parameters
     ----------
     n_shown : int, default 10
-        Objects that the user is shown in a round, none of them twice.
+        Objects shown in a round, none of them twice.
     n_pool : int, default 400
-        The best of the last ranking, which with all labelled objects are learned from and ranked.
+        Number of best objects that, with all labelled ones, are learned from and ranked.
     max_rounds : int, default 4
-        After which a search is over.
+        Largest number of rounds.
     by : {"response", "distance"}, default "response"
     n_neighbors : int, default 5
-        Of the graph, whose parts are joined by shortest edges.
+        Of the graph, whose components are joined by shortest edges.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the first ranking, and of neighbours.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of the edges, as for `sdpdr.graphs.edge_weights`.
     smoothing : float, default 0.1
-        Price of differing from neighbours.
+        Penalty on differences of neighbours.
     alpha : float, "loo" or "auto", default "auto"
         The ridge of the regression.
 
@@ -96,14 +95,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     ----------
     query_ : array of shape (m,), or sparse array of shape (1, m) of sparse objects
     labels_ : array of int, shape (n,)
-        1 relevant, 0 not, -1 where not known.
+        1 relevant, 0 not, -1 unknown.
     ranking_ : array of int, shape (n,)
         Best first.
     rounds_ : int
         Rounds of labels in this search.
     map_ : SpectralRegression, or None
-        None before there is an irrelevant object: there is nothing to tell apart, and the ranking
-        stays.
+        None before an object is labelled irrelevant; the ranking does not change before.
     satisfied_ : bool
         Whether all objects shown last were relevant.
     n_features_in_ : int
@@ -113,13 +111,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     DataError, DataTypeError, ShapeError
         Data, queries or labels that cannot be used.
     NotAcceptedError
-        Something is asked before `ask`.
+        A method is called before `ask`.
 
     References
     ----------
     Cai thesis, section 3.5.3, which ranks by the distance, in as many dimensions as there are
-    classes, two; one of those responses is the constant vector, which tells no objects apart.
-    It does not say whether the query is a labelled object, or where objects outside the pool go.
+    classes, two; one of those responses is the constant vector, which separates no objects.
+    It does not say whether the query is a labelled object, or how objects outside the pool rank.
 
     Examples
     --------
@@ -147,12 +145,12 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     alpha: float | str = "auto"
 
     def fit(self, X: Any, y: Any = None) -> RelevanceFeedback:
-        """Keep the objects; y is not used.
+        """Store the objects; y is ignored.
 
         Parameters
         ----------
         X : array_like or sparse array of shape (n, m)
-            Sparse objects are never made dense.
+            Sparse objects stay sparse.
         """
         for name in ("n_shown", "n_pool", "max_rounds", "n_neighbors"):
             validate.positive_integer(name, getattr(self, name))
@@ -161,13 +159,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         validate.choice("weights", self.weights, ("binary", "heat", "cosine"))
         validate.positive_number("smoothing", self.smoothing)
         self._X = checked(self, X, accept_sparse="csr", ensure_min_samples=2)
-        # A search among other objects is no search among these.
+        # Of an earlier fit.
         if hasattr(self, "query_"):
             del self.query_
         return self
 
     def ask(self, query: ArrayLike) -> RelevanceFeedback:
-        """Begin a search: no labels, and the ranking of plain distances.
+        """Start a search, without labels, by ranking distances from the query.
 
         Parameters
         ----------
@@ -188,7 +186,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     @property
     def is_over(self) -> bool:
-        """Whether the user is satisfied, the rounds are over, or nothing is left to show."""
+        """Whether all shown objects were relevant, the rounds are over, or all have a label."""
         self._check_asked()
         known = bool(np.all(self.labels_ != _UNKNOWN))
         return self.satisfied_ or self.rounds_ >= self.max_rounds or known
@@ -200,12 +198,12 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return np.asarray(new[: self.n_shown])
 
     def label(self, objects: ArrayLike, relevant: ArrayLike) -> RelevanceFeedback:
-        """Hear which objects are relevant, and rank again.
+        """Receive labels of objects, and rank again.
 
         Parameters
         ----------
         objects : array_like of int, shape (p,)
-            Those of `shown`, some of them, or others. A second label takes the place of the first.
+            Those of `shown`, some of them, or others. A second label replaces the first.
         relevant : array_like of bool, shape (p,)
 
         Returns
@@ -214,26 +212,25 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         """
         self._check_asked()
         numbers = validate.numbers("objects", objects, self._X.shape[0], "numbers of objects")
-        told = np.atleast_1d(np.asarray(relevant))
-        if told.shape != numbers.shape or not np.isin(told, (0, 1)).all():
+        labels = np.atleast_1d(np.asarray(relevant))
+        if labels.shape != numbers.shape or not np.isin(labels, (0, 1)).all():
             raise DataError(
-                f"relevant must be {numbers.size} truth values, one for each object; got "
-                f"{relevant!r}."
+                f"relevant={relevant!r}: expected {numbers.size} truth values, one for each object."
             )
-        self.labels_[numbers] = np.where(told.astype(bool), _RELEVANT, _IRRELEVANT)
+        self.labels_[numbers] = np.where(labels.astype(bool), _RELEVANT, _IRRELEVANT)
         self.rounds_ += 1
-        self.satisfied_ = bool(told.all())
+        self.satisfied_ = bool(labels.all())
         self._rank()
         return self
 
     def search(self, query: ArrayLike, user: Callable[[Index], ArrayLike]) -> list[Index]:
-        """Ask, and let a user label what is shown until the search is over.
+        """Search with a function that labels the shown objects, until the search is over.
 
         Parameters
         ----------
         query : array_like of shape (m,)
         user : callable
-            Takes numbers of objects and tells which are relevant.
+            Takes numbers of objects and returns which are relevant.
 
         Returns
         -------
@@ -255,9 +252,9 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if sp.issparse(query) and row.shape == (1, m):
             row = row[0]
         if row.shape != (m,):
-            raise ShapeError(f"the query must have shape ({m},), it has {row.shape}.")
+            raise ShapeError(f"the query has shape {row.shape}; it must have shape ({m},).")
         if not np.isfinite(row).all():
-            raise DataError("the query has entries that are NaN or infinite. Fill them in.")
+            raise DataError("the query has entries that are NaN or infinite. Replace them.")
         return sp.csr_array(row[None, :]) if sp.issparse(self._X) else row
 
     def _distances(self) -> Array:
@@ -287,9 +284,9 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             connect="mst",
         )
         with warnings.catch_warnings():
-            # Parts of the pool are joined in every round, as the class says.
+            # Components of the pool are joined in every round, as documented.
             warnings.simplefilter("ignore", AddedEdgesWarning)
-            # Of fewer objects than neighbours all are taken.
+            # With fewer objects than neighbours, all are used.
             warnings.simplefilter("ignore", FewPointsWarning)
             learned.fit(objects, labels)
         self.map_ = learned
@@ -299,7 +296,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         else:
             ahead = places[labels == _RELEVANT].mean() - places[labels == _IRRELEVANT].mean()
             last = -np.sign(ahead) * places[:-1]
-        # Equal ones by their distance, so that none is left to chance.
+        # Ties by distance, so that the order is deterministic.
         ranked = pool[np.lexsort((self._apart[pool], last))]
         self.ranking_ = np.concatenate([ranked, self.ranking_[~np.isin(self.ranking_, pool)]])
 
@@ -311,4 +308,4 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def _check_asked(self) -> None:
         check_is_fitted(self, "n_features_in_")
         if not hasattr(self, "query_"):
-            raise NotAcceptedError("there is no search yet: call ask(query) first.")
+            raise NotAcceptedError("there is no search yet. Call ask(query) first.")

@@ -1,4 +1,4 @@
-"""Sampled functions as weights of a few smooth ones."""
+"""Sampled functions as combinations of a few Gaussians."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
 
-# Widths stay within these shares of the grid's length: the narrowest Gaussians fall between two
-# places of the grid, and the widest are constants.
+# Bounds of widths relative to the length of the grid: narrower Gaussians fall between two grid
+# points, and wider ones are constant.
 _WIDTHS = (1e-3, 10.0)
 _RIDGE = 1e-14
 
@@ -29,13 +29,13 @@ def gaussian_basis(grid: Array, centers: Array, widths: Array) -> Array:
 def basis_misfit(
     X: Array, grid: Array, centers: Array, widths: Array, ridge: float
 ) -> tuple[float, Array, Array]:
-    r"""What a basis leaves of functions, with the best weights, and its slopes.
+    r"""Least squared error of functions on a basis, and its derivatives.
 
     .. math:: \min_W\ |X - W \Psi^T|_F^2 + \lambda |W|_F^2
 
-    The best weights do not move to first order, so with :math:`E = W \Psi^T - X` the slope in
+    The best weights are stationary, so with :math:`E = W \Psi^T - X` the derivative in
     :math:`r_j` is :math:`2 \sum_i w_{ij} \sum_l E_{il}\, 2 (z_l - r_j)/s_j^2\, \Psi_{lj}`, and that
-    in :math:`s_j` has :math:`2 (z_l - r_j)^2/s_j^3` there.
+    in :math:`s_j` has :math:`2 (z_l - r_j)^2/s_j^3` in its place.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def basis_misfit(
 
     References
     ----------
-    Tong thesis, (2.42)-(2.48), which print a quarter of these slopes: a factor 2 is missing from
-    :math:`\partial \psi`, and another one from the square.
+    Tong thesis, (2.42)-(2.48), which print a quarter of these derivatives: a factor 2 is missing
+    from :math:`\partial \psi`, and another one from the square.
 
     Examples
     --------
@@ -82,41 +82,40 @@ def _ridge_solution(basis: Array, ridge: float) -> Array:
 
 @dataclass(eq=False, repr=False)
 class BasisExpansion(Reconstructing):
-    r"""Functions sampled on a grid, by their weights on Gaussians.
+    r"""Functions sampled on a grid, as weights of Gaussians.
 
     .. math:: f_i(z) = \sum_j w_{ij} \psi_j(z), \quad \psi_j(z) = e^{-(z - r_j)^2/s_j^2}, \qquad
               w_i = (\Psi^T \Psi + \lambda I)^{-1} \Psi^T x_i .
 
     The distance of two functions in :math:`L_2` is :math:`(w - w')^T \Phi (w - w')` with the
-    inner products :math:`\Phi` of the basis, which have a closed form; `whitened` weights have it
-    as their plain distance.
+    inner products :math:`\Phi` of the basis, in closed form; with ``whiten``, it is the distance of
+    the weights.
 
     Parameters
     ----------
     n_components : int, default 10
-        Gaussians, with centres evenly on the grid, or begun there.
+        Number of Gaussians, whose centres are evenly spaced, or start so.
     width : float, optional
-        s; two and a half times the distance of centres by default.
+        s; 2.5 times the distance of centres by default.
     ridge : float, default 1e-9
-        :math:`\lambda`, 0 or more, relative to the largest eigenvalue of :math:`\Psi^T\Psi`, which
-        is that of even centres.
+        :math:`\lambda`, nonnegative, relative to the largest eigenvalue of :math:`\Psi^T\Psi` with
+        evenly spaced centres.
     grid : array_like of shape (m,), optional
-        Where functions are sampled; 0, 1, ..., m - 1 by default.
+        Sample positions; 0, 1, ..., m - 1 by default.
     whiten : bool, default False
         Return :math:`\Phi^{1/2} w`, so that distances are those of functions.
     max_moves : int, default 0
-        Steps of L-BFGS, at most, by which centres along the grid and widths, each by itself, are
-        moved to where the functions of the fit are met best (`basis_misfit`). A few hundred reach
-        a stationary point; the problem is not convex in them.
+        Largest number of L-BFGS steps that minimize `basis_misfit` over centres and widths. A few
+        hundred reach a stationary point; the problem is not convex.
 
     Attributes
     ----------
     centers_ : array of shape (n_components,)
     widths_ : array of shape (n_components,)
     width_ : float
-        The common width, from which those of a basis that moves begin.
+        The common width, with which L-BFGS starts.
     misfit_ : float
-        Sum of squares of what the basis leaves of the functions of the fit.
+        Squared error on the functions of the fit.
     n_moves_ : int
     basis_ : array of shape (m, n_components)
         :math:`\Psi`.
@@ -152,7 +151,7 @@ class BasisExpansion(Reconstructing):
     max_moves: int = 0
 
     def fit(self, X: Any, y: Any = None) -> BasisExpansion:
-        """Lay out the basis.
+        """Choose the basis.
 
         Parameters
         ----------
@@ -167,15 +166,17 @@ class BasisExpansion(Reconstructing):
         Raises
         ------
         DataError, ShapeError
-            A grid of another length, or one that does not rise; a negative ridge.
+            A grid of another length, or one that is not increasing; a negative ridge.
         """
         X = np.asarray(checked(self, X))
         m = X.shape[1]
         z = np.arange(float(m)) if self.grid is None else np.asarray(self.grid, dtype=float)
         if z.shape != (m,):
-            raise ShapeError(f"grid must have shape ({m},), one place a column; it is {z.shape}.")
+            raise ShapeError(
+                f"grid has shape {z.shape}; expected ({m},), one position for each column."
+            )
         if m > 1 and not np.all(np.diff(z) > 0.0):
-            raise DataError("grid must rise strictly.")
+            raise DataError("grid must be strictly increasing.")
         ridge = validate.non_negative("ridge", self.ridge)
         r = validate.positive_integer("n_components", self.n_components)
         self.centers_ = np.linspace(z[0], z[-1], r) if r > 1 else np.array([z.mean()])
@@ -184,12 +185,12 @@ class BasisExpansion(Reconstructing):
         self.width_ = 2.5 * apart if given is None else validate.positive_number("width", given)
         self.widths_ = np.full(r, self.width_)
         even = gaussian_basis(z, self.centers_, self.widths_)
-        price = max(ridge, _RIDGE) * float(np.linalg.norm(even, 2)) ** 2
+        penalty = max(ridge, _RIDGE) * float(np.linalg.norm(even, 2)) ** 2
         self.n_moves_ = 0
         if validate.positive_integer("max_moves", self.max_moves, at_least=0):
-            self._move(X, z, price)
+            self._move(X, z, penalty)
         self.basis_ = gaussian_basis(z, self.centers_, self.widths_)
-        self._weights = _ridge_solution(self.basis_, price)
+        self._weights = _ridge_solution(self.basis_, penalty)
         self.misfit_ = float(np.sum((X @ self._weights @ self.basis_.T - X) ** 2))
         self.inner_products_ = _inner_products(self.centers_, self.widths_)
         values, vectors = np.linalg.eigh(self.inner_products_)
@@ -198,15 +199,15 @@ class BasisExpansion(Reconstructing):
         self._unroot = (vectors / root) @ vectors.T
         return self
 
-    def _move(self, X: Array, z: Array, price: float) -> None:
-        """Centres and logarithms of widths, in units of the grid's length and the data's size."""
+    def _move(self, X: Array, z: Array, penalty: float) -> None:
+        """Minimize over centres and log-widths, in units of the grid and the data."""
         length = float(z[-1] - z[0]) or 1.0
         size = float(np.sum(X**2)) or 1.0
         r = self.centers_.size
 
         def objective(point: Array) -> tuple[float, Array]:
             widths = length * np.exp(point[r:])
-            value, by_center, by_width = basis_misfit(X, z, length * point[:r], widths, price)
+            value, by_center, by_width = basis_misfit(X, z, length * point[:r], widths, penalty)
             slope = np.concatenate([length * by_center, widths * by_width])
             return value / size, slope / size
 

@@ -1,4 +1,4 @@
-"""Functions of a kernel fitted to responses, and how they would do without a sample."""
+"""Functions of a kernel fitted to responses, and their exact leave-one-out errors."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.families.regress.penalties import RIDGES, share_left_out
-from sdpdr.families.regress.ridge import as_columns, upper_factor
+from sdpdr.families.regress.ridge import as_columns, share_left_out
 
-# Widths of Gaussians to choose from, relative to one over a typical squared distance.
+# Widths of Gaussians to choose from, relative to one over a typical squared distance; and ridges.
 WIDTHS = tuple(2.0**p for p in range(-8, 5, 2))
+RIDGES = tuple(10.0**p for p in range(-8, 1))
+# The smallest ridge relative to the largest eigenvalue of the kernel: below the first, rounding is
+# what the function fits; above the second, it is too large for kernels of small numbers.
+_LOWEST, _HIGHEST = 1e-12, 1e-8
 # A pivot below this share of the largest marks a sample that others reproduce.
 _SINGULAR = 1e-13**0.5
-# The least ridge to try beside the largest eigenvalue of the weighted kernel: a smaller one may not
-# be factored, and rounding is what it would fit. And where the grid begins of kernels that are
-# smaller than a ridge of one, such as linear ones of small numbers or weights.
-_LOWEST, _HIGHEST = 1e-12, 1e-8
 
 
 def kernel_values(kernel: Any, X: Array, Z: Array, gamma: float | None) -> Array:
-    """Values of a kernel, by name or a function, between points; X where it holds these already."""
+    """Values of a kernel, a name or a function, between points; X itself if precomputed."""
     if isinstance(kernel, str) and kernel == "precomputed":
         return X
     options = {} if callable(kernel) else {"gamma": gamma, "filter_params": True}
@@ -49,7 +48,7 @@ class KernelMapping:
     responses : array of shape (n, d)
         Y less b.
     delta : float, or array of shape (n,)
-        Over the weights of samples, where they have any.
+        Divided by the weights of samples, if they have weights.
     centred : bool
         Whether b is the mean of Y.
     """
@@ -72,7 +71,7 @@ class KernelMapping:
         return self.responses + self.intercept - delta[:, None] * self.coef
 
     def turned(self, turn: Array) -> KernelMapping:
-        """Fitted to the responses times a matrix."""
+        """The map fitted to the responses times a matrix."""
         return replace(
             self,
             coef=self.coef @ turn,
@@ -96,7 +95,7 @@ def fit_kernel(
     intercept: bool = True,
     sample_weight: Array | None = None,
 ) -> KernelMapping:
-    r"""Kernel ridge regression by one Cholesky factorization.
+    r"""Kernel ridge regression by one Cholesky factorization, which `extended` can enlarge.
 
     .. math:: \min_f \sum_i w_i\, |f(x_i) - y_i|^2 + \delta |f|_K^2
               \quad\Longrightarrow\quad (K + \delta\, \operatorname{diag}(w)^{-1}) a = Y .
@@ -107,11 +106,15 @@ def fit_kernel(
         K, positive semidefinite.
     Y : array of shape (n, d)
     delta : float, default 1e-2
-        0 or more; at 0 the function passes through the responses.
+        Nonnegative; with 0, the function interpolates the responses.
     intercept : bool, default True
-        Take the (weighted) mean of Y as b.
+        Use the (weighted) mean of Y as b.
     sample_weight : array of shape (n,), optional
         w, positive; ones by default.
+
+    Returns
+    -------
+    KernelMapping
 
     Raises
     ------
@@ -131,19 +134,19 @@ def fit_kernel(
     """
     Y = as_columns(Y, len(kernel))
     if kernel.shape != (len(kernel),) * 2:
-        raise ShapeError(f"kernel must be square; it has shape {kernel.shape}.")
-    if sample_weight is None:
-        return _mapped(factor_of(kernel, delta), Y, delta, intercept)
-    # Weights of many sizes leave pivots of many sizes, unless they are taken out.
-    roots = np.sqrt(sample_weight)
-    factor = factor_of(roots[:, None] * kernel * roots, delta) / roots
-    return _mapped(factor, Y, delta / sample_weight, intercept, sample_weight)
+        raise ShapeError(f"kernel has shape {kernel.shape}; expected a square matrix.")
+    weights = np.ones(len(Y)) if sample_weight is None else sample_weight
+    # With weights of many sizes the pivots of K + delta / w are too; those of this matrix are not.
+    roots = np.sqrt(weights)
+    factor = _factor(roots[:, None] * kernel * roots, delta) / roots
+    shares = delta if sample_weight is None else delta / weights
+    return _mapping(factor, Y, shares, intercept, weights)
 
 
 def extended(
     fitted: KernelMapping, between: Array, kernel: Array, responses: Array
 ) -> KernelMapping:
-    r"""The fit with more samples, at the price of the new rows of the factor alone.
+    r"""The fit with more samples, which adds rows to the Cholesky factor.
 
     With K split after the first n samples, :math:`R_{12} = R_{11}^{-T} K_{12}` and
     :math:`R_{22}^T R_{22} = K_{22} + \delta I - R_{12}^T R_{12}`.
@@ -151,12 +154,17 @@ def extended(
     Parameters
     ----------
     fitted : KernelMapping
+        Without weights of samples.
     between : array of shape (n, p)
         Kernel values of the old samples to the new ones.
     kernel : array of shape (p, p)
-        Among the new ones.
+        Kernel values among the new ones.
     responses : array of shape (n + p, d)
-        Of all samples; there may be more of them than before, as when a class is new.
+        Of all samples; there may be more columns than before, for instance for a new class.
+
+    Returns
+    -------
+    KernelMapping
 
     References
     ----------
@@ -164,21 +172,46 @@ def extended(
     """
     n, p = between.shape
     Y = as_columns(responses, n + p)
+    delta = float(fitted.delta)
     corner = sl.solve_triangular(fitted.factor, between, trans="T", check_finite=False)
-    below = factor_of(kernel - corner.T @ corner, fitted.delta)
+    below = _factor(kernel - corner.T @ corner, delta)
     factor = np.block([[fitted.factor, corner], [np.zeros((p, n)), below]])
-    return _mapped(factor, Y, fitted.delta, fitted.centred)
+    return _mapping(factor, Y, delta, fitted.centred, np.ones(n + p))
+
+
+def _mapping(
+    factor: Array, Y: Array, delta: float | Array, centred: bool, weights: Array
+) -> KernelMapping:
+    b = np.average(Y, axis=0, weights=weights) if centred else np.zeros(Y.shape[1])
+    coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
+    return KernelMapping(np.asarray(coef), b, factor, Y - b, delta, centred)
+
+
+def _factor(kernel: Array, delta: float) -> Array:
+    """Upper triangular R with R^T R = K + delta I, whose pivots are not too small."""
+    delta = validate.non_negative("delta", delta)
+    try:
+        factor = np.asarray(sl.cholesky(kernel + delta * np.eye(len(kernel)), check_finite=False))
+        pivots = np.diag(factor)
+        if pivots.min() > _SINGULAR * pivots.max():
+            return factor
+    except np.linalg.LinAlgError:
+        pass
+    raise DataError(
+        f"the kernel matrix plus delta={delta:g} is not positive definite: samples coincide, or it "
+        "is no kernel matrix. Raise delta, or drop duplicates."
+    )
 
 
 @dataclass(frozen=True)
 class KernelChoice:
-    """The width and ridge of the least leave-one-out error.
+    """The width and ridge with the least leave-one-out error.
 
     Attributes
     ----------
     gamma, delta : float
     error : float
-        Root of the mean squared leave-one-out residual.
+        Root mean square of the leave-one-out residuals.
     tried : tuple of (gamma, delta, error)
     """
 
@@ -202,15 +235,19 @@ def choose_kernel(
     Parameters
     ----------
     make : callable
-        The kernel matrix (n, n) of a width.
+        Returns the kernel matrix (n, n) of a width.
     Y : array of shape (n, d)
     gammas : sequence of float
         Positive.
     deltas : sequence of float, optional
-        Positive. By default nine powers of ten from 1e-8 on, and larger or smaller ones where the
-        largest eigenvalue of the kernel, times weights, is above 1e4 or below 1.
+        Positive. By default nine powers of ten from 1e-8 on, or larger or smaller ones if the
+        largest eigenvalue of the weighted kernel is above 1e4 or below 1.
     sample_weight : array of shape (n,), optional
-        Positive. Of a sample that counts for several, one is left out.
+        Positive. A weight of two counts a sample twice, one of which is left out.
+
+    Returns
+    -------
+    KernelChoice
 
     Raises
     ------
@@ -219,7 +256,7 @@ def choose_kernel(
     """
     for name, values in (("gammas", gammas), ("deltas", RIDGES if deltas is None else deltas)):
         if not len(values) or not all(np.isfinite(v) and v > 0.0 for v in values):
-            raise DataError(f"{name} must be positive numbers, at least one; they are {values}.")
+            raise DataError(f"{name}={values}: expected positive numbers, at least one.")
     Y = as_columns(np.asarray(Y, dtype=float), len(Y))
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight
     roots, mean, share = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
@@ -232,49 +269,17 @@ def choose_kernel(
         for delta in _grid(spectrum[-1]) if deltas is None else deltas:
             inverse = 1.0 / (spectrum + delta)
             missed = (vectors @ (inverse[:, None] * turned)) / roots[:, None]
-            # One less the own entry of the hat matrix, over delta, where all of it is left out.
+            # One less the diagonal of the hat matrix, divided by delta, if all of it is left out.
             left = share * (squares @ inverse) + (1.0 - share) / delta
             error = np.sqrt(np.mean(mean @ np.square(missed / left[:, None])))
             tried.append((float(gamma), float(delta), float(error)))
-    best = min(tried, key=lambda row: row[2])
-    return KernelChoice(*best, tuple(tried))
+    return KernelChoice(*min(tried, key=lambda row: row[2]), tuple(tried))
 
 
 def _grid(largest: float) -> tuple[float, ...]:
-    """Ridges to try for a kernel of this largest eigenvalue: those of `RIDGES`, or beyond them."""
+    """Ridges to try for a kernel with this largest eigenvalue."""
     if largest == 0.0:
         return RIDGES
     least, most = np.ceil(np.log10(_LOWEST * largest)), np.floor(np.log10(_HIGHEST * largest))
     lowest = int(np.clip(round(np.log10(RIDGES[0])), least, most))
     return tuple(10.0**p for p in range(lowest, lowest + len(RIDGES)))
-
-
-def factor_of(kernel: Array, delta: float | Array) -> Array:
-    """Upper triangular R with R^T R = K + delta I.
-
-    Raises
-    ------
-    DataError
-        It is not positive definite.
-    """
-    matrix = np.array(kernel, dtype=float)
-    least = validate.non_negative("delta", float(np.min(delta)))
-    matrix[np.diag_indices_from(matrix)] += delta
-    return upper_factor(
-        matrix,
-        _SINGULAR,
-        f"the kernel matrix plus delta={least:g} is not positive definite: samples coincide or "
-        "nearly so, or the kernel is none. Raise delta, or drop duplicates.",
-    )
-
-
-def _mapped(
-    factor: Array,
-    Y: Array,
-    delta: float | Array,
-    centred: bool,
-    sample_weight: Array | None = None,
-) -> KernelMapping:
-    b = np.average(Y, axis=0, weights=sample_weight) if centred else np.zeros(Y.shape[1])
-    coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
-    return KernelMapping(np.asarray(coef), b, factor, Y - b, delta, centred)

@@ -12,15 +12,17 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
-from sdpdr.families.regress.penalties import RIDGES, choose_ridge, sparse_path
-from sdpdr.families.regress.ridge import LinearMapping, ridge
+from sdpdr.families.regress.kernel import RIDGES, WIDTHS, choose_kernel, fit_kernel
+from sdpdr.families.regress.penalties import sparse_path
+from sdpdr.families.regress.ridge import LinearMapping, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
 from sdpdr.graphs.search import blocks
 
-# Beyond this many points, width and ridge are chosen on a sample, and as many centres serve.
-_CHOSEN_ON, _CENTERS, _BLOCK = 1000, 3000, 10_000
-_FOLDS = 5
+# Width and ridge are chosen on at most so many points, and at most so many Gaussians are used. The
+# first takes seconds, the second 72 MB.
+_CHOSEN_ON, _CENTERS = 1000, 3000
+# Points placed at a time, at most 240 MB of kernel values.
+_BLOCK = 10_000
 
 
 class Extension(ABC):
@@ -29,13 +31,13 @@ class Extension(ABC):
     Attributes
     ----------
     points : array of shape (n, D), or distances (n, n)
-        What was embedded.
+        Which were embedded.
     embedding : array of shape (n, d)
     precomputed : bool
         Whether points are given by their distances to those of the fit.
     error : float
-        Root mean square of what the map misses at points it was not fitted to, relative to the
-        spread of the embedding.
+        Root mean square error at points that the map was not fitted to, relative to the spread of
+        the embedding.
     nearest : array of shape (n,)
         Distance of every point of the fit to its nearest other one, ascending.
     """
@@ -52,7 +54,7 @@ class Extension(ABC):
 
     @abstractmethod
     def _fit(self) -> float:
-        """Find what the map is made of; its relative error at points left out."""
+        """Fit the map; its relative error at points left out."""
 
     @abstractmethod
     def __call__(self, X: Array) -> Array:
@@ -63,7 +65,7 @@ class Extension(ABC):
 
         The share of points of the fit that lie at least as far from their nearest other point as
         this one does. Of points drawn like those of the fit, one in twenty has a trust below 0.05;
-        a point far from all has 0, and no map of these points knows where it belongs.
+        a point far from all has 0, and its coordinates are a guess.
         """
         away, _ = self.search(1).kneighbors(X)
         closer = np.searchsorted(self.nearest, away[:, 0], side="left")
@@ -75,12 +77,12 @@ class Extension(ABC):
         return NearestNeighbors(n_neighbors=k, metric=metric).fit(self.points)
 
     def _others(self) -> tuple[Array, Index]:
-        """Distance of every point to its nearest other one, and which that is."""
+        """Distance of every point to its nearest other one, and the number of that one."""
         distance, near = self.search(1).kneighbors()
         return distance[:, 0], near[:, 0]
 
     def _relative(self, residuals: Array) -> float:
-        """Root mean square of residuals over the spread of the embedding."""
+        """Root mean square of residuals relative to the spread of the embedding."""
         spread = self.embedding - self.embedding.mean(axis=0)
         size = float(np.sqrt(np.mean(np.sum(spread**2, axis=1))))
         away = float(np.sqrt(np.mean(np.sum(residuals**2, axis=1))))
@@ -90,13 +92,13 @@ class Extension(ABC):
         """Squared distances of points to some of those of the fit."""
         if self.precomputed:
             return np.take(X, chosen, axis=1) ** 2
-        return _squares(X, self.points[chosen])
+        return np.asarray(cdist(X, self.points[chosen], "sqeuclidean"))
 
-    def _needs_points(self) -> None:
+    def _require_points(self) -> None:
         if self.precomputed:
             raise NotAcceptedError(
-                f"extension {self.name!r} needs coordinates, and these points are known by "
-                "distances. Use 'kernel' or 'barycentric'."
+                f"extension {self.name!r} needs coordinates, and only distances are known. Use "
+                "'kernel' or 'barycentric'."
             )
 
 
@@ -108,20 +110,18 @@ class KernelExtension(Extension):
     coef : array of shape (centres, d)
     intercept : array of shape (d,)
     centers : array of int
-        The points that Gaussians stand about.
+        The points with a Gaussian.
     choice : KernelChoice
-        Width and ridge of the least leave-one-out error.
+        Width and ridge with the least leave-one-out error.
     """
 
     name = "kernel"
 
     def __call__(self, X: Array) -> Array:
         """Coordinates of points."""
-        places = np.empty((len(X), self.coef.shape[1]))
-        for rows in blocks(np.arange(len(X)), _BLOCK):
-            away = self._squares(X[rows], self.centers)
-            places[rows] = np.exp(-self.choice.gamma * away) @ self.coef
-        return np.asarray(places + self.intercept)
+        return np.vstack([self._kernel(X[rows]) @ self.coef for rows in self._blocks(X)]) + (
+            self.intercept
+        )
 
     def _fit(self) -> float:
         n, Y = len(self.points), self.embedding
@@ -132,30 +132,26 @@ class KernelExtension(Extension):
         gammas = [w / max(typical, np.finfo(float).tiny) for w in WIDTHS]
         self.choice = choose_kernel(lambda gamma: np.exp(-gamma * among), Y[few], gammas, RIDGES)
         if self.centers.size == n:
-            kernel = np.exp(-self.choice.gamma * self._squares(self.points, self.centers))
-            fitted = fit_kernel(kernel, Y, self.choice.delta)
+            fitted = fit_kernel(self._kernel(self.points), Y, self.choice.delta)
             self.coef, self.intercept = fitted.coef, fitted.intercept
             return self._relative(fitted.leave_one_out())
         self.intercept = Y.mean(axis=0)
-        self.coef = self._on_centers(Y - self.intercept)
-        # Few coefficients for many points: what is missed where the choice was made stands for all.
+        # (K_nm' K_nm + delta K_mm) a = K_nm' (Y - b), a block of points at a time.
+        left = self.choice.delta * self._kernel(self.points[self.centers])
+        right = np.zeros((self.centers.size, Y.shape[1]))
+        for rows in self._blocks(self.points):
+            kernel = self._kernel(self.points[rows])
+            left += kernel.T @ kernel
+            right += kernel.T @ (Y[rows] - self.intercept)
+        self.coef = np.asarray(np.linalg.lstsq(left, right, rcond=None)[0], dtype=float)
+        # With few coefficients for many points, the error of the choice holds for all.
         return self._relative(self.choice.error * np.ones((1, Y.shape[1])))
 
-    def _on_centers(self, Y: Array) -> Array:
-        r"""Coefficients of Gaussians about some points, fitted to all.
+    def _kernel(self, X: Array) -> Array:
+        return np.asarray(np.exp(-self.choice.gamma * self._squares(X, self.centers)))
 
-        .. math:: (K_{nm}^T K_{nm} + \delta K_{mm})\, a = K_{nm}^T Y,
-
-        summed a block of points at a time.
-        """
-        centers, gamma = self.centers, self.choice.gamma
-        gram = self.choice.delta * np.exp(-gamma * self._squares(self.points[centers], centers))
-        right = np.zeros((centers.size, Y.shape[1]))
-        for rows in blocks(np.arange(len(self.points)), _BLOCK):
-            kernel = np.exp(-gamma * self._squares(self.points[rows], centers))
-            gram += kernel.T @ kernel
-            right += kernel.T @ Y[rows]
-        return np.asarray(np.linalg.lstsq(gram, right, rcond=None)[0])
+    def _blocks(self, X: Array) -> list[Index]:
+        return list(blocks(np.arange(len(X)), _BLOCK)) or [np.arange(0)]
 
 
 class LinearExtension(Extension):
@@ -165,7 +161,7 @@ class LinearExtension(Extension):
     ----------
     mapping : LinearMapping
     alpha : float
-        The ridge, or the price relative to the least that leaves no feature.
+        The ridge, or the lasso penalty relative to the least that leaves no feature.
     """
 
     name = "linear"
@@ -176,41 +172,40 @@ class LinearExtension(Extension):
         return self.mapping(X)
 
     def _fit(self) -> float:
-        self._needs_points()
+        self._require_points()
         choice = choose_ridge(self.points, self.embedding)
-        self.alpha, self.mapping = choice.alpha, ridge(self.points, self.embedding, choice.alpha)
+        self.alpha, self.mapping = choice.alpha, choice.mapping
         return self._relative(choice.residuals)
 
 
 class SparseExtension(LinearExtension):
-    """A linear map of few features, by a lasso whose price cross-validation chooses."""
+    """A linear map of few features, by a lasso whose penalty cross-validation chooses."""
 
     name = "sparse"
 
     def _fit(self) -> float:
-        self._needs_points()
+        self._require_points()
         X, Y = self.points, self.embedding
-        order = np.random.default_rng(self.seed).permutation(len(X))
         shares = np.logspace(0.0, -4.0, 25)
         missed = np.zeros(shares.size)
-        for held in np.array_split(order, min(_FOLDS, len(X))):
+        order = np.random.default_rng(self.seed).permutation(len(X))
+        for held in np.array_split(order, min(5, len(X))):
             kept = np.setdiff1d(order, held)
             maps = _lassos(X[kept], Y[kept], shares)
             missed += [np.sum((mapping(X[held]) - Y[held]) ** 2) for mapping in maps]
         k = int(np.argmin(missed))
         self.alpha, self.mapping = float(shares[k]), _lassos(X, Y, shares[k : k + 1])[0]
-        spread = np.sum((Y - Y.mean(axis=0)) ** 2)
-        return float(np.sqrt(missed[k] / max(spread, np.finfo(float).tiny)))
+        return self._relative(np.full((1, 1), np.sqrt(missed[k] / len(X))))
 
 
 class BarycentricExtension(Extension):
-    """The mean of the nearest points' places, with the weights that reproduce the new point.
+    """A weighted mean of the nearest points, with the weights that reproduce the new point.
 
     Attributes
     ----------
     n_neighbors : int
     chosen : array of int
-        The points that may serve.
+        The points that are used.
     """
 
     name = "barycentric"
@@ -236,22 +231,31 @@ class BarycentricExtension(Extension):
 
 
 class LandmarkExtension(BarycentricExtension):
-    """As the barycentric one, with a tenth of the points, spread out, to serve for all.
+    """The barycentric map with a tenth of the points, spread out, in place of all.
 
     In the landmark form of a program, :math:`K = Q L Q^T`, a new row of Q is a mean of the rows of
-    landmarks, and so are the places.
+    landmarks, and so are the coordinates.
     """
 
     name = "landmark"
 
     def _fit(self) -> float:
-        self._needs_points()
+        self._require_points()
         n = len(self.points)
         count = max(min(n, 3 * self.n_neighbors), n // 10)
-        self.chosen = _spread_out(self.points, count, self.seed)
+        self.chosen = self._spread_out(count)
         others = np.setdiff1d(np.arange(n), self.chosen)
         rows = others if others.size else np.arange(n)
         return self._relative(self.embedding[rows] - self(self.points[rows]))
+
+    def _spread_out(self, count: int) -> Index:
+        """Points, each as far as possible from all before it."""
+        start = int(np.random.default_rng(self.seed).integers(len(self.points)))
+        chosen, away = [start], np.full(len(self.points), np.inf)
+        while len(chosen) < count:
+            away = np.minimum(away, self._squares(self.points, np.array(chosen[-1:]))[:, 0])
+            chosen.append(int(np.argmax(away)))
+        return np.array(sorted(chosen))
 
 
 KINDS: dict[str, type[Extension]] = {
@@ -275,7 +279,7 @@ def fit_extension(
     n_neighbors: int = 6,
     seed: int = 0,
 ) -> Extension:
-    """Fit a map that takes points to where an embedding has them.
+    """Fit a map that takes points to their coordinates in an embedding.
 
     Parameters
     ----------
@@ -284,12 +288,12 @@ def fit_extension(
         Rows that are not finite are left out, with their points.
     kind : {"kernel", "linear", "sparse", "barycentric", "landmark"}, default "kernel"
         ``"kernel"``: Gaussians, width and ridge by exact leave-one-out. ``"linear"``: a ridge
-        chosen in the same way. ``"sparse"``: a lasso, whose price cross-validation chooses.
-        ``"barycentric"``: means of neighbours' places. ``"landmark"``: of a tenth of all points,
-        to keep little.
+        chosen in the same way. ``"sparse"``: a lasso, whose penalty cross-validation chooses.
+        ``"barycentric"``: weighted means of neighbours. ``"landmark"``: the same with a tenth of
+        the points, which is smaller to keep.
     precomputed : bool, default False
-        Points are known by their distances. There are then no linear maps, and the barycentric
-        one takes the nearest point's place.
+        Points are given by their distances. There are then no linear maps, and the barycentric
+        one returns the coordinates of the nearest point.
     n_neighbors : int, default 6
         Of the barycentric kinds.
     seed : int, default 0
@@ -330,22 +334,8 @@ def fit_extension(
     return KINDS[kind](points, Y[placed], precomputed, n_neighbors, seed)
 
 
-def _squares(X: Array, Z: Array) -> Array:
-    return np.asarray(cdist(X, Z, "sqeuclidean"))
-
-
 def _lassos(X: Array, Y: Array, shares: Array) -> list[LinearMapping]:
-    """Linear maps at shares of the least price that leaves nothing."""
+    """Linear maps with these shares of the least penalty that leaves no feature."""
     paths = [sparse_path(X, y, intercept=True) for y in Y.T]
     coefs = [np.column_stack([p.at(s * p.betas[0]) for p in paths]) for s in shares]
-    return [LinearMapping.through_means(X, Y, coef, "lars") for coef in coefs]
-
-
-def _spread_out(points: Array, count: int, seed: int) -> Index:
-    """Each as far as possible from all before it."""
-    chosen = [int(np.random.default_rng(seed).integers(len(points)))]
-    away = _squares(points, points[chosen])[:, 0]
-    while len(chosen) < count:
-        chosen.append(int(np.argmax(away)))
-        away = np.minimum(away, _squares(points, points[chosen[-1:]])[:, 0])
-    return np.array(sorted(chosen))
+    return [LinearMapping(c, Y.mean(axis=0) - X.mean(axis=0) @ c, "lars") for c in coefs]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sdpdr.base import checks as validate
@@ -17,28 +17,22 @@ from sdpdr.base.errors import DataError, ShapeError, UncertifiedWarning, warn
 from sdpdr.base.rows import listed
 from sdpdr.linalg.inertia import LdlFactor
 from sdpdr.linalg.spectral import fix_signs
-from sdpdr.linalg.walks import connected_components
 
-# Up to this many samples a dense eigendecomposition is faster than an iteration.
+# Up to this many samples a dense eigendecomposition is faster than a factorization and iterations.
 _SMALL = 400
-# Relative distance of the shift from the spectrum, so that what is factored is definite.
-_SHIFT = 1e-6
-# Restarts after which another iteration is faster.
+# Restarts of ARPACK. It needs fewer unless eigenvalues are equal to rounding, as those of NPE are
+# where neighbours reproduce samples exactly; then block iteration takes less than a second.
 _RESTARTS = 30
-# Of a block that is iterated: columns beside those sought, shifts, sweeps with each, how near the
-# spectrum a shift is at least, and the residual at which it ends, relative to the norm.
-_MORE = 8
-_ROUNDS = 20
-_SWEEPS = 3
-_NEAR = 1e-10
-_RESIDUAL = 1e-10
-# Relative to the largest weight: how well the constant vector must solve the pencil.
+# Block iteration: extra columns, solves for each shift, number of shifts, and the residual relative
+# to the norm at which it ends.
+_EXTRA, _SOLVES, _SHIFTS, _RESIDUAL = 8, 3, 20, 1e-10
+# The constant vector solves a pencil if its residual is below this share of the largest weight.
 _TRIVIAL = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class Pencil:
-    r"""Maximise :math:`y^T W y / y^T D y`: which samples are to be near each other, and how much.
+    r"""Maximize :math:`y^T W y / y^T D y`: which samples are to be near each other, and how much.
 
     Parameters
     ----------
@@ -51,7 +45,7 @@ class Pencil:
     Raises
     ------
     DataError
-        W is not symmetric, or a mass is not positive (the quotient is unbounded then).
+        W is not symmetric, or a mass is not positive, so that the quotient is unbounded.
     ShapeError
 
     References
@@ -73,16 +67,13 @@ class Pencil:
         masses = np.ones(self.n) if self.masses is None else self.masses
         if masses.shape not in ((self.n,), (self.n, self.n)):
             raise ShapeError(
-                f"masses must have shape ({self.n},) or ({self.n}, {self.n}); they have "
-                f"{masses.shape}."
+                f"masses has shape {masses.shape}; expected ({self.n},) or ({self.n}, {self.n})."
             )
-        diagonal = masses if masses.ndim == 1 else masses.diagonal()
-        if masses.ndim == 1 and not np.all(diagonal > 0.0):
-            wrong = listed(np.flatnonzero(~(diagonal > 0.0)))
+        if masses.ndim == 1 and not np.all(masses > 0.0):
             raise DataError(
-                f"{self.name}: samples {wrong} have no weight, so the quotient is unbounded. Take "
-                'more neighbours, weights that do not vanish ("binary"), or leave these samples '
-                "out."
+                f"{self.name}: samples {listed(np.flatnonzero(~(masses > 0.0)))} have no weight, "
+                'so the quotient is unbounded. Use more neighbours or weights="binary", or leave '
+                "these samples out."
             )
         object.__setattr__(self, "masses", masses)
 
@@ -93,40 +84,36 @@ class Pencil:
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether D is."""
+        """Whether D is diagonal."""
         return bool(self.masses.ndim == 1)
 
     @property
-    def diagonal(self) -> Array:
-        """The diagonal of D, shape (n,)."""
-        return np.asarray(self.masses if self.is_diagonal else self.masses.diagonal())
+    def mass_matrix(self) -> Matrix:
+        """D as a matrix, sparse if it is diagonal."""
+        return sp.diags_array(self.masses, format="csr") if self.is_diagonal else self.masses
 
     @property
     def totals(self) -> Array:
-        r""":math:`D \mathbf 1`, the weights of the mean that the constant vector stands for."""
-        return self.diagonal if self.is_diagonal else np.asarray(self.masses.sum(axis=1)).ravel()
+        r""":math:`D \mathbf 1`, the weights of the mean that makes the constant vector zero."""
+        return np.asarray(self.mass_matrix @ np.ones(self.n))
 
-    def mass(self, vectors: Array) -> Array:
-        """D times vectors of shape (n, q)."""
-        if self.is_diagonal:
-            return np.asarray(self.masses[:, None] * vectors)
-        return np.asarray(self.masses @ vectors)
+    @property
+    def quotient(self) -> float:
+        """Rayleigh quotient of the constant vector."""
+        return float(self.weights.sum() / self.totals.sum())
 
     @property
     def has_trivial(self) -> bool:
-        """Whether the constant vector solves the pencil, and so says nothing about samples."""
+        """Whether the constant vector solves the pencil, so that it says nothing about samples."""
         sums = np.asarray(self.weights.sum(axis=1)).ravel()
-        quotient = sums.sum() / self.totals.sum()
-        size = max(abs(self.weights).sum(axis=1).max(), np.finfo(float).tiny)
-        return bool(np.max(np.abs(sums - quotient * self.totals)) <= _TRIVIAL * size)
+        residual = np.max(np.abs(sums - self.quotient * self.totals))
+        return bool(residual <= _TRIVIAL * _norm(self.weights))
 
     def normalized(self) -> Matrix:
-        """:math:`D^{-1/2} W D^{-1/2}`."""
-        root = 1.0 / np.sqrt(self.diagonal)
-        if sp.issparse(self.weights):
-            scale = sp.diags_array(root)
-            return (scale @ self.weights @ scale).tocsr()
-        return np.asarray(root[:, None] * self.weights * root)
+        """:math:`D^{-1/2} W D^{-1/2}` of a diagonal D."""
+        scale = sp.diags_array(1.0 / np.sqrt(self.masses))
+        scaled = scale @ self.weights @ scale
+        return scaled.tocsr() if sp.issparse(scaled) else np.asarray(scaled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +123,8 @@ class GraphEmbedding:
     Attributes
     ----------
     vectors : array of shape (n, d)
-        Largest eigenvalue first, with y^T D y = 1; without the constant vector where that is a
-        solution, and D-orthogonal to it.
+        Largest eigenvalue first, with y^T D y = 1. If the constant vector is a solution, it is left
+        out and the others are D-orthogonal to it.
     eigenvalues : array of shape (d,)
     """
 
@@ -146,24 +133,32 @@ class GraphEmbedding:
 
 
 def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEmbedding:
-    r"""Solutions of :math:`W y = \lambda D y` of the largest eigenvalues, the constant left out.
+    r"""Solutions of :math:`W y = \lambda D y` with the largest eigenvalues, without the constant.
 
-    The constant vector is removed wherever in the spectrum it stands, by taking all others
-    orthogonal to it: in the pencil of several components it shares its eigenvalue with their
-    indicators, which are kept.
+    The constant vector is removed by orthogonality, wherever it stands in the spectrum. A graph
+    with several components has their indicators as solutions with the same eigenvalue; these stay.
 
     Parameters
     ----------
     pencil : Pencil
     n_components : int
-        From 1 to n, less one where the constant is a solution.
+        From 1 to n, or to n - 1 if the constant vector is a solution.
     seed : int, default 0
-        Of the vector that an iteration starts from.
+        Of the start of an iteration.
+
+    Returns
+    -------
+    GraphEmbedding
 
     Raises
     ------
     DataError
         ``n_components`` is out of range.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The iteration for large sparse pencils did not reach its residual.
 
     References
     ----------
@@ -184,148 +179,134 @@ def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEm
         at_most=pencil.n - trivial,
         why=f"of {pencil.n} samples{', less the constant' if trivial else ''}",
     )
-    if not pencil.is_diagonal:
-        return _general(pencil, d, trivial)
-    root = np.sqrt(pencil.diagonal)
-    constant = root / np.linalg.norm(root) if trivial else None
-    matrix = pencil.normalized()
-    part = connected_components(matrix)[1] if sp.issparse(matrix) else None
-    if part is None or not part.any():
-        values, vectors = _leading(matrix, constant, d, seed)
+    if sp.issparse(pencil.weights) and pencil.is_diagonal:
+        values, vectors = _sparse(pencil, d, trivial, seed)
     else:
-        values, vectors = _by_parts(matrix, constant, d, part, seed)
-    return GraphEmbedding(fix_signs(vectors / root[:, None]), values)
+        values, vectors = _dense(pencil, d, trivial)
+    return GraphEmbedding(fix_signs(vectors), values)
 
 
-def _is_small(matrix: Matrix, d: int) -> bool:
-    n = matrix.shape[0]
-    return n <= _SMALL or 4 * d > n or not sp.issparse(matrix)
-
-
-def _leading(matrix: Matrix, constant: Array | None, d: int, seed: int) -> tuple[Array, Array]:
-    if _is_small(matrix, d):
-        return _dense(matrix, constant, d)
-    return _sparse(matrix, constant, d, seed)
-
-
-def _by_parts(
-    matrix: Any, constant: Array | None, d: int, part: NDArray[np.int32], seed: int
-) -> tuple[Array, Array]:
-    """The leading ones of all parts together.
-
-    Where the constant is a solution, so is that of each part: an eigenvalue of which an iteration
-    that starts from one vector finds some copies only.
-    """
-    found: list[tuple[float, Any, Array]] = []
-    for p in range(int(part.max()) + 1):
-        own = np.flatnonzero(part == p)
-        inner = None if constant is None else constant[own] / np.linalg.norm(constant[own])
-        most = min(d, own.size - (inner is not None))
-        if most:
-            values, vectors = _leading(matrix[own][:, own], inner, most, seed)
-            found += [(v, own, x) for v, x in zip(values, vectors.T, strict=True)]
-    if constant is not None:
-        weights = np.sqrt(np.bincount(part, constant**2))
-        value = float(constant @ (matrix @ constant))
-        differences = sl.null_space(weights[None, :])[:, :d]
-        found += [(value, slice(None), constant * (x / weights)[part]) for x in differences.T]
-    found = sorted(found, key=lambda one: -one[0])[:d]
-    together = np.zeros((part.size, len(found)))
-    for column, (_, own, vector) in enumerate(found):
-        together[own, column] = vector
-    return np.array([value for value, _, _ in found]), together
-
-
-def _general(pencil: Pencil, d: int, trivial: bool) -> GraphEmbedding:
-    """Of a mass matrix, all of it dense."""
-    W: Any = pencil.weights
-    D = pencil.mass(np.eye(pencil.n))
-    W = np.array(W.toarray() if sp.issparse(W) else W)
+def _dense(pencil: Pencil, d: int, trivial: bool) -> tuple[Array, Array]:
+    """In units in which a diagonal D is the identity."""
+    root = np.sqrt(pencil.masses) if pencil.is_diagonal else np.ones(pencil.n)
+    W, D = _toarray(pencil.weights) / np.outer(root, root), None
+    if not pencil.is_diagonal:
+        D = _toarray(pencil.masses)
+    normal = pencil.totals / root
+    normal[0] += np.copysign(np.linalg.norm(normal), normal[0])
+    normal /= np.linalg.norm(normal)
     if trivial:
-        # D-orthogonal to the constant all eigenvalues stay; its own goes below them.
-        totals = pencil.totals
-        low = sl.eigh(W, D, eigvals_only=True, subset_by_index=(0, 0))[0]
-        quotient = W.sum() / totals.sum()
-        W -= (1.0 + quotient - low) * np.outer(totals, totals) / totals.sum()
-    values, vectors = sl.eigh(W, D, subset_by_index=(pencil.n - d, pencil.n - 1))
-    return GraphEmbedding(fix_signs(vectors[:, ::-1]), values[::-1])
+        # A reflection takes the constant to the first axis, which is left out.
+        W = _reflected(W, normal)[1:, 1:]
+        D = None if D is None else _reflected(D, normal)[1:, 1:]
+    values, vectors = sl.eigh(W, D, subset_by_index=(len(W) - d, len(W) - 1))
+    if trivial:
+        vectors = np.vstack([np.zeros(d), vectors])
+        vectors -= 2.0 * np.outer(normal, normal @ vectors)
+    return values[::-1], vectors[:, ::-1] / root[:, None]
 
 
-def _dense(matrix: Matrix, constant: Array | None, d: int) -> tuple[Array, Array]:
-    full = matrix.toarray() if sp.issparse(matrix) else np.array(matrix)
-    n = full.shape[0]
-    if constant is not None:
-        # Below every other eigenvalue, all of which lie within the norm.
-        full -= 3.0 * _norm(matrix) * np.outer(constant, constant)
-    values, vectors = sl.eigh(full, subset_by_index=(n - d, n - 1))
-    return values[::-1], vectors[:, ::-1]
+def _toarray(matrix: Matrix) -> Array:
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
 
 
-def _sparse(matrix: Any, constant: Array | None, d: int, seed: int) -> tuple[Array, Array]:
-    """Shift and invert just above the spectrum."""
-    n, size = matrix.shape[0], _norm(matrix)
+def _reflected(matrix: Array, normal: Array) -> Array:
+    """H M H with H = I - 2 v v^T for a unit vector v."""
+    half = matrix - 2.0 * np.outer(normal, normal @ matrix)
+    return np.asarray(half - 2.0 * np.outer(half @ normal, normal))
+
+
+def _sparse(pencil: Pencil, d: int, trivial: bool, seed: int) -> tuple[Array, Array]:
+    """Combine the indicators of components, whose eigenvalues are equal; iterate for others."""
+    root = np.sqrt(pencil.masses)
+    matrix = sp.csr_array(pencil.normalized())
+    indicators = sp.csr_array((pencil.n, 0))
+    values, vectors = np.zeros(0), np.zeros((pencil.n, 0))
+    if trivial:
+        parts = connected_components(matrix, directed=False)[1]
+        sizes = np.sqrt(np.bincount(parts, pencil.masses))
+        indicators = sp.csr_array((root / sizes[parts], (np.arange(pencil.n), parts)))
+        # Combinations of the indicators that are orthogonal to the constant.
+        vectors = indicators @ sl.null_space(sizes[None, :])[:, :d]
+        values = np.full(vectors.shape[1], pencil.quotient)
+    more = min(d, pencil.n - indicators.shape[1])
+    if pencil.n <= _SMALL or 4 * d > pencil.n:
+        # Known vectors are moved below the spectrum.
+        rest = (matrix - 3.0 * _norm(matrix) * indicators @ indicators.T).toarray()
+        found, others = sl.eigh(rest, subset_by_index=(pencil.n - more, pencil.n - 1))
+        found, others = found[::-1], others[:, ::-1]
+    else:
+        found, others = _iterated(matrix, indicators, more, seed)
+    values, vectors = np.append(values, found), np.hstack([vectors, others])
+    first = np.argsort(-values, kind="stable")[:d]
+    return values[first], vectors[:, first] / root[:, None]
+
+
+def _iterated(matrix: Any, known: sp.csr_array, d: int, seed: int) -> tuple[Array, Array]:
+    """Leading eigenpairs of a sparse matrix among vectors orthogonal to the known ones."""
+    n, size, rng = matrix.shape[0], _norm(matrix), np.random.default_rng(seed)
     try:
-        top = eigsh(matrix, k=1, which="LA", return_eigenvectors=False, tol=1e-3)[0]
+        start = rng.standard_normal(n)
+        top = eigsh(matrix, 1, which="LA", return_eigenvectors=False, tol=1e-3, v0=start)[0]
     except ArpackNoConvergence:
-        top = size  # which it does not exceed
-    shift = min(size, float(top) + 1e-2 * size) * (1.0 + _SHIFT)
-    solve = LdlFactor(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
-
-    def inverse(x: Array) -> Array:
-        x = _without(np.ravel(x), constant)
-        return _without(np.asarray(solve(x)), constant)
-
-    start = inverse(np.random.default_rng(seed).standard_normal(n))
+        top = size
+    # Above the spectrum, so that the shifted matrix is definite.
+    shift = min(size, float(top) + 1e-2 * size) * (1.0 + 1e-6)
+    inverse = _Inverse(matrix, shift, known)
     operator = LinearOperator((n, n), matvec=inverse, dtype=float)
+    start = inverse(rng.standard_normal(n))
     try:
-        _, vectors = eigsh(operator, k=d, which="LA", v0=start, maxiter=_RESTARTS)
+        vectors = eigsh(operator, d, which="LA", v0=start, maxiter=_RESTARTS)[1]
+        return _rayleigh_ritz(matrix, vectors)
     except ArpackNoConvergence:
-        # Points that their neighbours weigh out exactly leave eigenvalues equal but for rounding.
-        more = np.random.default_rng(seed + 1).standard_normal((n, d + _MORE))
-        return _by_block(matrix, constant, np.column_stack([inverse(x) for x in more.T]))
-    return _ritz(matrix, vectors)
+        return _by_block(matrix, known, inverse(rng.standard_normal((n, d + _EXTRA))), d)
 
 
-def _by_block(matrix: Any, constant: Array | None, block: Array) -> tuple[Array, Array]:
-    """Inverse iteration of a block: of equal eigenvalues any vectors serve, and it finds some.
-
-    The shift nears the largest eigenvalue as the residual falls, or eigenvalues just below those
-    sought, of which there may be many, would take as many rounds as they are near.
-    """
-    n, size = matrix.shape[0], _norm(matrix)
-    d = block.shape[1] - _MORE
-    values, block = _ritz(matrix, block)
-    for _ in range(_ROUNDS):
+def _by_block(matrix: Any, known: sp.csr_array, block: Array, d: int) -> tuple[Array, Array]:
+    """Inverse iteration of a block, whose shift approaches the largest eigenvalue."""
+    size = _norm(matrix)
+    values, block = _rayleigh_ritz(matrix, block)
+    for _ in range(_SHIFTS):
         left = matrix @ block[:, :d] - block[:, :d] * values[:d]
-        off = np.linalg.norm(left, axis=0).max() / size
-        if off <= _RESIDUAL:
+        residual = np.linalg.norm(left, axis=0).max() / size
+        if residual <= _RESIDUAL:
             break
-        shift = values[0] + max(off, _NEAR) * size
-        solve = LdlFactor(sp.csr_array(shift * sp.eye_array(n) - matrix)).solve
-        for _ in range(_SWEEPS):
-            block = _without(np.column_stack([solve(x) for x in block.T]), constant)
-            values, block = _ritz(matrix, block)
+        inverse = _Inverse(matrix, values[0] + residual * size, known)
+        for _ in range(_SOLVES):
+            values, block = _rayleigh_ritz(matrix, inverse(block))
     else:
         warn(
-            f"eigenvectors of the pencil are off by {off:.1e} after {_ROUNDS} shifts, not by "
-            f"{_RESIDUAL:g} as aimed at: eigenvalues beside those sought are nearly equal. Ask "
-            "for more components, or take more neighbours.",
+            f"eigenvectors of the pencil have a residual of {residual:.1e}, above {_RESIDUAL:g}: "
+            "the next eigenvalues are nearly equal. Request more components, or use more "
+            "neighbours.",
             UncertifiedWarning,
         )
     return values[:d], block[:, :d]
 
 
-def _ritz(matrix: Any, vectors: Array) -> tuple[Array, Array]:
+class _Inverse:
+    """Solves with shift I - N for vectors that are orthogonal to known ones."""
+
+    def __init__(self, matrix: Any, shift: float, known: sp.csr_array) -> None:
+        self.solve = LdlFactor(sp.csr_array(shift * sp.eye_array(matrix.shape[0]) - matrix)).solve
+        self.known = known
+
+    def __call__(self, x: Array) -> Array:
+        columns = self._projected(x.reshape(len(x), -1)).T
+        solved = np.column_stack([self.solve(column) for column in columns])
+        return self._projected(solved).reshape(x.shape)
+
+    def _projected(self, x: Array) -> Array:
+        return np.asarray(x - self.known @ (self.known.T @ x))
+
+
+def _rayleigh_ritz(matrix: Any, vectors: Array) -> tuple[Array, Array]:
     """Eigenpairs within the span of vectors, the largest first."""
     basis = np.linalg.qr(vectors)[0]
-    small, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
-    return small[::-1], np.asarray(basis @ turn[:, ::-1])
-
-
-def _without(x: Array, constant: Array | None) -> Array:
-    return x if constant is None else x - np.multiply.outer(constant, constant @ x)
+    values, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
+    return values[::-1], np.asarray(basis @ turn[:, ::-1])
 
 
 def _norm(matrix: Matrix) -> float:
-    """Largest sum of sizes along a row, which no eigenvalue exceeds."""
+    """Largest absolute row sum, which no eigenvalue exceeds."""
     return float(max(abs(matrix).sum(axis=1).max(), np.finfo(float).tiny))

@@ -72,7 +72,8 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
     .. math:: \max\ \langle A, Z\rangle - \rho \sum_{ij} |Z_{ij}| \quad\text{s.t.}\quad
               \langle B, Z\rangle = 1,\quad Z \succeq 0 .
 
-    Without a price the value is the largest eigenvalue of :math:`A a = \lambda B a` and Z = a a^T.
+    Without a penalty, the value is the largest eigenvalue of :math:`A a = \lambda B a` and
+    Z = a a^T.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
     scale : array_like of shape (m, m), optional
         B, positive definite; the identity by default.
     price : float, default 0.0
-        :math:`\rho`, 0 or more.
+        :math:`\rho`, nonnegative.
 
     Returns
     -------
@@ -100,9 +101,11 @@ def sparse_direction(X: ArrayLike, scale: ArrayLike | None = None, price: float 
     A = validate.symmetric("X", X)
     B = np.eye(len(A)) if scale is None else validate.symmetric("scale", scale)
     if B.shape != A.shape:
-        raise ShapeError(f"X has shape {A.shape}, scale {B.shape}; they must agree.")
+        raise ShapeError(f"scale has shape {B.shape}; expected {A.shape}, that of X.")
     if np.linalg.eigvalsh(B)[0] <= 0.0:
-        raise DataError("scale must be positive definite: without that there is no largest value.")
+        raise DataError(
+            "scale is not positive definite, so the program is unbounded. Pass one that is."
+        )
     price = validate.non_negative("price", price)
     blocks: tuple[Block, ...] = (Gram(len(A), "Z"), Normalized(B), Scatter(-A, "Z"))
     if price > 0.0:
@@ -121,8 +124,8 @@ def regression(
 
     .. math:: \min_{a, b}\ |X a + b \mathbf 1 - y|^2 + \alpha |P a|^2 + \beta |a|_1 .
 
-    The estimators use direct methods; this is the same program for any solver, to check them
-    against and to add blocks to.
+    The estimators use direct methods; this is the same program for any solver, to verify them
+    and to add blocks.
 
     Parameters
     ----------
@@ -160,7 +163,7 @@ def regression(
     target = np.asarray(y, dtype=float)
     if data.ndim != 2 or target.shape != (data.shape[0],):
         raise ShapeError(
-            f"X must have shape (n, m) and y (n,); they have {data.shape} and {target.shape}."
+            f"X and y have shapes {data.shape} and {target.shape}; expected (n, m) and (n,)."
         )
     ridge = validate.non_negative("ridge", ridge)
     price = validate.non_negative("price", price)

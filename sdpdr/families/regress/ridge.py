@@ -1,60 +1,57 @@
-"""Least squares with a quadratic penalty."""
+"""Least squares with a quadratic penalty, by one decomposition of the centred data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.sparse.linalg import aslinearoperator, lsqr
+from scipy.sparse.linalg import LinearOperator, lsqr
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 
-SOLVERS = ("auto", "cholesky", "dual", "lsqr", "svd")
-# Up to this order a dense factorization is taken.
+# The ridge if none is given or chosen.
+ALPHA = 0.1
+# Largest order of a dense decomposition; beyond it, LSQR.
 _LARGE = 4000
-# Rows of a sparse or tall matrix made dense at a time.
-_BLOCK = 65536
-# A Cholesky factor with a smaller pivot, relative to its largest, solves nothing reliably.
-_SINGULAR = 1e-7
-# Share of a column's squares that are its mean's, beyond which few of its entries are zero.
+# Leave-one-out by default: up to this order and number of entries it takes about a second.
+_QUICK_ORDER, _QUICK_ENTRIES = 2000, 10**7
+# Entries of a block of rows that is made dense, 32 MB.
+_BLOCK = 4 * 10**6
+# Columns of sparse data whose mean holds more than this share of their squares have few zeros; they
+# are centred as dense columns, so that nothing cancels.
 _MOSTLY = 0.9
+# The lowest of nine ridges to choose from, as a power of ten relative to the largest squared
+# singular value.
+_LOWEST = -8
+# Leave-one-out errors that agree to this share are equal: the smallest ridge leaves them eight
+# digits.
+_SAME = 1e-6
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearMapping:
-    """x -> x @ coef + intercept.
+    """The function x -> x @ coef + intercept.
 
     Attributes
     ----------
     coef : array of shape (m, d)
     intercept : array of shape (d,)
     solver : str
-        Which way it was found.
+        ``"svd"``, ``"lsqr"`` or ``"lars"``.
     """
 
     coef: Array
     intercept: Array
-    solver: str
-
-    @classmethod
-    def through_means(
-        cls, X: Any, Y: Array, coef: Array, solver: str, sample_weight: Array | None = None
-    ) -> LinearMapping:
-        """With the intercept that takes the mean of X to the mean of Y."""
-        weights = np.ones(len(Y)) if sample_weight is None else sample_weight
-        share = weights / weights.sum()
-        return cls(coef, share @ Y - np.asarray(X.T @ share).ravel() @ coef, solver)
+    solver: str = ""
 
     def turned(self, turn: Array) -> LinearMapping:
-        """Fitted to the responses times a matrix."""
+        """The map fitted to the responses times a matrix."""
         return replace(self, coef=self.coef @ turn, intercept=self.intercept @ turn)
 
     def __call__(self, X: Any) -> Array:
@@ -62,18 +59,168 @@ class LinearMapping:
         return np.asarray(X @ self.coef + self.intercept)
 
 
+@dataclass(frozen=True, eq=False)
+class CenteredData:
+    """Rows of data less a mean, times square roots of weights; large data are not copied.
+
+    Attributes
+    ----------
+    rows : array or sparse array of shape (n, m)
+        Of dense data, the mean is subtracted; of sparse or large ones, in products only.
+    mean : array of shape (m,)
+        What is subtracted in products.
+    roots : array of shape (n,)
+    """
+
+    rows: Any
+    mean: Array
+    roots: Array
+
+    @classmethod
+    def of(cls, X: Any, mean: Array, roots: Array) -> CenteredData:
+        """Center data about a mean."""
+        if sp.issparse(X):
+            return cls(sp.csr_array(sp.diags_array(roots) @ X), mean, roots)
+        if X.size > _QUICK_ENTRIES and np.all(roots == 1.0):
+            return cls(X, mean, roots)  # without a copy
+        return cls(roots[:, None] * (X - mean), np.zeros_like(mean), roots)
+
+    def with_rows(self, extra: Matrix) -> CenteredData:
+        """The same with more rows, of which no mean is subtracted."""
+        if sp.issparse(self.rows):
+            rows: Any = sp.vstack([self.rows, sp.csr_array(extra)], format="csr")
+        else:
+            dense = extra.toarray() if sp.issparse(extra) else extra
+            rows = np.vstack([self.rows, dense])
+        return CenteredData(rows, self.mean, np.append(self.roots, np.zeros(extra.shape[0])))
+
+    def dense(self, part: slice) -> Array:
+        """Some of the centred rows."""
+        rows = self.rows[part].toarray() if sp.issparse(self.rows) else self.rows[part]
+        return np.asarray(rows - np.multiply.outer(self.roots[part], self.mean))
+
+    def dot(self, B: Array, part: slice = slice(None)) -> Array:
+        """Some of the centred rows times B."""
+        return np.asarray(self.rows[part] @ B - np.multiply.outer(self.roots[part], self.mean @ B))
+
+    def transposed_dot(self, B: Array) -> Array:
+        """Transposed centred data times B."""
+        return np.asarray(self.rows.T @ B - np.multiply.outer(self.mean, self.roots @ B))
+
+    def gram(self) -> Array:
+        """Inner products of the columns, a block of rows at a time."""
+        n, m = self.rows.shape
+        total = np.zeros((m, m))
+        for part in row_parts(n, m):
+            block = self.dense(part)
+            total += block.T @ block
+        return total
+
+    def outer(self) -> Array:
+        """Inner products of the rows."""
+        n, m = self.rows.shape
+        if not sp.issparse(self.rows):
+            total = np.zeros((n, n))
+            for part in row_parts(m, n):
+                block = self.rows[:, part] - np.multiply.outer(self.roots, self.mean[part])
+                total += block @ block.T
+            return total
+        squares = np.asarray(self.rows.multiply(self.rows).sum(axis=0)).ravel()
+        far = self.mean**2 * np.sum(self.roots**2) > _MOSTLY * squares
+        rows, mean = self.rows[:, ~far], self.mean[~far]
+        along = np.multiply.outer(rows @ mean, self.roots)
+        inner = (rows @ rows.T).toarray() - along - along.T
+        inner += mean @ mean * np.multiply.outer(self.roots, self.roots)
+        columns = self.rows[:, far].toarray() - np.multiply.outer(self.roots, self.mean[far])
+        return np.asarray(inner + columns @ columns.T)
+
+
+class Spectrum:
+    """Singular value decomposition U diag(s) V^T of centred data.
+
+    Dense data have both U and V. Of sparse data and of more than ten million numbers, the smaller
+    factor comes from inner products, and products with the data replace the other one. Squared
+    singular values below a share of the largest, the resolution, are rounding and left out.
+    """
+
+    def __init__(self, data: CenteredData) -> None:
+        self.data = data
+        self.left: Array | None = None
+        self.right: Array | None = None
+        n, m = data.rows.shape
+        order = min(n, m)
+        if order > _LARGE:
+            raise DataError(
+                f"data of shape {(n, m)} need a dense eigendecomposition of order {order} here, "
+                f"above {_LARGE}. Pass a number alpha (and way='regression'), or reduce X first, "
+                "with sklearn.decomposition.TruncatedSVD."
+            )
+        if not sp.issparse(data.rows) and n * m <= _QUICK_ENTRIES:
+            left, s, right = np.linalg.svd(data.rows, full_matrices=False)
+            self.resolution = (max(n, m) * _EPS) ** 2
+            kept = s**2 > self.resolution * s[0] ** 2
+            self.left, self.right = left[:, kept], right[kept].T
+        else:
+            squares, vectors = np.linalg.eigh(data.outer() if n <= m else data.gram())
+            # Inner products lose digits to means of up to nine tenths of the squares.
+            self.resolution = order * _EPS / (1.0 - _MOSTLY)
+            kept = squares > self.resolution * squares[-1]
+            s = np.sqrt(np.maximum(squares, 0.0))
+            if n <= m:
+                self.left = vectors[:, kept]
+            else:
+                self.right = vectors[:, kept]
+        self.s = s[kept]
+
+    def left_rows(self, part: slice) -> Array:
+        """Some rows of U."""
+        if self.left is not None:
+            return self.left[part]
+        assert self.right is not None
+        return self.data.dot(self.right / self.s, part)
+
+    def left_transposed(self, B: Array) -> Array:
+        """U^T B."""
+        if self.left is not None:
+            return self.left.T @ B
+        assert self.right is not None
+        return self.right.T @ self.data.transposed_dot(B) / self.s[:, None]
+
+    def right_dot(self, B: Array) -> Array:
+        """V B."""
+        if self.right is not None:
+            return self.right @ B
+        assert self.left is not None
+        return self.data.transposed_dot(self.left @ (B / self.s[:, None]))
+
+    def left_form(self, M: Matrix) -> Array:
+        """U^T M U for a symmetric matrix M, some columns at a time."""
+        columns = []
+        for part in row_parts(self.s.size, len(self.data.roots)):
+            unit = np.eye(self.s.size)[:, part]
+            if self.left is not None:
+                block = self.left[:, part]
+            else:
+                assert self.right is not None
+                block = self.data.dot(self.right @ (unit / self.s[:, None]))
+            columns.append(self.left_transposed(M @ block))
+        form = np.hstack(columns)
+        return (form + form.T) / 2.0
+
+    def ridge(self, projected: Array, alpha: float) -> Array:
+        """Coefficients of a ridge, of responses Y with the projection U^T Y."""
+        return self.right_dot((self.s / (self.s**2 + alpha))[:, None] * projected)
+
+
 def ridge(
     X: Matrix,
     Y: Array,
-    alpha: float = 0.1,
+    alpha: float = ALPHA,
     *,
     penalty: Matrix | None = None,
     weights: Array | None = None,
     sample_weight: Array | None = None,
     intercept: bool = True,
-    solver: str = "auto",
-    tol: float = 1e-10,
-    max_iter: int | None = None,
 ) -> LinearMapping:
     r"""Linear map that fits responses, with a quadratic penalty on its coefficients.
 
@@ -81,42 +228,39 @@ def ridge(
 
         \min_{A, b}\ \sum_i w_i\, |A^T x_i + b - y_i|^2 + \alpha |P A|_F^2 .
 
+    A singular value decomposition solves it; of sparse data, an eigendecomposition of the smaller
+    matrix of inner products. With more than 4000 rows and columns, LSQR uses products only.
+
     Parameters
     ----------
     X : array or sparse array of shape (n, m)
-        Sparse data are never made dense: the mean is taken off implicitly.
+        Sparse data stay sparse: the mean is subtracted in products.
     Y : array of shape (n, d)
     alpha : float, default 0.1
-        0 or more. At 0 with dependent columns, the A of least norm.
+        Nonnegative. If it is 0 and columns depend on each other, A has the least norm.
     penalty : array or sparse array of shape (p, m), optional
         P; the identity by default. `grid_laplacian` is one for images.
     weights : array of shape (n,), optional
-        Which mean is taken off X and Y: that of weights c rather than of ``sample_weight``. The
-        fit itself does not heed them.
+        Weights of the mean that is subtracted from X and Y, if they differ from ``sample_weight``.
     sample_weight : array of shape (n,), optional
-        w, 0 or more; ones by default. Two is as if a row were there twice.
+        w, nonnegative; ones by default. A weight of two counts a row twice.
     intercept : bool, default True
-        Whether there is a b; it is not penalised.
-    solver : {"auto", "cholesky", "dual", "lsqr", "svd"}, default "auto"
-        ``"cholesky"`` of the m x m matrix :math:`X^T X + \alpha P^T P`; ``"dual"``, of the n x n
-        matrix :math:`X X^T + \alpha I`; ``"lsqr"``, iterations that touch X by products only;
-        ``"svd"``, for :math:`\alpha = 0`. By default the smaller factorization, and iterations
-        where both are large.
-    tol : float, default 1e-10
-        Of iterations, relative.
-    max_iter : int, optional
-        Of iterations.
+        Whether there is a b, which is not penalized.
+
+    Returns
+    -------
+    LinearMapping
 
     Raises
     ------
     DataError
-        A negative alpha; ``"dual"`` with a penalty of one's own; a singular system.
+        A negative alpha, or weights that are negative or all 0.
     ShapeError
 
     References
     ----------
-    Cai thesis, (3.4)-(3.6); LSQR: Paige and Saunders, ACM TOMS 8, 1982, whose damping is the root
-    of alpha.
+    Cai thesis, (3.4)-(3.6); LSQR: Paige and Saunders, ACM TOMS 8, 1982, whose damping is the square
+    root of alpha.
 
     Examples
     --------
@@ -129,242 +273,191 @@ def ridge(
     Y = as_columns(Y, n)
     alpha = validate.non_negative("alpha", alpha)
     if penalty is not None and np.shape(penalty)[1:] != (m,):
-        said = f"its shape is {np.shape(penalty)}"
-        raise ShapeError(f"penalty must be a matrix of {m} columns, one a feature; {said}.")
-    data = CenteredData.of(X, Y, weights, intercept, sample_weight)
-    chosen = _choose(solver, data, alpha, penalty)
-    if chosen == "cholesky":
-        coef = _cholesky(data, alpha, penalty)
-    elif chosen == "dual":
-        coef = _dual(data, alpha)
-    elif chosen == "svd":
-        coef = np.asarray(np.linalg.lstsq(data.dense(), data.Y, rcond=None)[0])
-    else:
-        coef = _iterated(data, alpha, penalty, tol, max_iter)
-    return LinearMapping(coef, data.y_mean - data.x_mean @ coef, chosen)
-
-
-def as_columns(Y: Array, n: int) -> Array:
-    """Responses of n samples as columns; a vector is one."""
-    Y = np.asarray(Y, dtype=float)
-    Y = Y[:, None] if Y.ndim == 1 else Y
-    if Y.ndim != 2 or len(Y) != n:
-        raise ShapeError(f"responses must have {n} rows, one a sample; their shape is {Y.shape}.")
-    return Y
-
-
-@dataclass(frozen=True, eq=False)
-class CenteredData:
-    """Data less a mean, which is only taken off in products; rows times the roots of weights.
-
-    Attributes
-    ----------
-    X : array or sparse array of shape (n, m)
-        Rows times their roots, the mean not taken off.
-    Y : array of shape (n, d)
-        The same, the mean taken off.
-    x_mean : array of shape (m,)
-    y_mean : array of shape (d,)
-    roots : array of shape (n,)
-        Of the weights of samples.
-    """
-
-    X: Any
-    Y: Array
-    x_mean: Array
-    y_mean: Array
-    roots: Array
-
-    @classmethod
-    def of(
-        cls,
-        X: Any,
-        Y: Array,
-        weights: Array | None,
-        intercept: bool,
-        sample_weight: Array | None = None,
-    ) -> CenteredData:
-        """With the weighted mean if there is an intercept, as for `ridge`."""
-        n, m = X.shape
-        x_mean, y_mean = np.zeros(m), np.zeros(Y.shape[1])
-        if intercept:
-            means = weights if weights is not None else sample_weight
-            c = np.asarray(np.ones(n) if means is None else means, dtype=float)
-            if c.shape != (n,) or not np.all(c >= 0.0) or not c.sum() > 0.0:
-                raise DataError(f"weights must be {n} numbers of 0 or more, not all 0.")
-            share = c / c.sum()
-            x_mean, y_mean = np.asarray(X.T @ share).ravel(), Y.T @ share
-        if sample_weight is None:
-            return cls(X, Y - y_mean, x_mean, y_mean, np.ones(n))
-        roots = np.sqrt(sample_weight)
-        scaled = sp.diags_array(roots) @ X if sp.issparse(X) else roots[:, None] * X
-        return cls(scaled, roots[:, None] * (Y - y_mean), x_mean, y_mean, roots)
-
-    @classmethod
-    def about(cls, X: Any, x_mean: Array) -> CenteredData:
-        """Data without responses, less a mean that is given."""
-        n = X.shape[0]
-        return cls(X, np.zeros((n, 0)), x_mean, np.zeros(0), np.ones(n))
-
-    def moved(self) -> CenteredData:
-        """The same; of dense data the mean is taken off at once, which loses fewer digits."""
-        if sp.issparse(self.X):
-            return self
-        return replace(self, X=self.dense(), x_mean=np.zeros(self.X.shape[1]))
-
-    def dense(self, rows: slice | None = None) -> Array:
-        """The centred data, or some rows of them."""
-        part = self.X if rows is None else self.X[rows]
-        roots = self.roots if rows is None else self.roots[rows]
-        part = part.toarray() if sp.issparse(part) else part
-        return np.asarray(part - np.multiply.outer(roots, self.x_mean))
-
-    def times(self, B: Array, rows: slice) -> Array:
-        """Some rows of the centred data, times B."""
-        return np.asarray(self.X[rows] @ B - np.multiply.outer(self.roots[rows], self.x_mean @ B))
-
-    def transposed_times(self, B: Array) -> Array:
-        """X^T B of the centred data."""
-        return np.asarray(self.X.T @ B) - np.multiply.outer(self.x_mean, self.roots @ B)
-
-    def form(self, M: Matrix) -> Array:
-        """X^T M X of the centred data, for a symmetric matrix M; of those far from zero `moved`."""
-        inner = self.X.T @ (M @ self.X)
-        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-        sums = M @ self.roots
-        side = np.outer(self.X.T @ sums, self.x_mean)
-        total = float(self.roots @ sums)
-        return np.asarray(inner - side - side.T + total * np.outer(self.x_mean, self.x_mean))
-
-    def outer(self) -> Array:
-        """X X^T of the centred data; of columns far from zero without what would cancel."""
-        far = self._far
-        X, mean = self.X[:, ~far], self.x_mean[~far]
-        along = np.multiply.outer(X @ mean, self.roots)
-        inner = X @ X.T
-        inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner)
-        inner = inner - along - along.T + mean @ mean * np.multiply.outer(self.roots, self.roots)
-        if far.any():
-            columns = replace(self, X=self.X[:, far], x_mean=self.x_mean[far]).dense()
-            inner += columns @ columns.T
-        return np.asarray(inner)
-
-    @cached_property
-    def _far(self) -> NDArray[np.bool_]:
-        """Columns whose mean is large beside their spread, of which few entries are zero."""
-        squares = self.X.multiply(self.X) if sp.issparse(self.X) else np.square(self.X)
-        whole = np.asarray(squares.sum(axis=0)).ravel()
-        return np.asarray(np.square(self.x_mean) * np.sum(np.square(self.roots)) > _MOSTLY * whole)
-
-    def gram(self) -> Array:
-        """X^T X of the centred data; a block of rows at a time, so that nothing cancels."""
-        n, m = self.X.shape
-        total = np.zeros((m, m))
-        for part in row_parts(n, m):
-            block = self.dense(part)
-            total += block.T @ block
-        return total
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether there are no fewer columns than rows."""
-        return bool(self.X.shape[0] <= self.X.shape[1])
-
-    def eigenvectors(self) -> tuple[Array, Array]:
-        """Of `outer` if the data are wide, else of `gram`: squared singular values, and vectors.
-
-        Values that rounding may be all of are zero.
-
-        Raises
-        ------
-        DataError
-            The order of both is too large for a dense decomposition.
-        """
-        order = min(self.X.shape)
-        if order > _LARGE:
-            raise DataError(
-                f"sparse data of shape {self.X.shape} take a dense eigendecomposition of order "
-                f"{order} here, above {_LARGE}. Pass a number alpha (and way='regression'), or "
-                "reduce X first, with sklearn.decomposition.TruncatedSVD."
-            )
-        values, vectors = np.linalg.eigh(self.outer() if self.is_wide else self.gram())
-        # The mean of sparse rows is taken off their products, which are as large as the rows are.
-        rounding = order * np.finfo(float).eps * float(values[-1]) / (1.0 - _MOSTLY)
-        return np.where(values > rounding, values, 0.0), vectors
-
-
-def _choose(solver: str, data: CenteredData, alpha: float, penalty: Matrix | None) -> str:
-    validate.choice("solver", solver, SOLVERS)
-    n, m = data.X.shape
-    if solver == "dual" and (penalty is not None or alpha == 0.0):
-        raise DataError("solver='dual' needs alpha > 0 and the plain penalty; leave solver out.")
-    if solver == "svd" and alpha > 0.0:
-        raise DataError("solver='svd' is for alpha=0; leave solver out.")
-    if solver != "auto":
-        return solver
-    if alpha == 0.0:
-        return "svd" if min(n, m) <= _LARGE and n * m <= _LARGE * _LARGE else "lsqr"
-    if n < m and n <= _LARGE and penalty is None:
-        return "dual"
-    # A sparse matrix with few entries a row is cheaper to multiply by than to square.
-    return "cholesky" if m <= _LARGE else "lsqr"
-
-
-def _cholesky(data: CenteredData, alpha: float, penalty: Matrix | None) -> Array:
-    gram = data.gram()
-    if penalty is None:
-        gram[np.diag_indices_from(gram)] += alpha
-    else:
-        square = penalty.T @ penalty
-        gram += alpha * (square.toarray() if sp.issparse(square) else square)
-    return np.asarray(_solve_definite(gram, data.transposed_times(data.Y)))
-
-
-def _dual(data: CenteredData, alpha: float) -> Array:
-    data = data.moved()
-    gram = data.outer()
-    gram[np.diag_indices_from(gram)] += alpha
-    return data.transposed_times(_solve_definite(gram, data.Y))
-
-
-def _solve_definite(gram: Array, right: Array) -> Array:
-    words = (
-        "the least-squares system is singular: features depend on each other and the penalty "
-        "does not tell them apart. Raise alpha, or use solver='lsqr'."
-    )
-    return np.asarray(sl.cho_solve((upper_factor(gram, _SINGULAR, words), False), right))
-
-
-def upper_factor(matrix: Array, least: float, words: str) -> Array:
-    """Upper triangular R with R^T R = M, in which the least pivot is not too small.
-
-    Otherwise a `DataError` with these words.
-    """
-    try:
-        factor = np.asarray(sl.cholesky(matrix, check_finite=False))
-    except np.linalg.LinAlgError:
-        raise DataError(words) from None
-    pivots = np.diag(factor)
-    if not pivots.min(initial=np.inf) > least * pivots.max(initial=0.0):
-        raise DataError(words)
-    return factor
-
-
-def _iterated(
-    data: CenteredData, alpha: float, penalty: Matrix | None, tol: float, max_iter: int | None
-) -> Array:
-    X, Y, roots, damp = data.X, data.Y, data.roots, float(np.sqrt(alpha))
+        raise ShapeError(
+            f"penalty has shape {np.shape(penalty)}; expected {m} columns, one for each feature."
+        )
+    roots = np.ones(n) if sample_weight is None else np.sqrt(sample_weight)
+    x_mean, y_mean = np.zeros(m), np.zeros(Y.shape[1])
+    if intercept:
+        x_mean, y_mean = _means(X, Y, roots**2 if weights is None else weights)
+    data, right = CenteredData.of(X, x_mean, roots), roots[:, None] * (Y - y_mean)
     if penalty is not None:
-        X = sp.vstack([sp.csr_array(X), damp * sp.csr_array(penalty)], format="csr")
-        Y = np.vstack([Y, np.zeros((penalty.shape[0], Y.shape[1]))])
-        roots, damp = np.append(roots, np.zeros(penalty.shape[0])), 0.0
-    mean = aslinearoperator(roots[:, None]) @ aslinearoperator(data.x_mean[None])
-    operator, limit = aslinearoperator(X) - mean, max_iter or 10 * min(X.shape) + 100
-    columns = [lsqr(operator, y, damp, tol, tol, iter_lim=limit)[0] for y in Y.T]
+        data = data.with_rows(np.sqrt(alpha) * penalty)
+        right = np.vstack([right, np.zeros((penalty.shape[0], Y.shape[1]))])
+        alpha = 0.0
+    if min(data.rows.shape) <= _LARGE:
+        spectrum, solver = Spectrum(data), "svd"
+        coef = spectrum.ridge(spectrum.left_transposed(right), alpha)
+    else:
+        coef, solver = _lsqr(data, right, alpha), "lsqr"
+    return LinearMapping(coef, y_mean - x_mean @ coef, solver)
+
+
+def _means(X: Matrix, Y: Array, weights: Array) -> tuple[Array, Array]:
+    if np.shape(weights) != (len(Y),) or not np.all(weights >= 0.0) or not np.any(weights):
+        raise DataError(f"weights must be {len(Y)} nonnegative numbers, not all 0.")
+    share = weights / weights.sum()
+    return np.asarray(X.T @ share).ravel(), Y.T @ share
+
+
+def _lsqr(data: CenteredData, Y: Array, alpha: float) -> Array:
+    operator = LinearOperator(
+        data.rows.shape, matvec=data.dot, rmatvec=data.transposed_dot, dtype=float
+    )
+    limit = 10 * min(data.rows.shape) + 100
+    columns = [lsqr(operator, y, np.sqrt(alpha), 1e-10, 1e-10, iter_lim=limit)[0] for y in Y.T]
     return np.column_stack(columns)
 
 
+def as_columns(Y: Array, n: int) -> Array:
+    """Responses of n samples as columns; a vector is one column."""
+    Y = np.asarray(Y, dtype=float)
+    Y = Y[:, None] if Y.ndim == 1 else Y
+    if Y.ndim != 2 or len(Y) != n:
+        raise ShapeError(f"responses have shape {Y.shape}; expected {n} rows, one for each sample.")
+    return Y
+
+
 def row_parts(n: int, width: int) -> Iterator[slice]:
-    """Rows of a tall matrix of some width, not too many at a time."""
-    step = max(1, _BLOCK * 64 // max(width, 1))
+    """Blocks of rows of a matrix of some width."""
+    step = max(1, _BLOCK // max(width, 1))
     return (slice(start, start + step) for start in range(0, n, step))
+
+
+# -- choosing the ridge ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeChoice:
+    """The ridge with the least leave-one-out error.
+
+    Attributes
+    ----------
+    alpha : float
+    error : float
+        Root mean square of the leave-one-out residuals.
+    residuals : array of shape (n, d)
+        At every sample, of the map fitted to all others.
+    tried : tuple of (alpha, error)
+    mapping : LinearMapping
+        Fitted to all samples.
+    """
+
+    alpha: float
+    error: float
+    residuals: Array
+    tried: tuple[tuple[float, float], ...]
+    mapping: LinearMapping
+
+
+def choose_ridge(
+    X: Matrix,
+    Y: Array,
+    alphas: Sequence[float] | None = None,
+    sample_weight: Array | None = None,
+) -> RidgeChoice:
+    r"""Ridge of a linear map with an intercept, by exact leave-one-out.
+
+    The leave-one-out residual of a sample is its residual divided by one less its diagonal entry of
+    the hat matrix, so one decomposition serves all samples and all ridges.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, m)
+        Sparse data stay sparse; min(n, m) at most 4000.
+    Y : array of shape (n, d)
+    alphas : sequence of float, optional
+        Positive; of those with equal errors the first is chosen. By default nine powers of ten up
+        to the largest squared singular value, and smaller ones if that is more than 1e8 times the
+        median.
+    sample_weight : array of shape (n,), optional
+        Positive. A weight of two counts a sample twice, one of which is left out.
+
+    Returns
+    -------
+    RidgeChoice
+
+    Raises
+    ------
+    DataError
+        An alpha is not positive, or the data have too many rows and columns.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((50, 3))
+    >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
+    1e-06
+    """
+    n = X.shape[0]
+    Y = as_columns(Y, n)
+    X = X if alphas is not None else validate.varying(X)
+    weights = np.ones(n) if sample_weight is None else sample_weight
+    x_mean, y_mean = _means(X, Y, weights)
+    roots, share, left_out = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
+    spectrum = Spectrum(CenteredData.of(X, x_mean, roots))
+    right = roots[:, None] * (Y - y_mean)
+    projected, squares = spectrum.left_transposed(right), spectrum.s**2
+    grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
+    if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
+        raise DataError(f"alphas={alphas}: expected positive numbers.")
+    hat = squares / (squares + grid[:, None])
+    residuals = np.empty((grid.size, *Y.shape))
+    for part in row_parts(n, squares.size):
+        U = spectrum.left_rows(part)
+        leverage = share[part] + hat @ np.square(U).T
+        # A sample that determines its own fit teaches nothing when it is left out.
+        rest = roots[part] * np.maximum(1.0 - left_out[part] * leverage, 1e-12)
+        residuals[:, part] = (right[part] - U @ (hat[:, :, None] * projected)) / rest[:, :, None]
+    errors = np.sqrt(np.mean(share @ np.square(residuals), axis=1))
+    best = int(np.argmax(errors <= (1.0 + _SAME) * errors.min()))
+    coef = spectrum.ridge(projected, grid[best])
+    return RidgeChoice(
+        float(grid[best]),
+        float(errors[best]),
+        residuals[best],
+        tuple(zip(grid.tolist(), errors.tolist(), strict=True)),
+        LinearMapping(coef, y_mean - x_mean @ coef, "svd"),
+    )
+
+
+def _grid(spectrum: Spectrum) -> Array:
+    """Nine powers of ten, and smaller ones if one column dominates all others.
+
+    Its unit says nothing about the others, which the smallest of nine ridges would suppress.
+    """
+    squares = spectrum.s**2
+    typical = float(np.median(squares)) / squares.max()
+    lowest = int(np.floor(np.log10(typical))) - 4 if typical < 10.0**_LOWEST else _LOWEST
+    lowest = max(lowest, int(np.ceil(np.log10(spectrum.resolution))))
+    return np.asarray(squares.max() * np.array([10.0**p for p in range(lowest, 1)]))
+
+
+def share_left_out(weights: Array) -> Array:
+    """Share of each sample that leave-one-out removes: one of several copies, or all of it.
+
+    Examples
+    --------
+    >>> share_left_out(np.array([0.5, 1.0, 4.0]))
+    array([1.  , 1.  , 0.25])
+    """
+    return np.asarray(1.0 / np.maximum(weights, 1.0))
+
+
+def is_quick(X: Matrix) -> bool:
+    """Whether `choose_ridge` takes about a second at most."""
+    entries = X.nnz if sp.issparse(X) else X.shape[0] * X.shape[1]
+    return bool(min(X.shape) <= _QUICK_ORDER and entries <= _QUICK_ENTRIES)
+
+
+def require_ridge(alpha: float | str) -> None:
+    """Refuse a ridge that is neither a nonnegative number nor "loo" or "auto".
+
+    Raises
+    ------
+    DataError, DataTypeError, UnknownNameError
+    """
+    if isinstance(alpha, str):
+        validate.choice("alpha", alpha, ("auto", "loo"))
+    else:
+        validate.non_negative("alpha", alpha)

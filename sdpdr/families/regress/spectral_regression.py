@@ -1,45 +1,58 @@
-"""Spectral regression with scikit-learn's face: an embedding learned as a function."""
+"""Spectral regression: an embedding learned as a function."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+import sys
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.base.estimators import Provided, checked
-from sdpdr.base.labels import warn_of_mark, warn_of_signs
+from sdpdr.base.estimators import Provided, Transformer, as_precise, checked
+from sdpdr.base.labels import UNKNOWN, warn_of_mark, warn_of_signs
 from sdpdr.base.parameters import require_kernel
 from sdpdr.base.weights import weighing
-from sdpdr.families.regress.kernel import KernelMapping, extended
-from sdpdr.families.regress.penalties import require_ridge
+from sdpdr.families.regress.kernel import (
+    WIDTHS,
+    KernelMapping,
+    choose_kernel,
+    extended,
+    fit_kernel,
+    kernel_values,
+)
+from sdpdr.families.regress.penalties import sparse_path
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.regressing import Regressing
-from sdpdr.families.regress.respond import (
+from sdpdr.families.regress.pencils import laplacian_pencil
+from sdpdr.families.regress.responses import (
     KINDS,
     LABELLED,
     OF_CLASSES,
+    GraphOptions,
     Responses,
     checked_target,
+    default_dimension,
+    fit_linear,
     kind_of,
+    respond,
 )
-from sdpdr.families.regress.weights import laplacian_pencil
+from sdpdr.families.regress.ridge import ALPHA, LinearMapping, require_ridge
 from sdpdr.graphs import NeighborGraph
 
-# Responses of samples, not of pairs of them.
-_OF_SAMPLES = ("classes", "semisupervised", "given")
+# Order up to which width and ridge of a kernel are chosen by default.
+_QUICK_ORDER = 2000
 
 
 def _require_kernel(estimator: SpectralRegression) -> None:
     if estimator.kernel is None or estimator.cardinality is not None:
         raise AttributeError(
-            "samples are added to a kernel map with a ridge only: pass kernel='rbf' or another, "
+            "samples can be added to a kernel map with a ridge only: pass kernel='rbf' or another, "
             "and no cardinality."
         )
 
@@ -47,13 +60,13 @@ def _require_kernel(estimator: SpectralRegression) -> None:
 def _require_given(estimator: SpectralRegression) -> None:
     if getattr(estimator, "eigenvalues_", None) is not None:
         raise AttributeError(
-            "score compares places with those that were given, and these responses were found: "
-            "sdpdr.LDA and sdpdr.SDA score the classes that they tell."
+            "score compares with given responses, and these were found. Use sdpdr.LDA or "
+            "sdpdr.SDA, which score predicted classes."
         )
 
 
 @dataclass(eq=False, repr=False)
-class SpectralRegression(Regressing):
+class SpectralRegression(Transformer):
     r"""Spectral regression: responses from a graph or labels, then least squares.
 
     .. math::
@@ -62,38 +75,34 @@ class SpectralRegression(Regressing):
         \min_{a, b}\ |X a + b - y|^2 + \alpha |P a|^2 + \beta |a|_1
         \quad\text{or}\quad (K + \alpha I) a = y - b .
 
-    An embedding learned in this way is a function, so new points have a place. The eigenproblem
-    is that of the samples alone, sparse or solved in closed form, and the regression takes data of
-    any shape.
+    The embedding is a function, so it places new points too. The eigenproblem is that of the
+    samples alone, sparse or solved in closed form.
 
-    With labels of some samples only, b is not a minimiser: it lets the map take the mean
-    :math:`\bar x` of the labelled samples to the mean :math:`\bar y` of their responses, as the
-    spread between classes is measured from there (Cai thesis, (2.24)). What is minimised is
-    :math:`|(X - \mathbf 1 \bar x^T) a - (y - \bar y)|^2 + \alpha |P a|^2` over a, of all samples,
-    with :math:`b = \bar y - \bar x^T a`.
+    If some labels are unknown, b is not a minimizer: the map takes the mean :math:`\bar x` of the
+    labelled samples to the mean :math:`\bar y` of their responses, as the spread between classes is
+    measured from there (Cai thesis, (2.24)). It minimizes
+    :math:`|(X - \mathbf 1 \bar x^T) a - (y - \bar y)|^2 + \alpha |P a|^2` over a, with all samples,
+    and :math:`b = \bar y - \bar x^T a`.
 
     Parameters
     ----------
     n_components : int, optional
-        By default one less than there are classes, of graphs two where that is more or there are
-        no labels, and no more than X has for linear functions; all columns of given responses.
-        Those of ``"classes"`` and
-        ``"semisupervised"`` come in the order of how well what a ridge makes of them separates
-        classes, as of `sdpdr.LDA`.
+        By default one less than there are classes; for graphs two at least, or without labels; and
+        no more than X has columns for linear functions; all columns of given responses. Responses
+        ``"classes"`` and ``"semisupervised"`` come in the order of separation, as in `sdpdr.LDA`.
     responses : str, NeighborGraph or Pencil, default "auto"
-        ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 where
-        not known, carried along a graph. ``"contrast"``: neighbours of one class against those of
-        others. ``"laplacian"`` and ``"reconstruction"``: the graph alone, or searched within the
-        classes if y is given; a graph of one's own has the pencil of ``"laplacian"``.
+        ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 if
+        unknown, carried along a graph. ``"contrast"``: neighbours of one class against those of
+        others. ``"laplacian"`` and ``"reconstruction"``: the graph alone, searched within the
+        classes if y is given; a `NeighborGraph` has the pencil of ``"laplacian"``.
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
-        ``"auto"``: by y; without any ``"laplacian"``.
+        ``"auto"``: depends on y; without y ``"laplacian"``.
     n_neighbors : int, default 5
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the search for neighbours, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
-        ``"semisupervised"`` and ``"contrast"``. All others, as ``"classes"``, which ``"auto"`` is
-        where all labels are known, refuse any but the default.
+        ``"semisupervised"`` and ``"contrast"``. Others accept the default only.
     bandwidth : float, optional
         Of ``"heat"``; by default from the lengths of the edges.
     alpha : float, "loo" or "auto", default "auto"
@@ -104,21 +113,17 @@ class SpectralRegression(Regressing):
     penalty : array or sparse array of shape (p, m), optional
         P; see `sdpdr.extend.grid_laplacian` for images. The identity by default.
     cardinality : int, optional
-        At most so many coefficients that are not zero, for each component, from a lasso or, with
-        alpha > 0, an elastic net.
+        Largest number of nonzero coefficients of each component, from a lasso or, with alpha > 0,
+        an elastic net.
     kernel : str or callable, optional
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
         Of the kernel; one over twice the mean squared distance by default.
     connect : {"none", "mst", "bridges"}, default "none"
-        What to do with a graph of several parts: leave it, or add edges between them, as
-        `sdpdr.graphs.knn` does.
+        Whether to add edges between the components of the graph, as `sdpdr.graphs.knn` does.
     smoothing : float, default 0.1
-        Price of differing from neighbours (``"semisupervised"``), or the share of
+        Penalty on differences of neighbours (``"semisupervised"``), or the share of
         repulsion (``"contrast"``).
-    solver : {"auto", "cholesky", "dual", "lsqr", "svd"}, default "auto"
-        See `sdpdr.extend.ridge`.
-    random_state : int, RandomState or Generator, default 0
 
     Attributes
     ----------
@@ -127,16 +132,16 @@ class SpectralRegression(Regressing):
     dual_coef_ : array of shape (n, n_components)
         Of kernel functions.
     intercept_ : array of shape (n_components,)
+    mapping_ : LinearMapping or KernelMapping
     responses_ : array of shape (n, n_components)
-        What was regressed on.
+        Which the map was fitted to.
     eigenvalues_ : array of shape (n_components,)
-        Of the pencil, or, of labels, the shares that `sdpdr.LDA` describes; absent for given
+        Of the pencil or, with labels, the shares that `sdpdr.LDA` describes; absent for given
         responses.
     classes_ : array
-        If there were labels.
+        With labels.
     alpha_, gamma_ : float
         As used.
-    solver_ : str
     n_features_in_ : int
 
     Raises
@@ -166,8 +171,22 @@ class SpectralRegression(Regressing):
     2
     """
 
+    n_components: int | None = None
     _: KW_ONLY
     responses: str | NeighborGraph | Pencil = "auto"
+    n_neighbors: int = 5
+    metric: str = "euclidean"
+    weights: str = "binary"
+    bandwidth: float | None = None
+    alpha: float | str = "auto"
+    penalty: Any = None
+    cardinality: int | None = None
+    kernel: Any = None
+    gamma: float | None = None
+    connect: str = "none"
+    smoothing: float = 0.1
+
+    mapping_: LinearMapping | KernelMapping = field(init=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpectralRegression:
         """Find the responses and regress on them.
@@ -178,9 +197,8 @@ class SpectralRegression(Regressing):
         y : array_like of shape (n,) or (n, d), optional
             Labels, or an embedding.
         sample_weight : array_like of shape (n,), optional
-            How much each sample counts, 0 or more: two is as if it were there twice, and 0 as if it
-            were not. For responses ``"classes"``, ``"semisupervised"`` and ``"given"``; those of
-            graphs weigh pairs.
+            Nonnegative: with a weight of two a sample counts twice, with 0 not at all. For
+            responses ``"classes"``, ``"semisupervised"`` and ``"given"``; graphs weight pairs.
 
         Returns
         -------
@@ -189,38 +207,182 @@ class SpectralRegression(Regressing):
         self._check_options()
         if sample_weight is not None and self.kernel is not None and self.cardinality is not None:
             raise NotAcceptedError(
-                "a cardinality of a kernel map counts samples, and one that counts for several "
-                "would be several: repeat rows instead of sample_weight, or drop one of the three."
+                "sample_weight does not work with a cardinality of a kernel map, which counts "
+                "samples. Repeat rows instead, or drop one of the three."
             )
         with weighing(X, y, sample_weight) as (X, y, weights):
             if self._is_precomputed and weights is not None and np.shape(X) != (weights.size,) * 2:
                 raise NotAcceptedError(
-                    "sample_weight is 0 of rows of a precomputed kernel: leave those rows and "
-                    "columns out, of this matrix and of those for transform."
+                    "sample_weight is 0 for rows of a precomputed kernel. Leave out those rows and "
+                    "columns, here and in transform."
                 )
-            return self._learn(X, y, weights)
-
-    def _learn(self, X: Any, y: Any, weights: Array | None) -> SpectralRegression:
-        """`fit`, of samples that may have weights."""
-        found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
-        points = found if self._is_precomputed else validate.varying(found)
-        y = checked_target(y, points.shape[0], columns=self.responses == "given")
-        if self._goes_by_distance(y):
-            warn_of_unlike_columns(X)
-        self._regress(points, self._respond(points, y, weights))
+            found = checked(self, X, accept_sparse=self._sparse_allowed, ensure_min_samples=2)
+            points = found if self._is_precomputed else validate.varying(found)
+            y = checked_target(y, points.shape[0], columns=self.responses == "given")
+            if self._goes_by_distance(y):
+                warn_of_unlike_columns(X)
+            self._learn(points, self._respond(points, y, weights))
         return self
+
+    def _check_options(self) -> None:
+        if isinstance(self.responses, str):
+            validate.choice("responses", self.responses, KINDS)
+        elif not isinstance(self.responses, (NeighborGraph, Pencil)):
+            raise DataError(
+                f"responses={self.responses!r}: expected a name, a NeighborGraph or a Pencil."
+            )
+        GraphOptions.of(self)
+        require_ridge(self.alpha)
+        if self.kernel is not None:
+            require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
+            if self.penalty is not None:
+                raise DataError("penalty applies to linear functions. Drop it or the kernel.")
+        if self.cardinality is not None:
+            validate.positive_integer("cardinality", self.cardinality)
+            if self.penalty is not None or self.alpha == "loo":
+                raise DataError("a cardinality needs a number alpha and no penalty matrix.")
+
+    def _goes_by_distance(self, y: np.ndarray | None) -> bool:
+        """Whether the map depends on Euclidean distances."""
+        if self.kernel is not None:
+            return isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
+        if not isinstance(self.responses, str) or self.metric != "euclidean":
+            return False
+        return kind_of(y, self.responses) not in ("classes", "given")
+
+    # -- responses ---------------------------------------------------------------------------------
+
+    def _respond(self, X: Any, y: np.ndarray | None, weights: Array | None) -> Responses:
+        options, kind = GraphOptions.of(self), self._kind(y)
+        name = kind.name if isinstance(kind, Pencil) else kind
+        if self._is_precomputed and isinstance(kind, str) and kind not in ("given", "classes"):
+            raise NotAcceptedError(
+                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
+            )
+        pairs = kind not in ("classes", "semisupervised", "given")
+        if weights is not None and pairs:
+            raise NotAcceptedError(
+                f"sample_weight does not weight pairs, of which the responses {name!r} are made. "
+                "Leave it out, or weight the edges of the graph."
+            )
+        widest = X.shape[1] if self.kernel is None else sys.maxsize
+        default = default_dimension(y if isinstance(kind, str) else None)
+        d = min(default, widest) if self.n_components is None else self.n_components
+        if pairs:
+            d = validate.positive_integer(
+                "n_components", d, at_most=widest, why=f"since X has {widest} columns"
+            )
+        found = respond(kind, X, y, options, d, weights)
+        if kind == "given" and self.n_components is not None:
+            most, why = found.vectors.shape[1], "columns of y"
+            d = validate.positive_integer("n_components", d, at_most=most, why=why)
+            found = replace(found, vectors=found.vectors[:, :d])
+        self._y, self._weights, self._widest = y, weights, widest
+        self.__dict__.pop("classes_", None)  # of an earlier fit
+        if y is not None and y.ndim == 1 and kind != "given":
+            self.classes_ = np.unique(y[y != UNKNOWN] if kind == "semisupervised" else y)
+        return found
+
+    def _kind(self, y: np.ndarray | None) -> str | Pencil:
+        options = GraphOptions.of(self)
+        if isinstance(self.responses, NeighborGraph):
+            return laplacian_pencil(self.responses, **options.weighting)
+        if isinstance(self.responses, Pencil):
+            options.require_edges(self.responses.name)
+            return self.responses
+        kind = kind_of(y, self.responses)
+        if y is not None and kind in OF_CLASSES:
+            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
+        if y is not None and kind == "semisupervised" and kind != self.responses:
+            warn_of_signs(y, "pass responses='semisupervised'")
+        return kind
+
+    def _turned(self, found: Responses, fitted: Array) -> Array:
+        """Set responses and eigenvalues; the rotation that the map needs."""
+        values, turn = found.ordered(fitted)
+        most = turn.shape[1]
+        if found.labels is not None:
+            most = min(most, self._widest)
+        d = most if self.n_components is None else self.n_components
+        why = f"since responses have {turn.shape[1]} columns and X {self.n_features_in_}"
+        turn = turn[:, : validate.positive_integer("n_components", d, at_most=most, why=why)]
+        self.responses_ = found.vectors @ turn
+        self.__dict__.pop("eigenvalues_", None)  # of an earlier fit
+        if values is not None:
+            self.eigenvalues_ = values[: turn.shape[1]]
+        return turn
+
+    # -- maps --------------------------------------------------------------------------------------
+
+    def _learn(self, X: Any, found: Responses) -> None:
+        if self.kernel is not None:
+            self._learn_kernel(X, found)
+        else:
+            start, alpha = found, self.alpha
+            if self.cardinality is not None:
+                # A ridge only orders the responses; the sparse map is fitted about plain means.
+                start, alpha = replace(found, masses=None), ALPHA if alpha == "auto" else alpha
+            mapping, self.alpha_ = fit_linear(X, start, alpha, self.penalty)
+            self.mapping_ = mapping.turned(self._turned(found, mapping(X)))
+            if self.cardinality is not None:
+                self.mapping_ = self._sparse(X)
+        self._keep(X)
+
+    def _learn_kernel(self, X: Array, found: Responses) -> None:
+        weights = found.sample_weight
+        spread = 2.0 * float(np.sum(_variances(X, weights)))
+        typical = max(spread, np.finfo(float).tiny)
+        self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
+        self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
+        quick = self.cardinality is None and X.shape[0] <= _QUICK_ORDER
+        if self.alpha == "loo" or (self.alpha == "auto" and quick):
+            gammas = [self.gamma_]
+            if self.gamma is None and self.kernel == "rbf":
+                gammas = [width / typical for width in WIDTHS]
+
+            def make(gamma: float) -> Array:
+                return kernel_values(self.kernel, X, X, gamma)
+
+            choice = choose_kernel(make, found.vectors, gammas, None, weights)
+            self.alpha_, self.gamma_ = choice.delta, choice.gamma
+        K = kernel_values(self.kernel, X, X, self.gamma_)
+        if self.cardinality is None:
+            mapping = fit_kernel(K, found.vectors, self.alpha_, sample_weight=weights)
+            self.mapping_ = mapping.turned(self._turned(found, mapping.fitted))
+        else:
+            plain, _ = fit_linear(K, replace(found, masses=None), self.alpha_)
+            self._turned(found, plain(K))
+            self.mapping_ = self._sparse(K)
+
+    def _sparse(self, X: Any) -> LinearMapping:
+        """Each response on at most ``cardinality`` columns."""
+        assert self.cardinality is not None
+        k, Y = self.cardinality, self.responses_
+        share = np.ones(len(Y)) if self._weights is None else self._weights
+        share = share / share.sum()
+        options: dict[str, Any] = {"intercept": True, "sample_weight": self._weights}
+        paths = [sparse_path(X, y, self.alpha_, k, **options) for y in Y.T]
+        coef = np.column_stack([path.of_cardinality(k) for path in paths])
+        return LinearMapping(coef, share @ Y - np.ravel(X.T @ share) @ coef, "lars")
+
+    def _keep(self, X: Any) -> None:
+        self.intercept_ = self.mapping_.intercept
+        if self.kernel is None:
+            self.components_ = self.mapping_.coef.T
+        else:
+            self._X, self.dual_coef_ = X, self.mapping_.coef
 
     @Provided(_require_kernel)
     def partial_fit(self, X: Any, y: Any = None) -> SpectralRegression:
-        """Add samples to a kernel map: the factor grows, nothing is factored anew.
+        """Add samples to a kernel map, by new rows of its Cholesky factor.
 
-        The result is that of `fit` on all samples, with the width and ridge of the first.
+        The result is that of `fit` on all samples, with the width and ridge of the first fit.
 
         Parameters
         ----------
         X : array_like of shape (p, m)
         y : array_like of shape (p,) or (p, d), optional
-            Labels, of new classes too, or places.
+            Labels, possibly of new classes, or coordinates.
 
         Returns
         -------
@@ -231,109 +393,70 @@ class SpectralRegression(Regressing):
         if self._is_precomputed:
             raise NotAcceptedError("a precomputed kernel cannot grow: fit on the whole matrix.")
         if self._weights is not None:
-            raise NotAcceptedError(
-                "samples are added to a fit without sample_weight only: fit on all of them."
-            )
-        before = self._y
-        if (y is None) != (before is None):
+            raise NotAcceptedError("samples cannot be added to a fit with sample_weight: fit all.")
+        if (y is None) != (self._y is None):
             raise DataError("y must be given to every call, or to none.")
         new = checked(self, X, reset=False)
         old, factor = self._X, self.mapping_
         assert isinstance(factor, KernelMapping)
         everything = np.vstack([old, new])
-        if y is not None and before is not None:
+        if self._y is not None:
             added = np.asarray(y)
-            if added.ndim != before.ndim or len(added) != len(new):
-                raise ShapeError(f"y must have {len(new)} rows like those of before.")
-            both = np.concatenate([before, added])
+            if added.ndim != self._y.ndim or len(added) != len(new):
+                raise ShapeError(f"y has shape {added.shape}; expected {len(new)} rows as before.")
+            both = np.concatenate([self._y, added])
             y = checked_target(both, len(everything), columns=self.responses == "given")
         found = self._respond(everything, y, None)
-        between, among = self._kernel(old, new), self._kernel(new, new)
-        grown = extended(factor, between, among, self.responses_)
-        self.mapping_ = grown.turned(self._order(found, grown.fitted))
+        between, among = (kernel_values(self.kernel, Z, new, self.gamma_) for Z in (old, new))
+        grown = extended(factor, between, among, found.vectors)
+        self.mapping_ = grown.turned(self._turned(found, grown.fitted))
         self._keep(everything)
         return self
 
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, shape (q, n_components).
+
+        Parameters
+        ----------
+        X : array_like or sparse array of shape (q, m), or kernel values to the samples, (q, n)
+        """
+        check_is_fitted(self, "mapping_")
+        points = checked(self, X, accept_sparse=self._sparse_allowed, reset=False)
+        if self.kernel is not None:
+            points = kernel_values(self.kernel, points, self._X, self.gamma_)
+        return as_precise(self.mapping_(points), X)
+
     @Provided(_require_given)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination of the places of other samples, where responses are given.
+        """Coefficient of determination of the coordinates of samples, with given responses.
 
         Parameters
         ----------
         X : array_like or sparse array of shape (q, m)
         y : array_like of shape (q,) or (q, n_components)
-            Where an embedding has them.
+            Coordinates in the embedding.
         sample_weight : array_like of shape (q,), optional
 
         Returns
         -------
         float
-            One less the share of the variance that is missed, in the mean of the columns.
+            One less the share of unexplained variance, the mean over columns.
         """
         places = np.asarray(self.transform(X), dtype=float)
-        return float(
-            r2_score(np.reshape(y, (len(places), -1)), places, sample_weight=sample_weight)
-        )
+        true = np.reshape(y, (len(places), -1))
+        return float(r2_score(true, places, sample_weight=sample_weight))
 
-    def _goes_by_distance(self, y: np.ndarray | None) -> bool:
-        """Whether neighbours or a kernel of distances have to do with the map."""
-        if self.kernel is not None:
-            return isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
-        if not isinstance(self.responses, str) or self.metric != "euclidean":
-            return False
-        return kind_of(y, self.responses) not in ("classes", "given")
+    @property
+    def _sparse_allowed(self) -> str | bool:
+        return "csr" if self.kernel is None else False
 
-    def _check_options(self) -> None:
-        if isinstance(self.responses, str):
-            validate.choice("responses", self.responses, KINDS)
-        elif not isinstance(self.responses, (NeighborGraph, Pencil)):
-            raise DataError(
-                f"responses must be a word, a graph or a Pencil; they are {self.responses!r}."
-            )
-        self._check_graph()
-        require_ridge(self.alpha)
-        if self.kernel is not None and self.penalty is not None:
-            raise DataError("penalty is on the coefficients of linear functions; drop the kernel.")
-        if self.cardinality is not None:
-            validate.positive_integer("cardinality", self.cardinality)
-            if self.penalty is not None or self.alpha == "loo":
-                raise DataError("a cardinality goes with a number alpha and no penalty matrix.")
-        known = ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS)
-        if self.kernel is not None:
-            require_kernel(self.kernel, known)
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _respond(self, X: Any, y: np.ndarray | None, weights: Array | None) -> Responses:
-        """Set ``responses_`` and what belongs to them."""
-        kind: str | Pencil
-        if isinstance(self.responses, str):
-            kind = kind_of(y, self.responses)
-        elif isinstance(self.responses, NeighborGraph):
-            kind = laplacian_pencil(self.responses, **self._weighing)
-        else:
-            kind = self.responses
-        if y is not None and isinstance(kind, str) and kind in OF_CLASSES:
-            warn_of_mark(y, f"SpectralRegression(responses={kind!r})")
-        if y is not None and kind == "semisupervised" and kind != self.responses:
-            warn_of_signs(y, "pass responses='semisupervised'")
-        searches = isinstance(kind, str) and kind not in ("given", "classes")
-        if searches and self._is_precomputed:
-            raise NotAcceptedError(
-                "neighbours cannot be searched in a kernel matrix: pass a Pencil, or labels."
-            )
-        self._check_weights("laplacian" if isinstance(self.responses, NeighborGraph) else kind)
-        if weights is not None and kind not in _OF_SAMPLES:
-            name = kind.name if isinstance(kind, Pencil) else kind
-            raise NotAcceptedError(
-                f"the responses, {name!r}, are made of pairs of samples, which sample_weight does "
-                "not weigh. Leave it out; weights of pairs are those of the graph, or a Pencil."
-            )
-        found = self._responses(X, y, kind, weights)
-        self._y, self._weights, self.responses_ = y, weights, found.vectors
-        for name, value in (("eigenvalues_", found.eigenvalues), ("classes_", found.classes)):
-            self.__dict__.pop(name, None)  # of an earlier fit
-            if value is not None:
-                setattr(self, name, value)
-        return found
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.responses_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -341,3 +464,8 @@ class SpectralRegression(Regressing):
         tags.input_tags.pairwise = self._is_precomputed
         tags.target_tags.required = self.responses in LABELLED
         return tags
+
+
+def _variances(X: Array, weights: Array | None) -> Array:
+    mean = np.average(X, axis=0, weights=weights)
+    return np.average(np.square(X - mean), axis=0, weights=weights)

@@ -1,4 +1,4 @@
-"""Places of some samples known, those of all others from a quadratic form or weighted means."""
+"""Coordinates of samples from known ones, by a quadratic form or weighted means."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.optimize import nnls
 from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.base.rows import listed
-from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 from sdpdr.families.regress.pencil import Pencil
+from sdpdr.families.regress.pencils import geodesic_pencil, reconstruction_pencil
 from sdpdr.families.regress.ridge import as_columns
-from sdpdr.families.regress.weights import geodesic_pencil, reconstruction_pencil
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.weighing import best_weights
 from sdpdr.linalg.inertia import LdlFactor, is_positive_on
@@ -27,7 +27,7 @@ def barycentric_weights(
 ) -> tuple[Index, Array]:
     r"""Nearest known points, and weights of sum one with which they reproduce new points.
 
-    The weights of locally linear embedding,
+    These are the weights of locally linear embedding,
     :math:`(C + \epsilon \operatorname{tr}(C) I) w = \mathbf 1` with the Gram matrix C of the
     neighbours seen from the new point.
 
@@ -36,9 +36,9 @@ def barycentric_weights(
     known : array of shape (n, D)
     points : array of shape (q, D)
     n_neighbors : int
-        At most n of them are taken.
+        At most n of them are used.
     leave_self : bool, default False
-        The points are the known ones, and none is to be reproduced by itself.
+        The points are the known ones, and none is reproduced by itself.
 
     Returns
     -------
@@ -70,12 +70,12 @@ def barycentric_weights(
     return near, weights
 
 
-# Eigenvalues below this share of the largest entry leave places undetermined.
+# Eigenvalues below this share of the largest entry leave coordinates undetermined.
 _SINGULAR = 1e-12
 
 
 def transduce(form: Matrix, Y: ArrayLike) -> Array:
-    r"""Fill in an embedding of which some rows are known, as smoothly as a form says.
+    r"""Complete an embedding of which some rows are known, minimizing a quadratic form.
 
     .. math:: \min_{Y_u} \operatorname{tr} Y^T M Y
               \quad\Longrightarrow\quad M_{uu} Y_u = -M_{ul} Y_l .
@@ -85,7 +85,7 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     form : array or sparse array of shape (n, n)
         M, positive semidefinite, and definite on the unknown rows.
     Y : array_like of shape (n,) or (n, d)
-        Rows with nan are to be found.
+        With nan in the rows to be found.
 
     Returns
     -------
@@ -95,13 +95,13 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     Raises
     ------
     DataError
-        No row is known; or the known rows do not determine all others (too few of them, or none
-        in a component of the graph).
+        No row is known, or the known rows do not determine all others: there are too few, or none
+        in a component of the graph.
     ShapeError
 
     References
     ----------
-    Tong thesis, (2.35), where the sign is lost and :math:`M_{ul}` stands transposed.
+    Tong thesis, (2.35), which lacks the sign and has :math:`M_{ul}` transposed.
 
     Examples
     --------
@@ -113,11 +113,13 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     Y = np.array(Y, dtype=float)
     Y = as_columns(Y, len(Y))
     if form.shape != (len(Y), len(Y)):
-        raise ShapeError(f"the form has shape {form.shape}; there are {len(Y)} rows.")
+        raise ShapeError(
+            f"form has shape {form.shape}; expected ({len(Y)}, {len(Y)}), as Y has {len(Y)} rows."
+        )
     unknown = np.flatnonzero(np.isnan(Y).any(axis=1))
     known = np.setdiff1d(np.arange(len(Y)), unknown)
     if not known.size:
-        raise DataError("no row of Y is known: give some, with nan in the others.")
+        raise DataError("no row of Y is known. Pass some, with nan in the others.")
     if not unknown.size:
         return Y
     matrix: Any = sp.csr_array(form)
@@ -127,7 +129,7 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     if not is_positive_on(sp.csr_array(within - least * sp.eye_array(unknown.size))):
         raise DataError(
             f"{known.size} known rows do not determine the other {unknown.size}: the form is "
-            "singular on them. Give more known rows, one at least in each part of the graph."
+            "singular on them. Pass more known rows, at least one in each component of the graph."
         )
     solve = LdlFactor(within).solve
     Y[unknown] = np.column_stack([solve(column) for column in right.T])
@@ -135,19 +137,17 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
 
 
 def smoothness_form(pencil: Pencil) -> Matrix:
-    r""":math:`D - W` of a pencil: what differing from neighbours costs.
+    r""":math:`D - W` of a pencil: the penalty on differences from neighbours.
 
     For `reconstruction_pencil` this is :math:`(I - M)^T (I - M)`, for `laplacian_pencil` the
     Laplacian.
     """
-    masses = sp.diags_array(pencil.diagonal) if pencil.is_diagonal else pencil.masses
-    if sp.issparse(pencil.weights):
-        return sp.csr_array(masses - pencil.weights)
-    return np.asarray(pencil.mass(np.eye(pencil.n)) - pencil.weights)
+    form = pencil.mass_matrix - pencil.weights
+    return sp.csr_array(form) if sp.issparse(form) else np.asarray(form)
 
 
 def isomap_form(pencil: Pencil, n_components: int) -> Array:
-    r"""A form whose null space is what Isomap would return, and the constant.
+    r"""A form whose null space is spanned by the coordinates of Isomap and the constant.
 
     .. math:: M = \lambda_1 I - A - \sum_{i=2}^r (\lambda_1 - \lambda_i) q_i q_i^T
               - \lambda_1 \mathbf 1 \mathbf 1^T / n
@@ -157,7 +157,7 @@ def isomap_form(pencil: Pencil, n_components: int) -> Array:
     Parameters
     ----------
     pencil : Pencil
-        Dense, of a centred matrix A.
+        With the centred matrix A as weights.
     n_components : int
         r.
 
@@ -181,13 +181,13 @@ def isomap_form(pencil: Pencil, n_components: int) -> Array:
 
 
 def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike, regularization: float = 1e-3) -> Array:
-    """Locally linear embedding with some places known.
+    """Locally linear embedding with some coordinates known.
 
     Parameters
     ----------
     graph : NeighborGraph
     Y : array_like of shape (n,) or (n, d)
-        Places of the samples, with nan where they are to be found.
+        Coordinates of the samples, with nan in the rows to be found.
     regularization : float, default 1e-3
         See `sdpdr.graphs.reconstruction_weights`.
 
@@ -218,17 +218,17 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike, regularization: float
 
 
 def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
-    """Isomap with some places known; see `isomap_form`.
+    """Isomap with some coordinates known; see `isomap_form`.
 
     Parameters
     ----------
     graph : NeighborGraph
         Connected.
     Y : array_like of shape (n,) or (n, d)
-        Places of the samples, with nan where they are to be found: n_components + 1 of them known
-        at least.
+        Coordinates of the samples, with nan in the rows to be found; at least n_components + 1 of
+        them known.
     n_components : int, default 2
-        How many of Isomap's coordinates places are made of.
+        How many coordinates of Isomap are combined.
 
     Returns
     -------
@@ -255,14 +255,14 @@ def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int 
 
 
 def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
-    r"""Weights that reproduce every sample as a mean of its neighbours, none negative.
+    r"""Nonnegative weights that reproduce every sample as a mean of its neighbours.
 
     .. math:: \min_w |x_i - \sum_j w_{ij} x_j|^2 \quad\text{s.t.}\quad
               \sum_j w_{ij} = 1,\ w \ge 0 .
 
-    Each is a least-squares problem with signs: for :math:`w = v / \mathbf 1^T v`,
-    :math:`\min_{v \ge 0} |Z v|^2 + (\mathbf 1^T v - 1)^2` has the same direction, since its value
-    along a direction w is :math:`c / (1 + c)` with :math:`c = |Z w|^2`.
+    Each is a nonnegative least-squares problem: with :math:`v = t w`,
+    :math:`\min_{v \ge 0} |Z v|^2 + (\mathbf 1^T v - 1)^2` has the same direction w, since its
+    minimum over t is :math:`c / (1 + c)` with :math:`c = |Z w|^2`.
 
     Parameters
     ----------
@@ -273,7 +273,8 @@ def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
     Returns
     -------
     csr_array of shape (n, n)
-        Row sums one. A sample outside the hull of its neighbours gets the nearest point of it.
+        Row sums are one. Weights of a sample outside the convex hull of its neighbours are those of
+        its nearest point there.
 
     References
     ----------
@@ -288,10 +289,12 @@ def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
     """
     X = np.asarray(points, dtype=float)
     if X.ndim != 2 or len(X) != graph.n:
-        raise ShapeError(f"points must have shape ({graph.n}, D); they have {X.shape}.")
+        raise ShapeError(f"points has shape {X.shape}; expected ({graph.n}, D).")
     if np.any(graph.degree == 0):
         alone = listed(np.flatnonzero(graph.degree == 0))
-        raise DataError(f"nodes without neighbours cannot be reproduced: {alone}.")
+        raise DataError(
+            f"nodes {alone} have no neighbours to reproduce them. Join them, or leave them out."
+        )
     pattern = graph.adjacency()
     weights = pattern.copy()
     for i in range(graph.n):
@@ -299,7 +302,7 @@ def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
         steps = X[pattern.indices[places]] - X[i]
         scale = max(float(np.linalg.norm(steps)), np.finfo(float).tiny)
         system = np.vstack([steps.T / scale, np.ones(len(steps))])
-        v, _ = nonnegative_least_squares(system, np.append(np.zeros(X.shape[1]), 1.0))
+        v, _ = nnls(system, np.append(np.zeros(X.shape[1]), 1.0))
         weights.data[places] = v / v.sum()
     return weights
 
@@ -309,8 +312,7 @@ def reconstructing(
 ) -> tuple[Index, Array]:
     """Nearest placed samples of new points, as positions in ``placed``, and weights of sum one.
 
-    Of points known by their distances to the samples seen nothing can be reproduced, and the
-    nearest sample has weight one.
+    If only distances to the samples are known, the nearest sample has weight one.
     """
     if precomputed:
         near = np.argmin(points[:, placed], axis=1)[:, None]

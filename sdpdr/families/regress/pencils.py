@@ -16,7 +16,6 @@ from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics, rec
 from sdpdr.graphs.pairs import upper_pairs
 from sdpdr.graphs.space import make_space
 
-# Between rows; a matrix of distances has none to search classes in.
 METRICS = ("euclidean", "cosine")
 
 
@@ -26,7 +25,8 @@ def laplacian_pencil(
     r"""Neighbours attract: Laplacian eigenmaps, and locality preserving projections.
 
     :math:`W_{ij}` is the weight of an edge and :math:`D_{ii} = \sum_j W_{ij}`. Samples that
-    coincide are joined with weight one, and so is one to itself that is alone in its class.
+    coincide are joined with weight one, and so is a sample to itself if it is the only one of its
+    class.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ def laplacian_pencil(
     ----------
     Cai thesis, (2.5) and (2.7); Belkin and Niyogi, Neural Computation 15, 2003.
     """
-    W = _weighed(graph, weights, bandwidth)
-    alone = _alone(graph)[_kept(graph)] & (W.sum(axis=1) == 0.0)
+    W = _sample_weights(graph, weights, bandwidth)
+    alone = _alone(graph)[_index(graph)] & (W.sum(axis=1) == 0.0)
     W = sp.csr_array(W + sp.diags_array(alone.astype(float)))
-    return Pencil(W, np.asarray(W.sum(axis=1)).ravel(), "laplacian")
+    return Pencil(W, _degrees(W), "laplacian")
 
 
 def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) -> Pencil:
@@ -54,9 +54,8 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     Parameters
     ----------
     graph : NeighborGraph
-        Every node has a neighbour, or is alone in its class and stays where it is. Of a graph
-        that knows edges alone, the neighbours of a sample are all those that it has an edge with,
-        among which may be more than k.
+        Every node has a neighbour, or is the only one of its class and reconstructs itself. In a
+        graph that only knows edges, all samples at the other ends are neighbours.
     regularization : float, default 1e-3
         See `sdpdr.graphs.reconstruction_weights`.
 
@@ -64,10 +63,17 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     ----------
     Cai thesis, (2.1) and (2.2); Roweis and Saul, Science 290, 2000.
     """
-    M = _reconstructed(graph, regularization)
-    # A sample that coincides with another follows the mean of those at its node's neighbours.
+    alone = _alone(graph)
+    M = sp.eye_array(graph.n, format="csr")
+    if not alone.all():
+        others = np.flatnonzero(~alone)
+        rest = graph.subgraph(others) if alone.any() else graph
+        place = M[others]
+        own = sp.diags_array(alone.astype(float))
+        M = place.T @ reconstruction_weights(rest, regularization, 1, directed=True) @ place + own
+    # A sample that coincides with another follows the mean of those at the neighbouring nodes.
     spread = samples_of(graph)
-    M = spread @ M @ sp.diags_array(1.0 / np.asarray(spread.sum(axis=0)).ravel()) @ spread.T
+    M = sp.csr_array(spread @ M @ sp.diags_array(1.0 / spread.sum(axis=0)) @ spread.T)
     return Pencil(sp.csr_array(M + M.T - M.T @ M), None, "reconstruction")
 
 
@@ -87,7 +93,7 @@ def geodesic_pencil(graph: NeighborGraph) -> Pencil:
     Cai thesis, (2.4); Tenenbaum, de Silva and Langford, Science 290, 2000.
     """
     graph.require_connected()
-    index = _kept(graph)
+    index = _index(graph)
     squares = geodesics(graph)[np.ix_(index, index)] ** 2
     squares -= squares.mean(axis=0)
     squares -= squares.mean(axis=1)[:, None]
@@ -97,8 +103,8 @@ def geodesic_pencil(graph: NeighborGraph) -> Pencil:
 def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
     r"""Samples of a class attract: linear discriminant analysis.
 
-    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I; or, of samples that count
-    :math:`w_i` times, :math:`w_i w_j / n_k` with their sum in the class, and :math:`D_{ii} = w_i`.
+    :math:`W_{ij} = 1/n_k` for two samples of class k, and D = I. With weights :math:`w_i` it is
+    :math:`w_i w_j / n_k`, with :math:`n_k` their sum in the class, and :math:`D_{ii} = w_i`.
 
     Parameters
     ----------
@@ -112,7 +118,7 @@ def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
     Cai thesis, (2.16).
     """
     _, member, counts = classes_of(y, sample_weight=sample_weight)
-    F = shares_of(member, counts, sample_weight)
+    F = indicators(member, counts, sample_weight)
     return Pencil(sp.csr_array(F @ F.T), sample_weight, "classes")
 
 
@@ -136,27 +142,28 @@ def semisupervised_pencil(
     ----------
     graph : NeighborGraph
     y : array_like of shape (n,)
-        ``unlabelled`` where not known.
+        ``unlabelled`` if not known.
     alpha : float, default 0.1
         Positive.
     unlabelled : default -1
     weights, bandwidth : optional
         Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
     sample_weight : array of shape (n,), optional
-        Positive; of two samples that count several times, all are joined.
+        Positive. A weight of two counts a sample twice; all copies are joined to all copies.
 
     References
     ----------
     Cai thesis, (2.20)-(2.25).
     """
     _, member, counts = classes_of(y, unlabelled, sample_weight)
-    F = shares_of(member, counts, sample_weight)
-    each = np.ones(member.size) if sample_weight is None else sample_weight
-    joined = sp.diags_array(each) @ _weighed(graph, weights, bandwidth) @ sp.diags_array(each)
-    laplacian = sp.diags_array(np.asarray(joined.sum(axis=1)).ravel()) - joined
-    marked = sp.diags_array(np.where(member >= 0, each, 0.0))
     alpha = validate.positive_number("alpha", alpha)
-    return Pencil(sp.csr_array(F @ F.T), sp.csr_array(marked + alpha * laplacian), "semisupervised")
+    F = indicators(member, counts, sample_weight)
+    each = np.ones(member.size) if sample_weight is None else sample_weight
+    W = _sample_weights(graph, weights, bandwidth)
+    joined = sp.csr_array(sp.diags_array(each) @ W @ sp.diags_array(each))
+    marked = sp.diags_array(np.where(member >= 0, each, 0.0))
+    D = sp.csr_array(marked + alpha * _laplacian(joined))
+    return Pencil(sp.csr_array(F @ F.T), D, "semisupervised")
 
 
 def contrast_pencil(
@@ -191,15 +198,17 @@ def contrast_pencil(
     """
     _, member, counts = classes_of(y)
     share = validate.share("share", share)
-    joined = sp.coo_array(_weighed(graph, weights, bandwidth))
+    joined = sp.coo_array(_sample_weights(graph, weights, bandwidth))
     if joined.shape[0] != member.size:
         raise ShapeError(f"y has {member.size} labels; the graph has {joined.shape[0]} samples.")
     same = member[joined.row] == member[joined.col]
-    within = _part(joined, same) + sp.diags_array((counts[member] == 1).astype(float))
-    between = _part(joined, ~same)
-    repel = sp.diags_array(np.asarray(between.sum(axis=1)).ravel()) - between
-    masses = np.asarray(within.sum(axis=1)).ravel()
-    return Pencil(sp.csr_array(share * repel + (1.0 - share) * within), masses, "contrast")
+    within, between = (
+        sp.csr_array((joined.data[part], (joined.row[part], joined.col[part])), joined.shape)
+        for part in (same, ~same)
+    )
+    within = within + sp.diags_array((counts[member] == 1).astype(float))
+    W = sp.csr_array(share * _laplacian(between) + (1.0 - share) * within)
+    return Pencil(W, _degrees(within), "contrast")
 
 
 def knn_within_classes(
@@ -214,7 +223,7 @@ def knn_within_classes(
         A sample that is the only one of its class, or coincides with all of them, is its own
         neighbour.
     n_neighbors : int, default 5
-        In a class of fewer all others, with a warning.
+        In a smaller class all other samples, with a warning.
     metric : {"euclidean", "cosine"}, default "euclidean"
 
     Returns
@@ -225,7 +234,7 @@ def knn_within_classes(
     Warns
     -----
     FewPointsWarning
-        Classes have fewer distinct samples than there should be neighbours.
+        Classes have fewer distinct samples than neighbours.
 
     References
     ----------
@@ -237,9 +246,9 @@ def knn_within_classes(
     labels, member, _ = classes_of(y)
     if member.size != space.n:
         raise ShapeError(f"X has {space.n} samples, y has {member.size} labels.")
-    # Nodes by their class, and in it by the first sample of each place.
-    places = np.column_stack([member, space.representatives()])
-    nodes, index = np.unique(places, axis=0, return_inverse=True)
+    # Nodes by class and then by the first sample of each position.
+    positions = np.column_stack([member, space.representatives()])
+    nodes, index = np.unique(positions, axis=0, return_inverse=True)
     points, few, pairs = space.take(nodes[:, 1]), [], []
     for k, label in enumerate(labels.tolist()):
         own = np.flatnonzero(nodes[:, 0] == k)
@@ -260,31 +269,51 @@ def knn_within_classes(
     return NeighborGraph.of_points(upper_pairs(near), np.ravel(index), made)
 
 
+# -- parts of pencils ------------------------------------------------------------------------------
+
+
 def classes_of(
     y: ArrayLike, missing: object = None, sample_weight: Array | None = None
-) -> tuple[np.ndarray, Index, np.ndarray]:
-    """Labels, the class of every sample (-1 where missing), and sizes, or weights, of the classes.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, the class of every sample (-1 if missing), and sizes or weights of the classes.
 
     Raises
     ------
     DataError
-        There are fewer than two classes, or y is measured.
+        There are fewer than two classes, or y is continuous.
     """
     y = np.asarray(y)
     if y.ndim != 1:
-        raise ShapeError(f"y must have shape (n,); it has {y.shape}.")
+        raise ShapeError(f"y has shape {y.shape}; expected (n,).")
     require_classes(y)
     known = np.ones(y.size, dtype=bool) if missing is None else y != missing
     labels, inverse = distinct(y[known])
     if labels.size < 2:
-        raise DataError(
-            f"y has {labels.size} class{'es' if not labels.size else ''}; it takes two to tell "
-            "samples apart."
-        )
-    member = np.full(y.size, -1, dtype=np.int64)
+        raise DataError(f"y has {labels.size} known classes; expected at least two.")
+    member = np.full(y.size, -1, dtype=np.intp)
     member[known] = inverse
     each = None if sample_weight is None else sample_weight[known]
     return labels, member, np.bincount(inverse, each)
+
+
+def indicators(
+    member: np.ndarray, counts: np.ndarray, sample_weight: Array | None = None
+) -> sp.csr_array:
+    """F such that F F^T projects onto the indicators of classes; rows are times weights.
+
+    Rows of samples without a class (-1) are zero.
+    """
+    known = np.flatnonzero(member >= 0)
+    values = 1.0 / np.sqrt(counts[member[known]])
+    if sample_weight is not None:
+        values = values * sample_weight[known]
+    return sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
+
+
+def samples_of(graph: NeighborGraph) -> sp.csr_array:
+    """One row for each sample, with a one at its node."""
+    index = _index(graph)
+    return sp.csr_array((np.ones(index.size), (np.arange(index.size), index)))
 
 
 def _alone(graph: NeighborGraph) -> np.ndarray:
@@ -295,57 +324,26 @@ def _alone(graph: NeighborGraph) -> np.ndarray:
     return np.asarray((graph.degree == 0) & near.diagonal().astype(bool))
 
 
-def _reconstructed(graph: NeighborGraph, regularization: float) -> sp.csr_array:
-    """Weights that sum to one, of the nodes' own neighbours; one for a node that is its own."""
-    alone = _alone(graph)
-    if alone.all():
-        return sp.eye_array(graph.n, format="csr")
-    others = np.flatnonzero(~alone)
-    rest = graph.subgraph(others) if alone.any() else graph
-    M = reconstruction_weights(rest, regularization, iterations=1, directed=True)
-    place = sp.eye_array(graph.n, format="csr")[others]
-    return sp.csr_array(place.T @ M @ place + sp.diags_array(alone.astype(float)))
-
-
-def samples_of(graph: NeighborGraph) -> sp.csr_array:
-    """One row for each sample, with a one at its node."""
-    index = _kept(graph)
-    return sp.csr_array((np.ones(index.size), (np.arange(index.size), index)))
-
-
-def _kept(graph: NeighborGraph) -> Index:
+def _index(graph: NeighborGraph) -> Index:
+    """The node of every sample."""
     if np.any(graph.index < 0):
         gone = listed(np.flatnonzero(graph.index < 0))
-        raise DataError(f"the graph dropped samples {gone}; make it with connect='mst' or 'none'.")
+        raise DataError(f"the graph dropped samples {gone}; build it with connect='mst' or 'none'.")
     return graph.index
 
 
-def _weighed(graph: NeighborGraph, weights: str, bandwidth: float | None) -> sp.csr_array:
-    """Weights of the samples' pairs."""
-    return _to_samples(graph, graph.adjacency(edge_weights(graph, weights, bandwidth)))
-
-
-def _to_samples(graph: NeighborGraph, W: sp.csr_array) -> sp.csr_array:
-    """Weights of nodes as weights of samples; those that share a node get weight one."""
+def _sample_weights(graph: NeighborGraph, weights: str, bandwidth: float | None) -> sp.csr_array:
+    """Weights of pairs of samples; those that share a node have weight one."""
     spread = samples_of(graph)
-    found = spread @ W @ spread.T
+    W = spread @ graph.adjacency(edge_weights(graph, weights, bandwidth)) @ spread.T
     if np.any(graph.counts > 1):
-        found = found + spread @ spread.T - sp.eye_array(spread.shape[0])
-    return sp.csr_array(found)
+        W = W + spread @ spread.T - sp.eye_array(spread.shape[0])
+    return sp.csr_array(W)
 
 
-def shares_of(member: Index, counts: Array, sample_weight: Array | None = None) -> sp.csr_array:
-    """F with F F^T the projection onto the indicators of classes; zero rows where not known.
-
-    Rows times the weights of samples.
-    """
-    known = np.flatnonzero(member >= 0)
-    values = 1.0 / np.sqrt(counts[member[known]])
-    if sample_weight is not None:
-        values = values * sample_weight[known]
-    return sp.csr_array((values, (known, member[known])), shape=(member.size, counts.size))
+def _degrees(W: sp.csr_array) -> Array:
+    return np.asarray(W.sum(axis=1)).ravel()
 
 
-def _part(joined: sp.coo_array, chosen: Array) -> sp.csr_array:
-    places = (joined.row[chosen], joined.col[chosen])
-    return sp.csr_array((joined.data[chosen], places), shape=joined.shape)
+def _laplacian(W: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array(sp.diags_array(_degrees(W)) - W)
