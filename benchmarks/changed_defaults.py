@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 from distance_completion import towns
-from movielens import ratings_of
 from relations import spent
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import (
@@ -178,16 +177,6 @@ def spread_digits(folder: Path) -> str:
     return f"USPS {right:.3f}, {seconds:.1f} s"
 
 
-def spread_stars(folder: Path) -> str:
-    """A fifth of the ratings of the most rated movies held back."""
-    R = ratings_of(folder / "ml-100k")
-    held = ~np.isnan(R) & (np.random.default_rng(0).random(R.shape) < 0.2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = sdpdr.propagation.spread_ratings(np.where(held, np.nan, R)).ratings
-    return f"RMSE {np.sqrt(np.mean((found - R)[held] ** 2)):.3f}"
-
-
 def dense_map(folder: Path) -> str:
     """A roll of 400 points."""
     X = swiss_roll(400, seed=0)[0]
@@ -329,7 +318,6 @@ ROWS: dict[str, tuple[str, Callable[[Path], str], str]] = {
         "Isolet, leaving one out: 7.5 % wrong (Isolet is not at hand)",
     ),
     "MixedLabelPropagation": ("USPS .247", spread_digits, "LabelSpreading .791"),
-    "spread_ratings": ("RMSE 667", spread_stars, "bias model .883"),
     "DensityMap, roll of 400": (
         "value 400.0000, rank 399, 15 %; no warning",
         dense_map,
@@ -365,7 +353,7 @@ ROWS: dict[str, tuple[str, Callable[[Path], str], str]] = {
         "Isomap 192",
     ),
 }
-PRIVATE = ("MixedLabelPropagation", "spread_ratings")
+PRIVATE = ("MixedLabelPropagation",)
 
 
 def main() -> None:
