@@ -46,9 +46,7 @@ METHODS: dict[str, Any] = {
     "LPP": sdpdr.LPP(),
     "NPE": sdpdr.NPE(),
     "IsoProjection": sdpdr.IsoProjection(),
-    "XingMetric": sdpdr.XingMetric(),
     "GhodsiMetric": sdpdr.GhodsiMetric(),
-    "GhodsiMetric, no plain": sdpdr.GhodsiMetric(plain=0.0),
     "LDA": sdpdr.LDA(),
     "LDA, orthonormal": sdpdr.LDA(orthonormal=True),
     "scikit-learn's LDA": LinearDiscriminantAnalysis(),
@@ -56,7 +54,7 @@ METHODS: dict[str, Any] = {
     "SDA, smoothing 0.001": sdpdr.SDA(smoothing=0.001),
 }
 # The maps that are to lose nothing; the others have one direction less than there are classes.
-FREE = ("LSDA", "LPP", "NPE", "IsoProjection", "XingMetric", "GhodsiMetric")
+FREE = ("LSDA", "LPP", "NPE", "IsoProjection")
 
 
 def some(X: np.ndarray, y: np.ndarray, seed: int) -> Labelled:
