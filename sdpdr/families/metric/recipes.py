@@ -128,8 +128,9 @@ def xing(
 
     Scaling A by c scales the objective by c and the sum of distances by its square root. So the
     same A, up to scale, maximizes the sum of distances g subject to
-    :math:`\langle M_S, A\rangle \le 1`, and the least objective is :math:`1 / g^2`.
-    That form is solved, in coordinates in which :math:`M_S = I` (`sdpdr.metric.whiten`), with square roots as in `sdpdr.blocks.Distances`:
+    :math:`\langle M_S, A\rangle \le 1`, and the least objective is :math:`1 / g^2`. That form is
+    solved, in coordinates in which :math:`M_S = I` (`sdpdr.metric.whiten`), with square roots as in
+    `sdpdr.blocks.Distances`:
 
     .. math::
 
