@@ -206,7 +206,8 @@ def as_vector(y: Any) -> np.ndarray:
     ['cat', None, 'dog']
     """
     try:
-        labels = np.asarray(column_or_1d(_unmasked(y), warn=True))
+        y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else y
+        labels = np.asarray(column_or_1d(y, warn=True))
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error).partition("\n")[0].rstrip(".")
