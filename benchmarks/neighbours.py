@@ -1,7 +1,7 @@
 """Neighbours, furthest pairs and spanning trees at scale: processor seconds, memory, ratios.
 
     python benchmarks/neighbours.py                     # rewrites benchmarks/NEIGHBOURS.md
-    python benchmarks/neighbours.py --largest 100000 --approximate 20000
+    python benchmarks/neighbours.py --largest 100000
 
 Processor seconds of one thread, because they do not depend on who else is at work. Memory is the
 most that numpy and Python held at once beyond the data (tracemalloc, in a second run), as a
@@ -51,12 +51,6 @@ def swiss(n: int) -> np.ndarray:
     return datasets.swiss_roll(n, seed=0)[0]
 
 
-def curved(n: int, dimension: int, features: int = 64) -> np.ndarray:
-    """Points on a curved surface of some dimension in many features."""
-    rng = np.random.default_rng(0)
-    return np.tanh(rng.standard_normal((n, dimension)) @ rng.standard_normal((dimension, features)))
-
-
 def gaussian(n: int, features: int) -> np.ndarray:
     """Points without structure."""
     return np.random.default_rng(0).standard_normal((n, features))
@@ -96,50 +90,6 @@ def scale_rows(largest: int) -> list[str]:
     return lines
 
 
-def choice_rows(n: int) -> list[str]:
-    """Which exact search wins, and whether the automatic choice takes it."""
-    lines = [
-        "| data | features | tree, s | brute force, s | auto, s | auto / best |",
-        "|---|---|---|---|---|---|",
-    ]
-    cases = [("gaussian", gaussian(n, d)) for d in (3, 8, 12, 20)]
-    cases += [("curved, 5 dimensions", curved(n, 5)), ("curved, 12 dimensions", curved(n, 12))]
-    for name, X in cases:
-        took = {
-            a: seconds(lambda X=X, a=a: graphs.knn(X, 6, algorithm=a, connect="none"))[0]
-            for a in ("kd_tree", "brute", "auto")
-        }
-        best = min(took["kd_tree"], took["brute"])
-        lines.append(
-            f"| {name} | {X.shape[1]} | {took['kd_tree']:.2f} | {took['brute']:.2f} | "
-            f"{took['auto']:.2f} | {took['auto'] / best:.2f} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
-
-
-def approximate_rows(n: int) -> list[str]:
-    """The approximate search beside the exact one."""
-    lines = [
-        "| data | exact, s | approximate, s | times as fast | recall reported | edges shared |",
-        "|---|---|---|---|---|---|",
-    ]
-    for dimension in (5, 12, 30):
-        X = curved(n, dimension)
-        exact_s, exact = seconds(lambda X=X: graphs.knn(X, 6, connect="none"))
-        near_s, near = seconds(
-            lambda X=X: graphs.knn(X, 6, algorithm="approximate", connect="none")
-        )
-        number = np.array([n, 1])
-        shared = np.isin(exact.edges @ number, near.edges @ number).mean()
-        lines.append(
-            f"| curved, {dimension} dimensions | {exact_s:.1f} | {near_s:.1f} | "
-            f"{exact_s / near_s:.1f} | {near.provenance.recall:.4f} | {shared:.4f} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
-
-
 def furthest_row(n: int = 5000, features: int = 784) -> str:
     """Furthest pairs of many features, beside the one product they cannot do without."""
     X = gaussian(n, features)
@@ -155,8 +105,6 @@ def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--largest", type=int, default=1_000_000)
-    parser.add_argument("--choice", type=int, default=20_000)
-    parser.add_argument("--approximate", type=int, default=100_000)
     options = parser.parse_args()
     furthest = furthest_row()
     print(furthest, flush=True)
@@ -171,14 +119,6 @@ def main() -> None:
         *scale_rows(options.largest),
         "",
         furthest,
-        "",
-        f"## Tree or brute force ({options.choice} points)",
-        "",
-        *choice_rows(options.choice),
-        "",
-        f"## Approximate search ({options.approximate} points, 64 features)",
-        "",
-        *approximate_rows(options.approximate),
         "",
         f"Python {platform.python_version()}; {packages}.",
     ]
