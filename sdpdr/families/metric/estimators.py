@@ -21,6 +21,8 @@ from sdpdr.families.metric.xing import solve_xing
 # Relative ridge of ``ridge="auto"``. Metrics with 1e-4, 1e-3 and 1e-2 classify points left out
 # equally well, to some percent.
 _RIDGE = 1e-3
+# Relative gap that rounding may leave in a closed form.
+_ROUNDING = 1e-9
 # The default ridge keeps directions whose contrast is up to so many standard deviations worse.
 _DEVIATIONS = 3.0
 
@@ -66,6 +68,8 @@ class XingMetric(MetricLearner):
     value_, bound_, gap_, argument_
         The sum of squared distances of similar pairs with the ridge, a lower bound on it over all
         metrics, their relative difference, and why the bound holds.
+    tol_ : float
+        The relative gap aimed at.
     pairs_ : Pairs
     n_iter_ : int
     n_features_in_ : int
@@ -106,8 +110,10 @@ class XingMetric(MetricLearner):
     tol: float = 1e-6
     max_iter: int = 10_000
 
+    solver: ClassVar[str] = "ascent"
+
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        tol = validate.positive_number("tol", self.tol)
+        self.tol_ = tol = validate.positive_number("tol", self.tol)
         self.ridge_ = self._least_ridge(pairs)
         answer = solve_xing(
             pairs, diagonal=self.diagonal, ridge=self.ridge_, tol=tol, max_iter=self.max_iter
@@ -165,7 +171,7 @@ class GhodsiMetric(MetricLearner):
 
     Attributes
     ----------
-    components_, ridge_, value_, bound_, gap_, argument_, pairs_, n_iter_
+    components_, ridge_, value_, bound_, gap_, argument_, tol_, pairs_, n_iter_
         As for `XingMetric`; ``value_`` is the objective.
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -200,10 +206,12 @@ class GhodsiMetric(MetricLearner):
     ridge: float | None = None
     scale: str = "trace"
 
+    solver: ClassVar[str] = "closed"
     _depends_on_units: ClassVar[bool] = True
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
         validate.choice("scale", self.scale, SCALES)
+        self.tol_ = _ROUNDING
         scatter = contrast(pairs, self.normalize)
         self.ridge_ = self._ridge(scatter)
         if self.scale == "trace":

@@ -36,11 +36,13 @@ class MetricLearner(Transformer):
     kernel_components: int | None = None
     random_state: int | None = None
 
+    solver: ClassVar[str]
+    """Name of the method that solves the program, for reports."""
     _depends_on_units: ClassVar[bool] = False
 
     @abstractmethod
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        """The metric of the pairs; sets ``ridge_``."""
+        """The metric of the pairs; sets ``ridge_`` and ``tol_``."""
 
     def fit(self, X: Any, y: Any = None) -> MetricLearner:
         """Learn from labelled points, or from pairs.
