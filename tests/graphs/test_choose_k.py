@@ -16,6 +16,7 @@ from sdpdr.graphs.space import make_space
 SIZES = (200, 500, 1000)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("rule", "best"),
     [

@@ -55,7 +55,7 @@ def test_searches_give_the_same_graph():
 
 
 def test_work_in_small_blocks_changes_nothing(monkeypatch):
-    X = np.round(curved(200, 12), 1)
+    X = np.round(curved(60, 12), 1)
     whole = Euclidean(X).nearest(5, "kd_tree")
     monkeypatch.setattr(search, "BLOCK", 64)
     monkeypatch.setattr(Located, "gathered", 64)
@@ -64,7 +64,7 @@ def test_work_in_small_blocks_changes_nothing(monkeypatch):
 
 
 @given(seed=st.integers(0, 10_000), features=st.sampled_from([1, 3, 12]))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
     X = np.random.default_rng(seed).integers(0, 3, (40, features)).astype(float)
     sources, targets = np.arange(0, 40, 2), np.arange(1, 40, 2)
@@ -89,7 +89,7 @@ def test_lengths_keep_their_digits():
 
 
 @given(X=cubes, radius=st.sampled_from([1.0, np.sqrt(2.0), 1.9]))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_pairs_within_a_radius_equal_brute_force(X, radius):
     expected = np.argwhere(np.triu(squareform(pdist(X)) <= radius, 1))
     found = pairs_within(Located(X), radius)
