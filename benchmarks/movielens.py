@@ -30,7 +30,15 @@ import numpy as np
 from tables import write_table
 
 from sdpdr.errors import IgnoredLabelsWarning
-from sdpdr.propagation import SpreadRatings, pearson, spread_ratings
+from sdpdr.propagation import (
+    Propagation,
+    alternating,
+    eigen,
+    fixed_lam,
+    harmonic,
+    labelled_graph,
+    pearson,
+)
 
 try:
     from sdpdr.families.factor.margin.mmmf import mmmf
@@ -172,11 +180,43 @@ def score(
         tally.precision.setdefault((name, reading), []).append(np.mean(rows, axis=0).tolist())
 
 
+METHODS = {
+    "alternating": alternating,
+    "eigen": eigen,
+    "fixed_lam": fixed_lam,
+    "harmonic": harmonic,
+}
+
+
+@dataclass
+class SpreadRatings:
+    """Ratings of all movies by all users, and what was solved for each movie that needed it."""
+
+    ratings: np.ndarray
+    propagations: dict[int, Propagation]
+
+
 def spread(known: np.ndarray, method: str, **options: float) -> SpreadRatings:
-    """Ratings spread by a method, without its warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IgnoredLabelsWarning)
-        return spread_ratings(known, method, centred=False, **options)
+    """Ratings spread movie by movie over the correlations of users.
+
+    Users whom similar pairs connect to no rating get the mean of the movie's ratings; a movie
+    without ratings has the means of the users.
+    """
+    ratings, found = known.copy(), {}
+    S, means = pearson(known), np.nanmean(known, axis=1)
+    for j in range(known.shape[1]):
+        bare = np.isnan(known[:, j])
+        if bare.all() or np.ptp(known[~bare, j]) == 0.0:
+            ratings[bare, j] = means[bare] if bare.all() else known[~bare, j][0]
+        elif bare.any():
+            graph = labelled_graph(S, known[:, j])
+            kept = np.setdiff1d(np.arange(len(known)), graph.unreached)
+            ratings[bare, j] = np.mean(known[~bare, j])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", IgnoredLabelsWarning)
+                found[j] = METHODS[method](graph.restricted(kept), **options)
+            ratings[kept, j] = found[j].y
+    return SpreadRatings(ratings, found)
 
 
 def run(R: np.ndarray, training: int, given: int, trials: int, with_mmmf: bool) -> Tally:
@@ -194,7 +234,7 @@ def run(R: np.ndarray, training: int, given: int, trials: int, with_mmmf: bool) 
             "fixed weight, share 0.3": lambda K=known: spread(K, "fixed_lam", share=0.3).ratings,
             "harmonic": lambda K=known: spread(K, "harmonic").ratings,
             "harmonic, of deviations from the user's mean": lambda K=known, m=means: (
-                spread_ratings(K - m, "harmonic", centred=False).ratings + m
+                spread(K - m, "harmonic").ratings + m
             ),
             "Pearson": lambda K=known: by_pearson(K, training),
             "mean of the movie": lambda K=known: by_item_mean(K),

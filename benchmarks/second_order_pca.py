@@ -143,7 +143,6 @@ def certificate_table(arguments: argparse.Namespace) -> None:
     runs = {
         "interior point, gap 1e-3": lambda: bilinear.interior_point(X, k, tol=1e-3),
         "interior point, gap 1e-6": lambda: bilinear.interior_point(X, k, tol=1e-6),
-        "Frank-Wolfe, gap 1e-3": lambda: bilinear.frank_wolfe(X, k, tol=1e-3),
     }
     for name, run in runs.items():
         start = time.process_time()

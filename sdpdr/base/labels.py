@@ -1,4 +1,8 @@
-"""Labels as they are passed: which are not known, which are no classes, and what to say of them."""
+"""Labels as users pass them: which are unknown, which are no classes, and the messages for both.
+
+Estimators that take partly known labels read them by `as_vector` or `labels_of_samples`, and code
+them by `unknown` or `encoded`.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import column_or_1d
 
-from sdpdr.base.errors import DataError, DataTypeError, DoubtfulColumnWarning, warn
+from sdpdr.base.arrays import Index
+from sdpdr.base.errors import DataError, DataTypeError, DoubtfulColumnWarning, ShapeError, warn
 from sdpdr.base.rows import listed
 
 UNKNOWN = -1
 """What stands for a label that is not known, as in scikit-learn."""
+# What ``str`` and NumPy make of a missing value; no class has such a name.
+_MISSING_AS_TEXT = {"nan", "<na>", "nat"}
+# Names that often stand for a label that is not known, but may be classes.
+_DOUBTFUL = {
+    "?", "-", ".", "na", "n/a", "#n/a", "none", "null", "unknown", "missing", "unlabeled",
+    "unlabelled",
+}  # fmt: skip
+# Fewer labels are too few to judge by; scikit-learn has the same number.
 _FEW = 20
 # Classes of which one is at most this much larger are of like size. Half of the labels of two
 # equal classes hidden, a common experiment, is more.
@@ -26,31 +39,34 @@ _GAPS = "pass numpy.where(y == -1, numpy.nan, y)"
 
 
 def absent(y: ArrayLike) -> np.ndarray:
-    """Which labels are missing: None, nan, and words of blanks only, as empty cells are read.
+    """Which labels are missing: None, nan, masked, blank text, and nan or NA turned into text.
 
     Examples
     --------
     >>> absent(["a", "", " "]), absent([0.0, np.nan]), absent([None, -1])
     (array([False,  True,  True]), array([False,  True]), array([ True, False]))
+    >>> absent(np.array(["cat", np.nan])), absent(np.ma.masked_equal([0, 9], 9))
+    (array([False,  True]), array([False,  True]))
     """
-    labels = np.asarray(y)
+    labels = _unmasked(y)
     missing = np.asarray(pd.isna(labels), dtype=bool)
     if labels.dtype.kind in "biufcmM":
         return missing
-    blank = [isinstance(each, str | bytes) and not each.strip() for each in labels.ravel().tolist()]
+    blank = [_is_blank(each) for each in labels.ravel().tolist()]
     return missing | np.array(blank, dtype=bool).reshape(labels.shape)
 
 
 def marked(y: ArrayLike) -> np.ndarray:
-    """Which labels are the number -1.
+    """Which labels are the number -1, or -1 that became text beside words.
 
     Examples
     --------
-    >>> marked([0, -1]), marked(["-1", None]), marked(np.array([-1.0, None]))
-    (array([False,  True]), array([False, False]), array([ True, False]))
+    >>> marked([0, -1]), marked(["-1", "1"]), marked(np.array(["cat", -1]))
+    (array([False,  True]), array([False, False]), array([False,  True]))
     """
-    labels = np.asarray(y).tolist()
-    return np.array([isinstance(each, Real) and each == UNKNOWN for each in labels], dtype=bool)
+    labels = _unmasked(y).tolist()
+    beside_words = any(isinstance(each, str) and _is_word(each) for each in labels)
+    return np.array([_is_mark(each, beside_words) for each in labels], dtype=bool)
 
 
 def unknown(y: ArrayLike) -> np.ndarray:
@@ -63,10 +79,90 @@ def unknown(y: ArrayLike) -> np.ndarray:
     >>> unknown([0, 1, -1]), unknown([1, -1, 1]), unknown(["a", None, "b"])
     (array([False, False,  True]), array([False, False, False]), array([False,  True, False]))
     """
-    labels, missing = np.asarray(y), absent(y)
-    if labels.dtype.kind in "iufO" and (missing.any() or len(set(labels.tolist())) > 2):
-        return np.asarray(missing | marked(labels))
-    return missing
+    labels, missing = _unmasked(y), absent(y)
+    if labels.dtype.kind in "iufO" and not missing.any() and len(set(labels.tolist())) <= 2:
+        return missing
+    return np.asarray(missing | marked(labels)) if labels.dtype.kind in "iufOUS" else missing
+
+
+def encoded(y: ArrayLike) -> tuple[Any, Index]:
+    """The distinct labels, and the position of each label among them, -1 where it is not known.
+
+    Here -1 is always a label that is not known, even beside one class only.
+
+    Examples
+    --------
+    >>> encoded(["b", None, "a"])
+    (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
+    >>> encoded([3, -1, 3])
+    (array([3]), array([ 0, -1,  0]))
+    """
+    labels = _unmasked(y)
+    if labels.ndim != 1:
+        raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
+    missing = absent(labels) | marked(labels)
+    codes = np.full(labels.size, UNKNOWN)
+    classes, codes[~missing] = distinct(labels[~missing])
+    return classes, codes
+
+
+def labels_of_samples(y: Any, n: int) -> Any:
+    """Labels of n samples as scikit-learn's classifiers take them.
+
+    Raises
+    ------
+    DataError, DataTypeError
+        There are more or fewer, or they are no labels.
+    """
+    labels = as_vector(y)
+    if labels.size != n:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
+            f"{labels.size} labels. Pass a label for each, -1 where it is not known."
+        )
+    require_classes(labels)
+    warn_of_many(labels)
+    warn_of_signs(labels)
+    return labels
+
+
+def _unmasked(y: ArrayLike) -> np.ndarray:
+    """An array, with None where a masked array hides the label."""
+    if isinstance(y, np.ma.MaskedArray):
+        return _hidden(y.data, np.ma.getmaskarray(y))
+    return np.asarray(y)
+
+
+def _hidden(labels: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Labels as objects, with None in some places."""
+    found = labels.astype(object)
+    found[where] = None
+    return found
+
+
+def _text(label: object) -> str:
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
+
+
+def _is_blank(label: object) -> bool:
+    if not isinstance(label, str | bytes):
+        return False
+    return _text(label).strip().casefold() in {"", *_MISSING_AS_TEXT}
+
+
+def _is_mark(label: object, beside_words: bool) -> bool:
+    if isinstance(label, str) and beside_words:
+        return label.strip() in ("-1", "-1.0")
+    return isinstance(label, Real) and label == UNKNOWN
+
+
+def _is_word(label: str) -> bool:
+    """Whether text is neither blank nor a number."""
+    try:
+        float(label)
+    except ValueError:
+        return not _is_blank(label)
+    return False
 
 
 def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.ndarray]:
@@ -96,6 +192,8 @@ def distinct(labels: ArrayLike, what: str = "labels") -> tuple[np.ndarray, np.nd
 def as_vector(y: Any) -> np.ndarray:
     """Labels in one dimension; a column is made one, with scikit-learn's warning.
 
+    Where an unknown label became text, or is masked, None takes its place.
+
     Raises
     ------
     DataError, DataTypeError
@@ -104,13 +202,20 @@ def as_vector(y: Any) -> np.ndarray:
     --------
     >>> as_vector(["a", "b"])
     array(['a', 'b'], dtype='<U1')
+    >>> as_vector(np.array(["cat", -1, "dog"])).tolist()
+    ['cat', None, 'dog']
     """
     try:
-        return np.asarray(column_or_1d(y, warn=True))
+        y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else y
+        labels = np.asarray(column_or_1d(y, warn=True))
     except (TypeError, ValueError) as error:
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         words = str(error).partition("\n")[0].rstrip(".")
         raise kind(f"{words}. y must hold a label for each row of X.") from None
+    if labels.dtype.kind not in "US":
+        return labels
+    gone = absent(labels) | marked(labels)
+    return _hidden(labels, gone) if gone.any() else labels
 
 
 def require_classes(y: ArrayLike) -> None:
@@ -195,6 +300,7 @@ def warn_of_mark(y: np.ndarray, who: str) -> None:
     -----
     DoubtfulColumnWarning
     """
+    warn_of_doubtful_names(y)
     if y.ndim == 1 and y.dtype.kind in "iuf" and y.min() == UNKNOWN and unknown(y).any():
         warn(
             f"y holds -1, which {who} takes for a class like the others. Labels that are not known "
@@ -215,6 +321,7 @@ def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
     -----
     DoubtfulColumnWarning
     """
+    warn_of_doubtful_names(y)
     gone = unknown(y) & marked(y)
     labels = y[~unknown(y)].tolist()
     if not gone.any() or len(labels) <= _FEW or not all(isinstance(each, Real) for each in labels):
@@ -227,7 +334,48 @@ def warn_of_signs(y: np.ndarray, way: str = _GAPS) -> None:
         others = listed([f"{each:g}" for each in sorted(classes)], 3)
         warn(
             f"y holds -1 in {count} samples, about as often as its classes {others}, and -1 is a "
-            "label that is not known. If it is a class, give it another name, as y.astype(str) "
-            f"does. If not, say so: {way}.",
+            "label that is not known. If it is a class, give it another name, with "
+            f"numpy.where(y == -1, {_free_name(labels)}, y). If not, say so: {way}.",
+            DoubtfulColumnWarning,
+        )
+
+
+def _free_name(labels: list[Any]) -> int:
+    """A whole number above all labels."""
+    return int(max(labels)) + 1
+
+
+def warn_of_doubtful_names(y: np.ndarray) -> None:
+    """Warn of classes whose name often stands for a label that is not known.
+
+    Warns
+    -----
+    DoubtfulColumnWarning
+        Of "?", "NA", "unlabeled" and the like; and of "-1" as text among other numbers as text, of
+        which there are more than two.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_doubtful_names(np.array(["cat", "?", "dog"]))
+    >>> str(caught[0].message)[:60]
+    "y holds '?' in 1 samples, which is taken for a class. If it "
+    """
+    if y.ndim != 1 or y.dtype.kind not in "OUS":
+        return
+    counts = Counter(
+        _text(each) for each in y[~unknown(y)].tolist() if isinstance(each, str | bytes)
+    )
+    names = [name for name in counts if name.strip().casefold() in _DOUBTFUL]
+    if len(counts) > 2 and "-1" in counts:
+        names.append("-1")
+    if names:
+        name = max(names, key=counts.__getitem__)
+        warn(
+            f"y holds {name!r} in {counts[name]} samples, which is taken for a class. If it stands "
+            f"for labels that are not known, pass numpy.where(numpy.asarray(y) == {name!r}, None, "
+            "y). If it is a class, another name avoids this warning.",
             DoubtfulColumnWarning,
         )

@@ -12,7 +12,6 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress, show_count
-from sdpdr.graphs.approximate import approximate_nearest
 from sdpdr.graphs.build import finish, merge_duplicates
 from sdpdr.graphs.neighbor_graph import NeighborGraph, Provenance
 from sdpdr.graphs.pairs import from_pairs, from_table, shortest_links, sorted_pairs
@@ -34,15 +33,13 @@ def knn(
     duplicates: str = "merge",
     connect: str = "error",
     algorithm: str = "auto",
-    seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> NeighborGraph:
     r"""Graph that joins each point to its k nearest others.
 
     Let A_ij = 1 when j is one of the k nearest points of i. The edges are the pairs with A_ij or
-    A_ji (``"union"``) or with both (``"mutual"``). The search is exact unless asked otherwise; of
-    points equally far the one with the smaller index is taken, and no point is its own neighbour.
-    Exact searches of every kind give the same graph.
+    A_ji (``"union"``) or with both (``"mutual"``). The search is exact; of points equally far the
+    one with the smaller index is taken, and no point is its own neighbour.
 
     Equally far are points whose distances agree to rounding: ordered by length, neighbours in the
     order differ by no more than the distance at which two points are the same. That is
@@ -78,14 +75,11 @@ def knn(
         those that a minimum spanning tree joins); add that tree's edges only, on which parts turn
         as on hinges; keep the largest; or return it as it is. Of edges equally long those with the
         smaller indices are added.
-    algorithm : {"auto", "kd_tree", "brute", "approximate"}, default "auto"
-        How to search points; a precomputed matrix is read in full. ``"auto"`` is exact: a k-d
-        tree in up to 8 dimensions, above them tree or brute force, whichever is faster on a
-        sample; of sparse data always brute force. ``"approximate"`` looks only into nearby cells,
-        with package faiss; it pays for many points that spread in many dimensions, where exact
-        search takes time n^2.
-    seed : int, default 0
-        For ``algorithm="approximate"``.
+    algorithm : {"auto", "kd_tree", "brute"}, default "auto"
+        Of `sklearn.neighbors.NearestNeighbors`; all give the same graph. ``"auto"`` takes a k-d
+        tree for up to 8 columns and brute force for more, where a tree is faster only if points lie
+        near a surface of few dimensions; sparse data always take brute force, and a precomputed
+        matrix is read in full.
     progress : bool or callable, optional
         A callable is told how many points are done; True and False force a line of progress; by
         default it shows on a terminal only.
@@ -104,8 +98,6 @@ def knn(
         smallest ``n_neighbors`` that connects where that is cheap to find.
     UnknownNameError
         An option has a value that is not in its list.
-    PackageMissingError
-        The search is approximate and faiss is not installed.
 
     Warns
     -----
@@ -115,14 +107,6 @@ def knn(
         ``connect="largest"`` dropped points.
     AddedEdgesWarning
         ``connect="bridges"`` joined components.
-
-    Notes
-    -----
-    Measured on one core, k = 6: a swiss roll of 100,000 points takes half a second, of 1,000,000
-    eight seconds and at most five times the memory of the graph. In three dimensions a tree looks
-    at a few dozen points for each; of unstructured points in 20 dimensions it looks at nearly
-    all, and brute force, as matrix products, is ten times as fast. For an approximate search
-    ``graph.provenance.recall`` is the share of the true neighbours found, measured on a sample.
 
     References
     ----------
@@ -137,23 +121,18 @@ def knn(
     249
     """
     validate.choice("symmetrize", symmetrize, SYMMETRIZE)
-    validate.choice("algorithm", algorithm, (*ALGORITHMS, "approximate"))
+    validate.choice("algorithm", algorithm, ALGORITHMS)
     space, index = merge_duplicates(make_space(X, metric, squared=squared), duplicates)
     k = validate.n_neighbors(n_neighbors, space.n)
     options: dict[str, object] = {
         "n_neighbors": k, "symmetrize": symmetrize, "angles": angles, "connect": connect
     }  # fmt: skip
-    recall = None
     with show_count(progress, f"{k} nearest neighbours of {space.n} points", space.n) as count:
-        if algorithm == "approximate":
-            table, recall = approximate_nearest(space, k, seed, count)
-            options |= {"algorithm": algorithm, "seed": seed}
-        else:
-            table = space.nearest(k, algorithm, count)
+        table = space.nearest(k, algorithm, count)
     near = from_table(table)
     if symmetrize == "mutual":
         near = csr_array(near.multiply(near.T))
-    provenance = Provenance("knn", options, space.fresh(), near, recall)
+    provenance = Provenance("knn", options, space.fresh(), near)
 
     def way_out() -> str:
         return f"take n_neighbors={smallest_k(space, symmetrize)}, the smallest that connects"

@@ -45,16 +45,12 @@ class Provenance:
     neighborhoods : sparse array of bool, optional
         Entry (i, j) is true when j lies in the neighbourhood of i. Directed: j may be near i
         without i being near j. ``None`` means the edges themselves.
-    recall : float, optional
-        Share of the true neighbours that an approximate search found, measured on a sample;
-        ``None`` after an exact search.
     """
 
     method: str = "edges"
     options: Mapping[str, object] = field(default_factory=dict)
     space: Space | None = None
     neighborhoods: csr_array | None = None
-    recall: float | None = None
 
     def __str__(self) -> str:
         return f"{self.method}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"

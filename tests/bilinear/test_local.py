@@ -3,10 +3,21 @@
 import numpy as np
 import pytest
 
-from sdpdr.bilinear import alternating, ascent, glram, interior_point, two_d_pca, two_d_svd
+from sdpdr.bilinear import (
+    RunStatus,
+    alternating,
+    ascent,
+    glram,
+    interior_point,
+    matrices,
+    numbers_of_components,
+    two_d_pca,
+    two_d_svd,
+)
+from sdpdr.errors import DataError, DataTypeError, ShapeError
 from sdpdr.families.sopca.local import _polar_step, _root_scatter
 
-F1 = {0: 31.569991, 1: 27.285487, 2: 32.697829}
+F1 = 31.569991
 ITERATIONS = (alternating, ascent, glram)
 
 
@@ -24,16 +35,10 @@ def test_bases_are_orthonormal_with_fixed_signs(run):
 
 def test_glram_meets_its_oracle_and_stays_below_the_bound_of_theorem_4_3():
     stack = stack_of(0)
-    best = glram(stack, 2, n_starts=30, tol=1e-12, max_iter=6000)
+    best = glram(stack, 2, n_starts=10, tol=1e-12, max_iter=6000)
     assert best.value == pytest.approx(36.32119, abs=1e-5)
     assert best.value == pytest.approx(best.energy(stack))
-    assert best.value <= F1[0] ** 2 / 4 == pytest.approx(249.17, abs=0.01)
-
-
-@pytest.mark.parametrize("seed", F1)
-def test_theorem_4_3_holds_with_a_quarter(seed):
-    """f_2 <= f_1^2 / 4, where the text has one half."""
-    assert glram(stack_of(seed), 2, n_starts=10).value <= F1[seed] ** 2 / 4
+    assert best.value <= F1**2 / 4 == pytest.approx(249.17, abs=0.01)
 
 
 def test_theorem_4_3_with_a_quarter_is_sharp():
@@ -66,7 +71,7 @@ def test_glram_approximates_best():
 
 
 @pytest.mark.parametrize("run", [ascent, glram])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_these_never_fall(run, seed):
     history = [r.value for r in run(stack_of(seed, (3, 5, 5)), 2).history]
     assert np.all(np.diff(history) >= -1e-12 * history[-1])
@@ -111,7 +116,7 @@ def test_a_polar_step_is_the_best_for_its_majorised_objective():
     assert linear(A) == pytest.approx(np.linalg.svd(A.T @ images, compute_uv=False).sum())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_ascent_from_algorithm_1_gains_and_stays_below_the_bound(seed):
     stack = stack_of(seed)
     first = alternating(stack, 2)
@@ -170,3 +175,94 @@ def test_ties_are_told():
     assert not two_d_svd(stack, 2, center=False).unique
     assert two_d_svd(stack_of(0), 2).unique
     assert alternating(stack_of(0), 2).unique
+
+
+# -- limits and input -------------------------------------------------------------------------
+
+RUNS = (interior_point, *ITERATIONS)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_limit_that_ends_a_run_is_its_status(run):
+    stack = stack_of(0)
+    late = run(stack, 2, time_limit=0.0, tol=1e-12)
+    assert late.status is RunStatus.TIME_LIMIT
+    assert len(late.history) == 1
+    short = run(stack, 2, max_iter=1, tol=1e-12)
+    assert short.status is RunStatus.ITERATION_LIMIT
+    assert len(short.history) == 2
+    assert "ITERATION_LIMIT" in repr(short)
+    for wrong in ({"max_iter": -1}, {"tol": 0.0}, {"time_limit": -1.0}):
+        with pytest.raises(DataError, match=next(iter(wrong))):
+            run(stack, 2, **wrong)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_progress_is_reported_and_an_interruption_keeps_the_best_point(run):
+    seen = []
+
+    def stop(record):
+        seen.append(record)
+        if record["iteration"] == 1:
+            raise KeyboardInterrupt
+
+    found = run(stack_of(0), 2, tol=1e-12, progress=stop)
+    assert found.status is RunStatus.INTERRUPTED
+    assert [record["iteration"] for record in seen] == [0, 1]
+    assert found.value == max(record["value"] for record in seen)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ([np.ones((3, 2)), np.ones((2, 2))], ShapeError, "shape \\(2, 2\\) and some of \\(3, 2\\)"),
+        (np.ones((3, 2)), ShapeError, "Pass X\\[None\\]"),
+        (np.ones((2, 3, 2, 2)), ShapeError, "must have shape"),
+        (np.ones((0, 3, 2)), DataError, "no entry"),
+        (np.zeros((2, 3, 2)), DataError, "all entries of X are zero. There"),
+        (np.array([[[1.0, np.nan]]]), DataError, "X\\[0, 0, 1\\] = nan"),
+        (np.array([[[1.0, 2.0]], [[np.inf, 0.0]]]), DataError, "X\\[1, 0, 0\\] = inf"),
+        ([[["a", "b"]]], DataTypeError, "real numbers"),
+        (np.ones((1, 2, 2)) * 1j, DataTypeError, "Complex"),
+        (7, DataTypeError, "it is 7"),
+    ],
+)
+def test_input_that_is_no_stack_is_refused(given, error, words):
+    with pytest.raises(error, match=words):
+        matrices(given)
+
+
+def test_centring_leaves_the_data_and_refuses_equal_matrices():
+    stack = stack_of(0)
+    before = stack.copy()
+    assert matrices(stack, center=True).mean(axis=0) == pytest.approx(np.zeros((5, 4)), abs=1e-15)
+    interior_point(stack, 2, tol=1e-2)
+    assert np.array_equal(stack, before)
+    with pytest.raises(DataError, match="once the mean of n_samples=3"):
+        matrices(np.full((3, 2, 2), 0.1), center=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        (5, DataError, "at most 4 components on both sides"),
+        (0, DataError, "at least 1"),
+        ((6, 1), DataError, "at most \\(5, 4\\)"),
+        ((1, 2, 3), DataError, "a number or a pair"),
+        (1.5, DataTypeError, "not an integer"),
+        ((1, True), DataTypeError, "not an integer"),
+    ],
+)
+def test_wrong_numbers_of_components(value, error, words):
+    with pytest.raises(error, match=words):
+        numbers_of_components(value, (4, 5, 4))
+    assert numbers_of_components((5, 1), (4, 5, 4)) == (5, 1)
+
+
+def test_starts_of_a_wrong_shape_are_refused():
+    with pytest.raises(ShapeError, match="\\(5, 2\\)"):
+        alternating(stack_of(0), 2, start=np.eye(5)[:, :3])
+    with pytest.raises(ShapeError, match="\\(4, 2\\)"):
+        ascent(stack_of(0), 2, start=(np.eye(5)[:, :2], np.eye(4)[:, :3]))
+    with pytest.raises(DataError, match="has 4 columns|have 4 columns"):
+        two_d_pca(stack_of(0), 5)

@@ -262,11 +262,6 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
     assert json.loads(ran.out)["status"] == "INACCURATE"
 
 
-def test_a_metric_by_a_solver_keeps_the_program(sdpdr):
-    record = json.loads(sdpdr(line("ghodsi", "--labels kind --solver clarabel --json")).out)
-    assert record["program"]["solver"] == "clarabel"
-
-
 # -- what a person can get wrong -------------------------------------------------------------------
 
 
@@ -304,7 +299,7 @@ def test_a_metric_by_a_solver_keeps_the_program(sdpdr):
         ("are", "--set inverse=L:R", "--set inverse is about actions: add --actions COLUMN"),
         ("are", "--actions turn --set inverse=L:X", "X"),
         ("density_map", "--isometry equality", "density_map does not take --isometry; leave it"),
-        ("xing", "--labels kind --n-neighbors 3", "It takes --solver, --tol, --seed."),
+        ("xing", "--labels kind --n-neighbors 3", "It takes --tol, --seed."),
         ("ghodsi", "--labels kind --form lmi", "does not take --form"),
         ("are", "--form landmark --landmarks 5", "method are has no landmark form"),
         ("mvu", "--form landmark", "--landmarks M go together"),

@@ -22,7 +22,7 @@ SLOW = (
 )  # fmt: skip
 
 # Of those that choose a price or a share by many fits: what they do once it is given.
-GIVEN = {"GhodsiMetric": {"plain": 0.0}, "MMMF of signs": {"c": 1.0}, "RatingMMMF": {"c": 1.0}}
+GIVEN = {"MMMF of signs": {"c": 1.0}, "RatingMMMF": {"c": 1.0}}
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_every_check_passes_or_has_a_reason(contract, name):
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("RatingMMMF", marks=pytest.mark.nightly), "GhodsiMetric", "MMMF of signs"]
+    "name", [pytest.param("RatingMMMF", marks=pytest.mark.nightly), "MMMF of signs"]
 )
 def test_every_check_passes_or_has_a_reason_where_nothing_is_chosen(contract, name):
     held(contract, name, given=GIVEN[name])

@@ -30,6 +30,7 @@ LOST = {
     ("projection", "NPE"): ["iris"],
     ("projection", "IsoProjection"): ["digits"],
     ("projection", "SpectralRegression"): ["moons"],
+    ("projection", "XingMetric"): ["moons", "digits"],
 }
 # By aim and estimator, a set that takes little and is hardly won: one seed of it is run always,
 # all sets and seeds are slow tests.

@@ -266,7 +266,7 @@ def test_columns_of_unlike_units_are_told_of_frames():
         (sdpdr.SDA(), PARTLY),
         (sdpdr.SpectralRegression(), None),
         (sdpdr.SpectralRegression(kernel="rbf"), CLASSES),
-        (sdpdr.XingMetric(), CLASSES),
+        (sdpdr.GhodsiMetric(), CLASSES),
         (sdpdr.MixedLabelPropagation(), PARTLY),
         (sdpdr.baselines.NCMVU(time_limit=0.0), None),
         (sdpdr.baselines.GPLVM(max_iter=2), None),
@@ -319,7 +319,7 @@ def test_a_column_beside_which_others_have_no_say_is_named(times):
 def test_whoever_weighs_columns_by_itself_tells_of_no_units():
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnlikeColumnsWarning)
-        for estimator in (sdpdr.LDA(), sdpdr.SpectralRegression(), sdpdr.XingMetric(plain=0)):
+        for estimator in (sdpdr.LDA(), sdpdr.SpectralRegression(), sdpdr.XingMetric()):
             estimator.fit(UNLIKE[: len(CLASSES)], CLASSES)
 
 

@@ -76,7 +76,7 @@ def test_largest_keeps_the_largest_and_tells(clusters):
 
 @pytest.mark.nightly
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 40), dim=st.sampled_from([1, 2, 3, 20]))
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_links_of_single_points_are_a_minimum_spanning_tree(seed, n, dim):
     X = np.random.default_rng(seed).standard_normal((n, dim))
     links = shortest_links(make_space(X, at_least=2), np.arange(n))
@@ -123,7 +123,7 @@ def kruskal(X, labels):
     parts=st.sampled_from([2, 5, 60]),
     step=st.sampled_from([0.0, 0.5]),
 )
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_links_are_the_first_of_equals(seed, n, dim, parts, step):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, dim)) + 4.0 * rng.integers(0, 3, (n, 1))
@@ -157,7 +157,7 @@ def test_smallest_connecting_radius_of_the_swiss_roll(metric):
 
 @pytest.mark.nightly
 @given(seed=st.integers(0, 10_000), dim=st.sampled_from([1, 2, 5, 18]))
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_smallest_connecting_radius_connects_and_a_smaller_one_does_not(seed, dim):
     X = np.random.default_rng(seed).standard_normal((30, dim))
     length = graphs.smallest_connecting_radius(X)
@@ -249,7 +249,7 @@ def test_copies_moved_by_rounding_are_the_same_node(kind, seed):
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_points_further_apart_than_rounding_are_not_merged(seed):
     moved = moved_copies(1e-9, seed)[1]
     assert np.array_equal(make_space(moved).representatives(), np.arange(23))

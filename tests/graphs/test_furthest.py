@@ -21,7 +21,7 @@ def achieved(X, pairs):
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 60), dim=st.integers(1, 8))
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_furthest_equals_brute_force(seed, n, dim):
     X = np.random.default_rng(seed).standard_normal((n, dim))
     pairs = graphs.furthest_pairs(X)
@@ -41,7 +41,7 @@ def test_furthest_equals_brute_force(seed, n, dim):
     )
 )
 @example(X=np.zeros((2, 2)))
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_lattice_points_of_any_shape_take_the_first_of_equals(X):
     furthest = Euclidean(X).furthest()
     assert np.array_equal(furthest, cdist(X, X, "sqeuclidean").argmax(axis=1))
@@ -53,7 +53,7 @@ def test_lattice_points_of_any_shape_take_the_first_of_equals(X):
     features=st.integers(2, 5),
     offset=st.sampled_from([0.0, 1e3]),
 )
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_points_on_lines_and_planes(seed, rank, features, offset):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((300, rank)) @ rng.standard_normal((rank, features)) + offset

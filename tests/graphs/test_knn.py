@@ -80,7 +80,7 @@ def test_mutual_graph_falls_apart_where_the_union_does_not():
 
 @pytest.mark.nightly
 @given(X=lattices, data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=12)
 def test_ties_and_duplicates_equal_a_stable_sort(X, data):
     k = data.draw(st.integers(1, len(X) - 1))
     expected = brute_table(X, k)
@@ -108,7 +108,7 @@ def test_integer_data_of_many_features_has_ties_and_is_still_exact():
 
 @pytest.mark.nightly
 @given(X=lattices, seed=seeds, data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=12)
 def test_cliques_equal_brute_force(X, seed, data):
     X = X + 1e-3 * np.random.default_rng(seed).standard_normal(X.shape)
     k = data.draw(st.integers(1, len(X) - 1))
@@ -120,7 +120,7 @@ def test_cliques_equal_brute_force(X, seed, data):
 
 
 @given(X=lattices, data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_clique_pairs_hold_the_edges_themselves(X, data):
     table = brute_table(X, data.draw(st.integers(1, len(X) - 1)))
     assert np.array_equal(clique_pairs(from_table(table)), brute_cliques(table))
@@ -143,7 +143,7 @@ def test_union_is_either_way_and_mutual_both_ways():
 
 @pytest.mark.nightly
 @given(seed=seeds, k=st.integers(1, 8))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_permuting_points_permutes_the_graph(seed, k):
     X = gaussian(seed)
     order = np.random.default_rng(seed + 1).permutation(len(X))
@@ -153,7 +153,7 @@ def test_permuting_points_permutes_the_graph(seed, k):
 
 @pytest.mark.nightly
 @given(seed=seeds, scale=st.floats(1e-3, 1e3))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_scaling_moving_and_turning_points(seed, scale):
     X = gaussian(seed)
     turn, _ = np.linalg.qr(gaussian(seed + 1, n=3))

@@ -67,7 +67,7 @@ def test_a_graph_cannot_be_changed_and_does_not_hold_the_arrays_passed():
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_laplacian_is_the_sum_of_weighted_differences(seed):
     rng = np.random.default_rng(seed)
     graph = graphs.knn(rng.standard_normal((15, 2)), 3, connect="none")
@@ -90,7 +90,7 @@ def test_cycle_laplacian_has_the_known_second_eigenvalue():
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_subgraph_keeps_the_lengths_between_its_nodes(seed):
     rng = np.random.default_rng(seed)
     graph = graphs.knn(rng.standard_normal((20, 2)), 4, connect="none")

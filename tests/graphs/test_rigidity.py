@@ -37,6 +37,7 @@ def test_a_triangulated_point_set_is_decided():
     assert (found.order, found.free) == (2, 0)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "solver",
     ["clarabel", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("cvxopt", "sdpa"))],

@@ -119,7 +119,7 @@ def test_single_precision_gives_the_graph_of_the_same_numbers():
     parts=st.integers(2, 40),
     tolerance=st.sampled_from([0.01, 0.3, 5.0]),
 )
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_links_are_a_tree_however_long_the_chains_of_equals(seed, n, parts, tolerance):
     rng = np.random.default_rng(seed)
     X = rng.uniform(0.0, 3.0, (n, 2))
@@ -136,7 +136,7 @@ def test_links_are_a_tree_however_long_the_chains_of_equals(seed, n, parts, tole
 
 
 @given(seed=st.integers(0, 10_000), width=st.integers(1, 30), data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_the_first_few_are_the_beginning_of_the_whole_order(seed, width, data):
     k = data.draw(st.integers(1, width))
     sqdist = np.random.default_rng(seed).uniform(0.0, 1.0, (5, width))

@@ -141,6 +141,7 @@ def test_what_needs_all_distances_says_so():
         sdpdr.MVU(metric="precomputed", extension="kernel").fit(partial)
 
 
+@pytest.mark.integration
 def test_estimators_take_unknown_distances():
     partial = hidden(0.2)
     learned = sdpdr.MVU(metric="precomputed").fit(partial)

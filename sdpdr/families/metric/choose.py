@@ -1,4 +1,4 @@
-"""Pairs from labels, or as listed."""
+"""Pairs from labels, or as listed by the user."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sdpdr.families.metric.pairs import Pairs, pair_indices, pair_keys
 
 
 class ClassPairs(Pairs):
-    r"""All pairs of labelled points, which are listed only where they are asked for.
+    r"""All pairs of labelled points, listed only on demand.
 
-    Their sums need no list. With :math:`S_c` the scatter of the :math:`n_c` points of a class about
-    their mean :math:`m_c`, and m the mean of all n labelled points,
+    Sums over them need no list. With :math:`S_c` the scatter of the :math:`n_c` points of a class
+    about their mean :math:`m_c`, and m the mean of all n labelled points,
 
     .. math::
 
@@ -29,9 +29,9 @@ class ClassPairs(Pairs):
     ----------
     points : array of shape (n, D)
     known : array of int
-        Points that have a label.
+        Indices of the points that have a label.
     label : array of int
-        Theirs, from 0 without gaps.
+        Their labels, from 0 without gaps.
 
     Examples
     --------
@@ -84,9 +84,9 @@ class ClassPairs(Pairs):
         return degree
 
     def similar_root(self) -> Array:
-        """The points less the mean of their class, times the root of its size."""
+        """The points minus the mean of their class, times the square root of its size."""
         order, sizes = np.argsort(self.label, kind="stable"), np.bincount(self.label)
-        # Of differences to one point of the class, the mean is known to rounding of these.
+        # The mean is rounded less if the first point of the class is subtracted before.
         first = order[np.cumsum(sizes) - sizes]
         x = self.points[self.known]
         x = x - x[first[self.label]]
@@ -127,8 +127,8 @@ def choose_pairs(
     y : array_like of shape (n,), optional
         Labels: pairs of one class are similar, all others dissimilar.
     similar, dissimilar : array_like of shape (p, 2), optional
-        Indices of points, instead of labels; one kind will do for Ghodsi's program.
-        ``dissimilar="rest"`` calls every pair dissimilar that is not listed as similar.
+        Indices of points, instead of labels; Ghodsi's program needs one kind only.
+        ``dissimilar="rest"`` makes every pair dissimilar that is not listed as similar.
     n_pairs : int, optional
         With labels: that many random pairs of each kind instead of all.
     seed : int, default 0
@@ -151,8 +151,8 @@ def choose_pairs(
         return pairs_from_labels(points, y, n_pairs, seed)
     if similar is None and dissimilar is None:
         raise DataError(
-            "a metric is learned from labels y, or from similar and dissimilar pairs. For 'all "
-            "that is not similar' pass dissimilar='rest'."
+            "a metric is learned from labels y, or from similar and dissimilar pairs. If all other "
+            "pairs are dissimilar, pass dissimilar='rest'."
         )
     similar = [] if similar is None else similar
     if isinstance(dissimilar, str):
@@ -170,11 +170,10 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     ----------
     X : array of shape (n, D)
     y : array_like of shape (n,)
-        Points whose label is not known (None, nan, a blank, or -1 beside two classes) are in no
-        pair.
+        Points whose label is unknown (see `sdpdr.base.labels.unknown`) are in no pair.
     n_pairs : int, optional
-        That many of each kind, drawn without repetition (all, where there are no more); by
-        default all.
+        That many of each kind, drawn without repetition (all, if there are no more); by default
+        all.
     seed : int, default 0
 
     Raises
@@ -197,7 +196,7 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
     known = np.flatnonzero(~unknown(labels))
     classes, label = np.unique(labels[known], return_inverse=True)
     if not len(classes):
-        raise DataError("y holds no label that is known, so there are no pairs. Label some points.")
+        raise DataError("y holds no known label, so there are no pairs. Label some points.")
     if len(classes) == 1:
         raise DataError(
             f"y has one class only ({classes.tolist()[0]!r}), so no pair is dissimilar. "
@@ -217,9 +216,9 @@ def pairs_from_labels(X: Array, y: ArrayLike, n_pairs: int | None = None, seed: 
 def _pairs_of_labels(
     known: Index, label: Index, n_pairs: int | None = None, seed: int = 0
 ) -> tuple[Index, Index]:
-    """Similar and dissimilar pairs, all of them or so many of each at random."""
-    # In the order of classes, the partners of point a among those after it are two runs: the
-    # rest of its class, and all later classes. So pair number t is found by counting.
+    """Similar and dissimilar pairs, all of them or a random sample of each."""
+    # If points are sorted by class, the partners of point a after it are two runs: the rest of its
+    # class, and all later classes. So pair number t is found by counting.
     ranks = np.argsort(label, kind="stable")
     order = known[ranks]
     end = np.searchsorted(label[ranks], label[ranks], side="right")
@@ -233,7 +232,7 @@ def _pairs_of_labels(
 def _numbered(
     partners: Index, first: Index, n_pairs: int | None, rng: np.random.Generator
 ) -> Index:
-    """Pairs (a, first[a] + k), k < partners[a], all of them or so many at random."""
+    """Pairs (a, first[a] + k), k < partners[a], all of them or a random sample."""
     ends = np.cumsum(partners)
     total = int(ends[-1])
     number = np.arange(total)

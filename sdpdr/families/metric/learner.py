@@ -1,4 +1,4 @@
-"""Estimators of a Mahalanobis metric: what they share, with metric-learn's names."""
+"""What estimators of a Mahalanobis metric share; the method names are those of metric-learn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import KERNEL_PARAMS, PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
@@ -15,50 +15,34 @@ from sklearn.utils.validation import check_is_fitted
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.errors import (
-    DataError,
-    NonUniqueWarning,
-    UncertifiedWarning,
-    warn,
-)
+from sdpdr.base.errors import DataError, NonUniqueWarning, warn
 from sdpdr.base.estimators import Transformer, as_precise, checked, note_columns
 from sdpdr.base.labels import as_vector, warn_of_signs
 from sdpdr.base.parameters import options_of, require_kernel
+from sdpdr.families.metric.answer import MetricAnswer
 from sdpdr.families.metric.choose import pairs_from_labels
-from sdpdr.families.metric.fantope import MetricAnswer
+from sdpdr.families.metric.kernel import kernel_coordinates
 from sdpdr.families.metric.pairs import Pairs, pairs_from_points, require_pairs
-from sdpdr.families.metric.plain import choose_share, mixed, require_share
-from sdpdr.families.metric.whiten import kernel_coordinates
-from sdpdr.model import Model
-from sdpdr.program import Solution
-from sdpdr.solvers.base import configured, tolerance
-from sdpdr.solving.solve import solve
 
 
 @dataclass(eq=False, repr=False)
 class MetricLearner(Transformer):
-    """Base of estimators of a Mahalanobis metric; ``_learn`` solves its program.
-
-    Fields are hyperparameters; a subclass adds its own.
-    """
+    """Base of estimators of a Mahalanobis metric; ``_learn`` solves the program of a subclass."""
 
     _: KW_ONLY
-    plain: float | str = "auto"
     n_pairs: int | None = None
     kernel: Any = None
     kernel_params: Mapping[str, Any] | None = None
     kernel_components: int | None = None
-    solver: Any = "auto"
-    tol: float | None = None
     random_state: int | None = None
+
+    solver: ClassVar[str]
+    """Name of the method that solves the program, for reports."""
+    _depends_on_units: ClassVar[bool] = False
 
     @abstractmethod
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        """The metric; sets ``solution_``."""
-
-    @abstractmethod
-    def _learn_some(self, pairs: Pairs) -> MetricAnswer:
-        """The metric of a part of the points, to choose by."""
+        """The metric of the pairs; sets ``ridge_`` and ``tol_``."""
 
     def fit(self, X: Any, y: Any = None) -> MetricLearner:
         """Learn from labelled points, or from pairs.
@@ -69,7 +53,7 @@ class MetricLearner(Transformer):
             Points, or pairs of points. With ``kernel="precomputed"``, the kernel matrix (n, n).
         y : array_like of shape (n,), or (n_pairs,)
             Labels: pairs of one class are similar, all others dissimilar; points whose label is
-            not known (None, nan, a blank, or -1 beside two classes) are in no pair. Of pairs: 1
+            unknown (None, nan, a blank, or -1 beside two classes) are in no pair. Of pairs: 1
             for similar, -1 for dissimilar.
 
         Returns
@@ -85,12 +69,12 @@ class MetricLearner(Transformer):
             return self.fit_pairs(X, y)
         points = validate.points(X, at_least=2)
         note_columns(self, X)
-        if self.kernel is None and self._chooses():  # plain distances go by units
+        if self._depends_on_units and self.kernel is None:
             warn_of_unlike_columns(X)
         y = as_vector(y)
-        seed = validate.seed_or_none(self.random_state) or 0
         warn_of_signs(y)
-        return self._fit(pairs_from_labels(points, y, self.n_pairs, seed), y)
+        seed = validate.seed_or_none(self.random_state) or 0
+        return self._fit(pairs_from_labels(points, y, self.n_pairs, seed))
 
     def fit_pairs(self, pairs: Any, y: Any) -> MetricLearner:
         """Learn from pairs of points, as metric-learn's weakly supervised estimators do.
@@ -115,29 +99,19 @@ class MetricLearner(Transformer):
         self.n_features_in_ = found.n_features
         return self._fit(found)
 
-    def _fit(self, pairs: Pairs, labels: np.ndarray | None = None) -> MetricLearner:
-        require_share(self.plain)
-        self.solution_: Solution | None = None
-        self.tol_ = validate.positive_number("tol", tolerance(self.solver, self.tol))
+    def _fit(self, pairs: Pairs) -> MetricLearner:
         n_coordinates = self._n_coordinates()
         if self.kernel is None:
             answer = self._learn(pairs)
-            self.components_ = self._components(answer, pairs.points, labels)
+            self.components_ = answer.components
         else:
             self._points = pairs.points
             kernel = kernel_coordinates(self._inputs(pairs.points), n_coordinates)
             answer = self._learn(pairs.moved(kernel.coordinates))
-            found = self._components(answer, kernel.coordinates, labels)
-            self.components_ = found @ kernel.placing.T
+            self.components_ = answer.components @ kernel.placing.T
         self.pairs_ = pairs
         self.value_, self.bound_, self.gap_ = answer.value, answer.bound, answer.gap
         self.argument_, self.n_iter_ = answer.argument, answer.iterations
-        if not answer.gap <= self.tol_:
-            warn(
-                f"the metric is certified to a relative gap of {answer.gap:.1e} only, not "
-                f"{self.tol_:g}. Raise max_iter, or try another solver.",
-                UncertifiedWarning,
-            )
         if not answer.unique:
             warn(
                 "eigenvalues of the contrast are tied, so other metrics are as good; one of them "
@@ -146,27 +120,13 @@ class MetricLearner(Transformer):
             )
         return self
 
-    def _components(self, answer: MetricAnswer, points: Array, labels: np.ndarray | None) -> Array:
-        """The answer with plain distances mixed in, by points with labels, if there are any."""
-        self.plain_ = 0.0 if isinstance(self.plain, str) else float(self.plain)
-        self.tried_: tuple[tuple[float, float], ...] = ()
-        if labels is not None and self._chooses():
-            seed = validate.seed_or_none(self.random_state) or 0
-            found = choose_share(self._learn_some, points, labels, self.n_pairs, seed)
-            self.plain_, self.tried_ = found.share, found.tried
-        return mixed(answer.components, points, self.plain_)
-
-    def _chooses(self) -> bool:
-        """Whether labels are to say how much is plain."""
-        return isinstance(self.plain, str)
-
     @property
     def _is_precomputed(self) -> bool:
         """Whether X holds values of a kernel."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _n_coordinates(self) -> int | None:
-        """``kernel_components``, and the name of the kernel, checked."""
+        """Check the parameters of the kernel; return ``kernel_components``."""
         given = options_of("kernel_params", self.kernel_params)
         if self.kernel is None and given:
             raise DataError(
@@ -183,13 +143,6 @@ class MetricLearner(Transformer):
             return None
         return validate.positive_integer("kernel_components", self.kernel_components)
 
-    def _solved(self, model: Model, share: float = 1.0) -> Solution:
-        """The model's solution, to a share of the tolerance; an error if there is no point."""
-        tol = None if self.tol is None and configured(self.solver) else share * self.tol_
-        seed = validate.seed_or_none(self.random_state)
-        self.solution_ = solve(model, self.solver, tol=tol, seed=seed)
-        return self.solution_ if self.solution_.values else self.solution_.raise_for_status()
-
     def _inputs(self, X: Array) -> Array:
         """What ``components_`` multiplies: the features, or kernel values to the fitted points."""
         if self.kernel is None or self._is_precomputed:
@@ -197,8 +150,13 @@ class MetricLearner(Transformer):
         values = pairwise_kernels(X, self._points, metric=self.kernel, **(self.kernel_params or {}))
         return np.asarray(values)
 
+    def _mapped(self, X: Any) -> Array:
+        """`transform`, always as an array of doubles."""
+        check_is_fitted(self, "components_")
+        return np.asarray(self._inputs(checked(self, X, reset=False)) @ self.components_.T)
+
     def transform(self, X: Any) -> Array:
-        r"""Map points so that Euclidean distance is the metric learned.
+        r"""Map points so that Euclidean distance is the learned metric.
 
         Parameters
         ----------
@@ -209,15 +167,13 @@ class MetricLearner(Transformer):
         -------
         array of shape (m, k)
         """
-        check_is_fitted(self, "components_")
-        return as_precise(self._inputs(checked(self, X, reset=False)) @ self.components_.T, X)
+        return as_precise(self._mapped(X), X)
 
     def pair_distance(self, pairs: Any) -> Array:
         """Distances under the metric, of pairs of shape (n_pairs, 2, D)."""
         check_is_fitted(self, "components_")
         array = require_pairs(np.asarray(pairs, dtype=float))
-        steps = self.transform(array[:, 0]) - self.transform(array[:, 1])
-        return np.asarray(np.linalg.norm(steps, axis=1))
+        return np.linalg.norm(self._mapped(array[:, 0]) - self._mapped(array[:, 1]), axis=1)
 
     def pair_score(self, pairs: Any) -> Array:
         """Similarity of pairs: minus their distance."""

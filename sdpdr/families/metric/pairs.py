@@ -13,7 +13,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 
-# Pairs factorised at a time: a million in 10 columns take 0.15 seconds, with 1024 or 16384 no less.
+# Pairs factorized at a time. The time hardly depends on it between 1024 and 16384.
 _BLOCK = 4096
 
 
@@ -35,7 +35,7 @@ class Pairs:
         Both sets are empty; or one names points that do not exist, pairs a point with itself, or
         holds a pair of the other.
     DataTypeError, ShapeError
-        Points are no matrix of real numbers, or pairs no pairs of indices.
+        Points are not a matrix of real numbers, or pairs are not pairs of indices.
 
     Examples
     --------
@@ -107,8 +107,8 @@ class Pairs:
     def scatter(self, kind: str) -> Array:
         r"""The sum of :math:`(x_i - x_j)(x_i - x_j)^T` over one kind, shape (D, D).
 
-        Computed as :math:`X^T L X` with the Laplacian L of the graph of these pairs, so that a
-        million pairs take no room.
+        Computed as :math:`X^T L X` with the Laplacian L of the graph of these pairs, so that no
+        array has a row for every pair.
         """
         i, j = self.index(kind).T
         n = len(self.points)
@@ -127,8 +127,8 @@ class Pairs:
     def similar_root(self) -> Array:
         r"""A matrix R with :math:`R^T R` the scatter of similar pairs.
 
-        Squares lose half of the digits, so R comes from the differences, by orthogonal
-        factorisations of so many at a time that a million pairs take no room.
+        The scatter itself has lost half of the digits, so R comes from orthogonal factorizations of
+        the differences, a block of them at a time.
 
         Returns
         -------
@@ -206,12 +206,12 @@ def require_pairs(array: np.ndarray) -> np.ndarray:
 
 
 def _unlike(index: Index) -> Index:
-    """Pairs of equal points left out: their distance is zero under every metric."""
+    """The pairs without those of equal points, whose distance is zero under every metric."""
     return np.asarray(index[index[:, 0] != index[:, 1]])
 
 
 def pair_keys(index: Index, n: int) -> Index:
-    """One number for each pair, whatever its order."""
+    """One number for each pair, in either order of its points."""
     return np.asarray(index.min(axis=1) * n + index.max(axis=1))
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
 from sdpdr.families.metric.choose import choose_pairs
-from sdpdr.families.metric.fantope import require_room
-from sdpdr.families.metric.pairs import Pairs
+from sdpdr.families.metric.ghodsi import contrast as contrast
+from sdpdr.families.metric.ghodsi import require_room
 from sdpdr.families.metric.whiten import whiten
 from sdpdr.model import Model
 from sdpdr.model.blocks import (
@@ -24,33 +23,6 @@ from sdpdr.model.blocks import (
 )
 
 SCALES = ("trace", "frobenius")
-
-
-def contrast(pairs: Pairs, normalize: bool = True) -> Array:
-    r"""The matrix :math:`C = M_S/|S| - M_D/|D|`, or :math:`M_S - M_D`, of Ghodsi's objective.
-
-    Of a kind without pairs there is no term.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    normalize : bool, default True
-        Means rather than sums. With all pairs of c balanced classes of n/c points the sums give
-        :math:`M_S - M_D = -n S_B - n (1 - 2/c) S_W`: the scatter within classes does not matter
-        for c = 2, and is *rewarded* for more.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pairs = Pairs(np.array([[0.0], [1.0], [3.0]]), [[0, 1]], [[0, 2], [1, 2]])
-    >>> contrast(pairs)
-    array([[-5.5]])
-    """
-    similar, dissimilar = pairs.scatter("similar"), pairs.scatter("dissimilar")
-    if not normalize:
-        return similar - dissimilar
-    counts = [max(1, pairs.count(kind)) for kind in ("similar", "dissimilar")]
-    return similar / counts[0] - dissimilar / counts[1]
 
 
 def ghodsi(
@@ -91,7 +63,7 @@ def ghodsi(
     ridge : float, default 0
         :math:`\mu`.
     scale : {"trace", "frobenius"}, default "trace"
-        ``"frobenius"`` asks for :math:`|A|_F \le 1` instead of trace one.
+        ``"frobenius"`` requires :math:`|A|_F \le 1` instead of trace one.
 
     Returns
     -------
@@ -105,7 +77,7 @@ def ghodsi(
     InfeasibleError
         If D times the cap is less than one.
     UnknownNameError
-        For a scale that is neither.
+        For another scale.
 
     References
     ----------
@@ -146,7 +118,7 @@ def xing(
     diagonal: bool = False,
     ridge: float = 0.0,
 ) -> Model:
-    r"""Xing's program for a Mahalanobis metric, in the form that solvers take to.
+    r"""Xing's program for a Mahalanobis metric, in the form that solvers can solve.
 
     .. math::
 
@@ -154,10 +126,11 @@ def xing(
         \sum_{D} \sqrt{\delta^T A\, \delta} \ge 1, \qquad
         M_S = \sum_{S} \delta\delta^T, \quad \delta = x_i - x_j .
 
-    Scaling A by c scales the objective by c and the sum of distances by its root. So the same A,
-    up to scale, maximises the sum of distances g subject to :math:`\langle M_S, A\rangle \le 1`,
-    and the least objective is :math:`1 / g^2`. That form is solved, in coordinates in which
-    :math:`M_S = I` (`sdpdr.metric.whiten`), with the roots as in `sdpdr.blocks.Distances`:
+    Scaling A by c scales the objective by c and the sum of distances by its square root. So the
+    same A, up to scale, maximizes the sum of distances g subject to
+    :math:`\langle M_S, A\rangle \le 1`, and the least objective is :math:`1 / g^2`. That form is
+    solved, in coordinates in which :math:`M_S = I` (`sdpdr.metric.whiten`), with square roots as in
+    `sdpdr.blocks.Distances`:
 
     .. math::
 
@@ -166,7 +139,7 @@ def xing(
         \operatorname{tr} A' \le 1 .
 
     The matrix has one row for every feature and every dissimilar pair. For thousands of pairs use
-    `sdpdr.metric.solve_xing`, which is exact as well, and certified.
+    `sdpdr.metric.solve_xing`, which certifies its answer as well.
 
     Parameters
     ----------

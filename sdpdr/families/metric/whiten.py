@@ -1,4 +1,4 @@
-r"""Coordinates of points from a kernel, and those in which similar pairs look alike.
+r"""Coordinates in which the scatter of similar pairs is the identity.
 
 With :math:`M_S = \sum (x_i - x_j)(x_i - x_j)^T` over similar pairs and B such that
 :math:`B^T M_S B = I`, the metric :math:`A = B A' B^T` has :math:`\langle M_S, A\rangle =
@@ -16,74 +16,9 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.metric.pairs import Pairs
 
-# Relative to the largest eigenvalue: smaller ones are rounding, and more negative ones a fault.
-_RANK = 1e-10
-_INDEFINITE = 1e-8
-
-
-@dataclass(frozen=True, eq=False)
-class KernelCoordinates:
-    r"""Coordinates Z with :math:`Z Z^T = K`, and how to place new points among them.
-
-    With :math:`K = U \Lambda U^T`, :math:`Z = U_+ \Lambda_+^{1/2}`, and a point x with kernel
-    values :math:`k_x` to those known has :math:`z = \Lambda_+^{-1/2} U_+^T k_x`. A metric A on Z
-    is :math:`(k_x - k_y)^T W (k_x - k_y)` with :math:`W = U_+\Lambda_+^{-1/2} A
-    \Lambda_+^{-1/2} U_+^T`; its trace is :math:`\operatorname{tr} A = \operatorname{tr} K W`, and
-    not tr W.
-
-    Attributes
-    ----------
-    coordinates : array of shape (n, r)
-        Z.
-    placing : array of shape (n, r)
-        :math:`U_+ \Lambda_+^{-1/2}`, so that ``k_x @ placing`` are the coordinates of x.
-    """
-
-    coordinates: Array
-    placing: Array
-
-
-def kernel_coordinates(kernel: Array, n_components: int | None = None) -> KernelCoordinates:
-    """Coordinates of the points of a kernel matrix.
-
-    Parameters
-    ----------
-    kernel : array of shape (n, n)
-        K, symmetric positive semidefinite.
-    n_components : int, optional
-        At most that many coordinates, those of the largest eigenvalues; all by default.
-
-    Raises
-    ------
-    DataError
-        K is not symmetric, not positive semidefinite, or zero.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
-    >>> found = kernel_coordinates(X @ X.T)
-    >>> found.coordinates.shape
-    (3, 2)
-    >>> bool(np.allclose(X @ X.T @ found.placing, found.coordinates))
-    True
-    """
-    if len({*np.shape(kernel)}) != 1 or np.ndim(kernel) != 2:
-        raise DataError(f"a kernel matrix is square; this one has shape {np.shape(kernel)}.")
-    values, vectors = np.linalg.eigh(validate.symmetric("kernel", kernel))
-    if values[-1] <= 0.0 or values[0] < -_INDEFINITE * values[-1]:
-        raise DataError(
-            f"the kernel matrix is not positive semidefinite: its eigenvalues range over "
-            f"{values[0]:.3g}..{values[-1]:.3g}. Pass similarities, not distances; of squared "
-            "distances D, exp(-gamma * D) will do."
-        )
-    kept = np.flatnonzero(values > _RANK * values[-1])[::-1][:n_components]
-    root = np.sqrt(values[kept])
-    return KernelCoordinates(vectors[:, kept] * root, vectors[:, kept] / root)
-
-
-# Rounding of sums, in units of the last place times the root of the number of columns. With 8, of
-# 2000 badly scaled programs of up to four columns two bounds are above what exact fractions of the
-# floating point numbers reach, and none above that of their decimals, dependent in these two.
+# Rounding of sums, in units of the last place times the square root of the number of columns. With
+# 8, two bounds of 2000 badly scaled programs of up to four columns exceed the exact optimum of the
+# floating point numbers (in fractions), and none exceeds that of the decimals they stand for.
 _PLACES = 8.0
 _EPS = float(np.finfo(float).eps)
 
@@ -95,15 +30,15 @@ class Whitened:
     Attributes
     ----------
     differences : array of shape (q, r)
-        Rows :math:`B^T \delta_p`, those of length zero left out.
+        Rows :math:`B^T \delta_p`, without those of length zero.
     basis : array of shape (D, r)
-        B; r < D where similar pairs differ in r directions only, or where fewer points than that
-        are in dissimilar pairs.
+        B; r < D if similar pairs differ in r directions only, or if fewer points than that are in
+        dissimilar pairs.
     diagonal : bool
-        Whether A is to be diagonal; B is then diagonal as well, up to columns left out.
+        Whether A is diagonal; B is then diagonal as well, up to missing columns.
     share, stray : float
-        What rounding leaves open: in exact numbers similar pairs are shorter by that share at most,
-        and the lengths of dissimilar pairs add up to so much more.
+        Bounds of the rounding: in exact numbers similar pairs are shorter by at most that share,
+        and the lengths of dissimilar pairs add up to at most so much more.
     """
 
     differences: Array
@@ -113,17 +48,17 @@ class Whitened:
     stray: float = 0.0
 
     def exceeded_by_none(self, bound: float) -> float:
-        """A bound of the sum of distances, widened by what rounding leaves open.
+        """A bound of the sum of distances, widened by the bounds of the rounding.
 
         Parameters
         ----------
         bound : float
-            Of these differences.
+            For these differences.
 
         Returns
         -------
         float
-            inf where rounding leaves all open.
+            inf if rounding may change everything.
 
         Examples
         --------
@@ -137,14 +72,14 @@ class Whitened:
 def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> Whitened:
     r"""Whiten the similar pairs.
 
-    Of n points in dissimilar pairs, these differ within n - 1 directions. Let P project onto the
-    span of the whitened differences. :math:`P A' P` leaves each of them its length and has no
-    larger a trace than A', so that an optimum lies there. Of fewer points than coordinates the
-    basis is of that span, unless A is to be diagonal, which turned coordinates do not say.
+    The differences of n points span at most n - 1 directions. Let P project onto the span of the
+    whitened dissimilar differences. :math:`P A' P` gives each of them the same length and has no
+    larger trace than A', so an optimum lies there. With fewer points than coordinates the basis is
+    one of that span, unless A is diagonal, which a rotation would not preserve.
 
-    Directions come from singular values of the similar differences, not from their squares, which
-    lose half of the digits. Left out are those in which similar pairs differ by rounding of their
-    points only, if dissimilar pairs do so too.
+    Directions come from singular values of the similar differences, because their squares would
+    lose half of the digits. Directions in which similar and dissimilar pairs differ by rounding
+    only are left out.
 
     Parameters
     ----------
@@ -152,8 +87,7 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     diagonal : bool, default False
         Scale the features only.
     ridge : float, default 0
-        Adds :math:`\rho \operatorname{tr}(M_S)/D\; I` to :math:`M_S`, with :math:`\rho` the
-        number given.
+        :math:`\rho`; adds :math:`\rho \operatorname{tr}(M_S)/D\; I` to :math:`M_S`.
 
     Raises
     ------
@@ -171,16 +105,16 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
     array([[-2.]])
     """
     spread = _spread(pairs, diagonal, validate.non_negative("ridge", ridge))
-    if said := _outside(spread, diagonal):
-        raise DataError(said)
+    if reason := _outside(spread, diagonal):
+        raise DataError(reason)
     basis, steps = spread.basis, spread.steps
-    # In a diagonal metric columns do not mix, so that nothing cancels.
+    # In a diagonal metric columns are not mixed, so nothing cancels.
     size = np.sqrt(len(spread.units)) * _PLACES * _EPS
     share = spread.rounding / spread.least
     stray = float(np.sum(size * np.linalg.norm(steps, axis=1) + spread.left)) / spread.least
     if diagonal:
         share, stray = size, size * float(np.linalg.norm(steps @ basis, axis=1).sum())
-    # A direction left out beyond the rounding of sums may be worth anything in exact numbers.
+    # A direction left out beyond the rounding of sums may contribute anything in exact numbers.
     if np.any(spread.left > spread.computed):
         share = 1.0
     if not diagonal:
@@ -191,7 +125,7 @@ def whiten(pairs: Pairs, *, diagonal: bool = False, ridge: float = 0.0) -> White
 
 
 def _within_span(basis: Array, points: Array) -> Array:
-    """The basis turned and cut to directions along which points differ from the first, zero."""
+    """A basis of the span of the points in the given coordinates; the first point is zero."""
     if len(points) > basis.shape[1]:
         return basis
     span = np.linalg.qr((points[1:] @ basis).T)[0]
@@ -199,7 +133,7 @@ def _within_span(basis: Array, points: Array) -> Array:
 
 
 def unattained(pairs: Pairs, *, diagonal: bool = False) -> str:
-    """In words, why no metric has the least cost without a ridge; empty if one has.
+    """Explain why no metric attains the least cost without a ridge; empty if one does.
 
     Examples
     --------
@@ -212,7 +146,7 @@ def unattained(pairs: Pairs, *, diagonal: bool = False) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """Dissimilar differences, and the axes along which similar ones differ, in units of columns."""
+    """Dissimilar differences, and the axes along which similar ones differ, in column units."""
 
     units: Array
     steps: Array
@@ -230,7 +164,7 @@ class _Spread:
 
     @property
     def left(self) -> Array:
-        """Lengths of dissimilar differences outside of the axes."""
+        """Lengths of dissimilar differences outside the axes."""
         return np.asarray(np.linalg.norm(self.rest, axis=1))
 
 
@@ -242,12 +176,12 @@ def _spread(pairs: Pairs, diagonal: bool, ridge: float) -> _Spread:
     if not len(steps):
         raise InfeasibleError(
             "in every dissimilar pair the two points are equal, so no metric can hold them "
-            "apart. Check the pairs, or that no step before has merged the points."
+            "apart. Check the pairs, and whether an earlier step merged the points."
         )
     root, n = pairs.similar_root(), pairs.n_features
     if ridge > 0.0:
         root = np.vstack([root, np.sqrt(ridge / n) * np.linalg.norm(root) * np.eye(n)])
-    # Features in units of their own, so that what counts as singular does not depend on units.
+    # Features in units of their own, so that the rank does not depend on units.
     units = np.hypot(np.linalg.norm(root, axis=0), np.linalg.norm(steps, axis=0))
     units[units == 0.0] = 1.0
     root, steps, points = root / units, steps / units, np.abs(pairs.points / units)
@@ -270,13 +204,13 @@ def _spread(pairs: Pairs, diagonal: bool, ridge: float) -> _Spread:
     lengths = np.linalg.norm(steps, axis=1) + np.linalg.norm(inside / sizes, axis=1)
     computed = np.zeros(len(steps)) if diagonal else rounding * lengths
     known = computed + place * np.linalg.norm(points[i] + points[j], axis=1)
-    # Of pairs that lie mostly outside, nothing would be left to hold apart.
+    # A pair that lies mostly outside the axes could not be held apart within them.
     known = np.minimum(known, 0.5 * np.linalg.norm(steps, axis=1))
     return _Spread(units, steps, sizes, axes, rest, least, rounding, computed, known)
 
 
 def _outside(spread: _Spread, diagonal: bool) -> str:
-    """In words, that dissimilar pairs leave the axes by more than their points are known to."""
+    """Explain that dissimilar pairs leave the axes by more than rounding; empty if none does."""
     beyond = spread.left > spread.known
     count = int(np.sum(beyond))
     if not count:

@@ -11,13 +11,7 @@ from sdpdr.families.propagate.least_ratio import (
 )
 from sdpdr.families.propagate.pencil import EnergyPencil as Pencil
 from sdpdr.families.propagate.pencil import Propagation, PropagationStatus
-from sdpdr.families.propagate.ratings import (
-    SpreadRatings,
-    near_and_far,
-    pearson,
-    spread_labels,
-    spread_ratings,
-)
+from sdpdr.families.propagate.similarity import near_and_far, pearson
 
 __all__ = [
     "LabelStep",
@@ -25,7 +19,6 @@ __all__ = [
     "Pencil",
     "Propagation",
     "PropagationStatus",
-    "SpreadRatings",
     "alternating",
     "eigen",
     "fixed_lam",
@@ -36,6 +29,4 @@ __all__ = [
     "pearson",
     "ratio_bound",
     "scale_step",
-    "spread_labels",
-    "spread_ratings",
 ]

@@ -1,9 +1,9 @@
-"""Mixed label propagation with scikit-learn's face."""
+"""Mixed label propagation as a scikit-learn classifier."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -11,22 +11,39 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics.pairwise import paired_euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
-from sdpdr.base.errors import DataError, ShapeError, UnknownNameError, UnlikeColumnsWarning
+from sdpdr.base.errors import (
+    DataError,
+    ShapeError,
+    UnknownNameError,
+    UnlikeColumnsWarning,
+    UnobservedWarning,
+    warn,
+)
 from sdpdr.base.estimators import as_numbers, checked
-from sdpdr.families.propagate.graph import labelled_graph
+from sdpdr.base.labels import UNKNOWN, encoded, labels_of_samples, marked
+from sdpdr.base.rows import listed
+from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
+from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
+from sdpdr.families.propagate.least_ratio import alternating, eigen
 from sdpdr.families.propagate.pencil import Propagation
-from sdpdr.families.propagate.ratings import METHODS, near_and_far, pearson, spread_labels
-from sdpdr.families.unfold.labelled import decided, encoded, labels_of_samples
-from sdpdr.graphs.search import search_among
-from sdpdr.graphs.space import PARALLEL, Points, directions, make_space
-from sdpdr.model.blocks.separation import UNLABELLED
+from sdpdr.families.propagate.similarity import near_and_far, pearson
+from sdpdr.graphs.space import PARALLEL, directions
 
+MODES: dict[str, Callable[..., Propagation]] = {
+    "eigen": eigen,
+    "alternating": alternating,
+    "fixed_lam": fixed_lam,
+    "harmonic": harmonic,
+    "mixed_graph": mixed_graph,
+}
 _AFFINITIES = ("knn", "precomputed", "correlation")
-# Shares as they are typed need not have the sum of one to the last digit.
+# Priors as users type them need not add up to one in every digit.
 _ONE = 1e-3
 
 
@@ -43,22 +60,22 @@ class MixedLabelPropagation(
         \quad\text{s.t.}\quad y_i \text{ given where known},
 
     with labels 1 and -1, one class against the rest if there are more than two. The default leaves
-    the denominator out: furthest points, which are all that is known of dissimilarity unless it is
-    given, are no evidence against a common label. Points without a label (-1, as in
-    `sklearn.semi_supervised`) take part in `fit` and get theirs there.
+    the denominator out, because furthest points, the only dissimilar pairs unless others are given,
+    are no evidence against a common label. Points without a label (-1, as in
+    `sklearn.semi_supervised`) take part in `fit`, which finds their labels.
 
     Parameters
     ----------
     mode : {"harmonic", "fixed_lam", "eigen", "alternating", "mixed_graph"}, default "harmonic"
-        ``"harmonic"`` heeds similar pairs only; ``"fixed_lam"`` is least
-        :math:`E_+ - \lambda E_-`; ``"eigen"`` the least ratio, exactly, for dissimilar pairs that
-        are known to be; ``"alternating"`` the alternation of the thesis; ``"mixed_graph"``
-        regularised least squares. See `sdpdr.propagation`.
+        ``"harmonic"`` uses similar pairs only; ``"fixed_lam"`` minimizes
+        :math:`E_+ - \lambda E_-`; ``"eigen"`` finds the least ratio exactly, for dissimilar pairs
+        that are real evidence; ``"alternating"`` is the alternation of the thesis;
+        ``"mixed_graph"`` is regularized least squares. See `sdpdr.propagation`.
     affinity : {"knn", "precomputed", "correlation"} or callable, default "knn"
         Where similarities come from. ``"knn"``: 1 for nearest neighbours, -1 for each point and
-        the one furthest from it; sparse, and the size of either number does not matter to the
-        least ratio. ``"precomputed"``: X is S. ``"correlation"``: of rows, nan allowed. A callable
-        is given two arrays of points, and returns their similarities, dense or sparse.
+        the one furthest from it; sparse. ``"precomputed"``: X is S. ``"correlation"``: of rows, nan
+        allowed. A callable takes two arrays of points and returns their similarities, dense or
+        sparse.
     n_neighbors : int, default 7
         For ``"knn"``; of fewer other points all are taken, with a ``FewPointsWarning``.
     metric : {"euclidean", "cosine"}, default "euclidean"
@@ -80,30 +97,29 @@ class MixedLabelPropagation(
         For ``mode="mixed_graph"``.
     priors : "labels" or sequence of float, optional
         Shares of the classes among points without a label, in the order of ``classes_``, or as in
-        the labels given. Distributions are divided by the sums of each class and multiplied by
-        these: class mass normalization, which helps where nearly all points fall to one class.
-        By default nothing is known of shares: those of few labels mislead more often than they
-        help, and a false share costs much.
+        the given labels. The distributions are rescaled class by class until their sums have these
+        shares (class mass normalization), which helps where nearly all points fall to one class.
+        By default no shares are assumed: those of few labels mislead more often than they help.
     unreached : {"warn", "mean", "error"}, default "warn"
-        What becomes of points that similar pairs join to no label: the mean of the labels, with a
+        Treatment of points that similar pairs connect to no label: the mean of the labels, with a
         warning that names them or without, or an error.
 
     Attributes
     ----------
     classes_ : array
     transduction_ : array of shape (n,)
-        Label of every point of `fit`; those given stay as they are but for
-        ``mode="mixed_graph"``.
+        Label of every point of `fit`; given labels stay, except with ``mode="mixed_graph"``.
     label_distributions_ : array of shape (n, classes)
         :math:`(1 + \text{score})/2`, divided by its sum: in mode ``"harmonic"`` with two classes
         the probability that a random walk ends at the class, a convention otherwise. With
         ``priors`` in their proportion.
     scores_ : array of shape (n,), or (n, classes)
-        The values y, of the second class or of each, divided by the largest in size. That is 1
-        in mode ``"harmonic"``; values of least ratio may be far larger than the labels, by a
-        factor that differs from class to class, and could not be compared.
+        The values y, of the second class or of each, divided by the largest absolute value. That
+        is 1 in mode ``"harmonic"``; values of least ratio may exceed the labels by a factor that
+        differs from class to class.
     propagations_ : list of Propagation
-        One for each column of the scores; empty where every label is given.
+        One for each column of the scores, over the nodes that labels reach; empty if every label
+        is given.
     n_neighbors_ : int
         As used, for ``"knn"``.
     n_features_in_, feature_names_in_
@@ -118,7 +134,7 @@ class MixedLabelPropagation(
     IgnoredLabelsWarning
         The least ratio hardly depends on the labels.
     UnobservedWarning
-        Similar pairs join points to no label.
+        Similar pairs connect points to no label.
 
     References
     ----------
@@ -157,7 +173,7 @@ class MixedLabelPropagation(
         Parameters
         ----------
         X : array_like of shape (n, D), or similarities (n, n) with ``affinity="precomputed"``
-            Of either kind, or sparse: neighbours are searched in sparse data as they are.
+            Both may be sparse; sparse data are searched for neighbours as they are.
         y : array_like of shape (n,)
             Labels, -1 (or None, nan, or a blank) where not known.
 
@@ -170,26 +186,24 @@ class MixedLabelPropagation(
                 "MixedLabelPropagation requires y to be passed, but the target y is None. Pass "
                 "labels, -1 where they are not known."
             )
-        validate.choice("mode", self.mode, tuple(METHODS))
+        validate.choice("mode", self.mode, tuple(MODES))
+        validate.choice("unreached", self.unreached, ("error", "warn", "mean"))
         if isinstance(self.priors, str):
             validate.choice("priors", self.priors, ("labels",))
-        X = self._points(X, reset=True)
-        codes = self._codes(y, X.shape[0])
-        self._X = X
-        similarity = self._similarity(X)
-        self.scores_ = self._spread(similarity, codes)
-        known = codes != UNLABELLED
+        self._X = self._points(X, reset=True)
+        codes = self._codes(y, self._X.shape[0])
+        known = codes != UNKNOWN
+        self.scores_ = self._spread(self._similarity(self._X), codes)
         self._factors = self._class_factors(codes)
         scores = self._in_proportion(self.scores_)
-        decision = decided(self.classes_, scores)
+        self.transduction_ = self._decided(scores)
         if self.mode != "mixed_graph":
-            decision[known] = self.classes_[codes[known]]
-        self.transduction_ = decision
+            self.transduction_[known] = self.classes_[codes[known]]
         self.label_distributions_ = _distributions(scores)
         return self
 
     def predict(self, X: Any) -> Any:
-        """Labels of points: the larger score.
+        """Labels of points: the class of the larger score.
 
         Parameters
         ----------
@@ -199,18 +213,17 @@ class MixedLabelPropagation(
         -------
         array of shape (m,)
         """
-        scores = self.decision_function(X)
-        return decided(self.classes_, scores)
+        return self._decided(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Array:
-        """Distributions over the classes, as of ``label_distributions_``; shape (m, classes)."""
+        """Distributions over the classes, as ``label_distributions_``; shape (m, classes)."""
         return _distributions(self.decision_function(X))
 
     def decision_function(self, X: Any) -> Array:
         """Scores of points that took no part in `fit`, by harmonic extension.
 
         A score is the mean over the points of `fit`, weighted by positive similarity; with
-        ``affinity="knn"`` over the nearest ones, and that of the point itself if it was there.
+        ``affinity="knn"`` over the nearest ones, or that of the point itself if it was there.
         A point similar to none gets the mean of all. With ``priors``, twice its share in
         `predict_proba` less one.
 
@@ -227,21 +240,22 @@ class MixedLabelPropagation(
         weights = self._extension(self._points(X, reset=False))
         total = np.asarray(weights.sum(axis=1)).ravel()
         values = weights @ self.scores_
-        lonely = total <= 0.0
-        divisor = np.where(lonely, 1.0, total)
+        isolated = total <= 0.0
+        divisor = np.where(isolated, 1.0, total)
         values = values / (divisor if values.ndim == 1 else divisor[:, None])
-        values[lonely] = self.scores_.mean(axis=0)
+        values[isolated] = self.scores_.mean(axis=0)
         return self._in_proportion(np.asarray(values))
 
+    # -- input ------------------------------------------------------------------------------------
+
     def _points(self, X: Any, *, reset: bool) -> Any:
-        allowed = "allow-nan" if self._is("correlation") else True
         points = checked(
             self,
             X,
             by_distance=self._is("knn") and self.metric == "euclidean",
             reset=reset,
             accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite=allowed,
+            ensure_all_finite="allow-nan" if self._is("correlation") else True,
             ensure_min_samples=2 if reset else 1,
         )
         if reset and self._is("precomputed") and points.shape[0] != points.shape[1]:
@@ -252,10 +266,13 @@ class MixedLabelPropagation(
         return points
 
     def _codes(self, y: Any, n: int) -> Index:
+        """Set ``classes_``; return the position of each label among them, -1 where unknown."""
         classes, codes = encoded(labels_of_samples(y, n))
         if len(classes) < 2:
             found = "no label" if not len(classes) else f"one class, {classes[0]}"
-            raise DataError(f"labels must take two values (classes); there is {found}.")
+            raise DataError(
+                f"labels must take two values (classes); there is {found}.{_if_minus_one(y)}"
+            )
         self.classes_ = classes
         return codes
 
@@ -268,66 +285,15 @@ class MixedLabelPropagation(
             return X
         if self.affinity == "correlation":
             return pearson(X)
-        found = partial(
-            near_and_far,
-            X,
-            metric=self.metric,
-            weights=self.weights,
-            bandwidth=self.bandwidth,
-        )
+        options = {"metric": self.metric, "weights": self.weights, "bandwidth": self.bandwidth}
         with catch_warnings():
-            simplefilter("ignore", UnlikeColumnsWarning)  # told of X as it was passed
-            similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
+            simplefilter("ignore", UnlikeColumnsWarning)  # `_points` has warned already
+            search = partial(near_and_far, X, **options)  # type: ignore[arg-type]
+            similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         return similarity
 
-    def _spread(self, similarity: Matrix, codes: Index) -> Array:
-        """Values of every class against the rest, of the second alone if there are two."""
-        targets = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
-        columns = []
-        self.propagations_: list[Propagation] = []
-        for c in targets:
-            labels = np.where(codes == UNLABELLED, np.nan, np.where(codes == c, 1.0, -1.0))
-            if not np.isnan(labels).any():
-                columns.append(labels)
-                continue
-            graph = labelled_graph(similarity, labels)
-            values, found = spread_labels(
-                graph, self.mode, unreached=self.unreached, **self._options()
-            )
-            columns.append(values)
-            self.propagations_.append(found)
-        scores = np.column_stack(columns)
-        scores /= np.abs(scores).max(axis=0)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def _class_factors(self, codes: Index) -> Array | None:
-        """What brings the sums of distributions of points without a label to the priors."""
-        if self.priors is None:
-            return None
-        bare, count = codes == UNLABELLED, len(self.classes_)
-        shares = _shares(self.priors, np.bincount(codes[~bare], minlength=count))
-        if not bare.any():
-            return np.ones(count)
-        return np.asarray(shares / _distributions(self.scores_[bare]).sum(axis=0))
-
-    def _in_proportion(self, scores: Array) -> Array:
-        """Scores whose distributions have the priors' proportions; scores as they are without."""
-        if self._factors is None:
-            return scores
-        shares = _distributions(scores) * self._factors
-        values = 2.0 * shares / shares.sum(axis=1, keepdims=True) - 1.0
-        return values[:, 1] if scores.ndim == 1 else values
-
-    def _options(self) -> dict[str, Any]:
-        names = {
-            "fixed_lam": ("share",) if self.lam is None else ("lam",),
-            "alternating": ("beta_0",),
-            "mixed_graph": ("ridge", "smoothness"),
-        }
-        return {name: getattr(self, name) for name in names.get(self.mode, ())}
-
     def _extension(self, X: Any) -> Matrix:
-        """Non-negative weights of the points of `fit` for others, shape (m, n)."""
+        """Non-negative weights of the points of `fit` for other points, shape (m, n)."""
         if self._is("knn"):
             return self._nearest(X)
         if self._is("precomputed"):
@@ -340,19 +306,18 @@ class MixedLabelPropagation(
         return similarity.maximum(0.0) if sparse else np.maximum(similarity, 0.0)
 
     def _nearest(self, X: Any) -> sp.csr_array:
-        """One for the nearest points of `fit`, or for those alone that are the point itself."""
-        known, n = self._X.shape[0], X.shape[0]
-        parts = [directions(A) if self.metric == "cosine" else A for A in (self._X, X)]
-        with catch_warnings():
-            simplefilter("ignore", UnlikeColumnsWarning)  # told in the fit
-            space = make_space(sp.vstack(parts, "csr") if sp.issparse(X) else np.vstack(parts))
-        assert isinstance(space, Points)
-        rows = np.arange(known, known + n)
-        index = search_among(space, np.arange(known)).table(rows, self.n_neighbors_)
-        same = space.sqdist(rows[:, None], index) <= PARALLEL**2 * (self.metric == "cosine")
-        weights = np.where(same[:, :1], same, True).astype(float)
-        ends = np.arange(n + 1) * self.n_neighbors_
-        return sp.csr_array((weights.ravel(), index.ravel(), ends), (n, known))
+        """One for the nearest points of `fit`, or for those only that are the point itself."""
+        cosine = self.metric == "cosine"
+        known, X = (directions(A) if cosine else A for A in (self._X, X))
+        search = NearestNeighbors(n_neighbors=self.n_neighbors_).fit(known)
+        index = search.kneighbors(X, return_distance=False)
+        # The distances of the search may be rounded; those of equal rows here are zero.
+        rows = np.repeat(np.arange(len(index)), self.n_neighbors_)
+        away = paired_euclidean_distances(X[rows], known[index.ravel()]).reshape(index.shape)
+        same = away <= (PARALLEL if cosine else 0.0)
+        weights = np.where(same.any(axis=1, keepdims=True), same, True).astype(float)
+        shape = (len(index), known.shape[0])
+        return sp.csr_array((weights.ravel(), (rows, index.ravel())), shape=shape)
 
     @property
     def _takes_sparse(self) -> bool:
@@ -360,6 +325,87 @@ class MixedLabelPropagation(
 
     def _is(self, affinity: str) -> bool:
         return isinstance(self.affinity, str) and self.affinity == affinity
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def _spread(self, similarity: Matrix, codes: Index) -> Array:
+        """Scores of every class against the rest, of the second alone if there are two."""
+        classes = range(len(self.classes_)) if len(self.classes_) > 2 else (1,)
+        targets = [np.where(codes == c, 1.0, -1.0) for c in classes]
+        self.propagations_: list[Propagation] = []
+        bare = codes == UNKNOWN
+        if bare.any():
+            targets = [np.where(bare, np.nan, target) for target in targets]
+            graph = labelled_graph(similarity, targets[0])
+            kept = self._reached(graph)
+            with catch_warnings(record=True) as caught:
+                simplefilter("always")
+                targets = [self._values(graph, target, kept) for target in targets]
+            # Of a warning for each class, the first is enough.
+            for each in {one.category: one for one in reversed(caught)}.values():
+                warn(str(each.message), each.category)
+        scores = np.column_stack(targets)
+        scores /= np.abs(scores).max(axis=0)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _reached(self, graph: LabelledGraph) -> Index:
+        """The nodes that take part: all, or those that similar pairs connect to a label."""
+        everyone = np.arange(graph.n)
+        if self.mode == "mixed_graph" or not graph.unreached.size:
+            return everyone
+        if self.unreached == "error":
+            graph.require_reached()
+        if self.unreached == "warn":
+            warn(
+                f"similar pairs connect {graph.unreached.size} of {graph.n} nodes to no label: "
+                f"{listed(graph.unreached)}. They get the mean of the labels, which says nothing "
+                "about them. Label one node in each component, or take more neighbours.",
+                UnobservedWarning,
+            )
+        kept = np.setdiff1d(everyone, graph.unreached)
+        if not np.isnan(graph.labels[kept]).any():
+            raise DataError("similar pairs connect no node without a label to one with a label.")
+        return kept
+
+    def _values(self, graph: LabelledGraph, labels: Array, kept: Index) -> Array:
+        """Values of all nodes for one class, the mean of the labels for those not kept."""
+        graph = replace(graph, labels=labels)
+        found = MODES[self.mode](graph.restricted(kept), **self._options())
+        self.propagations_.append(found)
+        values = np.where(np.isnan(labels), np.nanmean(labels), labels)
+        values[kept] = found.y
+        return values
+
+    def _options(self) -> dict[str, Any]:
+        names = {
+            "fixed_lam": ("share",) if self.lam is None else ("lam",),
+            "alternating": ("beta_0",),
+            "mixed_graph": ("ridge", "smoothness"),
+        }
+        return {name: getattr(self, name) for name in names.get(self.mode, ())}
+
+    def _decided(self, scores: Array) -> Any:
+        """Classes of the largest score; of two, by the sign of the scores of the second."""
+        number = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[number]
+
+    def _class_factors(self, codes: Index) -> Array | None:
+        """What brings the sums of distributions of points without a label to the priors."""
+        if self.priors is None:
+            return None
+        bare, count = codes == UNKNOWN, len(self.classes_)
+        shares = _shares(self.priors, np.bincount(codes[~bare], minlength=count))
+        if not bare.any():
+            return np.ones(count)
+        return np.asarray(shares / _distributions(self.scores_[bare]).sum(axis=0))
+
+    def _in_proportion(self, scores: Array) -> Array:
+        """Scores whose distributions have the proportions of the priors, if there are any."""
+        if self._factors is None:
+            return scores
+        shares = _distributions(scores) * self._factors
+        values = 2.0 * shares / shares.sum(axis=1, keepdims=True) - 1.0
+        return values[:, 1] if scores.ndim == 1 else values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,8 +415,21 @@ class MixedLabelPropagation(
         return tags
 
 
+def _if_minus_one(y: Any) -> str:
+    """Advice for labels among which -1 may be meant as a class; empty for others."""
+    labels = np.asarray(y)
+    minus = labels[marked(labels)]
+    if not minus.size:
+        return ""
+    mark, name = minus.tolist()[0], "'minus'" if labels.dtype.kind in "OUS" else 0
+    return (
+        f" Here -1 stands for a label that is not known. If it is a class, pass "
+        f"numpy.where(numpy.asarray(y) == {mark!r}, {name}, y)."
+    )
+
+
 def _shares(priors: str | Sequence[float], counts: Index) -> Array:
-    """Shares of classes as they are given, or as labels have them."""
+    """Shares of classes as given, or as the labels have them."""
     if isinstance(priors, str):
         return np.asarray(counts / counts.sum())
     shares = as_numbers("priors", priors)
@@ -388,7 +447,8 @@ def _shares(priors: str | Sequence[float], counts: Index) -> Array:
 
 
 def _distributions(scores: Array) -> Array:
+    """Distributions over the classes from their scores, of two classes from those of the second."""
     columns = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-    # Where every class says no, all are alike.
+    # If no class has a positive share, all shares become equal.
     shares = np.maximum((1.0 + columns) / 2.0, np.finfo(float).tiny)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

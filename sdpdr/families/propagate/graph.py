@@ -18,7 +18,7 @@ from sdpdr.base.rows import listed
 from sdpdr.families.propagate.pencil import EnergyPencil
 from sdpdr.linalg.walks import connected_components
 
-# Relative to the largest entry: what rounding may leave between S and its transpose.
+# Largest asymmetry of S, relative to its largest entry, that counts as rounding.
 _ROUNDING = 1e-10
 
 
@@ -87,8 +87,8 @@ class LabelledGraph:
         return int(np.max(counts, initial=0))
 
     def _form(self, similarity: Matrix) -> tuple[Matrix, Matrix]:
-        """P^T L P, and the same with every term taken in size."""
-        l, u = self.labelled, self.unlabelled  # noqa: E741  # the letters of the equations
+        """P^T L P, and the same with the absolute value of every term."""
+        l, u = self.labelled, self.unlabelled  # noqa: E741  # letters of the formula
         known = self.labels[l]
         across = similarity[u][:, l]
         inner = similarity[u][:, u]
@@ -102,39 +102,37 @@ class LabelledGraph:
 
     @cached_property
     def parts(self) -> Index:
-        """Number of the connected part of every node, by similar pairs alone; shape (n,)."""
+        """Number of the connected component of every node, by similar pairs alone; shape (n,)."""
         return np.asarray(connected_components(sp.csr_array(self.positive))[1])
 
     @cached_property
     def unreached(self) -> Index:
-        """Nodes in parts without a label, which similar pairs do not tell anything."""
-        told = np.zeros(self.parts.max() + 1, dtype=bool)
-        told[self.parts[self.labelled]] = True
-        return np.flatnonzero(~told[self.parts])
+        """Nodes that similar pairs connect to no label."""
+        return np.flatnonzero(~np.isin(self.parts, self.parts[self.labelled]))
 
     @cached_property
     def is_separated(self) -> bool:
-        """Whether no part of the graph of similar pairs has two different labels."""
+        """Whether no component of the similar pairs has two different labels."""
         parts, values = self.parts[self.labelled], self.labels[self.labelled]
         found = np.unique(np.column_stack([parts, values]), axis=0)
         return len(found) == len(np.unique(parts))
 
     def require_reached(self) -> None:
-        """Refuse parts without a label.
+        """Refuse components without a label.
 
         Raises
         ------
         DisconnectedGraphError
-            Naming the nodes of the first such part; all of them are its ``components``.
+            Names the nodes of the first such component; all of them are its ``components``.
         """
         if not self.unreached.size:
             return
         numbers = self.parts[self.unreached]
         components = [np.flatnonzero(self.parts == p) for p in dict.fromkeys(numbers.tolist())]
         raise DisconnectedGraphError(
-            f"nodes {listed(components[0])} are joined to no labelled node by similar pairs "
-            f"({len(components)} such parts in all), so that any value suits them. Label one of "
-            "them, join them, or leave them out (see reached_part).",
+            f"nodes {listed(components[0])} are connected to no labelled node by similar pairs "
+            f"({len(components)} such components in all), so that any value suits them. Label one "
+            "of them, connect them, or leave them out.",
             components,
         )
 
@@ -152,20 +150,20 @@ class LabelledGraph:
                 "one value (one class) every shift of a labelling is as good as the labelling."
             )
 
-    def reached_part(self) -> tuple[LabelledGraph, Index]:
-        """The graph without the nodes that labels do not reach, and the nodes kept."""
-        kept = np.setdiff1d(np.arange(self.n), self.unreached)
-        graph = LabelledGraph(
+    def restricted(self, kept: Index) -> LabelledGraph:
+        """The graph of some of its nodes, in ascending order."""
+        if len(kept) == self.n:
+            return self
+        return LabelledGraph(
             self.positive[kept][:, kept], self.negative[kept][:, kept], self.labels[kept]
         )
-        return graph, kept
 
 
 def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledGraph:
     r"""Check similarities and labels, and split the former by sign.
 
-    :math:`S_+ = \max(S, 0)`, :math:`S_- = \max(-S, 0)`. The diagonal is left out: how similar a
-    node is to itself appears in no energy.
+    :math:`S_+ = \max(S, 0)`, :math:`S_- = \max(-S, 0)`. The diagonal is left out, since no energy
+    contains the similarity of a node to itself.
 
     Parameters
     ----------

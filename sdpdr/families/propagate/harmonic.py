@@ -1,9 +1,7 @@
-r"""Label propagation by similar pairs alone, and with dissimilar ones at a weight that is given."""
+r"""Label propagation by similar pairs alone, and with a given weight of dissimilar ones."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,24 +16,20 @@ from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.families.propagate.graph import LabelledGraph
 from sdpdr.families.propagate.pencil import Propagation
 from sdpdr.linalg.inertia import LdlFactor
-from sdpdr.linalg.walks import breadth
 
-# From so many unknowns on the harmonic system is solved by iteration, if so many nodes are equally
-# far from another one: factors of neighbours in many dimensions fill in, those of chains and sheets
-# hardly.
-_LARGE, _BROAD = 3000, 400
+# From this order on a sparse Laplacian is solved by conjugate gradients first, since its factors
+# may fill in; if that many steps are not enough, as on a long chain, the factors are thin.
+_LARGE, _STEPS = 3000, 1000
+# Relative residual, near what a factorization leaves.
 _PRECISION = 1e-12
-_ITERATIONS = 5000
-# Steps after which multigrid, were it begun at once, would have ended.
-_SOON = 300
 
 
 def harmonic(graph: LabelledGraph) -> Propagation:
-    r"""The labelling of least energy :math:`E_+`, which gives no heed to dissimilar pairs.
+    r"""The labelling of least energy :math:`E_+`, which ignores dissimilar pairs.
 
     .. math::  y_u = -(L_+^{uu})^{-1} L_+^{ul} y_l .
 
-    Every value is the mean of its neighbours', weighted by similarity, and lies between the
+    Every value is the mean of its neighbours' values, weighted by similarity, and lies between the
     labels.
 
     Parameters
@@ -45,7 +39,7 @@ def harmonic(graph: LabelledGraph) -> Propagation:
     Raises
     ------
     DisconnectedGraphError
-        A connected part of the similar pairs has no label.
+        A connected component of the similar pairs has no label.
 
     References
     ----------
@@ -65,7 +59,7 @@ def harmonic(graph: LabelledGraph) -> Propagation:
 def fixed_lam(
     graph: LabelledGraph, lam: float | None = None, *, share: float | None = None
 ) -> Propagation:
-    r"""The labelling of least :math:`E_+ - \lambda E_-` for a weight that is given.
+    r"""The labelling of least :math:`E_+ - \lambda E_-` for a given weight.
 
     It exists, and is unique, for :math:`0 \le \lambda < \lambda_{uu}`, the least ratio of
     labellings that vanish where labels are known. The labelling of least ratio is one of them, at
@@ -85,7 +79,7 @@ def fixed_lam(
     DataError
         The weight is negative, or not below :math:`\lambda_{uu}`, which the message gives.
     DisconnectedGraphError
-        A connected part of the similar pairs has no label.
+        A connected component of the similar pairs has no label.
 
     References
     ----------
@@ -168,10 +162,10 @@ def mixed_graph(
 
 
 def given_weight(graph: LabelledGraph, lam: float, method: str) -> Propagation:
-    """The minimiser of E_+ - lam E_- on a graph whose parts are reached; see `fixed_lam`."""
+    """The minimizer of E_+ - lam E_- on a graph whose components all have labels."""
     matrix, right = graph.pencil.system(lam)
     try:
-        spread = _iterated(matrix, right) if lam == 0.0 else None
+        spread = _by_conjugate_gradients(matrix, right) if lam == 0.0 else None
         spread = _solve(matrix, right) if spread is None else spread
     except ArithmeticError:
         limit = graph.pencil.unlabelled().least()[0]
@@ -183,45 +177,19 @@ def given_weight(graph: LabelledGraph, lam: float, method: str) -> Propagation:
 
 
 def recorded(graph: LabelledGraph, y: Array, lam: float, method: str, **proof: Any) -> Propagation:
-    """The record of a labelling, with what is proved of it where it claims the least ratio."""
+    """The record of a labelling, with its proof if it claims the least ratio."""
     weight = float(1.0 / np.sqrt(1.0 + np.sum(np.square(y[graph.unlabelled]))))
     return Propagation(y, lam, graph.ratio(y), weight, method, **proof)
 
 
-def _iterated(matrix: Matrix, right: Array) -> Array | None:
-    """Conjugate gradients for a large broad Laplacian; None for others, or without success."""
+def _by_conjugate_gradients(matrix: Matrix, right: Array) -> Array | None:
+    """The solution of a large sparse Laplacian system; None of others, or if steps run out."""
     if not sp.issparse(matrix) or matrix.shape[0] < _LARGE:
         return None
-    if breadth(sp.csr_array(matrix)) <= _BROAD:
-        return None
-    found = np.zeros_like(right)
-    for scaling, most in _scalings(matrix):
-        found, unfinished = cg(
-            matrix, right, found, rtol=_PRECISION, atol=0.0, maxiter=most, M=scaling
-        )
-        if not unfinished:
-            return np.asarray(found)
-    return None
-
-
-def _scalings(matrix: Matrix) -> Iterator[tuple[Any, int]]:
-    """What is close to the inverse, and how many steps it is given.
-
-    The diagonal is enough among neighbours in many dimensions. Along a large sheet steps grow with
-    its length in edges, and hardly at all by algebraic multigrid, where that is installed.
-    """
-    diagonal = sp.diags_array(1.0 / matrix.diagonal())
-    if importlib.util.find_spec("pyamg") is None:
-        yield diagonal, _ITERATIONS
-        return
-    yield diagonal, _SOON
-    import pyamg
-
-    rows = sp.csr_matrix(matrix)
-    # It knows indices of 32 bits alone.
-    parts = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
-    levels = pyamg.ruge_stuben_solver(sp.csr_matrix(parts, shape=rows.shape))
-    yield levels.aspreconditioner(), _ITERATIONS
+    scaling = sp.diags_array(1.0 / matrix.diagonal())
+    options = {"rtol": _PRECISION, "atol": 0.0, "maxiter": _STEPS}
+    found, unfinished = cg(matrix, right, M=scaling, **options)
+    return None if unfinished else np.asarray(found)
 
 
 def _solve(matrix: Matrix, right: Array) -> Array:

@@ -19,11 +19,12 @@ from sdpdr.families.propagate.harmonic import given_weight, recorded
 from sdpdr.families.propagate.pencil import EnergyPencil, Propagation, PropagationStatus
 from sdpdr.linalg.inertia import LdlFactor
 
-# Relative gap up to which a ratio counts as proved.
+# Relative gap up to which a ratio counts as proved optimal.
 TOLERANCE = 1e-6
-# Share of the labels in the eigenvector below which it counts as zero.
+# The share of the labels in the eigenvector counts as zero below this.
 _NONE = 1e-9
-# From which on labels count as heeded.
+# Labels matter if they are spread at least this widely, relative to the values found, and if
+# labellings that ignore them are worse by at least this.
 _SPREAD, _GAP_UU = 0.1, 0.05
 
 
@@ -51,7 +52,7 @@ def eigen(graph: LabelledGraph) -> Propagation:
     DataError
         Labels are constant; nothing tells labellings apart; or the infimum is not attained.
     DisconnectedGraphError
-        A connected part of the similar pairs has no label.
+        A connected component of the similar pairs has no label.
 
     Warns
     -----
@@ -126,7 +127,7 @@ def proved(
     method: str,
     history: tuple[tuple[float, float, float], ...] = (),
 ) -> Propagation:
-    """The record of a labelling that claims the least ratio, with the proof of how far it is.
+    """The record of a labelling that claims the least ratio, with its distance from it proved.
 
     Warns
     -----
@@ -147,8 +148,7 @@ def proved(
 
 
 def _warn_if_ignored(graph: LabelledGraph, found: Propagation) -> None:
-    # Labels and values in the same units, and apart from a common shift: the share of the labels
-    # in the eigenvector would change with both.
+    # The share of the labels in the eigenvector depends on their unit and mean; this does not.
     spread = np.std(found.y[graph.labelled]) / max(np.std(found.y[graph.unlabelled]), 1e-300)
     if spread >= _SPREAD and found.gap_uu >= _GAP_UU:
         return
@@ -172,14 +172,14 @@ def _without_dissimilarity(graph: LabelledGraph) -> Propagation:
 
 
 def _separated(graph: LabelledGraph) -> Propagation:
-    """Every part by similar pairs has one label: repeating it costs nothing."""
+    """Every component of the similar pairs has one label, and repeating it costs nothing."""
     values = np.zeros(graph.parts.max() + 1)
     values[graph.parts[graph.labelled]] = graph.labels[graph.labelled]
     y = values[graph.parts]
     if not graph.energies(y)[1] > 0.0:
         raise DataError(
             "similar pairs never join different labels and dissimilar ones never part them, so "
-            "that the ratio of energies is 0/0 where each node has the label of its part. Use "
+            "that the ratio of energies is 0/0 where each node has the label of its component. Use "
             "harmonic."
         )
     return recorded(graph, y, 0.0, "eigen", gap_uu=1.0, status=PropagationStatus.OPTIMAL)
@@ -187,7 +187,7 @@ def _separated(graph: LabelledGraph) -> Propagation:
 
 # The first scale, as a multiple of the one at which the harmonic labelling has E_- = 1.
 _LARGE = 10.0
-# How close to the largest weight the secular equation is looked at, relatively.
+# Relative distance from the largest weight at which the secular equation is still evaluated.
 _EDGE = 1e-10
 
 
@@ -198,16 +198,16 @@ def alternating(
     max_iter: int = 200,
     tol: float = 1e-7,
 ) -> Propagation:
-    r"""Minimise :math:`E_+` subject to :math:`E_- \ge 1` by turns; kept for fidelity.
+    r"""Minimize :math:`E_+` subject to :math:`E_- \ge 1` by alternation, as the thesis does.
 
     .. math::  \min_{\beta \ge 0,\ y_u} E_+(\beta y_l, y_u) \quad\text{s.t.}\quad
                E_-(\beta y_l, y_u) \ge 1 .
 
     Both steps are solved exactly: that in :math:`y_u` through its dual, one equation in
     :math:`\lambda`; that in :math:`\beta` by hand. The alternation nevertheless stops wherever
-    the constraint first binds with neither coordinate free to move alone along it: the answer
-    depends on ``beta_0`` and is hardly ever optimal. `eigen` is. The record says which: its
-    status rests on the same proof.
+    the constraint first binds, since neither coordinate can move alone along it: the answer
+    depends on ``beta_0`` and is rarely optimal, while that of `eigen` is. The status of the record
+    rests on the same proof as there.
 
     Parameters
     ----------

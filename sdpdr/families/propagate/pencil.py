@@ -26,7 +26,7 @@ class PropagationStatus(Advised):
         "A smaller ratio is possible: `bound` is that of the optimum. The alternation stopped at a "
         "point that neither of its steps improves."
     )
-    UNPROVEN = "The ratio is at least `bound`, which rounding keeps from coming closer."
+    UNPROVEN = "The ratio is at least `bound`; rounding prevents a larger bound."
     NO_DISSIMILARITY = (
         "No dissimilar pair has an end without a label or two different labels, so that there is "
         "no ratio to minimise; the harmonic labelling is returned."
@@ -85,10 +85,11 @@ class Propagation:
         return (self.ratio - self.bound) / self.ratio if self.ratio > 0.0 else 0.0
 
 
-# How far below a ratio a bound is tried, relatively.
+# Relative distances below a ratio at which a bound is tried.
 _BELOW = (1e-13, 1e-11, 1e-9, 1e-7, 1e-6, 1e-4, 1e-3)
-_DEAR = 1e-9
-# Accuracy of the first guess, which only decides where the sparse search looks.
+# The smallest one tried for large sparse pencils, whose factorizations cost time and round more.
+_SPARSE_BELOW = 1e-9
+# Relative accuracy of the first estimate, which only decides where the sparse search starts.
 _ROUGH = 1e-2
 
 
@@ -99,8 +100,9 @@ class EnergyPencil:
     Attributes
     ----------
     above, below : array or sparse array of shape (m, m)
-        A and B as computed, each followed by ``above_size`` and ``below_size``: the same with
-        every term of every entry taken in size, from which rounding is bounded.
+        A and B as computed.
+    above_size, below_size : array or sparse array of shape (m, m)
+        The same with the absolute value of every term, which bounds the rounding.
     terms : int
         The most numbers added up in one entry.
     """
@@ -132,7 +134,7 @@ class EnergyPencil:
         return shifted[1:][:, 1:], np.ravel(right.toarray() if sp.issparse(right) else right)
 
     def unlabelled(self) -> EnergyPencil:
-        """The same forms where the labels have no weight, without the first row and column."""
+        """The same forms without the row and column of the labels."""
         parts = (self.above, self.above_size, self.below, self.below_size)
         above, above_size, below, below_size = (part[1:][:, 1:] for part in parts)
         return EnergyPencil(above, above_size, below, below_size, self.terms)
@@ -154,11 +156,9 @@ class EnergyPencil:
         ratio : float
             A ratio that is attained.
         within : float, default 1e-3
-            How far below at most, relatively; it is tried from 1e-13 on, of large sparse
-            pencils from 1e-9 on.
+            Largest relative distance below the ratio to try.
         """
-        # Factors that fill in are dear, and leave too much rounding for the sharpest tries.
-        first = _DEAR if sp.issparse(self.above) and self.order > DENSE_ORDER else 0.0
+        first = _SPARSE_BELOW if sp.issparse(self.above) and self.order > DENSE_ORDER else 0.0
         tried = (ratio * (1.0 - below) for below in _BELOW if first <= below <= within)
         return next((r for r in tried if np.isfinite(r) and r > 0.0 and self.proves(r)), 0.0)
 

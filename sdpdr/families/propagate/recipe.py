@@ -177,7 +177,7 @@ def labelling_of(solution: Solution, X: Any, y: ArrayLike, *, dissimilarity: Any
     ----------
     solution : Solution
     X, y, dissimilarity
-        As they were given.
+        As for the model.
 
     Raises
     ------

@@ -2,10 +2,10 @@
 
 from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
 from sdpdr.families.sopca.convex import certify, smoothed
-from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.interior import interior_point
 from sdpdr.families.sopca.local import alternating, ascent, glram
+from sdpdr.families.sopca.relaxation import Relaxation
 from sdpdr.families.sopca.runs import RunRecord as Record
 from sdpdr.families.sopca.runs import RunStatus
 
@@ -17,7 +17,6 @@ __all__ = [
     "alternating",
     "ascent",
     "certify",
-    "frank_wolfe",
     "glram",
     "interior_point",
     "matrices",

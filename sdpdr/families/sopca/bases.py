@@ -24,12 +24,12 @@ class Bases:
     rows, columns : array
         A and B.
     value : float
-        What the method raises, for these bases; see there.
+        The objective of the method for these bases.
     status : RunStatus
     history : tuple of RunRecord
         Empty for closed forms.
     unique : bool
-        False where eigenvalues are tied, so that other bases are as good to the method.
+        False if eigenvalues are tied, so that other bases have the same value.
     """
 
     rows: Array
@@ -86,9 +86,9 @@ def leading(matrix: Array, k: int) -> Array:
 
 
 def along_axes(bases: Bases, stack: Array) -> Bases:
-    """Bases turned within their spans: columns in the order of the squares along them.
+    """Bases rotated within their spans: columns in the order of the squares along them.
 
-    The sum of trace norms does not tell one turn from another, which rounding would choose.
+    The sum of trace norms does not depend on the rotation, which rounding would choose.
     """
     small = projected(stack, bases.rows, bases.columns)
     of_rows = np.einsum("iab,icb->ac", small, small)
@@ -137,8 +137,8 @@ def spans(stack: Array, ks: tuple[int, int]) -> tuple[Array, Array]:
     multipliers :math:`Q_i` of the small program lift to :math:`V Q_i V^T`, whose k largest
     eigenvalues are the same. Likewise bases: columns of B outside of the span keep nothing.
 
-    A spare direction beside k is kept, so that ties show where data have no more than k. No rank
-    is decided upon: Householder's Q is orthonormal whatever the rank.
+    One direction more than k is kept, so that a tie is seen if the data have no more than k. No
+    rank is determined: Householder's Q is orthonormal whatever the rank.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def spans(stack: Array, ks: tuple[int, int]) -> tuple[Array, Array]:
 
 
 def _span(stack: Array, k: int) -> Array:
-    """Of all rows of all matrices."""
+    """An orthonormal basis of the span of all rows of all matrices, of k + 1 columns at least."""
     n, p, q = stack.shape
     if max(n * p, k + 1) >= q:
         return np.eye(q)

@@ -39,7 +39,7 @@ from sdpdr.model.blocks.spectral import Fantope, KyFan
 
 Sizes = tuple[int, int]
 Pair = tuple[Array, Array]
-# Eigenvalues of a point that is only nearly optimal say no more than this about a tie.
+# At a nearly optimal point, eigenvalues closer than this may be tied at the optimum.
 NEARLY_TIED = 1e-7
 
 
@@ -63,17 +63,17 @@ class Spectrum:
 
     @property
     def roots(self) -> Array:
-        """Roots of the eigenvalues, of which rounding may leave some that are not positive."""
+        """Square roots of the eigenvalues, of which rounding may have made some negative."""
         least = np.finfo(float).eps * float(np.max(self.values))
         return np.asarray(np.sqrt(np.maximum(self.values, least)))
 
     def is_tied(self, k: int) -> bool:
-        """Whether eigenvalue k equals the next one, as far as a nearly optimal point tells."""
+        """Whether eigenvalue k may equal the next one at the optimum."""
         n = self.values.size
         return k < n and bool(self.values[n - k] - self.values[n - k - 1] <= NEARLY_TIED)
 
     def undivided(self, inner: Array) -> Array:
-        """T^(-1/2) G T^(-1/2) of a matrix G that is written in the eigenvectors of T."""
+        """T^(-1/2) G T^(-1/2) for a matrix G in coordinates of the eigenvectors of T."""
         basis = self.vectors / self.roots
         return np.asarray(basis @ inner @ basis.T)
 
@@ -113,9 +113,9 @@ class Evaluation:
         return left.undivided(p), right.undivided(q)
 
     def lower(self, ks: Sizes) -> float:
-        """F at this point scaled into the Fantopes, where rounding has led out of them.
+        """F at this point scaled into the Fantopes, which rounding may have left.
 
-        F grows with the root of either matrix.
+        F is homogeneous of degree one half in either matrix.
         """
         value = self.value
         for side, k in zip(self.sides, ks, strict=True):
@@ -154,8 +154,8 @@ def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, 
     ----------
     stack : array of shape (n, p, q)
     left, right : array of shape (p, p) and (q, q)
-        Positive definite. Where they lie outside the Fantopes, the value is that of multiples of
-        them that do not.
+        Positive definite. If they lie outside the Fantopes, the value is that of multiples of them
+        that do not.
     ks : tuple of two int
         How many columns the bases have.
 

@@ -1,9 +1,10 @@
-"""Second-order principal components with scikit-learn's face."""
+"""Second-order principal components as a scikit-learn transformer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -22,18 +23,16 @@ from sdpdr.base.errors import (
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
 from sdpdr.base.parameters import require_kinds, seconds_for
 from sdpdr.families.sopca.bases import Bases, along_axes, two_d_pca, two_d_svd
-from sdpdr.families.sopca.frank_wolfe import Relaxation, frank_wolfe
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
 from sdpdr.families.sopca.interior import interior_point
 from sdpdr.families.sopca.local import alternating, ascent, glram
 from sdpdr.families.sopca.runs import RunStatus
 
-_Solve = Callable[..., Relaxation]
-_Find = Callable[..., Bases]
-_CONVEX: dict[str, _Solve] = {"convex": interior_point, "frank_wolfe": frank_wolfe}
-_LOCAL: dict[str, _Find] = {"alternating": alternating, "ascent": ascent, "glram": glram}
-_CLOSED: dict[str, _Find] = {"2dsvd": two_d_svd, "2dpca": two_d_pca}
-METHODS = (*_CONVEX, *_LOCAL, *_CLOSED)
+_LOCAL: dict[str, Callable[..., Bases]] = {"alternating": alternating, "glram": glram}
+_CLOSED: dict[str, Callable[..., Bases]] = {"2dsvd": two_d_svd, "2dpca": two_d_pca}
+METHODS = ("convex", *_LOCAL, *_CLOSED)
+# Relative gap of the relaxation.
+_TOLERANCE = 1e-4
 
 
 @dataclass(eq=False, repr=False)
@@ -52,24 +51,24 @@ class SOPCA(Reconstructing):
         columns.
     method : str, default "convex"
         ``"convex"`` solves the relaxation by an interior-point method and rounds its two matrices
-        to their leading eigenvectors; ``"frank_wolfe"`` solves it to fewer digits. Without bound:
-        ``"alternating"``, Algorithm 1 of the thesis; ``"ascent"``, which never lowers the
-        objective; ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead. In closed form:
-        ``"2dsvd"``, from the covariances of rows and columns; ``"2dpca"``, columns only.
+        to their leading eigenvectors. Without bound: ``"alternating"``, Algorithm 1 of the thesis;
+        ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead. In closed form: ``"2dsvd"``, from
+        the covariances of rows and columns; ``"2dpca"``, columns only.
     image_shape : tuple of int, optional
         (p, q), for tables whose rows are flattened matrices. By default a row of a table is a
         matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a principal
-        component analysis that outliers pull less.
+        component analysis that is less sensitive to outliers.
     center : bool, optional
-        Subtract the mean matrix first. By default where rows of a table are vectors, as principal
-        component analysis does, and not of matrices, as the thesis has them. The methods
-        "2dsvd" and "2dpca" subtract it from their covariances in any case.
+        Subtract the mean matrix first. By default only for tables whose rows are vectors, as
+        principal component analysis does; the thesis does not subtract it from matrices. The
+        methods "2dsvd" and "2dpca" subtract it from their covariances in any case.
     polish : bool, default True
-        Improve rounded bases, and those of Algorithm 1, by ``"ascent"``, and keep the better ones.
+        Of "convex": improve the rounded bases and those of Algorithm 1 by `sdpdr.bilinear.ascent`,
+        and keep the better ones.
     certify : bool, default False
         Solve the relaxation for the other methods as well, for its bound.
     n_starts : int, default 1
-        Of "alternating", "ascent" and "glram"; all but the first are random.
+        Of "alternating" and "glram"; all but the first are random.
     tol : float, optional
         Relative gap of the relaxation (default 1e-4), or relative change at which the other
         methods are done (by default as in `sdpdr.bilinear`).
@@ -182,10 +181,11 @@ class SOPCA(Reconstructing):
         self.mean_ = stack.mean(axis=0) if center else np.zeros(self.image_shape_)
         self.relaxation_ = None
         bases = self._solved(centred, ks)
-        if self.method not in _CLOSED:  # those are eigenvectors, in an order of their own
+        if self.method not in _CLOSED:  # which return eigenvectors in their own order
             bases = along_axes(bases, centred)
         if self.certify and self.relaxation_ is None:
-            self.relaxation_ = interior_point(centred, ks, tol=1e-4, time_limit=seconds_for(self))
+            limit = seconds_for(self)
+            self.relaxation_ = interior_point(centred, ks, tol=_TOLERANCE, time_limit=limit)
         self._read(bases, centred)
         return self
 
@@ -200,11 +200,7 @@ class SOPCA(Reconstructing):
         -------
         array of shape (m, k_1, k_2), or flattened, (m, k_1 k_2), of a table
         """
-        check_is_fitted(self, "rows_")
-        stack = self._stack(X, reset=False)
-        small = self.rows_.T @ ((stack - self.mean_) @ self.columns_)
-        flat = validate.n_dimensions(X) != 3
-        return as_precise(small.reshape(len(small), -1) if flat else small, X)
+        return self._mapped(X)
 
     def inverse_transform(self, X: Any) -> Array:
         r"""The matrices :math:`A D_i B^T + \bar M` nearest to those with this transform.
@@ -228,6 +224,14 @@ class SOPCA(Reconstructing):
         stack = self.rows_ @ small.reshape(-1, *sizes) @ self.columns_.T + self.mean_
         return np.asarray(stack if small.ndim == 3 else stack.reshape(len(stack), -1))
 
+    def _mapped(self, X: Any) -> Array:
+        """`transform`, always as an array."""
+        check_is_fitted(self, "rows_")
+        stack = self._stack(X, reset=False)
+        small = self.rows_.T @ ((stack - self.mean_) @ self.columns_)
+        flat = validate.n_dimensions(X) != 3
+        return as_precise(small.reshape(len(small), -1) if flat else small, X)
+
     # -- the bases ------------------------------------------------------------------------
 
     def _solved(self, stack: Array, ks: tuple[int, int]) -> Bases:
@@ -236,14 +240,13 @@ class SOPCA(Reconstructing):
         options["time_limit"] = seconds_for(self)
         if self.method in _CLOSED:
             chosen = ks if self.method == "2dsvd" else ks[1]
-            # The mean is gone already if it was to go at all; a second time changes nothing.
+            # These subtract the mean once more, which changes nothing.
             return _CLOSED[self.method](stack, chosen)
         if self.method in _LOCAL:
             starts = {"n_starts": self.n_starts, "seed": validate.seed(self.random_state)}
             return _LOCAL[self.method](stack, ks, **options, **starts)
-        if self.method == "convex":
-            options.setdefault("tol", 1e-4)
-        self.relaxation_ = relaxation = _CONVEX[self.method](stack, ks, **options)
+        options.setdefault("tol", _TOLERANCE)
+        self.relaxation_ = relaxation = interior_point(stack, ks, **options)
         rounded = relaxation.round(stack)
         if not self.polish:
             return rounded
@@ -253,7 +256,7 @@ class SOPCA(Reconstructing):
             for b in (rounded, first)
         ]
         best = max(polished, key=lambda b: b.value)
-        # A tie of the relaxation leaves a choice of where to begin, and so of the end.
+        # A tie of the relaxation leaves a choice of the start, and so of the result.
         return replace(
             best,
             status=relaxation.status,
@@ -271,7 +274,7 @@ class SOPCA(Reconstructing):
         found = self.relaxation_
         self.T_P_ = found.left if found else None
         self.T_Q_ = found.right if found else None
-        # Where they meet, rounding may put either above the other.
+        # If they are equal, rounding may put either above the other.
         self.upper_bound_ = max(found.bound, self.objective_) if found else float("inf")
         self.gap_ = float("inf")
         if self.objective_ > 0.0:
@@ -294,7 +297,7 @@ class SOPCA(Reconstructing):
     # -- what is passed -------------------------------------------------------------------
 
     def _sizes(self) -> tuple[int, int]:
-        """Columns of both bases; one number will do where that of the rows is known."""
+        """Columns of both bases; one number is enough if that of the rows is known."""
         p, q = self.image_shape_
         known = {"2dpca": p}.get(self.method, 1 if self._is_vectors else None)
         if known is None or isinstance(self.n_components, (Sequence, np.ndarray)):
@@ -345,3 +348,21 @@ class SOPCA(Reconstructing):
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
+
+
+def _arrays_of_stacks(name: str) -> None:
+    """Keep scikit-learn from putting a stack of matrices into a data frame, which has no room."""
+    framed = getattr(SOPCA, name)
+
+    @wraps(framed)
+    def method(self: SOPCA, X: Any, *y: Any, **options: Any) -> Any:
+        if validate.n_dimensions(X) != 3:
+            return framed(self, X, *y, **options)
+        fitted = self.fit(X, *y, **options) if name == "fit_transform" else self
+        return fitted._mapped(X)
+
+    setattr(SOPCA, name, method)
+
+
+for _name in ("transform", "fit_transform"):
+    _arrays_of_stacks(_name)

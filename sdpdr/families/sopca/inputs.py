@@ -1,4 +1,4 @@
-"""What stacks of matrices may be passed, and what is said when they cannot be used."""
+"""Checks of stacks of matrices and of numbers of components."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def matrices(X: ArrayLike, *, center: bool = False) -> Array:
         The matrices have different shapes, or X has not three dimensions.
     DataError
         An entry is infinite or not a number (the first one is named), all are zero, or squares are
-        no numbers.
+        not finite.
     DataTypeError
-        The entries are no real numbers.
+        The entries are not real numbers.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def matrices(X: ArrayLike, *, center: bool = False) -> Array:
     """
     stack = finite_matrices(X)
     if center:
-        # Rounding alone would pass for data where all matrices are equal.
+        # The mean of equal matrices is rounded, and the differences would pass for data.
         same = np.all(stack == stack[0])
         stack = np.zeros_like(stack) if same else stack - stack.mean(axis=0)
     if not np.any(stack):
@@ -86,7 +86,7 @@ def numbers_of_components(
     shape : tuple of int
         Of the stack or of one matrix; the last two are p and q.
     name : str, default "n_components"
-        What messages call it.
+        Its name in messages.
 
     Returns
     -------

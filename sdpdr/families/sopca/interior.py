@@ -1,6 +1,6 @@
 r"""The convex program of two bases by Newton's method on a barrier.
 
-For a price :math:`\mu` falling to zero,
+For a barrier parameter :math:`\mu` falling to zero,
 
 .. math:: \max\ F(T_P, T_Q) + \mu \sum_{T \in \{T_P, T_Q\}} \log\det T + \log\det(I - T)
           \quad\text{s.t.}\quad \operatorname{tr} T = k .
@@ -31,20 +31,19 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import projected, spans, trace_norm
 from sdpdr.families.sopca.convex import Evaluation, Pair, Sizes, Spectrum, evaluate
-from sdpdr.families.sopca.frank_wolfe import Relaxation, SpectralPoint
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.families.sopca.relaxation import Relaxation, SpectralPoint
 from sdpdr.families.sopca.runs import RunStatus, RunStep
 
-# The price falls by this much where a step has come close enough to the central path.
-_SHRINK = 0.1
-# That close: what the step promised, as a share of the gap on the path. With 0.1, or where a whole
-# step was enough, eigenvalues were crushed against the boundary and never came to the optimum.
-_CENTRED = 0.05
-# A step goes at most this far towards the boundary.
+# The barrier parameter falls by this factor once a step ends near the central path: when its
+# first-order gain is below this share of the gap on the path. With a share of 0.1, eigenvalues were
+# crushed against the boundary and never reached the optimum.
+_SHRINK, _CENTRED = 0.1, 0.05
+# Largest share of the way to the boundary in one step.
 _WITHIN = 0.95
-# Relative residual that ends conjugate gradients, and the most steps of it.
+# Conjugate gradients end at this relative residual, or after so many steps.
 _RESIDUAL, _MOST_STEPS = 0.03, 200
-# How much more projections must be worth, relatively; less is rounding.
+# Projections replace a point if they are better by more than rounding.
 _WORTH = 1e-10
 
 
@@ -79,9 +78,9 @@ def interior_point(
     Returns
     -------
     Relaxation
-        Whether or not the tolerance was reached; see its ``gap`` and ``status``. Its matrices are
-        projections where rounding made the best point found; a small gap then proves that their
-        bases are the best.
+        Even if the tolerance was not reached; see its ``gap`` and ``status``. Its matrices are
+        projections if rounding gave the best point found; a small gap then proves that their bases
+        are optimal.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def interior_point(
 
 
 def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:
-    """From the centres of both Fantopes along the central path."""
+    """Points along the central path, from the centres of both Fantopes."""
     _, p, q = stack.shape
     scale = float(np.abs(stack).max())
     stack = stack / scale
@@ -112,9 +111,9 @@ def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:
     found = evaluate(stack, left, right)
     first = _step(stack, found, ks, scale)
     yield first
-    price = max(first.bound / scale - found.value, 1e-12 * found.value) / (2.0 * (p + q))
+    mu = max(first.bound / scale - found.value, 1e-12 * found.value) / (2.0 * (p + q))
     while True:
-        newton = _Newton(found, price)
+        newton = _Newton(found, mu)
         direction, gain = newton.direction()
         following = _searched(stack, newton, direction, gain)
         if following is None:
@@ -122,12 +121,12 @@ def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:
             return
         found = following
         yield _step(stack, found, ks, scale)
-        if gain <= _CENTRED * (p + q) * price:
-            price *= _SHRINK
+        if gain <= _CENTRED * (p + q) * mu:
+            mu *= _SHRINK
 
 
 def _step(stack: Array, found: Evaluation, ks: Sizes, scale: float) -> RunStep[SpectralPoint]:
-    """The point, or the projections rounded from it where they are worth more."""
+    """The point, or the projections rounded from it if their value is larger."""
     sides, value = found.sides, found.lower(ks)
     unique = not any(side.is_tied(k) for side, k in zip(sides, ks, strict=True))
     left, right = (_projection(side, k) for side, k in zip(sides, ks, strict=True))
@@ -145,29 +144,29 @@ def _projection(side: Spectrum, k: int) -> Spectrum:
 
 
 class _Half:
-    """One side of the Newton system: the barrier, and the diagonal that preconditions."""
+    """One side of the Newton system: the barrier, and the diagonal preconditioner."""
 
     def __init__(
-        self, side: Spectrum, vectors: Array, inner: Array, weights: Array, price: float
+        self, side: Spectrum, vectors: Array, inner: Array, weights: Array, mu: float
     ) -> None:
         self.side = side
         self.is_free = side.values.size > round(float(side.values.sum()))
-        # t / (1 - t): how the barrier's part at the upper end compares to the one at the lower.
+        # t / (1 - t) is the ratio of the barrier's terms at the two ends.
         t = side.values
         self.odds = t / (1.0 - t) if self.is_free else np.zeros(t.size)
-        self.barrier = price * (1.0 + np.outer(self.odds, self.odds))
+        self.barrier = mu * (1.0 + np.outer(self.odds, self.odds))
         self.diagonal = self.barrier + _diagonal(vectors, weights)
-        self.gradient = 0.5 * inner + price * np.diag(1.0 - self.odds)
+        self.gradient = 0.5 * inner + mu * np.diag(1.0 - self.odds)
 
     def logarithms(self, side: Spectrum) -> float:
-        """The barrier at another place."""
+        """The barrier at another point."""
         t = side.values
         if not self.is_free:
             return 0.0
         return float(np.log(t * (1.0 - t)).sum()) if t[0] > 0.0 and t[-1] < 1.0 else -np.inf
 
     def preconditioned(self, residual: Array) -> Array:
-        """Divided by the diagonal, and with no change of the trace."""
+        """The residual divided by the diagonal, projected to keep the trace."""
         if not self.is_free:
             return np.zeros_like(residual)
         values, divided = self.side.values, residual / self.diagonal
@@ -176,7 +175,7 @@ class _Half:
         return np.asarray(divided - multiplier * np.diag(trace))
 
     def rates(self, direction: Array) -> list[float]:
-        """How fast a direction leads to either end."""
+        """Rates at which a direction approaches either end."""
         if not self.is_free:
             return []
         roots = np.sqrt(self.odds)
@@ -191,31 +190,31 @@ class _Half:
             return side
         changed = np.diag(side.values) + step * side.roots[:, None] * direction * side.roots
         values, turn = np.linalg.eigh(0.5 * (changed + changed.T))
-        # Rounding would let the trace drift over many steps.
+        # Without this, rounding would let the trace drift over many steps.
         room = values * (1.0 - values)
         values = values - room * (values.sum() - round(float(side.values.sum()))) / room.sum()
         return Spectrum(values, side.vectors @ turn)
 
 
 class _Newton:
-    """The Newton system at a point for one price, in directions D of both sides."""
+    """The Newton system at a point for one barrier parameter, in directions D of both sides."""
 
-    def __init__(self, found: Evaluation, price: float) -> None:
-        self.found, self.price = found, price
+    def __init__(self, found: Evaluation, mu: float) -> None:
+        self.found, self.mu = found, mu
         s = found.singular
         total = s[:, :, None] + s[:, None, :]
         self._weights = s[:, :, None] * s[:, None, :] / np.where(total > 0.0, total, 1.0)
         left, right = zip(found.sides, found.vectors, found.inner, strict=True)
-        self._left, self._right = (_Half(*of, self._weights, price) for of in (left, right))
+        self._left, self._right = (_Half(*of, self._weights, mu) for of in (left, right))
 
     def value(self, found: Evaluation) -> float:
-        """F plus the priced barrier."""
+        """F plus the weighted barrier."""
         left, right = found.sides
-        total = found.value + self.price * self._left.logarithms(left)
-        return total + self.price * self._right.logarithms(right)
+        total = found.value + self.mu * self._left.logarithms(left)
+        return total + self.mu * self._right.logarithms(right)
 
     def direction(self) -> tuple[Pair, float]:
-        """Nearly the Newton direction, and its first-order gain."""
+        """The Newton direction, approximately, and its first-order gain."""
         gradient = residual = self._left.gradient, self._right.gradient
         step = np.zeros_like(residual[0]), np.zeros_like(residual[1])
         search = preconditioned = self._preconditioned(residual)
@@ -256,7 +255,7 @@ class _Newton:
 
 
 def _searched(stack: Array, newton: _Newton, direction: Pair, gain: float) -> Evaluation | None:
-    """Halve the step until F and barrier rise by a share of what first order promises."""
+    """Halve the step until F and barrier rise by a share of the first-order gain (Armijo)."""
     before, step = newton.value(newton.found), newton.longest(direction)
     while step > 1e-10:
         found = evaluate(stack, *newton.moved(direction, step))
@@ -268,7 +267,7 @@ def _searched(stack: Array, newton: _Newton, direction: Pair, gain: float) -> Ev
 
 
 def _diagonal(vectors: Array, weights: Array) -> Array:
-    """Diagonal of the curvature of F on one side, cross terms left out."""
+    """Diagonal of the curvature of F on one side, without the cross terms."""
     squares = np.square(vectors)
     return np.asarray(0.5 * np.tensordot(squares @ weights, squares, axes=((0, 2), (0, 2))))
 

@@ -1,18 +1,21 @@
-r"""Local methods for two bases: Algorithm 1 of the Tong thesis, GLRAM, and a monotone ascent.
+r"""One local search for two bases, with three ways to take a turn between A and B.
 
-All take turns between A and B. For a stack of matrices :math:`N_i = M_i B`,
+For a stack of matrices :math:`N_i = M_i B`,
 
-- *alternating*: A = leading eigenvectors of :math:`\sum_i \sqrt{N_i N_i^T}`, which maximise a lower
-  bound of :math:`\sum_i |A^T N_i|_{\mathrm{tr}}`. The objective itself may fall.
-- *ascent*: A = the polar factor of :math:`\sum_i N_i W_i^T`, with :math:`W_i` the polar factor of
-  :math:`A^T N_i` for the present A. It maximises :math:`\sum_i \langle W_i, A^T N_i\rangle`, which
-  is the objective at the present A and nowhere above it: the objective never falls.
+- *alternating*, Algorithm 1 of the Tong thesis: A = leading eigenvectors of
+  :math:`\sum_i \sqrt{N_i N_i^T}`, which maximize a lower bound of
+  :math:`\sum_i |A^T N_i|_{\mathrm{tr}}`. The objective itself may fall.
+- *ascent*, which finishes the bases of the others: A = the polar factor of
+  :math:`\sum_i N_i W_i^T`, with :math:`W_i` the polar factor of :math:`A^T N_i` for the present A.
+  It maximizes :math:`\sum_i \langle W_i, A^T N_i\rangle`, which equals the objective at the present
+  A and exceeds it nowhere: the objective never falls.
 - *glram*: A = leading eigenvectors of :math:`\sum_i N_i N_i^T`, the best A for this B.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,7 +39,6 @@ from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, RunStep, follow
 from sdpdr.linalg.spectral import fix_signs
 
-Turn = Callable[[Array, Pair], Pair]
 Scatter = Callable[[Array], Array]
 
 
@@ -61,9 +63,9 @@ def alternating(
         k, of both sides or of each.
     start : array_like of shape (p, k), optional
         A, orthonormal columns; by default the first k columns of the identity, or the leading
-        eigenvectors of :math:`\sum M_i M_i^T` where those meet zeros only.
+        eigenvectors of :math:`\sum M_i M_i^T` if the first k rows of all matrices are zero.
     n_starts : int, default 1
-        Further ones are random.
+        All but the first are random.
     seed : int, default 0
         Of random starts.
     tol : float, default 1e-6
@@ -97,10 +99,9 @@ def alternating(
     >>> round(alternating(X).value, 4)
     15.1542
     """
-    stack, ks, starts, inside = _prepared(X, n_components, start, n_starts, seed)
-    steps = _sweeps(stack, starts, _by_eigenvectors(_root_scatter, ks), trace_norm, tol)
-    limits = tol, max_iter, time_limit, progress
-    return _result(stack, inside, steps, _root_scatter, "alternating", *limits)
+    search = _Search("alternating", _by_eigenvectors(_root_scatter), trace_norm, _root_scatter)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    return search.run(X, n_components, start, n_starts, seed, limits)
 
 
 def ascent(
@@ -120,7 +121,7 @@ def ascent(
     Parameters
     ----------
     X, n_components, start, n_starts, seed, tol, max_iter, time_limit, progress
-        As for `alternating`. A start may also be a pair (A, B).
+        As for `alternating`. A start may also be a pair (A, B), which is improved.
 
     Returns
     -------
@@ -138,10 +139,9 @@ def ascent(
     >>> round(ascent(X).value, 4)
     15.2837
     """
-    stack, ks, starts, inside = _prepared(X, n_components, start, n_starts, seed)
-    steps = _sweeps(stack, starts, _by_polar_factors(ks), trace_norm, tol)
-    limits = tol, max_iter, time_limit, progress
-    return _result(stack, inside, steps, None, "ascent", *limits)
+    search = _Search("ascent", _by_polar_factors, trace_norm)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    return search.run(X, n_components, start, n_starts, seed, limits)
 
 
 def glram(
@@ -158,9 +158,8 @@ def glram(
 ) -> Bases:
     r"""Generalized low rank approximations, :math:`\min \sum_i |M_i - A D_i B^T|_F^2`.
 
-    The best :math:`D_i` are :math:`A^T M_i B`, so this is :math:`\max \sum_i |A^T M_i B|_F^2`.
-    Eigenvectors of :math:`\sum M_i^T A A^T M_i` and of :math:`\sum M_i B B^T M_i^T` in turn; the
-    text has :math:`B^T B` in the latter, which is the identity.
+    The best :math:`D_i` are :math:`A^T M_i B`, so this is :math:`\max \sum_i |A^T M_i B|_F^2`, by
+    eigenvectors of :math:`\sum M_i^T A A^T M_i` and of :math:`\sum M_i B B^T M_i^T` in turn.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def glram(
     References
     ----------
     Ye, "Generalized low rank approximations of matrices", Machine Learning 61, 2005. Tong thesis,
-    (4.1) and (4.6).
+    (4.1) and (4.6); the text has :math:`B^T B`, the identity, in place of :math:`B B^T`.
 
     Examples
     --------
@@ -188,51 +187,79 @@ def glram(
     >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
     36.3212
     """
-    stack, ks, starts, inside = _prepared(X, n_components, start, n_starts, seed)
-    steps = _sweeps(stack, starts, _by_eigenvectors(_square_scatter, ks), _energy, tol)
-    limits = tol, max_iter, time_limit, progress
-    return _result(stack, inside, steps, _square_scatter, "GLRAM", *limits)
+    search = _Search("GLRAM", _by_eigenvectors(_square_scatter), _energy, _square_scatter)
+    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
+    return search.run(X, n_components, start, n_starts, seed, limits)
 
 
-# -- sweeps -----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Search:
+    """Sweep after sweep from several starts; the best bases of all sweeps are kept.
+
+    ``turn`` gives the next bases from a stack and the present ones, ``measure`` the objective of a
+    projected stack. Bases are unique unless eigenvalues of the ``scatter`` are tied.
+    """
+
+    what: str
+    turn: Callable[[Array, Pair, Sizes], Pair]
+    measure: Callable[[Array], float]
+    scatter: Scatter | None = None
+
+    def run(
+        self,
+        X: ArrayLike,
+        n_components: int | Sequence[int],
+        start: Any,
+        n_starts: int,
+        seed: int,
+        limits: dict[str, Any],
+    ) -> Bases:
+        """The best bases; A is sought in all of its space, B in the span of the rows."""
+        stack = matrices(X)
+        ks = numbers_of_components(n_components, stack.shape)
+        first = _first(stack, ks[0]) if start is None else _given(start, stack.shape, ks)
+        n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
+        others = [rng.standard_normal(first[0].shape) for _ in range(n_starts - 1)]
+        inside = spans(stack, ks)[1]
+        first = first[0], inside.T @ first[1]
+        starts = [first, *((np.linalg.qr(z)[0], first[1][:, :0]) for z in others)]
+        stack = stack @ inside
+        run = follow(self._sweeps(stack, starts, ks, limits["tol"]), what=self.what, **limits)
+        rows, columns = run.point
+        unique = self.scatter is None or not (
+            is_tied(self.scatter(stack @ columns), ks[0])
+            or is_tied(self.scatter(stack.transpose(0, 2, 1) @ rows), ks[1])
+        )
+        rows, columns = fix_signs(rows), fix_signs(inside @ columns)
+        return Bases(rows, columns, run.value, run.status, run.history, unique)
+
+    def _sweeps(
+        self, stack: Array, starts: list[Pair], ks: Sizes, tol: float
+    ) -> Iterator[RunStep[Pair]]:
+        """Bases after each sweep; the status comes with the last."""
+        for number, pair in enumerate(starts, 1):
+            before, settled = -np.inf, False
+            while not settled:
+                pair = self.turn(stack, pair, ks)
+                value = self.measure(projected(stack, *pair))
+                settled = abs(value - before) <= tol * value
+                last = settled and number == len(starts)
+                yield RunStep(pair, value, status=RunStatus.CONVERGED if last else None)
+                before = value
 
 
-def _sweeps(
-    stack: Array,
-    starts: list[Pair],
-    turn: Turn,
-    measure: Callable[[Array], float],
-    tol: float,
-) -> Iterator[RunStep[Pair]]:
-    """Sweep after sweep, start after start; the status comes with the last."""
-    for number, pair in enumerate(starts, 1):
-        before, settled = -np.inf, False
-        while not settled:
-            pair = turn(stack, pair)
-            value = measure(projected(stack, *pair))
-            settled = abs(value - before) <= tol * value
-            last = settled and number == len(starts)
-            yield RunStep(pair, value, status=RunStatus.CONVERGED if last else None)
-            before = value
-
-
-def _by_eigenvectors(scatter: Scatter, ks: Sizes) -> Turn:
-    def turn(stack: Array, pair: Pair) -> Pair:
+def _by_eigenvectors(scatter: Scatter) -> Callable[[Array, Pair, Sizes], Pair]:
+    def turn(stack: Array, pair: Pair, ks: Sizes) -> Pair:
         columns = leading(scatter(stack.transpose(0, 2, 1) @ pair[0]), ks[1])
         return leading(scatter(stack @ columns), ks[0]), columns
 
     return turn
 
 
-def _by_polar_factors(ks: Sizes) -> Turn:
-    first = _by_eigenvectors(_root_scatter, ks)
-
-    def turn(stack: Array, pair: Pair) -> Pair:
-        rows, columns = pair if pair[1].size else first(stack, pair)
-        columns = _polar_step(stack.transpose(0, 2, 1) @ rows, columns)
-        return _polar_step(stack @ columns, rows), columns
-
-    return turn
+def _by_polar_factors(stack: Array, pair: Pair, ks: Sizes) -> Pair:
+    rows, columns = pair if pair[1].size else _by_eigenvectors(_root_scatter)(stack, pair, ks)
+    columns = _polar_step(stack.transpose(0, 2, 1) @ rows, columns)
+    return _polar_step(stack @ columns, rows), columns
 
 
 def _polar_step(images: Array, basis: Array) -> Array:
@@ -258,30 +285,10 @@ def _energy(stack: Array) -> float:
     return float(np.sum(np.square(stack)))
 
 
-# -- before and after -------------------------------------------------------------------------
-
-
-def _prepared(
-    X: ArrayLike, n_components: int | Sequence[int], start: Any, n_starts: int, seed: int
-) -> tuple[Array, Sizes, list[Pair], Array]:
-    """The matrices in coordinates V of their rows, sizes, starts, and V.
-
-    A is sought in all of its space, where starts lie; of B only images are seen.
-    """
-    stack = matrices(X)
-    ks = numbers_of_components(n_components, stack.shape)
-    first = _first(stack, ks[0]) if start is None else _given(start, stack.shape, ks)
-    n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
-    others = [rng.standard_normal(first[0].shape) for _ in range(n_starts - 1)]
-    inside = spans(stack, ks)[1]
-    first = first[0], inside.T @ first[1]
-    starts = [first, *((np.linalg.qr(z)[0], first[1][:, :0]) for z in others)]
-    return stack @ inside, ks, starts, inside
-
-
 def _first(stack: Array, k: int) -> Pair:
+    """The default start; B is empty."""
     _, p, q = stack.shape
-    # The first k rows of all pictures may be blank; then nothing would follow from them.
+    # The first k rows of all pictures may be blank; the turn would then be arbitrary.
     blank = not np.any(stack[:, :k])
     rows = leading(_square_scatter(stack), k) if blank else np.eye(p)[:, :k]
     return rows, np.zeros((q, 0))
@@ -298,26 +305,3 @@ def _given(start: Any, shape: tuple[int, ...], ks: Sizes) -> Pair:
             + (f" and {columns.shape}." if columns.size else ".")
         )
     return rows, columns
-
-
-def _result(
-    stack: Array,
-    inside: Array,
-    steps: Iterator[RunStep[Pair]],
-    scatter: Scatter | None,
-    what: str,
-    tol: float,
-    max_iter: int,
-    time_limit: float | None,
-    progress: Progress | bool | None,
-) -> Bases:
-    run = follow(
-        steps, what=what, tol=tol, max_iter=max_iter, time_limit=time_limit, progress=progress
-    )
-    rows, columns = run.point
-    unique = True
-    if scatter is not None:
-        left, right = scatter(stack @ columns), scatter(stack.transpose(0, 2, 1) @ rows)
-        unique = not (is_tied(left, rows.shape[1]) or is_tied(right, columns.shape[1]))
-    columns = inside @ columns
-    return Bases(fix_signs(rows), fix_signs(columns), run.value, run.status, run.history, unique)

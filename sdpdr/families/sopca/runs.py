@@ -1,4 +1,4 @@
-"""One way to run every iteration here: limits of steps and time, progress, interruption."""
+"""Limits of steps and time, progress and interruption, for every iteration of this room."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class RunRecord:
     iteration : int
         From 0, over all starts.
     value : float
-        What the iteration raises, at this step.
+        The objective at this step.
     bound : float
-        The lowest upper bound proved so far; ``inf`` where the iteration proves none.
+        The lowest upper bound proved so far; ``inf`` if the iteration proves none.
     gap : float
         From the largest value so far to the bound, relative to that value.
     seconds : float
@@ -50,7 +50,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class RunStep(Generic[Point]):
-    """What an iteration yields: a point, its value, a bound if it proves one, and how it stands."""
+    """A step of an iteration: a point, its value, a bound if proved, and a status at the end."""
 
     point: Point
     value: float
@@ -60,7 +60,7 @@ class RunStep(Generic[Point]):
 
 @dataclass(frozen=True)
 class Followed(Generic[Point]):
-    """The point of largest value, the lowest bound, and how it went."""
+    """The point of largest value, the lowest bound, and the history."""
 
     point: Point
     value: float
@@ -78,7 +78,7 @@ def follow(
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
 ) -> Followed[Point]:
-    """Take steps until one says that it is the last, the gap is small, or a limit is reached.
+    """Take steps until one has a status, the gap is small, or a limit is reached.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def follow(
     max_iter : int
         Steps beyond the first one.
     time_limit : float, optional
-        Seconds; looked at after every step.
+        Seconds; checked after every step.
     progress : bool or callable, optional
         As for `sdpdr.solve`.
 

@@ -14,15 +14,8 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, InfeasibleError, ShapeError
-from sdpdr.base.labels import (
-    absent,
-    as_vector,
-    distinct,
-    marked,
-    require_classes,
-    warn_of_many,
-    warn_of_signs,
-)
+from sdpdr.base.labels import encoded as encoded
+from sdpdr.base.labels import labels_of_samples as labels_of_samples
 from sdpdr.base.rows import numbered
 from sdpdr.graphs import NeighborGraph, geodesics
 from sdpdr.linalg.walks import dijkstra
@@ -152,45 +145,6 @@ def _codes(graph: NeighborGraph, y: ArrayLike) -> tuple[Any, Index]:
     place = np.full(len(classes) + 1, UNLABELLED)
     place[present] = np.arange(present.size)
     return classes[present], place[codes]
-
-
-def encoded(y: ArrayLike) -> tuple[Any, Index]:
-    """The distinct labels, and the position of each label among them, -1 where it is missing.
-
-    Examples
-    --------
-    >>> encoded(["b", None, "a"])
-    (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
-    >>> encoded([3, -1, 3])
-    (array([3]), array([ 0, -1,  0]))
-    """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        raise ShapeError(f"y must have one label for each point; it has shape {labels.shape}.")
-    missing = absent(labels) | marked(labels)
-    codes = np.full(labels.size, UNLABELLED)
-    classes, codes[~missing] = distinct(labels[~missing])
-    return classes, codes
-
-
-def labels_of_samples(y: Any, n: int) -> Any:
-    """Labels of n samples as scikit-learn's classifiers take them.
-
-    Raises
-    ------
-    DataError, DataTypeError
-        There are more or fewer, or they are no labels.
-    """
-    labels = as_vector(y)
-    if labels.size != n:
-        raise DataError(
-            f"Found input variables with inconsistent numbers of samples: X has {n} rows, y "
-            f"{labels.size} labels. Pass a label for each, -1 where it is not known."
-        )
-    require_classes(labels)
-    warn_of_many(labels)
-    warn_of_signs(labels)
-    return labels
 
 
 def decided(classes: Any, scores: Array) -> Any:

@@ -207,7 +207,6 @@ def grade(learned: Any) -> Table:
 def _graded(learned: Any) -> dict[str, Any]:
     if not hasattr(learned, "gap_"):
         return dict(learned.solution_.record())
-    program = {} if learned.solution_ is None else {"program": learned.solution_.record()}
     status = Status.INACCURATE if exit_of(learned) else Status.SOLVED
     return {
         "status": status.name,
@@ -219,7 +218,6 @@ def _graded(learned: Any) -> dict[str, Any]:
         "gap": _plain(learned.gap_),
         "argument": learned.argument_,
         "certified": status is Status.SOLVED,
-        **program,
     }
 
 

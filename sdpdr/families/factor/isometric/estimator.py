@@ -125,7 +125,7 @@ class IsoNMF(FactorTransformer):
         points = nonnegative_matrix(X)
         note_columns(self, X)
         seed = validate.seed(self.random_state)
-        search = partial(knn, points, connect=self.connect, seed=seed, progress=False)
+        search = partial(knn, points, connect=self.connect, progress=False)
         graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         nodes = np.empty(graph.n, dtype=np.int64)
         here = np.flatnonzero(graph.index >= 0)[::-1]

@@ -101,7 +101,7 @@ def badly_scaled(rng):
 @pytest.mark.parametrize("diagonal", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_no_bound_is_above_what_fractions_reach(diagonal):
     rng, proved = np.random.default_rng(0), 0
-    for _ in range(300):
+    for _ in range(120):
         pairs = badly_scaled(rng)
         try:
             answer = solve_xing(pairs, diagonal=diagonal, tol=1e-9, max_iter=300)
@@ -112,7 +112,7 @@ def test_no_bound_is_above_what_fractions_reach(diagonal):
         # What is dependent in decimals is not in their floating point numbers: either is right.
         assert any(bound <= cost_reached(pairs, diagonal, k) for k in (None, 13)), pairs
         proved += answer.gap < 1e-6
-    assert proved > 100
+    assert proved > 40
 
 
 NEARLY_ALIKE = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1e-8], [0.0, 0.0], [1.0, 1.0 + 9e-8]])

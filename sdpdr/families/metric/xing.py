@@ -17,9 +17,9 @@ this equal: there :math:`G = \sum_p \delta_p\delta_p^T / s_p` has :math:`G A = \
 *Iteration.* Write :math:`A = L L^T` with :math:`|L|_F = 1`. Then :math:`g = \sum_p
 |L^T\delta_p| = \sum_p v_p \cdot L^T \delta_p` with the unit vectors :math:`v_p` along
 :math:`L^T\delta_p`. With these fixed, the best L is :math:`\sum_p \delta_p v_p^T = G L`, made to
-length one. Choosing directions and L in turn never lowers g. A direction that A has lost does not
-come back if it is lost exactly, so the start is a multiple of the identity, and the bound says
-whether the end is the optimum.
+length one. Alternating between directions and L never lowers g. A direction that A has lost exactly
+does not come back, so the start is a multiple of the identity, and the bound says whether the end
+is the optimum.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.families.metric.fantope import MetricAnswer, components_of, trimmed
+from sdpdr.families.metric.answer import MetricAnswer, components_of, trimmed
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.whiten import Whitened, whiten
 
-# Why `root_bound` is one.
-ARGUMENT = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
+_ARGUMENT = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +70,7 @@ def root_bound(differences: Array, weights: Array, *, diagonal: bool = False) ->
     weights : array of shape (q,)
         s, positive.
     diagonal : bool, default False
-        Over diagonal metrics only; the eigenvalue is then the largest diagonal entry.
+        For diagonal metrics only; the eigenvalue is then the largest diagonal entry.
 
     Returns
     -------
@@ -111,7 +110,7 @@ def ascend(
     Returns
     -------
     Ascent
-        Whether or not the tolerance was reached; compare its value and bound.
+        Even if the tolerance was not reached; compare its value and bound.
 
     Examples
     --------
@@ -162,7 +161,7 @@ def solve_xing(
     Returns
     -------
     MetricAnswer
-        Its gap is what was reached, whether or not that is ``tol``.
+        Its gap may exceed ``tol`` if ``max_iter`` was reached.
 
     Raises
     ------
@@ -183,13 +182,13 @@ def solve_xing(
     white = whiten(pairs, diagonal=diagonal, ridge=ridge)
     # The objective is 1 / g^2, so its relative gap is twice that of g.
     found = ascend(white.differences, diagonal=diagonal, tol=tol / 2.1, max_iter=max_iter)
-    return answer_of(white, found.factor, found.bound, ARGUMENT, found.iterations)
+    return answer_of(white, found.factor, found.bound, _ARGUMENT, found.iterations)
 
 
 def answer_of(
     white: Whitened, factor: Array, bound: float, argument: str, iterations: int = 0
 ) -> MetricAnswer:
-    """A metric in whitened coordinates brought back, and scaled until it is feasible.
+    """The metric in the original coordinates, scaled to be feasible, from one in whitened ones.
 
     Parameters
     ----------
@@ -197,7 +196,7 @@ def answer_of(
     factor : array of shape (r, k)
         L with A' = L L^T, of any length.
     bound : float
-        Of the sum of distances at trace one.
+        Upper bound of the sum of distances at trace one.
     argument : str
     iterations : int, default 0
     """
@@ -210,7 +209,7 @@ def answer_of(
     value = float(np.sum(np.square(factor))) / distances**2
     least = 1.0 / white.exceeded_by_none(bound) ** 2
     if not least:
-        argument = "none: what was left out beside rounding of the points may lower it"
+        argument = "none: directions left out as rounding of the points may lower the optimum"
     return MetricAnswer(components, value, least, argument, iterations, scale=value)
 
 
@@ -222,5 +221,5 @@ def _gradient(differences: Array, weights: Array, diagonal: bool) -> Array:
 
 
 def _largest(gradient: Array) -> float:
-    """The largest eigenvalue of a matrix, given whole or, if diagonal, as its diagonal."""
+    """The largest eigenvalue of a matrix, or of a diagonal one given by its diagonal."""
     return float(np.max(gradient) if gradient.ndim == 1 else np.linalg.eigvalsh(gradient)[-1])

@@ -1,0 +1,106 @@
+"""Second-order PCA as programs: oracles by several solvers, and the misprints of the text."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import blocks, check_block, methods
+from sdpdr.bilinear import interior_point
+from sdpdr.errors import DataError, ShapeError
+from sdpdr.linalg import smat
+from sdpdr.model.affine import evaluate
+from sdpdr.program import as_dense
+
+F1 = 31.569991
+
+
+def stack_of(seed, shape=(4, 5, 4)):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("solver", ["clarabel", "scs"])
+@pytest.mark.parametrize(("recipe", "share"), [(methods.sopca, 1.0), (methods.sopca_dual, 0.5)])
+def test_solvers_meet_the_oracle_with_a_proof(solver, recipe, share):
+    """The text has (4.5) and (4.8) equal; a factor of two is lost in its proof."""
+    solution = sdpdr.solve(recipe(stack_of(0), 2), solver, tol=1e-7)
+    assert solution.value == pytest.approx(share * F1, rel=2e-6)
+    assert abs(solution.gap) < 1e-6
+
+
+@pytest.mark.integration
+def test_lowrank_agrees_on_a_small_stack():
+    stack = stack_of(3, (2, 3, 2))
+    solution = sdpdr.solve(methods.sopca(stack, 1), "lowrank", tol=1e-7)
+    assert solution.value == pytest.approx(2.0 * interior_point(stack, 1).value, rel=2e-6)
+
+
+@pytest.mark.parametrize(("k", "value"), [(1, 4.466994), (2, 6.316937), (3, 6.986588)])
+def test_theorem_4_1(k, value):
+    stack = stack_of(0, (1, 4, 3))
+    solution = sdpdr.solve(methods.sopca(stack, k), "clarabel")
+    assert solution.value == pytest.approx(value, abs=1e-5)
+    assert value == pytest.approx(2 * np.linalg.svd(stack[0])[1][:k].sum(), abs=1e-6)
+
+
+def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns():
+    stack = stack_of(3, (3, 4, 3))
+    found = interior_point(stack, (3, 1), tol=1e-8)
+    there = sdpdr.solve(methods.sopca(stack, (3, 1)), "clarabel")
+    half = sdpdr.solve(methods.sopca_dual(stack, (3, 1)), "clarabel")
+    assert 2 * found.value == pytest.approx(there.value, rel=1e-6)
+    assert found.value == pytest.approx(half.value, rel=1e-6)
+
+
+def test_the_relaxed_projections_are_fractional():
+    """Theorem 4.5 supposes rank k; the optimum has more eigenvalues that are not zero."""
+    solution = sdpdr.solve(methods.sopca_dual(stack_of(0), 2), "clarabel", tol=1e-8)
+    found = interior_point(stack_of(0), 2, tol=1e-8)
+    for name, ours in (("T_P", found.left), ("T_Q", found.right)):
+        assert ours == pytest.approx(as_dense(solution.values[name]), abs=2e-3)
+    assert np.linalg.eigvalsh(found.left) == pytest.approx([0, 0, 0.283, 0.717, 1], abs=2e-3)
+    assert np.linalg.eigvalsh(found.right) == pytest.approx([0, 0.387, 0.613, 1], abs=2e-3)
+
+
+def test_both_parts_of_the_optimum_are_equal():
+    """(P_i, Q_i) and (c P_i, Q_i / c) are both feasible."""
+    model = methods.sopca(stack_of(0), 2)
+    solution = sdpdr.solve(model, "clarabel")
+    sums = [
+        np.linalg.eigvalsh(smat(evaluate(total, solution.values)))[-2:].sum()
+        for total in (model.blocks[0].rows, model.blocks[0].columns)
+    ]
+    assert sums[0] == pytest.approx(sums[1], rel=1e-4)
+    assert sum(sums) == pytest.approx(solution.value, rel=1e-5)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("block", [blocks.Splittings, blocks.KeptNorms])
+def test_blocks_obey_the_laws(block):
+    assert "compilers" in check_block(block(stack_of(0, (2, 3, 2))))
+
+
+def test_totals_of_the_splittings():
+    rng = np.random.default_rng(0)
+    splittings = blocks.Splittings(rng.standard_normal((2, 3, 2)))
+    values = {f"W{i}": (lambda F: F @ F.T)(rng.standard_normal((5, 5))) for i in range(2)}
+    total = values["W0"] + values["W1"]
+    assert smat(evaluate(splittings.rows, values)) == pytest.approx(total[:3, :3])
+    assert smat(evaluate(splittings.columns, values)) == pytest.approx(total[3:, 3:])
+
+
+def test_centering_subtracts_the_mean_matrix():
+    stack = stack_of(0, (3, 3, 2))
+    value = sdpdr.solve(methods.sopca(stack + 5.0, 1, center=True), "clarabel").value
+    centred = stack - stack.mean(axis=0)
+    assert value == pytest.approx(2 * interior_point(centred, 1).value, rel=1e-5)
+
+
+@pytest.mark.parametrize("recipe", [methods.sopca, methods.sopca_dual])
+def test_bad_input_is_named(recipe):
+    with pytest.raises(DataError, match="n_components=5"):
+        recipe(stack_of(0), 5)
+    with pytest.raises(ShapeError, match="one shape"):
+        recipe([np.ones((2, 2)), np.ones((3, 2))])
+    with pytest.raises(DataError, match="zero"):
+        recipe(np.zeros((2, 2, 2)))

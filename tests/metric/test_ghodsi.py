@@ -1,0 +1,144 @@
+"""Ghodsi's program and its relatives: closed forms against solvers, bounds, ties."""
+
+import numpy as np
+import pytest
+
+import sdpdr
+from sdpdr import blocks, methods, metric
+from sdpdr.errors import DataError, InfeasibleError, UnknownNameError
+from sdpdr.metric import Pairs, closed_form, frobenius_form
+from sdpdr.program import as_dense
+
+from .test_xing import GIVEN, PAIRS, X
+
+CONTRAST = methods.contrast(PAIRS, normalize=False)
+# The double nearest to a third is below it: three times that is no trace of one.
+CAPS = {1.0: -99.2299358, 0.5: -47.2318, 0.4: -6.6150, np.nextafter(1.0 / 3.0, 1.0): 20.4630}
+
+
+def test_the_eigenvalues_of_the_contrast():
+    expected = [-99.2299358, 4.7662835, 155.8525]
+    np.testing.assert_allclose(np.linalg.eigvalsh(CONTRAST), expected, atol=5e-5)
+
+
+@pytest.mark.parametrize("cap", CAPS)
+def test_the_optimum_is_a_mean_of_eigenvalues(cap):
+    answer = closed_form(CONTRAST, cap=cap)
+    assert answer.value == pytest.approx(CAPS[cap], abs=5e-5)
+    assert answer.gap == pytest.approx(0.0, abs=1e-12)
+    solution = sdpdr.solve(methods.ghodsi(X, **GIVEN, normalize=False, cap=cap), "clarabel")
+    assert solution.value == pytest.approx(answer.value, rel=1e-6)
+    assert solution.bound == pytest.approx(answer.value, rel=1e-6)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "options",
+    [{"ridge": 100.0}, {"ridge": 100.0, "cap": 0.45}, {"scale": "frobenius"}, {"ridge": 1e4}],
+    ids=str,
+)
+@pytest.mark.parametrize("solver", ["clarabel", "scs", "lowrank"])
+def test_closed_forms_solve_the_programs(solver, options):
+    model = methods.ghodsi(X, **GIVEN, normalize=False, **options)
+    solution = sdpdr.solve(model, solver, tol=1e-7)
+    ball = "scale" in options
+    answer = frobenius_form(CONTRAST) if ball else closed_form(CONTRAST, **options)
+    assert solution.value == pytest.approx(answer.value, rel=1e-6)
+    np.testing.assert_allclose(as_dense(solution.values["A"]), answer.matrix, atol=2e-3)
+    assert model.objective({"A": answer.matrix}) == pytest.approx(answer.value, rel=1e-10)
+    assert max(model.violations({"A": answer.matrix}).values()) < 1e-9
+
+
+@pytest.mark.integration
+def test_through_cvxpy_the_matrix_inequality_is_graded_too():
+    model = methods.ghodsi(X, **GIVEN, normalize=False, cap=0.45, ridge=100.0)
+    solution = sdpdr.solve(model, "clarabel", "cvxpy", tol=1e-8)
+    answer = closed_form(CONTRAST, cap=0.45, ridge=100.0)
+    assert solution.value == pytest.approx(answer.value, rel=1e-6)
+    assert solution.certified(1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 3.0])
+@pytest.mark.parametrize("cap", [1.0, 0.5, 0.4, 0.25])
+def test_bounds_hold_and_meet_the_values(ridge, cap):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        C = rng.standard_normal((4, 4))
+        C = C + C.T
+        answer = closed_form(C, cap=cap, ridge=ridge)
+        values = np.linalg.eigvalsh(answer.matrix)
+        assert abs(answer.gap) < 1e-9
+        assert values[-1] <= cap * (1.0 + 1e-9)
+        assert values.sum() == pytest.approx(1.0)
+        for a in rng.dirichlet(np.ones(4) * 5.0, 20):  # no other feasible matrix is better
+            if a.max() <= cap:
+                Q = np.linalg.qr(rng.standard_normal((4, 4)))[0]
+                assert np.sum(C * (Q * a @ Q.T)) + ridge / 2.0 * a @ a >= answer.bound - 1e-9
+
+
+def test_ties_are_reported_and_do_not_rotate_components():
+    tied = np.diag([1.0, 1.0, 2.0])
+    assert not closed_form(tied).unique
+    assert closed_form(tied, cap=0.5).unique
+    assert not closed_form(tied, cap=0.6).unique
+    assert closed_form(tied, ridge=1.0).unique
+    assert closed_form(np.diag([0.0, 1.0, 2.0])).unique
+    # Components of equal length are eigenvectors; any basis of the plane gives the same metric.
+    C = np.random.default_rng(3).standard_normal((6, 6))
+    C = C + C.T
+    L = closed_form(C, cap=0.5).components
+    expected = np.diag(np.linalg.eigvalsh(C)[:2]) / 2.0
+    np.testing.assert_allclose(L @ C @ L.T, expected, atol=1e-12)
+
+
+def test_sums_over_balanced_classes_reward_the_scatter_within():
+    rng = np.random.default_rng(2)
+    points, label = rng.standard_normal((15, 4)), np.repeat([0, 1, 2], 5)
+    sums = methods.contrast(metric.pairs_from_labels(points, label), normalize=False)
+    means = np.array([points[label == c].mean(axis=0) for c in range(3)])
+    spread, within = means - points.mean(axis=0), points - means[label]
+    S_B, S_W = 5.0 * spread.T @ spread, within.T @ within
+    np.testing.assert_allclose(sums, -15.0 * S_B - 15.0 * (1.0 - 2.0 / 3.0) * S_W, atol=1e-12)
+
+
+def test_the_frobenius_ball_is_one_and_zero_may_be_best_in_it():
+    ball = blocks.Mahalanobis(3) + blocks.FrobeniusBall(3)
+    F = np.random.default_rng(7).standard_normal((3, 2))
+    A = F @ F.T / np.linalg.norm(F @ F.T)
+    assert ball.violations({"A": 0.99 * A})["frobenius_ball"] < 1e-12
+    # The matrix inequality has the smallest eigenvalue 1 - |A|.
+    assert ball.violations({"A": 1.5 * A})["frobenius_ball"] == pytest.approx(0.5)
+    answer = frobenius_form(np.eye(3))
+    assert answer.components.shape == (0, 3)
+    assert answer.value == answer.bound == 0.0
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("kind", ["similar", "dissimilar"])
+def test_pairs_of_one_kind_are_enough(kind, normalize):
+    """Similar pairs keep the direction in which they differ least, dissimilar ones the most."""
+    index = GIVEN[kind]
+    steps = X[index[:, 0]] - X[index[:, 1]]
+    values, vectors = np.linalg.eigh(steps.T @ steps / (len(steps) if normalize else 1))
+    k = 0 if kind == "similar" else -1
+    best = values[k] if kind == "similar" else -values[k]
+    answer = closed_form(methods.contrast(Pairs(X, **{**GIVEN, **{OTHER[kind]: []}}), normalize))
+    assert answer.value == pytest.approx(best)
+    assert abs(answer.components[0] @ vectors[:, k]) == pytest.approx(1.0)
+
+
+OTHER = {"similar": "dissimilar", "dissimilar": "similar"}
+
+
+def test_bad_arguments_are_named():
+    for cap in (0.0, 0.2, -1.0):
+        with pytest.raises(InfeasibleError, match="at least 1/3"):
+            closed_form(np.eye(3), cap=cap)
+        with pytest.raises(InfeasibleError, match="at least 1/3"):
+            methods.ghodsi(X, **GIVEN, cap=cap)
+    with pytest.raises(DataError, match="ridge"):
+        closed_form(np.eye(3), ridge=-1.0)
+    with pytest.raises(DataError, match="ridge"):
+        methods.ghodsi(X, **GIVEN, ridge=-1.0)
+    with pytest.raises(UnknownNameError, match="frobenius"):
+        methods.ghodsi(X, **GIVEN, scale="forbenius")

@@ -1,0 +1,242 @@
+"""The metric estimators: scikit-learn's checks, metric-learn's names, kernels, refusals."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sdpdr import GhodsiMetric, XingMetric
+from sdpdr.errors import (
+    AddedRidgeWarning,
+    DataError,
+    DataTypeError,
+    NonUniqueWarning,
+    ShapeError,
+    UncertifiedWarning,
+    UnknownNameError,
+    UnlikeColumnsWarning,
+)
+
+X, Y = load_iris(return_X_y=True)
+LEARNERS = [
+    XingMetric(),
+    XingMetric(diagonal=True),
+    GhodsiMetric(),
+    GhodsiMetric(n_components=1),
+    GhodsiMetric(n_components=2),
+]
+RBF = {"kernel": "rbf", "kernel_params": {"gamma": 0.3}}
+
+
+@pytest.mark.integration
+@parametrize_with_checks([XingMetric(ridge=1e-6), GhodsiMetric(kernel="linear")])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_components_matrix_and_distances_agree(learner):
+    learned = clone(learner).fit(X, Y)
+    A, L = learned.get_mahalanobis_matrix(), learned.components_
+    np.testing.assert_allclose(A, L.T @ L)
+    np.testing.assert_allclose(L @ L.T, np.diag(np.diag(L @ L.T)), atol=1e-12 * np.trace(A))
+    # The longest first; with a cap on eigenvalues they are of one length, but for rounding.
+    assert np.all(np.diff(np.diag(L @ L.T)) <= 1e-12 * np.trace(A))
+    two = X[[[0, 60], [10, 149]]]
+    expected = [np.sqrt((a - b) @ A @ (a - b)) for a, b in two]
+    np.testing.assert_allclose(learned.pair_distance(two), expected)
+    np.testing.assert_allclose(learned.pair_score(two), -np.array(expected))
+    function = learned.get_metric()
+    assert learned.gap_ <= 1e-6
+    assert learned.value_ >= learned.bound_ - 1e-12 * abs(learned.value_)
+    assert learned.get_feature_names_out().shape == (len(L),)
+    with sklearn.config_context(transform_output="pandas"):
+        frame = learned.transform(X)
+        np.testing.assert_array_equal(learned.pair_distance(two), -learned.pair_score(two))
+    np.testing.assert_allclose(frame.to_numpy(), X @ L.T)
+    learned.fit(X[:100, ::-1], Y[:100])  # the function outlives the next fit
+    np.testing.assert_allclose([function(a, b) for a, b in two], expected)
+    assert function(*two[0], squared=True) == pytest.approx(expected[0] ** 2)
+
+
+def test_the_reported_value_is_the_objective():
+    learned = XingMetric(tol=1e-9).fit(X, Y)
+    same = Y[:, None] == Y
+    d = np.sqrt(((learned.transform(X)[:, None] - learned.transform(X)) ** 2).sum(-1))
+    assert np.sum(np.triu(d**2 * same)) == pytest.approx(learned.value_, rel=1e-9)
+    assert np.sum(np.triu(d * ~same)) == pytest.approx(1.0, rel=1e-12)
+    assert "Cauchy" in learned.argument_
+
+
+def test_random_pairs_give_a_learned_metric_that_follows_the_seed():
+    one, same, other = (XingMetric(n_pairs=60, random_state=s).fit(X, Y) for s in (0, 0, 1))
+    np.testing.assert_array_equal(one.components_, same.components_)
+    assert one.value_ != other.value_
+    assert len(one.pairs_.similar) == len(one.pairs_.dissimilar) == 60
+    # The metric is far from a multiple of the Euclidean one, and not far from that of all pairs.
+    eigenvalues = np.linalg.eigvalsh(one.get_mahalanobis_matrix())
+    assert eigenvalues[0] < 0.01 * eigenvalues[-1]
+    first = [
+        m.components_[0] / np.linalg.norm(m.components_[0]) for m in (one, XingMetric().fit(X, Y))
+    ]
+    assert abs(first[0] @ first[1]) > 0.9
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_labels_and_pairs_of_points_give_one_metric(learner):
+    points = np.unique(X, axis=0)
+    y = np.array([Y[np.flatnonzero((x == X).all(axis=1))[0]] for x in points])
+    i, j = np.triu_indices(len(points), 1)
+    pairs, sign = np.stack([points[i], points[j]], axis=1), np.where(y[i] == y[j], 1, -1)
+    by_labels, by_pairs = clone(learner).fit(points, y), clone(learner).fit(pairs, sign)
+    A, expected = by_pairs.get_mahalanobis_matrix(), by_labels.get_mahalanobis_matrix()
+    np.testing.assert_allclose(A, expected, atol=1e-9 * np.abs(expected).max())
+    assert by_pairs.n_features_in_ == 4
+
+
+def test_a_metric_helps_if_one_feature_is_noise():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+    noisy = np.column_stack([y + 0.2 * rng.standard_normal(120), 50.0 * rng.standard_normal(120)])
+    plain = KNeighborsClassifier(5).fit(noisy[::2], y[::2]).score(noisy[1::2], y[1::2])
+    for learner in (XingMetric(), XingMetric(diagonal=True)):
+        pipe = make_pipeline(clone(learner), KNeighborsClassifier(5)).fit(noisy[::2], y[::2])
+        assert pipe.score(noisy[1::2], y[1::2]) > plain + 0.2
+    # Printed sums reward the scatter within classes: the noise is what is kept.
+    quiet = noisy * [1.0, 0.06]
+    kept = [
+        np.abs(GhodsiMetric(1, normalize=n).fit(quiet, y).components_[0]) for n in (True, False)
+    ]
+    assert kept[0][0] > 0.9
+    assert kept[1][1] > 0.99
+
+
+def test_by_default_directions_weigh_by_their_contrast():
+    """Weights are linear in the contrast of their directions, and change with no common unit."""
+    learned, scaled = GhodsiMetric().fit(X, Y), GhodsiMetric().fit(1e3 * X, Y)
+    steps = X[:, None] - X
+    kinds = np.triu(Y[:, None] == Y, 1), np.triu(Y[:, None] != Y, 1)
+    C = [np.einsum("ijk,ijl,ij->kl", steps, steps, kind) / kind.sum() for kind in kinds]
+    values, vectors = np.linalg.eigh(C[0] - C[1])
+    weights = np.diag(vectors.T @ learned.get_mahalanobis_matrix() @ vectors)
+    expected = (1.0 - (values - values.mean()) / (3.0 * values.std())) / 4.0
+    np.testing.assert_allclose(weights, expected, rtol=1e-9)
+    np.testing.assert_allclose(scaled.components_, learned.components_, rtol=1e-8, atol=1e-12)
+    with pytest.warns(UnlikeColumnsWarning):
+        GhodsiMetric().fit(X * [1.0, 1.0, 1.0, 1e4], Y)
+
+
+# -- kernels ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("learner", [LEARNERS[0], *LEARNERS[2:]], ids=str)
+def test_the_linear_kernel_reproduces_the_metric(learner):
+    points, y, new = X[::3], Y[::3], X[1::3]
+    options = {"tol": 1e-9} if isinstance(learner, XingMetric) else {}
+    plain = clone(learner).set_params(**options).fit(points, y)
+    kernel = clone(learner).set_params(kernel="linear", **options).fit(points, y)
+    given = clone(learner).set_params(kernel="precomputed", **options).fit(points @ points.T, y)
+    assert kernel.value_ == pytest.approx(plain.value_, rel=1e-8)
+    lengths = [
+        np.linalg.norm(np.diff(m.transform(A), axis=0), axis=1)
+        for m, A in ((plain, new), (kernel, new), (given, new @ points.T))
+    ]
+    np.testing.assert_allclose(lengths[1:], [lengths[0]] * 2, rtol=1e-4, atol=1e-8)
+    pair = kernel.pair_distance(new[None, :2])[0]
+    assert kernel.get_metric()(new[0], new[1]) == pytest.approx(pair)
+
+
+def test_the_kernel_form_fixes_the_trace_of_the_product():
+    points, y = X[::5], Y[::5]
+    learned = GhodsiMetric(**RBF).fit(points, y)
+    K = np.exp(-0.3 * ((points[:, None] - points) ** 2).sum(-1))
+    W = learned.get_mahalanobis_matrix()
+    assert np.trace(K @ W) == pytest.approx(1.0, rel=1e-8)
+    assert abs(np.trace(W) - 1.0) > 0.01
+    np.testing.assert_allclose(learned.transform(points), K @ learned.components_.T)
+
+
+# -- ridges, warnings, refusals ---------------------------------------------------------------
+
+
+def test_a_kernel_of_full_rank_needs_a_ridge_or_fewer_coordinates():
+    points, y = X[::5], Y[::5]
+    with pytest.raises(DataError, match="ridge"):
+        XingMetric(**RBF, ridge=0.0).fit(points, y)
+    with pytest.warns(AddedRidgeWarning, match="no similar pair differs along") as caught:
+        added = XingMetric(**RBF).fit(points, y)
+    assert len(caught) == 1
+    assert added.ridge_ == 1e-3
+    same = XingMetric(**RBF, ridge=1e-3).fit(points, y)  # no warning
+    np.testing.assert_array_equal(added.components_, same.components_)
+    assert XingMetric(**RBF, kernel_components=5).fit(points, y).ridge_ == 0.0
+    assert XingMetric().fit(X, Y).ridge_ == 0.0
+
+
+def test_wide_tables_get_a_ridge_unless_the_metric_is_diagonal():
+    y = np.repeat([0, 1], 12)
+    wide = np.random.default_rng(0).standard_normal((24, 60)) + 3.0 * y[:, None]
+    with pytest.warns(AddedRidgeWarning):
+        assert XingMetric(tol=1e-3).fit(wide, y).ridge_ == 1e-3
+    assert XingMetric(tol=1e-3, diagonal=True).fit(wide, y).ridge_ == 0.0
+    hot = np.column_stack([wide[:, :3], y == 0])
+    with pytest.warns(AddedRidgeWarning):
+        assert XingMetric(tol=1e-3, diagonal=True).fit(hot, y).gap_ <= 1e-3
+
+
+def test_limits_and_ties_are_warned_of():
+    with pytest.warns(UncertifiedWarning, match="gap"):
+        hasty = XingMetric(max_iter=0).fit(X, Y)
+    assert hasty.gap_ > 1e-6
+    square = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    with pytest.warns(NonUniqueWarning, match="tied"):
+        GhodsiMetric(1).fit(square, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (XingMetric(ridge=-1.0), "ridge"),
+        (XingMetric(ridge="some"), "ridge"),
+        (XingMetric(ridge=np.array([0.1, 0.2])), "ridge"),
+        (XingMetric(diagonal="yes"), "diagonal"),
+        (XingMetric(n_pairs=0), "n_pairs"),
+        (XingMetric(tol=0.0), "tol"),
+        (XingMetric(max_iter=-1), "max_iter"),
+        (XingMetric(kernel="rbv"), "Did you mean 'rbf'"),
+        (XingMetric(kernel="rbf", kernel_components=0), "kernel_components"),
+        (XingMetric(kernel_params={"gamma": 1.0}), "there is none"),
+        (GhodsiMetric(n_components=5), "number of features, 4"),
+        (GhodsiMetric(n_components=0), "n_components"),
+        (GhodsiMetric(ridge="auto"), "ridge"),
+        (GhodsiMetric(ridge=1.0, scale="frobenius"), "scale='trace'"),
+        (GhodsiMetric(scale="size"), "frobenius"),
+        (GhodsiMetric(normalize="yes"), "normalize"),
+    ],
+    ids=str,
+)
+def test_bad_hyperparameters_are_named(learner, words):
+    with pytest.raises((DataError, DataTypeError, UnknownNameError), match=words):
+        clone(learner).fit(X, Y)
+
+
+def test_bad_data_are_refused():
+    pairs = X[[[0, 1], [2, 60]]]
+    with pytest.raises(DataError, match="requires y"):
+        XingMetric().fit(X)
+    with pytest.raises(DataError, match="one class only"):
+        XingMetric().fit(X[:50], Y[:50])
+    with pytest.raises(DataError, match="also holds 0"):
+        XingMetric().fit(pairs, [1, 0])
+    with pytest.raises(DataError, match="precomputed"):
+        XingMetric(kernel="precomputed").fit(pairs, [1, -1])
+    with pytest.raises(ShapeError, match="n_pairs, 2, n_features"):
+        GhodsiMetric().fit(X, Y).pair_distance(X)
+    far = np.ones((6, 2, 4))
+    far[:3] += np.arange(24.0).reshape(3, 2, 4)
+    with pytest.raises(DataError, match="scale='trace'"):
+        GhodsiMetric(scale="frobenius").fit(-far, [-1, 1, 1, 1, 1, 1])

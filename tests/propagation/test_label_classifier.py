@@ -1,0 +1,251 @@
+"""The classifier of mixed label propagation: modes, affinities, new points, refusals."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.datasets import make_blobs, make_classification, make_moons
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.semi_supervised import LabelPropagation
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sdpdr
+from sdpdr.errors import (
+    DataError,
+    DisconnectedGraphError,
+    IgnoredLabelsWarning,
+    ShapeError,
+    UnknownNameError,
+    UnobservedWarning,
+)
+from sdpdr.propagation import PropagationStatus, harmonic, labelled_graph, near_and_far
+
+MODES = ("eigen", "alternating", "fixed_lam", "harmonic", "mixed_graph")
+pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")
+
+X, Y = make_moons(120, noise=0.07, random_state=1)
+KNOWN = np.where(np.arange(120) < 16, Y, -1)
+# scikit-learn does not check its own semi-supervised classifiers there either.
+EXPECTED = {"check_classifiers_classes": "-1 is a class in that check, and unknown here"}
+
+
+@pytest.mark.integration
+@parametrize_with_checks(
+    [sdpdr.MixedLabelPropagation(priors="labels")], expected_failed_checks=lambda _: EXPECTED
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.nightly
+@parametrize_with_checks(
+    [sdpdr.MixedLabelPropagation(mode) for mode in MODES],
+    expected_failed_checks=lambda _: EXPECTED,
+)
+def test_scikit_learn_checks_of_every_mode(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_two_moons_are_told_apart(mode):
+    learned = sdpdr.MixedLabelPropagation(mode, smoothness=1e-3).fit(X, KNOWN)
+    # A mixed graph wants opposite values of the furthest points, which are often of one class.
+    assert np.mean(learned.transduction_ == Y) > (0.8 if mode == "mixed_graph" else 0.97)
+    np.testing.assert_allclose(learned.label_distributions_.sum(axis=1), 1.0)
+    (found,) = learned.propagations_
+    np.testing.assert_allclose(learned.scores_, found.y / np.abs(found.y).max())
+    if mode == "eigen":
+        assert found.status is PropagationStatus.OPTIMAL
+    if mode != "mixed_graph":
+        np.testing.assert_array_equal(learned.transduction_[:16], Y[:16])
+
+
+def test_the_default_is_the_harmonic_labelling_of_its_graph():
+    learned = sdpdr.MixedLabelPropagation(n_neighbors=5).fit(X, KNOWN)
+    labels = np.where(KNOWN == -1, np.nan, 2.0 * KNOWN - 1.0)
+    np.testing.assert_allclose(
+        learned.scores_, harmonic(labelled_graph(near_and_far(X, 5), labels)).y
+    )
+
+
+def test_several_classes_one_against_the_rest():
+    B, y = make_blobs(120, centers=3, cluster_std=0.8, random_state=4)
+    known = np.where(np.arange(120) < 15, y, -1)
+    for mode in MODES[:4]:
+        learned = sdpdr.MixedLabelPropagation(mode, n_neighbors=12, unreached="mean")
+        learned.fit(B, known)
+        assert learned.scores_.shape == (120, 3)
+        assert np.abs(learned.scores_).max(axis=0).tolist() == [1.0, 1.0, 1.0]
+        assert np.mean(learned.transduction_ == y) > 0.9
+        assert np.mean(learned.predict(B) == y) > 0.9
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_new_points_are_harmonic_extensions(metric, sparse):
+    learned = sdpdr.MixedLabelPropagation("fixed_lam", metric=metric)
+    learned.fit(sp.csr_array(X) if sparse else X, KNOWN)
+    new, _ = make_moons(40, noise=0.07, random_state=5)
+    rows, points = new, X
+    if metric == "cosine":
+        rows, points = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (new, X))
+    near = np.argsort(np.linalg.norm(rows[:, None] - points, axis=2), axis=1)[:, :7]
+    scores = learned.decision_function(sp.csr_array(new) if sparse else new)
+    np.testing.assert_allclose(scores, learned.scores_[near].mean(axis=1), atol=1e-12)
+    # A point of the fit, in a table of its own, is itself.
+    there = learned.decision_function(sp.csr_array(X[3:9]) if sparse else X[3:9])
+    np.testing.assert_allclose(there, learned.scores_[3:9], atol=1e-12)
+
+
+def test_precomputed_similarities_dense_sparse_and_callable():
+    S = near_and_far(X, 7)
+    points = sdpdr.MixedLabelPropagation().fit(X, KNOWN)
+    for given in (S, S.toarray(), sp.csr_matrix(S)):
+        learned = sdpdr.MixedLabelPropagation(affinity="precomputed").fit(given, KNOWN)
+        np.testing.assert_allclose(learned.scores_, points.scores_, atol=1e-6)
+        assert learned.predict(given[:5]).shape == (5,)
+    isolated = learned.decision_function(np.zeros((1, 120)))
+    assert isolated[0] == pytest.approx(learned.scores_.mean())
+
+    def kernel(A, B):
+        return rbf_kernel(A, B, gamma=20.0) - 0.1
+
+    learned = sdpdr.MixedLabelPropagation("fixed_lam", affinity=kernel).fit(X, KNOWN)
+    assert np.mean(learned.transduction_ == Y) > 0.95
+    assert np.mean(learned.predict(X[::3] + 1e-3) == Y[::3]) > 0.95
+
+
+def test_harmonic_mode_is_scikit_learns_limit():
+    """Clamped propagation on the same symmetric graph converges to the harmonic labels."""
+    S = rbf_kernel(X, gamma=30.0)
+    ours = sdpdr.MixedLabelPropagation(affinity="precomputed").fit(S, KNOWN)
+    theirs = LabelPropagation(kernel=lambda A, B: rbf_kernel(A, B, gamma=30.0), max_iter=20_000)
+    theirs.set_params(tol=1e-10).fit(X, KNOWN)
+    np.testing.assert_allclose(ours.label_distributions_, theirs.label_distributions_, atol=1e-4)
+
+
+def test_correlations_of_rows_with_unknown_entries():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 15)
+    R = rng.standard_normal((2, 20))[y] + 0.4 * rng.standard_normal((30, 20))
+    R[rng.random(R.shape) < 0.3] = np.nan
+    known = np.where(np.arange(30) % 5 == 0, y, -1)
+    learned = sdpdr.MixedLabelPropagation("fixed_lam", affinity="correlation").fit(R, known)
+    np.testing.assert_array_equal(learned.transduction_, y)
+    np.testing.assert_array_equal(learned.predict(R[:4]), y[:4])
+
+
+def test_where_every_label_is_given_nothing_is_solved():
+    learned = sdpdr.MixedLabelPropagation(priors="labels").fit(X, Y)
+    np.testing.assert_array_equal(learned.transduction_, Y)
+    assert learned.propagations_ == []
+
+
+def test_points_that_labels_do_not_reach_are_warned_of_once_whatever_the_number_of_classes():
+    far = np.vstack([X, X[:20] + 100.0])
+    known = np.append(np.where(KNOWN == 0, np.arange(120) % 3, KNOWN), np.full(20, -1))
+    with pytest.raises(DisconnectedGraphError, match=r"nodes 120, .* connected to no labelled"):
+        sdpdr.MixedLabelPropagation(unreached="error").fit(far, known)
+    with pytest.warns(UnobservedWarning, match="20 of 140 nodes to no label: 120, 121") as caught:
+        learned = sdpdr.MixedLabelPropagation().fit(far, known)
+    assert len(caught) == 1
+    assert learned.scores_.shape == (140, 3)
+    assert len(np.unique(learned.scores_[120:], axis=0)) == 1
+    alone = sdpdr.MixedLabelPropagation(affinity="precomputed", unreached="mean")
+    with pytest.raises(DataError, match="connect no node without a label"):
+        alone.fit(np.zeros((3, 3)), [0, 1, -1])
+
+
+@pytest.mark.filterwarnings("always::sdpdr.errors.IgnoredLabelsWarning")
+def test_ignored_labels_are_warned_of_once():
+    S, y = sdpdr.datasets.signed_graph(20, 9, seed=2)
+    known = np.where(np.isnan(y), -1, np.arange(20) % 3)
+    with pytest.warns(IgnoredLabelsWarning, match="hardly decide") as caught:
+        sdpdr.MixedLabelPropagation("eigen", affinity="precomputed").fit(S, known)
+    assert len(caught) == 1
+
+
+def test_frames_on_demand_change_nothing():
+    plain = sdpdr.MixedLabelPropagation().fit(X, KNOWN)
+    with sklearn.config_context(transform_output="pandas"):
+        framed = sdpdr.MixedLabelPropagation().fit(X, KNOWN)
+        np.testing.assert_array_equal(framed.predict_proba(X), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "error", "message"),
+    [
+        (None, {}, DataError, "requires y"),
+        (Y[:20], {}, DataError, "X has 120 rows, y 20 labels"),
+        (np.zeros(120), {}, DataError, "labels must take two values .*one class, 0"),
+        (np.full(120, -1), {}, DataError, "no label"),
+        (X[:, 0], {}, ValueError, "continuous"),
+        (KNOWN, {"mode": "eigne"}, UnknownNameError, "eigen"),
+        (KNOWN, {"affinity": "nearest"}, UnknownNameError, "affinity"),
+        (KNOWN, {"affinity": "precomputed"}, ShapeError, "square matrix of similarities"),
+        (KNOWN, {"mode": "fixed_lam", "lam": 1e6}, DataError, "too large"),
+        (KNOWN, {"n_neighbors": 0}, DataError, "n_neighbors"),
+        (KNOWN, {"unreached": "drop"}, UnknownNameError, "unreached"),
+        (KNOWN, {"priors": "label"}, UnknownNameError, "labels"),
+        (KNOWN, {"priors": (0.2, 0.3, 0.5)}, ShapeError, "each of the 2 classes"),
+        (KNOWN, {"priors": (0.5, 0.9)}, DataError, "sum is 1.4"),
+        (KNOWN, {"priors": (1.0, 0.0)}, DataError, "positive"),
+    ],
+)
+def test_bad_input_is_named(y, options, error, message):
+    with pytest.raises(error, match=message):
+        sdpdr.MixedLabelPropagation(**options).fit(X, y)
+
+
+# -- heat and priors --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("away", [10.0, 1e4])
+def test_a_point_far_from_all_follows_its_nearest_ones_by_heat(away):
+    """Weights of its edges are below rounding, or zero."""
+    B, y = make_blobs(100, 3, centers=2, random_state=0)
+    first = np.argsort(y, kind="stable")
+    known = np.full(100, -1)
+    known[np.r_[first[:5], first[-5:]]] = y[np.r_[first[:5], first[-5:]]]
+    B[first[60]] += away * (B[y == 1].mean(axis=0) - B[y == 0].mean(axis=0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned = sdpdr.MixedLabelPropagation(weights="heat").fit(B, known)
+    assert learned.transduction_[first[60]] == 1
+
+
+def test_a_bandwidth_in_another_unit_is_named():
+    learner = sdpdr.MixedLabelPropagation(weights="heat", bandwidth=1e-3)
+    with pytest.raises(DataError, match="bandwidth is too short: half of the edges"):
+        learner.fit(100.0 * X, KNOWN)
+    two, ten = (
+        sdpdr.MixedLabelPropagation(weights="heat").fit(unit * X, KNOWN).scores_ for unit in (2, 10)
+    )
+    np.testing.assert_allclose(two, ten, rtol=1e-9)
+
+
+def test_sums_of_distributions_are_the_priors_and_no_class_takes_all():
+    points, truth = make_classification(300, 100, n_informative=10, random_state=3)
+    order = np.random.default_rng(3).permutation(300)
+    given = np.full(300, -1)
+    for c in (0, 1):
+        given[order[truth[order] == c][:5]] = c
+    bare = given == -1
+    plain = sdpdr.MixedLabelPropagation().fit(points, given)
+    assert min(np.bincount(plain.transduction_[bare])) < 0.1 * bare.sum()
+    for priors, shares in (("labels", (0.5, 0.5)), ((0.2, 0.8), (0.2, 0.8))):
+        learned = sdpdr.MixedLabelPropagation(priors=priors).fit(points, given)
+        # Before each row is divided by its sum, the classes have these sums.
+        scaled = plain.label_distributions_[bare] * shares
+        scaled /= plain.label_distributions_[bare].sum(axis=0)
+        assert scaled.sum(axis=0) == pytest.approx(shares)
+        scaled /= scaled.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(learned.label_distributions_[bare], scaled)
+        assert np.array_equal(learned.transduction_[~bare], given[~bare])
+        # One rule for points of the fit and others.
+        np.testing.assert_allclose(learned.predict_proba(points), learned.label_distributions_)
+        if priors == "labels":
+            assert min(np.bincount(learned.transduction_[bare])) > 0.3 * bare.sum()
+            assert np.mean(learned.transduction_[bare] == truth[bare]) > 0.65

@@ -1,0 +1,181 @@
+"""Mixed label propagation as programs: solvers, oracles, dual steps, misprints."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sdpdr
+from sdpdr import check_block, datasets, methods
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.linalg import smat
+from sdpdr.program import as_dense
+from sdpdr.propagation import LabelStep, eigen, labelled_graph, scale_step
+
+pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")
+NAN = float("nan")
+S, Y = datasets.signed_graph(10, 4, seed=0)
+LEAST = 0.5344192
+PATH = np.zeros((4, 4))
+PATH[[0, 2, 3, 0], [2, 3, 1, 3]] = 1.0, 1.0, 1.0, -1.0
+PATH = PATH + PATH.T
+PATH_LABELS = [1, -1, NAN, NAN]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("solver", ["clarabel", "scs", "lowrank"])
+@pytest.mark.parametrize("make", [methods.mixed_label_propagation, methods.mixed_label_bound])
+def test_every_solver_finds_the_least_ratio(make, solver):
+    solution = sdpdr.solve(make(S, Y), solver, tol=1e-7)
+    assert solution.value == pytest.approx(LEAST, rel=2e-6)
+    assert abs(solution.gap) < 3e-6
+
+
+def test_there_is_no_duality_gap_and_the_matrix_has_rank_one():
+    primal = sdpdr.solve(methods.mixed_label_propagation(PATH, PATH_LABELS), "clarabel", tol=1e-9)
+    dual = sdpdr.solve(methods.mixed_label_bound(PATH, PATH_LABELS), "clarabel", tol=1e-9)
+    assert primal.value == pytest.approx(0.5, rel=1e-7)
+    assert dual.values["lam"][0] == pytest.approx(0.5, rel=1e-7)
+    spectrum = np.linalg.eigvalsh(as_dense(primal.values["K"]))
+    assert spectrum[-2] < 1e-4 * spectrum[-1]
+    found = methods.labelling_of(primal, PATH, PATH_LABELS)
+    np.testing.assert_allclose(found, [1, -1, 0, -1], atol=1e-3)
+
+
+@pytest.mark.integration
+def test_sparse_graphs_stay_sparse_and_give_the_same():
+    rng = np.random.default_rng(0)
+    bands = [np.diag(rng.uniform(-0.4, 1.0, 30 - d), d) for d in (1, 2, 3)]
+    X = sum(bands) + sum(bands).T
+    y = np.full(30, NAN)
+    y[::10] = 1, -1, 1
+    model = methods.mixed_label_propagation(sp.csr_array(X), y)
+    assert sp.issparse(model.blocks[1].form)
+    least = eigen(labelled_graph(X, y)).ratio
+    for form in ("chordal", "factor"):
+        assert sdpdr.solve(model, form=form, tol=1e-7).value == pytest.approx(least, rel=1e-6)
+
+
+def test_similarities_may_be_passed_apart():
+    together = methods.mixed_label_propagation(S, Y)
+    parts = np.maximum(S, 0.0), np.maximum(-S, 0.0)
+    apart = methods.mixed_label_propagation(parts[0], Y, dissimilarity=parts[1])
+    for one, other in zip(together.blocks[1:], apart.blocks[1:], strict=True):
+        np.testing.assert_array_equal(one.form, other.form)
+
+
+# -- the steps of the alternation -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.3, 2.0])
+def test_the_step_in_the_values_has_no_duality_gap_and_print_lacks_a_constant(beta):
+    """(3.6) at its best weight falls short of the minimum by beta^2 yl'L_+ll yl."""
+    g = labelled_graph(S, Y)
+    known, pencil = g.labels[:4], g.pencil
+    lam, spread = LabelStep(pencil)(beta)
+    v = np.concatenate([[beta], spread])
+    value = v @ pencil.above @ v
+    solution = sdpdr.solve(methods.mixed_label_step(S, Y, beta=beta), "clarabel", tol=1e-9)
+    assert solution.value == pytest.approx(value, rel=1e-6)
+    assert solution.values["lam"][0] == pytest.approx(lam, abs=1e-4)
+    above, below = (np.diag(M.sum(axis=1)) - M for M in (g.positive, g.negative))
+    L = above - lam * below
+    a12, a22 = L[4:, :4] @ known, 1.0 - beta**2 * known @ below[:4, :4] @ known
+    printed = lam * a22 - beta**2 * a12 @ np.linalg.solve(L[4:, 4:], a12)
+    constant = beta**2 * known @ above[:4, :4] @ known
+    assert printed + constant == pytest.approx(value, rel=1e-7)
+    assert constant > 1e-3
+    np.testing.assert_allclose(-beta * np.linalg.solve(L[4:, 4:], a12), spread, atol=1e-6)
+
+
+def test_the_printed_inequality_with_its_constant_is_ours():
+    """(3.8), scaled by beta in the first row, is our matrix inequality less the constant."""
+    g, beta, lam, gamma = labelled_graph(S, Y), 0.7, 0.2, 0.1
+    known = g.labels[:4]
+    above, below = (np.diag(M.sum(axis=1)) - M for M in (g.positive, g.negative))
+    L = above - lam * below
+    a12 = L[4:, :4] @ known
+    a22 = 1.0 - beta**2 * known @ below[:4, :4] @ known
+    corner = (lam * a22 - gamma) / beta**2 + known @ above[:4, :4] @ known
+    printed = np.block([[np.full((1, 1), corner), a12[None]], [a12[:, None], L[4:, 4:]]])
+    scale = np.diag([beta] + [1.0] * 6)
+    term = next(iter(methods.mixed_label_step(S, Y, beta=beta).blocks[0].terms()))
+    values = {"lam": np.array([lam]), "gamma": np.array([gamma])}
+    ours = term.lhs.constant + sum(m.apply(values[k]) for k, m in term.lhs.maps.items())
+    np.testing.assert_allclose(smat(ours), scale @ printed @ scale, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_step_in_the_scale_has_no_duality_gap_and_print_lacks_a_constant(seed):
+    """(3.9) leaves out y_u'L_+uu y_u: its value is less by that, whatever the scale."""
+    X, y = datasets.signed_graph(10, 4, seed=seed)
+    pencil = labelled_graph(X, y).pencil
+    spread = 1.2 * LabelStep(pencil)(0.3)[1]
+    beta = scale_step(pencil, spread)
+    v = np.concatenate([[beta], spread])
+    solution = sdpdr.solve(methods.mixed_scale_step(X, y, spread=spread), "clarabel", tol=1e-9)
+    assert solution.value <= v @ pencil.above @ v * (1.0 + 1e-7)
+    if beta > 0.0:
+        assert solution.value == pytest.approx(v @ pencil.above @ v, rel=1e-6)
+    lam, gamma = solution.values["lam"][0], solution.values["gamma"][0]
+    form = pencil.shifted(lam)
+    b11, b12 = form[0, 0], form[0, 1:] @ spread
+    printed = -lam * (spread @ pencil.below[1:, 1:] @ spread - 1.0) - gamma
+    missing = spread @ pencil.above[1:, 1:] @ spread
+    assert missing > 0.1
+    assert np.linalg.det([[b11, b12], [b12, printed]]) < -1e-3
+    assert np.linalg.det([[b11, b12], [b12, printed + missing]]) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_the_dual_in_the_scale_ignores_its_sign():
+    """Values that contradict the labels are best met by a negative scale, which (3.5) excludes."""
+    spread = np.array([-2.0, 2.0])
+    pencil = labelled_graph(PATH, PATH_LABELS).pencil
+    assert scale_step(pencil, spread) == 0.0
+    v = np.concatenate([[0.0], spread])
+    model = methods.mixed_scale_step(PATH, PATH_LABELS, spread=spread)
+    assert sdpdr.solve(model, "clarabel", tol=1e-9).value < 0.9 * (v @ pencil.above @ v)
+
+
+# -- blocks and bad input ---------------------------------------------------------------------
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "model",
+    [
+        methods.mixed_label_propagation(S, Y),
+        methods.mixed_label_bound(sp.csr_array(S), Y),
+        methods.mixed_label_step(S, Y, beta=0.3),
+        methods.mixed_scale_step(S, Y, spread=np.arange(6.0)),
+    ],
+    ids=lambda model: model.name,
+)
+def test_blocks_obey_their_laws(model):
+    assert all(check_block(block) for block in model.blocks)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        methods.mixed_label_propagation,
+        methods.mixed_label_bound,
+        lambda X, y: methods.mixed_label_step(X, y, beta=1.0),
+        lambda X, y: methods.mixed_scale_step(X, y, spread=[1.0]),
+    ],
+)
+def test_graphs_without_an_answer_are_refused(make):
+    X = np.array([[0.0, 1.0, -1.0], [1.0, 0.0, 1.0], [-1.0, 1.0, 0.0]])
+    with pytest.raises(DataError, match="labels must take two values"):
+        make(X, [1, 1, NAN])
+    with pytest.raises(DataError, match="no ratio to minimise"):
+        make(np.abs(X), [1, -1, NAN])
+    with pytest.raises(DisconnectedGraphError, match="nodes 2 are connected to no labelled"):
+        make(np.array([[0, 1, -1], [1, 0, 0], [-1, 0, 0]]), [1, -1, NAN])
+
+
+def test_other_bad_input_is_named():
+    for beta in (0.0, NAN):
+        with pytest.raises(DataError, match="beta=.* must be positive"):
+            methods.mixed_label_step(S, Y, beta=beta)
+    with pytest.raises(ShapeError, match="6 labels are unknown"):
+        methods.mixed_scale_step(S, Y, spread=[1.0])
