@@ -143,8 +143,8 @@ WAYS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray | Predicted]] = {
     "alternating least squares, 40 factors": alternating,
     "stochastic gradient, 100 factors": descent,
     "RatingMMMF()": ours(),
-    'RatingMMMF(norm="max")': ours(norm="max"),
-    'RatingMMMF(loss="hinge")': ours(loss="hinge"),
+    'RatingMMMF(norm="max")': ours(norm="max", time_limit=None),
+    'RatingMMMF(loss="hinge")': ours(loss="hinge", time_limit=None),
     "GridSearchCV(RatingMMMF(), ...)": cross_validated,
 }
 

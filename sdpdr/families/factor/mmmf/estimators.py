@@ -317,7 +317,8 @@ class RatingMMMF(RatingEstimatorMixin, Transformer):
     The squared loss is half the squared distance from the rating, less the mean of all. The hinge
     has a threshold :math:`\theta_t` between any two consecutive levels, and penalizes the margin by
     which a score is on the wrong side of each. The squared loss is minimised by descent on factors
-    of M, the hinge by splitting; both come with a bound on the optimum from multipliers.
+    of M; the hinge by splitting, which needs p q numbers of memory, and (p + q)^2 for the max-norm.
+    Both come with a bound on the optimum from multipliers.
 
     Parameters
     ----------
