@@ -18,7 +18,7 @@ import sdpdr
 
 X, _ = sdpdr.datasets.partial_signs(40, 30, share=0.5, flips=0.15)
 pairs, signs = np.argwhere(X), X[X != 0]
-cs = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0])
+cs = np.array([0.15, 0.2, 0.3, 0.5, 1.0, 2.0])
 folds = KFold(4, shuffle=True, random_state=0)
 search = GridSearchCV(sdpdr.MMMF(tol=1e-2), {"c": cs}, cv=folds).fit(pairs, signs)
 mean, spread = (search.cv_results_[f"{kind}_test_score"] for kind in ("mean", "std"))
