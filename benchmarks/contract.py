@@ -50,9 +50,9 @@ AFFINITY = "X is an affinity by default, and the check passes points"
 
 _PREDICTS = (
     "check_n_features_in_after_fitting", "check_estimators_dtypes", "check_dtype_object",
-    "check_estimator_sparse_array", "check_estimator_sparse_matrix", "check_estimators_pickle",
-    "check_f_contiguous_array_estimator", "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance", "check_dict_unchanged", "check_fit2d_predict1d",
+    "check_estimators_pickle", "check_f_contiguous_array_estimator",
+    "check_methods_sample_order_invariance", "check_methods_subset_invariance",
+    "check_dict_unchanged", "check_fit2d_predict1d",
 )  # fmt: skip
 _FITS = (
     "check_fit_score_takes_y", "check_estimators_overwrite_params",
@@ -84,10 +84,9 @@ EXPECTED: Mapping[str, Mapping[str, str]] = {
     "ISM": {"check_classifiers_classes": UNKNOWN, **dict.fromkeys(_SPARSE[:3], SAME)},
     "LOOCVUnfolding": dict.fromkeys(_EXACT, EMPTY),
     "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),
-    "MMMFCV": dict.fromkeys(_PREDICTS, PAIRS),
     "MMMF of signs": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
     "MixedLabelPropagation": {"check_classifiers_classes": UNKNOWN},
-    "RatingMMMF": dict.fromkeys(_PREDICTS, PAIRS),
+    "RatingMMMF": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
 }
 
 # Why checks take long.

@@ -169,7 +169,7 @@ TASKS = {
         f"columns cut into five levels at quintiles, {measures.HIDDEN:.0%} of entries hidden, "
         "share of their squared deviation from means of columns explained; nothing is those means",
         measures.rated,
-        {"RatingMMMF": sdpdr.RatingMMMF(), "MMMFCV": sdpdr.MMMFCV()},
+        {"RatingMMMF": sdpdr.RatingMMMF()},
         IMPUTERS,
         SimpleImputer(),
         measures.SETS,

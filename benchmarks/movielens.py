@@ -30,6 +30,7 @@ import numpy as np
 from tables import write_table
 
 from sdpdr.errors import IgnoredLabelsWarning
+from sdpdr.factorize import mmmf
 from sdpdr.propagation import (
     Propagation,
     alternating,
@@ -39,11 +40,6 @@ from sdpdr.propagation import (
     labelled_graph,
     pearson,
 )
-
-try:
-    from sdpdr.families.factor.margin.mmmf import mmmf
-except ImportError:
-    mmmf = None
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "ml-100k"
 MOVIES, USERS, LEAST_RATED = 100, 200, 25
@@ -239,7 +235,7 @@ def run(R: np.ndarray, training: int, given: int, trials: int, with_mmmf: bool) 
             "Pearson": lambda K=known: by_pearson(K, training),
             "mean of the movie": lambda K=known: by_item_mean(K),
         }
-        if with_mmmf and mmmf is not None:
+        if with_mmmf:
             ways["MMMF"] = lambda K=known: by_mmmf(K)
         for name, way in ways.items():
             score(tally, name, way(), truth, known, training)

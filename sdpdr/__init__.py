@@ -33,6 +33,12 @@ _PLACES = {
     "propagation": "families.propagate",
 }
 
+# Names that went, and what to write instead.
+_GONE = {
+    "MMMFCV": 'sklearn.model_selection.GridSearchCV(sdpdr.RatingMMMF(), {"c": [...]}), fitted to '
+    "pairs of positions and their ratings",
+}
+
 _find, _, _names = _lazy.attach_stub(__name__, __file__)
 __all__ = sorted({*_names, "bilinear", "extend", "propagation"})
 _gather.import_as(_PLACES)
@@ -46,6 +52,8 @@ def __getattr__(name: str) -> _Any:
         return version(__name__)
     if name in _PLACES:
         return _import_module(f"{__name__}.{name}")
+    if name in _GONE:
+        raise AttributeError(f"sdpdr.{name} is gone; write {_GONE[name]}.", name=name)
     if name not in __all__:
         raise _gather.no_such_name(name, __all__, _PLACES)
     return _find(name)

@@ -18,9 +18,8 @@ from .families import metric as metric
 from .families import nonnegative as nonnegative
 from .families.factor.completely_positive.estimator import CompletelyPositive as CompletelyPositive
 from .families.factor.isometric.estimator import IsoNMF as IsoNMF
-from .families.factor.margin.crossval import MMMFCV as MMMFCV
-from .families.factor.margin.estimator import MMMF as MMMF
-from .families.factor.margin.ratings import RatingMMMF as RatingMMMF
+from .families.factor.mmmf.estimators import MMMF as MMMF
+from .families.factor.mmmf.estimators import RatingMMMF as RatingMMMF
 from .families.factor.nmf.estimator import NMF as NMF
 from .families.factor.nmf.nmf_bound import nmf_bound as nmf_bound
 from .families.factor.polynomial.estimator import PolynomialFactorization as PolynomialFactorization

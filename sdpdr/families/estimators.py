@@ -5,9 +5,8 @@ from sdpdr.families.factor.completely_positive.estimator import (
     CompletelyPositive as CompletelyPositive,
 )
 from sdpdr.families.factor.isometric.estimator import IsoNMF as IsoNMF
-from sdpdr.families.factor.margin.crossval import MMMFCV as MMMFCV
-from sdpdr.families.factor.margin.estimator import MMMF as MMMF
-from sdpdr.families.factor.margin.ratings import RatingMMMF as RatingMMMF
+from sdpdr.families.factor.mmmf.estimators import MMMF as MMMF
+from sdpdr.families.factor.mmmf.estimators import RatingMMMF as RatingMMMF
 from sdpdr.families.factor.nmf.estimator import NMF as NMF
 from sdpdr.families.factor.polynomial.estimator import (
     PolynomialFactorization as PolynomialFactorization,

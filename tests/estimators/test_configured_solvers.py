@@ -51,13 +51,12 @@ ESTIMATORS = {
         None,
     ),
     "MVE": (sdpdr.MVE(n_neighbors=4, max_iter=2), None),
-    "MMMF": (sdpdr.MMMF(), SIGNS),
     "PolynomialFactorization": (
         sdpdr.PolynomialFactorization(1, coefficients=(1.0, 0.5), max_iter=1, time_limit=None),
         np.abs(SIGNS[:, :2] + 0.5),
     ),
 }
-FACTORED = ("MMMF", "PolynomialFactorization")
+FACTORED = ("PolynomialFactorization",)
 # Of these, tol and random_state are those of an iteration, and never the solver's.
 DRIVERS = ("MVE", "PolynomialFactorization")
 
@@ -113,8 +112,6 @@ def drive(name):
         return sdpdr.solve(methods.mvu(ROLL), MINE, form="landmark", landmarks=5)
     if name == "ConvexIteration":
         return ConvexIteration(methods.mvu(ROLL), rank=2, solver=MINE, max_iter=2).run()
-    if name == "mmmf":
-        return factorize.mmmf(SIGNS, solver=MINE)
     if name == "mmmf_primal":
         return factorize.mmmf_primal(SIGNS, 0.5 * np.abs(SIGNS), solver=MINE)
     cycle = np.roll(np.eye(5), 1, axis=0)
@@ -124,7 +121,7 @@ def drive(name):
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize(
     "name",
-    ["solve", "solve, landmark form", "ConvexIteration", "mmmf", "mmmf_primal",
+    ["solve", "solve, landmark form", "ConvexIteration", "mmmf_primal",
      "copositive_certificate"],
 )  # fmt: skip
 def test_drivers_leave_a_configured_solver_alone(name):

@@ -16,7 +16,7 @@ FAST = ("AnchoredMVU", "BasisExpansion", "LDA", "MMMF")
 SLOW = (
     "ARE", "AnchoredMVU without y", "ColoredMVU", "CompletelyPositive", "DensityMap",
     "DistanceCompletion", "GPLVM", "GhodsiMetric", "ISM", "IsoNMF", "IsoProjection",
-    "KernelEigenmaps", "LOOCVUnfolding", "LPP", "LSDA", "MFNU", "MMMF of signs", "MMMFCV", "MVE",
+    "KernelEigenmaps", "LOOCVUnfolding", "LPP", "LSDA", "MFNU", "MMMF of signs", "MVE",
     "MVU", "MixedLabelPropagation", "NCMVU", "NMF", "NPE", "PolynomialFactorization", "RatingMMMF",
     "RelevanceFeedback", "SDA", "SOPCA", "SPE", "Sammon", "SpectralRegression", "XingMetric",
 )  # fmt: skip

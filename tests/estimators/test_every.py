@@ -60,7 +60,6 @@ EVERY = {
     "LSDA": (sdpdr.LSDA(1), (PLANE, CLASSES), "components_"),
     "MFNU": (sdpdr.MFNU(connect="mst"), (ROLL,), "embedding_"),
     "MMMF": (sdpdr.MMMF(), (SIGNS,), "factorization_"),
-    "MMMFCV": (sdpdr.MMMFCV(cv=2), (np.ceil(5.0 * POSITIVE / POSITIVE.max()),), "estimator_"),
     "MVE": (sdpdr.MVE(connect="mst", max_iter=3), (ROLL,), "embedding_"),
     "MVU": (sdpdr.MVU(connect="mst"), (ROLL,), "embedding_"),
     "MixedLabelPropagation": (sdpdr.MixedLabelPropagation(), (PLANE, PARTLY), "classes_"),

@@ -182,7 +182,7 @@ def test_those_of_a_sample_and_of_new_names_do(monkeypatch):
         sdpdr.MVU(time_limit=1e-9).fit(X)
     assert SampledWarning in {w.category for w in caught}
     assert {w.filename for w in caught} == {__file__}
-    model = sdpdr.RatingMMMF(1.0).fit([[1, 1, 5.0], [1, 2, 3.0], [2, 1, 1.0]])
+    model = sdpdr.RatingMMMF(1.0).fit([[0, 0], [0, 1], [1, 0]], [5.0, 3.0, 1.0])
     with pytest.warns(UnobservedWarning) as caught:
         model.predict([[7, 1]])
     assert caught[0].filename == __file__

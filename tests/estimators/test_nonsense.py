@@ -20,9 +20,8 @@ NONSENSE = {
     "negative": -1,
     "nan": float("nan"),
 }
-# Legitimate where they stand: numbers per side, prices to try, coefficients, a lower end.
+# Legitimate where they stand: numbers per side, coefficients, a lower end.
 MEANT = {
-    ("MMMFCV", "cs", "array"),
     ("MVE", "kappa", "negative"),
     ("PolynomialFactorization", "coefficients", "array"),
     ("SOPCA", "n_components", "array"),

@@ -18,8 +18,7 @@ rng = np.random.default_rng(0)
 taste = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 50))
 stars = np.clip(np.round(3.0 + taste + 0.3 * rng.standard_normal((80, 50))), 1, 5)
 seen = rng.random(stars.shape) < 0.25
-users, items = np.nonzero(seen)
-model = sdpdr.RatingMMMF(c=2.0).fit(np.column_stack([users, items, stars[seen]]))
+model = sdpdr.RatingMMMF(c=2.0).fit(np.where(seen, stars, np.nan))
 hidden = np.nonzero(~seen)
 ours = model.predict(*hidden)
 offsets = model.mean_ + model.user_offsets_[hidden[0]] + model.item_offsets_[hidden[1]]

@@ -3,7 +3,6 @@ r"""The trace norm and the max-norm as functions of factors.
 The trace norm of M is the least :math:`\tfrac12 (|U|^2 + |V|^2)` over :math:`M = U V^T`, the
 max-norm the least square of a longest row.
 
-
 The dual norm of P is the spectral norm for the trace norm; for the max-norm it is at most
 :math:`|\operatorname{diag}(a)^{-1/2} P \operatorname{diag}(b)^{-1/2}|_2` for any positive a and b
 that add up to one each.
@@ -24,13 +23,13 @@ from sdpdr.linalg.verified import is_verified_positive
 
 NORMS = ("trace", "max")
 
-# Turns in which rows are aligned with slopes.
+# Iterations that align rows with slopes.
 _ALIGNING = 100
 # Singular values relative to the largest that count as zero.
 _ZERO = 1e-9
 _EPS = float(np.finfo(float).eps)
-# How much all scales are drawn towards their mean: a small scale makes its row weigh much, and
-# is known to the accuracy of the others only.
+# Shares of their mean that are added to all scales: a small scale makes its row weigh much, and is
+# known to the accuracy of the others only.
 _EVENED = (1e-9, 1e-7, 1e-5)
 # Relative margins that a verified norm tries.
 _MARGINS = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
@@ -43,7 +42,7 @@ class TraceFactors:
 
     @staticmethod
     def encode(F: Array) -> Array:
-        """Numbers that stand for factors."""
+        """Parameters of factors, for a search without constraints."""
         return F.ravel()
 
     @staticmethod
@@ -67,7 +66,7 @@ class MaxFactors:
 
     @staticmethod
     def encode(F: Array) -> Array:
-        """Numbers that stand for factors."""
+        """Parameters of factors, for a search without constraints."""
         squares = np.sum(np.square(F), axis=1)
         t = max(float(np.max(squares)), 1e-300)
         own = np.sqrt(np.maximum(1.0 - squares / t, 1e-4))

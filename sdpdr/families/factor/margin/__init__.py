@@ -1,1 +1,0 @@
-"""Maximum-margin matrix factorization: recipe, solution with proof, estimator."""

@@ -1,0 +1,184 @@
+"""Maximum-margin matrix factorization as a semidefinite program, and its dual."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from sdpdr.base import checks as validate
+from sdpdr.base.errors import DataError
+from sdpdr.families.factor.mmmf.entries import Signs, observed_signs
+from sdpdr.families.factor.mmmf.norms import NORMS
+from sdpdr.model import Affine, Block, Model, Var, soften
+from sdpdr.model.blocks import (
+    DualMaxNorm,
+    MarginMultipliers,
+    Margins,
+    MaxNorm,
+    ProductLift,
+    SpectralNorm,
+    TraceAtMost,
+    TraceNorm,
+)
+from sdpdr.model.language import pos, scalar, square
+
+# Squares of c times ridge are still numbers.
+_LEAST, _MOST = 1e-50, 1e50
+
+
+def require_penalties(c: float, norm: str, ridge: float = np.inf) -> None:
+    """Refuse penalties that are not positive, or beyond doubles, and unknown norms.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+    """
+    is_hard = validate.price("c", c) == np.inf
+    validate.choice("norm", norm, NORMS)
+    if validate.price("ridge", ridge) < np.inf and is_hard:
+        raise DataError(
+            f"offsets with the penalty ridge = {ridge!r} need a finite c: with a hard margin "
+            "(c = inf) they cost nothing or all. Pass ridge=inf for no offsets."
+        )
+    for word, penalty in (("c", c), ("ridge", ridge)):
+        if np.isfinite(penalty) and not _LEAST <= penalty <= _MOST:
+            raise DataError(
+                f"{word} = {penalty:g} is a penalty with which sums leave the range of numbers. "
+                f"Pass one from {_LEAST:g} to {_MOST:g}, or inf."
+            )
+
+
+def mmmf(
+    X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace", ridge: float = np.inf
+) -> Model:
+    r"""Matrix of least norm that has the observed signs, with a margin.
+
+    .. math::
+
+        \min\ \tfrac12 (\operatorname{tr} A + \operatorname{tr} B)
+        + c \sum_{(i,a) \in S} \max(0, 1 - X_{ia} M_{ia}) \quad\text{s.t.}\quad
+        Z = \begin{pmatrix} A & M \\ M^T & B \end{pmatrix} \succeq 0 .
+
+    Only observed entries and the diagonal of Z appear, so its pattern is the graph that joins
+    users to the items they rated: sparse, and fit for the chordal forms and for low-rank factors.
+    With the max-norm, :math:`\min t` with :math:`A_{ii}, B_{aa} \le t` takes the place of the
+    traces, and 1/t is the margin of unit vectors. `sdpdr.factorize.mmmf` solves both without a
+    semidefinite solver.
+
+    Parameters
+    ----------
+    X : array_like or sparse array of shape (p, q)
+        1 and -1 where a sign was observed, 0 or NaN where not.
+    c : float, default 1
+        Penalty of a unit of slack; infinite for a hard margin, which always has an answer.
+    norm : {"trace", "max"}, default "trace"
+    ridge : float, default inf
+        :math:`\kappa`. If it is finite, scores :math:`M_{ia} + b_i + d_a` take the place of
+        :math:`M_{ia}`, at a cost of :math:`c \kappa / 2 (|b|^2 + |d|^2)`.
+
+    Returns
+    -------
+    Model
+        Unsolved. ``ProductLift(shape).read(solution.gram())`` is M.
+
+    Raises
+    ------
+    DataError
+        X has other entries or none observed; c or ridge is not positive, or the first infinite and
+        the second not.
+    UnknownNameError
+        The norm is neither.
+
+    References
+    ----------
+    Tong thesis, (2.24) to (2.26); the inequality of (2.24) is the wrong way round, and has the
+    optimum M = 0. Srebro, Rennie, Jaakkola, "Maximum-margin matrix factorization", NIPS, 2004.
+
+    Examples
+    --------
+    >>> print(mmmf([[1, 0], [-1, 1]], c=0.5).describe())
+    minimise    Σ_i c_i Z_ii + Σ_e 0.5 max(b_e Z_ij + 1, 0)
+    over        Z ∈ S^4, Z ⪰ 0
+    subject to  (priced)        margins, 3 rows
+    """
+    require_penalties(c, norm, ridge)
+    signs = observed_signs(X)
+    lift = ProductLift(signs.shape)
+    scores: Any = lift.entries(signs.places)
+    blocks: list[Block] = [lift]
+    if np.isfinite(ridge):
+        b, d = (scalar(name, n) for name, n in zip("bd", signs.shape, strict=True))
+        scores = scores + b[signs.places[:, 0]] + d[signs.places[:, 1]]
+        blocks += [square(offsets) * (0.5 * c * ridge) for offsets in (b, d)]
+        blocks.append((pos(1.0 - signs.values * scores) * c).named("margins"))
+    else:
+        margins = Margins(scores, signs.values)
+        blocks.append(soften(margins, c) if np.isfinite(c) else margins)
+    size = TraceNorm if norm == "trace" else MaxNorm
+    blocks.append(size("Z", signs.shape))
+    if norm == "max":
+        # The signs filled up with zeros have at most the square root of the smaller side. Twice
+        # that cuts nothing off, and lets multipliers of any quality prove a bound.
+        order, most = sum(signs.shape), 2.0 * float(np.sqrt(min(signs.shape)))
+        blocks.append(TraceAtMost(order, order * most, gram="Z"))
+    return Model(tuple(blocks), name="mmmf", maximize=False)
+
+
+def mmmf_dual(X: ArrayLike | Signs, *, c: float = 1.0, norm: str = "trace") -> Model:
+    r"""Dual of `mmmf`: as much weight on the signs as their matrix allows.
+
+    .. math::
+
+        \max_Q \sum_{(i,a) \in S} Q_{ia} \quad\text{s.t.}\quad
+        |Q \circ X|_2 \le 1,\quad 0 \le Q_{ia} \le c .
+
+    The constraint of the max-norm is :math:`|Q \circ X|_{\max}^* \le 1`. Any Q in the box, divided
+    by that norm if it exceeds one, proves a bound. `sdpdr.factorize.mmmf_primal` finds the matrix
+    that belongs to Q.
+
+    Parameters
+    ----------
+    X, c, norm
+        As for `mmmf`.
+
+    Returns
+    -------
+    Model
+        Unsolved; Q holds one multiplier for each sign, row by row.
+
+    Raises
+    ------
+    DataError, UnknownNameError
+        As for `mmmf`.
+
+    References
+    ----------
+    Tong thesis, (2.27).
+
+    Examples
+    --------
+    >>> print(mmmf_dual([[1, 0], [-1, 1]], c=0.5).describe())
+    maximise    1ᵀ Q
+    over        Q ∈ R^3, Q ≥ 0
+    subject to  Q_i ≤ c                    margin_multipliers, 3 rows
+                Σ_k Q_k C_k + I ⪰ 0        spectral_norm, psd cone, 10 entries
+    """
+    require_penalties(c, norm)
+    signs = observed_signs(X)
+    weighted = _weighted(signs)
+    cap: Block = SpectralNorm(weighted, signs.shape, limit=1.0)
+    if norm == "max":
+        cap = DualMaxNorm(weighted, signs.shape, limit=1.0)
+    blocks = (MarginMultipliers(len(signs.values), c), cap)
+    return Model(blocks, name="mmmf_dual", maximize=True)
+
+
+def _weighted(signs: Signs) -> Affine:
+    """Entries of Q o X, row by row, as an expression of Q."""
+    m = len(signs.values)
+    place = np.ravel_multi_index(tuple(signs.places.T), signs.shape)
+    shape = (signs.shape[0] * signs.shape[1], m)
+    return sp.csr_array((signs.values, (place, np.arange(m))), shape=shape) @ Var("Q")
