@@ -11,7 +11,7 @@ from sdpdr.base.arrays import Index
 # Names of formats, how their files are called, and how their content begins after comments.
 _FORMATS: tuple[tuple[str, str, str], ...] = (
     ("a CBF file", r"\.cbf", r"VER\b"),
-    ("an MPS file", r"\.(?:mps|qps|sif)", r"(?:NAME\b|ROWS\b)"),
+    ("an MPS file", r"\.(?:mps|qps|sif)", r"(?:NAME|ROWS|OBJSENSE)\b"),
     ("an LP file", r"\.lp", r"(?:minimi[sz]e|maximi[sz]e|min|max)\b"),
     ("a MATLAB file", r"\.mat", r"(?:MATLAB 5\.0 MAT-file|\x89HDF)"),
     ("a JSON file", r"\.json", r'[{\[]\s*["{\[]'),

@@ -41,7 +41,7 @@ _SENSE = re.compile(
     r"sdpdr\s*:\s*(?P<sense>max|min)imi[sz]e\s*,\s*constant\s+(?P<constant>\S+)\s*", re.IGNORECASE
 )
 _NAME = re.compile(r"""\s*["*]\s*sdpdr\s+(?P<what>block|rows)\s+(?P<k>\d+)\s+(?P<name>".*")\s*""")
-_RELAXED = re.compile(r"\s*\*\s*(INTEGER|RANK1)\s*", re.IGNORECASE)
+_RELAXED = re.compile(r"\s*\*\s*(INTEGER|RANK1)\b[\d\s,]*", re.IGNORECASE)
 _ENTRY = "five numbers: matrix, block, row, column, value"
 
 
@@ -133,7 +133,7 @@ def _text(path: Path) -> str:
             ) from None
     # Some editors write the mark of UTF-8 first, which is no part of the program.
     text = data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
-    if text.rstrip().endswith(_END_OF_DOS_FILE):
+    while text.rstrip().endswith(_END_OF_DOS_FILE):
         text = text.rstrip()[:-1]
     return _FORTRAN_EXPONENT.sub(lambda found: found["name"] or "e", text)
 
@@ -229,12 +229,12 @@ class _Source:
     def numbers(self, words: Sequence[str], line: Index, every: int = 1) -> Array:
         """Finite numbers, where word k stands on ``line[k]``; the last of ``every`` are data."""
         values = np.array(words, dtype=float)
-        for k in np.flatnonzero(~np.isfinite(values)):
+        for k in np.flatnonzero(~np.isfinite(values)).tolist():
             # 1e400 is a number, but not one that can be read.
             kind = "a finite number" if words[k].lower().strip("+-")[:1] in ("i", "n") else ALLOWED
             self.fail(int(line[k]), f"{kind}; found {words[k]!r}")
         unclear = (values == 0.0) | ~is_admissible(values)
-        for k in every - 1 + every * np.flatnonzero(unclear[every - 1 :: every]):
+        for k in (every - 1 + every * np.flatnonzero(unclear[every - 1 :: every])).tolist():
             if words[k] != "0" and not is_written_admissibly(words[k]):
                 self.fail(int(line[k]), f"{ALLOWED}; found {words[k]!r}")
         return values
