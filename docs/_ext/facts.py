@@ -148,11 +148,8 @@ class CommandHelp(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         text = io.StringIO()
         with patch.dict(os.environ, COLUMNS="88"), redirect_stdout(text):
-            try:
-                cli.main([*self.arguments, "--help"])
-            except SystemExit as leaving:
-                if leaving.code:
-                    raise self.error(f"no help for {self.arguments}") from leaving
+            if cli.main([*self.arguments, "--help"]):
+                raise self.error(f"no help for {self.arguments}")
         return [nodes.literal_block(text.getvalue(), text.getvalue(), language="text")]
 
 

@@ -29,10 +29,13 @@ _NAMES_OF_IDS = re.compile(
     r"|(?-i:.*[a-z]I[Dd])",
     re.IGNORECASE,
 )
+_MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 # Fewer rows may be counted by chance, by a column that has a name.
 _COUNTED = 10
 # Numbers that stand for what is not known in files of measurements.
-_CODES = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
+_CODES = (-99.0, -200.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
+# A code that occurs at least so often may lie nearer: half a range of the other entries away.
+_OFTEN = 3
 # Names of columns whose whole numbers between these are years.
 _YEAR, _YEARS = re.compile(r"(.*_)?years?", re.IGNORECASE), (1000.0, 3000.0)
 # The first and the last day that whole numbers of eight digits are taken for.
@@ -63,17 +66,24 @@ def is_named_as_id(name: str) -> bool:
     return bool(UNNAMED.fullmatch(name) or _NAMES_OF_IDS.fullmatch(name))
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
-    """Names of columns, where several that have none are called as pandas calls them.
+def column_of_ids(name: str, entries: Sequence[str]) -> bool:
+    """Return whether a column is called as ids are, and its entries are words or whole numbers.
+
+    Names such as ``key`` or ``index`` may also be those of a quantity, unless no two entries are
+    alike.
 
     Examples
     --------
-    >>> told_apart(["", "", "x"]), told_apart(["", "x"])
-    (['Unnamed: 0', 'Unnamed: 1', 'x'], ['', 'x'])
+    >>> column_of_ids("id", ["1", "1"]), column_of_ids("key", ["1", "1"])
+    (True, False)
+    >>> column_of_ids("id", ["1.5", "2"])
+    False
     """
-    if list(names).count("") < 2:
-        return list(names)
-    return [name or f"Unnamed: {k}" for k, name in enumerate(names)]
+    if not is_named_as_id(name):
+        return False
+    if len(set(entries)) < len(entries) and (not name or _MAY_COUNT.fullmatch(name)):
+        return False
+    return not any(re.fullmatch(r"[-+]?\d*[.,]\d+(?:[eE].*)?", entry) for entry in entries)
 
 
 def counts_rows(name: object, column: ArrayLike) -> bool:
@@ -138,13 +148,35 @@ def _are_days(days: Index) -> bool:
     return bool((day <= (after - first).astype(int)).all())
 
 
-def doubts(name: object, column: ArrayLike) -> str:
-    """In words, why a column of numbers may be no coordinate; empty if nothing speaks against it.
+def sentinel(column: ArrayLike) -> float | None:
+    """Return the number that seems to stand for missing values in a column; None if none does.
 
-    A number of nines that is further from all other entries than these are from each other stands
-    for what is not known. Whole numbers of a column that is called a year are years, those that are
-    days without marks between (20240131) dates, and of one that is called as ids are, where no two
-    are alike, ids.
+    It is -200 or a number of nines, further from all other entries than these are from each other.
+
+    Examples
+    --------
+    >>> sentinel([12.5, 30.1, -999.0, 21.0]), sentinel([990.0, 999.0, 1004.0])
+    (-999.0, None)
+    """
+    entries = np.asarray(column, dtype=float)
+    for code in _CODES:
+        held = entries == code
+        others = entries[~held & np.isfinite(entries)]
+        if not held.any() or not others.size:
+            continue
+        least, most = float(others.min()), float(others.max())
+        spread = (most - least) * (0.5 if held.sum() >= _OFTEN else 1.0)
+        if max(least - code, code - most) > max(spread, 0.5 * abs(code)):
+            return code
+    return None
+
+
+def doubts(name: object, column: ArrayLike) -> str:
+    """Return why a column of numbers may not be a coordinate; empty if nothing speaks against it.
+
+    It may hold codes of missing values, see `sentinel`. Whole numbers of a column called a year are
+    years, those that are days without marks between (20240131) dates, and distinct ones in a column
+    called as ids are, ids.
 
     Examples
     --------
@@ -160,19 +192,15 @@ def doubts(name: object, column: ArrayLike) -> str:
     "column 'CustomerID' is called as ids are, and no two of its whole numbers are alike"
     """
     entries = np.asarray(column, dtype=float)
-    for code in _CODES:
-        held = entries == code
-        others = entries[~held & np.isfinite(entries)]
-        if not held.any() or not others.size:
-            continue
-        least, most = float(others.min()), float(others.max())
-        if max(least - code, code - most) > max(most - least, 0.5 * abs(code)):
-            count = int(held.sum())
-            times = {1: "once", 2: "twice"}.get(count, f"{count} times")
-            return (
-                f"column {name!r} holds {code:g} {times}, far from its other entries ({least:g} to "
-                f"{most:g}), as a number does that stands for what is not known"
-            )
+    code = sentinel(entries)
+    if code is not None:
+        others = entries[(entries != code) & np.isfinite(entries)]
+        count = int((entries == code).sum())
+        times = {1: "once", 2: "twice"}.get(count, f"{count} times")
+        return (
+            f"column {name!r} holds {code:g} {times}, far from its other entries "
+            f"({others.min():g} to {others.max():g}), as codes of missing values are"
+        )
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
     if whole and is_named_as_id(str(name)) and len(set(entries.tolist())) == entries.size:
         return f"column {name!r} is called as ids are, and no two of its whole numbers are alike"

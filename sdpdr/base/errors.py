@@ -275,6 +275,10 @@ class UnobservedWarning(SdpdrWarning):
     """Rows or columns of a matrix hold no observation, so nothing is said of them."""
 
 
+class RelaxedWarning(SdpdrWarning):
+    """A file restricts its program further than what is read, which is a relaxation of it."""
+
+
 class UncertifiedWarning(SdpdrWarning):
     """The answer could not be certified to the tolerance asked for."""
 

@@ -1,6 +1,6 @@
-"""Progress of work: a line on the terminal, or now and then in a log; elsewhere nothing.
+"""Progress of work: a line on the terminal, elsewhere nothing.
 
-A log is opened by commands, see `Log`.
+A command opens a `Log`, so that an interruption can say what was going on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import Enum
 from functools import partial
-from threading import Event, Thread
 from typing import Any, TextIO, TypeAlias
 
 from rich.console import Console
@@ -44,18 +43,7 @@ def has_terminal(stream: TextIO | None = None) -> bool:
 
 
 class Log:
-    """What a command is doing: for whoever interrupts it, and where nobody looks, in lines.
-
-    Parameters
-    ----------
-    write : callable, optional
-        Is given a line now and then, from a thread of its own, so that native code that calls
-        nobody is told of as well; without one nothing is written.
-    foretold : callable, optional
-        Is given what is about to be done, the seconds that it is predicted to take, and seconds
-        and memory in words.
-    every : float, default 5
-        Seconds between lines at first; of long work, a twentieth of the time spent.
+    """What a command is doing, for the message after an interruption.
 
     Examples
     --------
@@ -65,36 +53,19 @@ class Log:
     'reading: 75 %'
     """
 
-    def __init__(
-        self,
-        write: Callable[[str], object] | None = None,
-        foretold: Callable[[str, float, str], object] | None = None,
-        every: float = 5.0,
-    ) -> None:
-        self.doing, self.foretold = "", foretold
-        self._write, self._every, self._clock = write, every, Deadline()
-        self._over = Event()
+    def __init__(self) -> None:
+        self.doing = ""
 
     def now(self, words: str) -> None:
-        """What is done from here on."""
+        """Note what is done from here on."""
         self.doing = words
 
     def __enter__(self) -> Log:
         self._token = _LOG.set(self)
-        self._clock = Deadline()
-        if self._write is not None:
-            Thread(target=self._lines, daemon=True).start()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._over.set()
         _LOG.reset(self._token)
-
-    def _lines(self) -> None:
-        assert self._write is not None
-        while not self._over.wait(max(self._every, self._clock.spent / 20.0)):
-            if self.doing:
-                self._write(f"{self._clock.spent:.0f} s: {self.doing}")
 
 
 _LOG: ContextVar[Log | None] = ContextVar("the log of a command", default=None)
@@ -107,13 +78,6 @@ def working(words: str) -> None:
     log = _LOG.get()
     if log is not None:
         log.now(words)
-
-
-def foretell(what: str, seconds: float, words: str) -> None:
-    """Tell the log, if there is one, what is about to be done and what it is predicted to take."""
-    log = _LOG.get()
-    if log is not None and log.foretold is not None:
-        log.foretold(what, seconds, words)
 
 
 @contextmanager
@@ -172,7 +136,7 @@ def show_progress(progress: Progress | bool | None, what: str) -> Iterator[Progr
     ----------
     progress : bool or callable, optional
         A callable is passed on; True and False force the display; by default it shows on a
-        terminal and in a log only.
+        terminal only, and a log notes it.
     what : str
         What is being done.
     """

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base.deadline import ENDLESS, Deadline, TimeUpError
 from sdpdr.base.errors import DataError, DataTypeError, NotAcceptedError, ShapeError
-from sdpdr.base.progress import Progress, foretell, show_progress
+from sdpdr.base.progress import Progress, show_progress
 from sdpdr.model import Model
 from sdpdr.model.tangent import is_smooth
 from sdpdr.model.to_cvxpy import render_model
@@ -69,8 +69,6 @@ def attempt(chosen: Way, request: Request, turn: str = "") -> Solution:
     """
     watch = Deadline()
     what = f"{chosen.solver.name}, {chosen.form} form{turn}"
-    if chosen.cost is not None and request.progress is not False:
-        foretell(what, chosen.cost.seconds, str(chosen.cost))
     with show_progress(request.progress, what) as report:
         solution = _carried_out(chosen, request, report)
     if request.rigorous and chosen.sdp is not None:

@@ -1,4 +1,4 @@
-"""``sdpdr embed --method``: every method once, its options, and what a person can get wrong."""
+"""``sdpdr embed --method``: every method once, its options, and wrong uses."""
 
 import json
 from inspect import isclass
@@ -92,6 +92,7 @@ FOUND = {
 
 
 # One iterates programs, and its options are read as those of the others are.
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "method", [pytest.param(m, marks=[pytest.mark.nightly] if m == "mve" else []) for m in METHODS]
 )
@@ -144,7 +145,6 @@ def test_help_tells_every_method_with_what_it_takes(sdpdr):
         assert f"\n  {name:<14}{method.summary}\n" in out.replace(f"{name}{'':14}", f"{name:<14}")
         assert all(f"{key}=" in out for key in own(method.estimator))
     assert "default: --isometry auto" in out
-    assert "(default: 60, of loocv 5; none with --solver or --form)" in out
     assert "default: --n-components all, --solver closed" in out
 
 
@@ -209,21 +209,6 @@ def test_an_action_undoes_another_and_some_are_not_known(sdpdr, tmp_path):
     assert record["results"]["action_error"] < 1e-4
 
 
-def test_labels_of_equal_points_and_of_points_left_out(sdpdr, tmp_path):
-    X, _ = datasets.two_clusters(21, seed=0)
-    half = np.where(X[:, 1] > np.median(X[:, 1]), "up", "down")
-    rows = [f"{x!r},{y!r},{kind}" for (x, y), kind in zip(X.tolist(), half, strict=True)]
-    (tmp_path / "two.csv").write_text("\n".join([*rows, rows[0]]))
-    base = "embed two.csv --n-neighbors 3 --connect largest --method"
-    ran = sdpdr(f"{base} ism --labels 3 --out y.npy --json")
-    assert ran.code == Exit.OK, ran.err
-    placed = ~np.isnan(np.load(tmp_path / "y.npy")).any(axis=1)
-    assert 0 < np.count_nonzero(placed) < 22
-    classes = np.array(json.loads(ran.out)["results"]["transduction"])
-    assert np.all(classes[placed] == np.append(half, half[0])[placed])
-    assert sdpdr(f"{base} colored_mvu --labels 3 --figure f.svg --color 3").code == Exit.OK
-
-
 def test_distances_with_labels_beside_them(sdpdr, tmp_path):
     distances = np.sqrt(np.square(POINTS[:, None] - POINTS).sum(axis=-1))
     np.savez(tmp_path / "d.npz", d=distances, kind=KIND)
@@ -244,11 +229,6 @@ def test_the_landmark_form(sdpdr):
     assert record["bound"] >= whole["value"] * (1 - 1e-6)
 
 
-def test_landmarks_of_a_problem_of_the_library(sdpdr):
-    record = json.loads(sdpdr("solve path-graph --form landmark --landmarks 4 --json").out)
-    assert record["form"] == "landmark"
-
-
 def test_an_iteration_that_does_not_settle_is_not_certified(sdpdr):
     ran = sdpdr(line("mve", "--set max_iter=1 --set kappa=0.5"))
     assert ran.code == Exit.UNCERTIFIED
@@ -262,68 +242,41 @@ def test_a_metric_short_of_its_tolerance_is_not_certified(sdpdr):
     assert json.loads(ran.out)["status"] == "INACCURATE"
 
 
-# -- what a person can get wrong -------------------------------------------------------------------
+# -- wrong uses ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("method", "options", "words"),
     [
         ("colored", "", "Did you mean 'colored_mvu'"),
-        ("ismm", "", "Did you mean 'ism'"),
         ("colored_mvu", "", "method colored_mvu needs --labels: a column of classes, or columns"),
         ("anchored_mvu", "", "needs --labels: columns of known coordinates"),
         ("ism", "", "needs --labels: a column of classes, empty where not known"),
-        ("xing", "", "needs --labels: a column of classes."),
         ("mvu", "--labels kind", "method mvu does not take --labels; leave it out, or choose"),
         ("ism", "--labels kind --labels-as numbers", "ism does not take --labels-as"),
         ("mvu", "--actions turn", "does not take --actions; leave it out, or choose"),
-        ("mve", "--sequences run", "among --method are."),
-        ("are", "--labels kind", "method are does not take --labels"),
         ("ism", "--labels kin", "unknown column 'kin'. Did you mean 'kind'"),
-        ("are", "--actions turns", "Did you mean 'turn'"),
         ("ism", "--labels t", "column 't' holds"),
         ("ism", "--labels kind,known", "--labels names 2 columns"),
-        ("ism", "--labels same", "one class"),
         ("ghodsi", "--labels known", "rows without an entry in known: 1, 3"),
         ("colored_mvu", "--labels u", "rows without an entry in u: 2, 3"),
-        ("colored_mvu", "--labels same", "the same for all points"),
         ("colored_mvu", "--labels kind --labels-as numbers", "column 'kind' holds"),
-        ("colored_mvu", "--labels t --labels-as classes", "column 't' holds"),
-        ("anchored_mvu", "--labels kind", "column 'kind' holds"),
-        ("anchored_mvu", "--labels u,t", "sample 2 has some coordinates but not all"),
         ("are", "--actions turn --sequences broken", "sequence 'a' of column 'broken' goes on"),
-        ("are", "--sequences known", "rows without an entry in known: 1, 3"),
         ("anchored_mvu", "--labels u,v --n-components 3", "coordinates in 2 dimensions"),
-        ("xing", "--labels kind --set kernel=3", "unknown kernel '3'"),
-        ("xing", "--labels kind --set kernel=rbf --set kernel_params=gama:1", "mean 'gamma'"),
         ("are", "--set inverse=L:R", "--set inverse is about actions: add --actions COLUMN"),
-        ("are", "--actions turn --set inverse=L:X", "X"),
         ("density_map", "--isometry equality", "density_map does not take --isometry; leave it"),
         ("xing", "--labels kind --n-neighbors 3", "It takes --tol, --seed."),
         ("ghodsi", "--labels kind --form lmi", "does not take --form"),
         ("are", "--form landmark --landmarks 5", "method are has no landmark form"),
         ("mvu", "--form landmark", "--landmarks M go together"),
-        ("mvu", "--landmarks 5", "--landmarks M go together"),
-        ("mvu", "--form landmark --landmarks 99", "--landmarks 99 of 14 points"),
-        (
-            "density_map",
-            "--set bandwith=2",
-            "Did you mean 'bandwidth'? Known: bandwidth, compact, spread",
-        ),
+        ("density_map", "--set bandwith=2", "Did you mean 'bandwidth'"),
         ("mvu", "--set kappa=2", "method mvu has no hyperparameters for --set"),
         ("mvu", "--set n_neighbors=3", "an option of its own, --n-neighbors"),
-        ("mvu", "--set n-neighbors=3", "an option of its own, --n-neighbors"),
         ("mve", "--set kappa=1 --set kappa=2", "'kappa' twice"),
         ("mve", "--set kappa=dear", "kappa must be a number (default: 1.0)"),
-        ("mve", "--set kappa=nan", "kappa must be a number (default: 1.0)"),
         ("mve", "--set max_iter=2.5", "max_iter must be a whole number (default: 50)"),
         ("loocv", "--set unit=perhaps", "unit must be yes or no (default: no)"),
         ("are", "--set inverse=LR", "inverse must be pairs such as L:R,U:D"),
-        ("density_map", "--set variant=uni", "Did you mean 'unit'"),
-        ("mfnu", "--set objective=spred", "Did you mean 'spread'"),
-        ("ism", "--labels kind --set margin=most", "margin"),
-        ("ism", "--labels kind --set anchors=99", "anchors must be numbers of samples"),
-        ("loocv", "--isometry inequality", "isometry"),
     ],
 )
 def test_a_wrong_use_is_named_and_nothing_is_written(sdpdr, tmp_path, method, options, words):
@@ -333,15 +286,6 @@ def test_a_wrong_use_is_named_and_nothing_is_written(sdpdr, tmp_path, method, op
     assert ran.err.startswith("error: ")
     assert ran.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
-
-
-@pytest.mark.parametrize(
-    "words", ["--set margin", "--set =3", "--set margin=", "--landmarks few", "--seed -1"]
-)
-def test_options_that_are_not_understood_are_a_matter_of_usage(sdpdr, words):
-    ran = sdpdr(line("ism", f"--labels kind {words}"))
-    assert ran.code == Exit.USAGE
-    assert words.split()[0] in ran.err
 
 
 def test_a_form_that_the_program_has_not_is_code_4(sdpdr):
@@ -354,20 +298,6 @@ def test_a_margin_too_large_is_code_5(sdpdr):
     ran = sdpdr(line("ism", "--labels known --set margin=1e6 --out y.csv"))
     assert ran.code == Exit.NO_ANSWER
     assert "margin=1e+06 is more than" in ran.err
-
-
-def test_a_kernel_that_does_not_exist_is_code_5(sdpdr):
-    ran = sdpdr(line("loocv", "--set unit=yes --isometry equality --time-limit 100 --out y.csv"))
-    assert ran.code == Exit.NO_ANSWER
-    assert "no kernel of unit diagonal has these lengths" in ran.err
-
-
-def test_places_that_contradict_each_other_are_code_5(sdpdr, tmp_path):
-    rows = np.column_stack([np.vstack([POINTS, POINTS[:1]]), np.arange(N + 1.0)])
-    np.save(tmp_path / "twice.npy", rows)
-    ran = sdpdr("embed twice.npy --n-neighbors 4 --method anchored_mvu --labels 4")
-    assert ran.code == Exit.NO_ANSWER
-    assert "have different coordinates" in ran.err
 
 
 def test_values_are_read_as_they_are_declared():

@@ -1,7 +1,8 @@
-"""The command as a process: streams, exit codes, pipes."""
+"""The command as a process: streams, pipes, signals, and what help imports."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -9,8 +10,14 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from click.shell_completion import BashComplete
+
+from sdpdr.lab.cli import EARLY, before_work
+from sdpdr.lab.cli.app import cli
+from sdpdr.lab.cli.options import Exit
 
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 
 def run(*words, **options):
@@ -18,7 +25,8 @@ def run(*words, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
 
 
-def test_results_and_errors_go_their_own_ways():
+@pytest.mark.integration
+def test_results_and_errors_go_to_their_own_streams():
     fine = run("--version")
     assert (fine.returncode, fine.stderr) == (0, "")
     assert fine.stdout
@@ -28,14 +36,22 @@ def test_results_and_errors_go_their_own_ways():
     assert "Traceback" not in wrong.stderr
 
 
-@pytest.mark.nightly  # as above, after imports
-def test_a_solve_and_its_errors_go_their_own_ways(tmp_path):
-    fine = run("solve", "path-graph", cwd=tmp_path)
-    assert (fine.returncode, fine.stderr) == (0, "")
-    assert "SOLVED" in fine.stdout
-    wrong = run("embed", "-", "--out", "y.csv", cwd=tmp_path, stdin=subprocess.DEVNULL)
-    assert (wrong.returncode, wrong.stdout) == (3, "")
-    assert "Traceback" not in wrong.stderr
+@pytest.mark.integration
+def test_help_imports_no_library_of_numbers():
+    code = (
+        "import sys; from sdpdr.lab.cli import main; main(['--help']); "
+        "print([name for name in ('numpy', 'scipy', 'rich', 'pandas', 'cvxpy') "
+        "if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_shells_complete_commands_and_options():
+    complete = BashComplete(cli, {}, "sdpdr", "_SDPDR_COMPLETE").get_completions
+    assert [found.value for found in complete([], "tr")] == ["transform"]
+    assert [found.value for found in complete(["embed"], "--sk")] == ["--skip", "--skip-footer"]
+    assert [found.value for found in complete(["study"], "r")] == ["report", "run"]
 
 
 @contextmanager
@@ -51,65 +67,17 @@ def standard_input(path):
         os.close(before)
 
 
-def test_an_empty_standard_input_is_told_as_an_empty_file_is(sdpdr):
+def test_an_empty_standard_input_is_an_empty_table(sdpdr):
     with standard_input(os.devnull):
         wrong = sdpdr("embed - --out y.csv")
     assert (wrong.code, wrong.out) == (3, "")
     assert wrong.err.startswith("error: stdin.csv is empty")
 
 
-@pytest.mark.nightly  # as --help below, after imports
-def test_a_reader_that_leaves_early_is_no_error():
-    command = [sys.executable, "-m", "sdpdr", "list"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 0
-
-
-@pytest.fixture
-def table(tmp_path, roll):
-    np.save(tmp_path / "t.npy", roll[:30])
-    return "t.npy"
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "backend",
-    [
-        "module://no_package.of_this_name",
-        # Refused sooner, and four seconds again.
-        pytest.param("nonsense", marks=pytest.mark.nightly),
-    ],
-)
-def test_a_figure_needs_no_window(tmp_path, table, backend):
-    given = {**os.environ, "MPLBACKEND": backend}
-    ran = run("embed", table, "--figure", "y.png", "--json", cwd=tmp_path, env=given)
-    assert (ran.returncode, "wrote y.png" in ran.stderr) == (0, True)
-    assert (tmp_path / "y.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.nightly
-@FULL
-def test_errors_that_nobody_can_read_change_no_outcome(tmp_path, table):
-    def outcome(*words, out=subprocess.PIPE):
-        command = [sys.executable, "-m", "sdpdr", *words]
-        with open("/dev/full", "w") as full:
-            out = full if out is None else out
-            ran = subprocess.run(command, stdout=out, stderr=full, cwd=tmp_path, timeout=120)
-        return ran.returncode, ran.stdout
-
-    code, said = outcome("embed", table, "--save", "m.npz")
-    assert (code, b"30 points" in said, (tmp_path / "m.npz").exists()) == (0, True, True)
-    assert outcome("embed", "nothere.csv") == (3, b"")
-    assert outcome("embed", "--no-such-option", out=None) == (2, None)
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 def test_tables_come_out_of_pipes_as_out_of_files(sdpdr, tmp_path, roll):
     text = "x,y,z\n" + "".join(f"{a!r},{b!r},{c!r}\n" for a, b, c in roll[:30].tolist())
     (tmp_path / "t.csv").write_text(text)
-    os.mkfifo(tmp_path / "p.csv")
     os.mkfifo(tmp_path / "p")
     found = []
 
@@ -119,64 +87,92 @@ def test_tables_come_out_of_pipes_as_out_of_files(sdpdr, tmp_path, roll):
         found.append((json.loads(ran.out)["data"]["file"], np.load(tmp_path / "y.npy")))
 
     embedded("t.csv")
-    for name in ("p.csv", "p"):
-        writer = threading.Thread(target=(tmp_path / name).write_text, args=(text,))
-        writer.start()
-        embedded(name)
-        writer.join()
+    writer = threading.Thread(target=(tmp_path / "p").write_text, args=(text,))
+    writer.start()
+    embedded("p")
+    writer.join()
     with standard_input("t.csv"):
         embedded("-")
     files, places = zip(*found, strict=True)
-    assert files == ("t.csv", "p.csv", "p.csv", "stdin.csv")
+    assert files == ("t.csv", "p.csv", "stdin.csv")
     for other in places[1:]:
         np.testing.assert_array_equal(other, places[0])
 
 
-def test_errors_whose_reader_has_gone_change_no_outcome(tmp_path, table):
-    """Nor does where the points come from."""
-    np.savetxt(tmp_path / "t.csv", np.load(tmp_path / table), delimiter=",")
-    command = [sys.executable, "-m", "sdpdr", "embed", "-", "--out", "y.csv"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with (
-        open(tmp_path / "t.csv") as points,
-        subprocess.Popen(command, cwd=tmp_path, stdin=points, **pipes) as process,
-    ):
-        process.stderr.close()
-        assert b"30 points" in process.stdout.read()
-    assert process.returncode == 0
-    assert (tmp_path / "y.csv").exists()
+@pytest.mark.nightly
+@pytest.mark.parametrize("backend", ["module://no_package.of_this_name", "nonsense"])
+def test_a_figure_needs_no_window(tmp_path, roll, backend):
+    np.save(tmp_path / "t.npy", roll[:30])
+    given = {**os.environ, "MPLBACKEND": backend}
+    ran = run("embed", "t.npy", "--figure", "y.png", "--json", cwd=tmp_path, env=given)
+    assert (ran.returncode, "wrote y.png" in ran.stderr) == (0, True)
+
+
+@pytest.mark.nightly
+@FULL
+def test_errors_that_cannot_be_written_change_no_outcome(tmp_path, roll):
+    np.save(tmp_path / "t.npy", roll[:30])
+
+    def outcome(*words, out=subprocess.PIPE):
+        command = [sys.executable, "-m", "sdpdr", *words]
+        with open("/dev/full", "w") as full:
+            out = full if out is None else out
+            ran = subprocess.run(command, stdout=out, stderr=full, cwd=tmp_path, timeout=120)
+        return ran.returncode, ran.stdout
+
+    code, said = outcome("embed", "t.npy", "--save", "m.npz")
+    assert (code, b"30 points" in said, (tmp_path / "m.npz").exists()) == (0, True, True)
+    assert outcome("embed", "nothere.csv") == (3, b"")
+    assert outcome("embed", "--no-such-option", out=None) == (2, None)
 
 
 @FULL
-@pytest.mark.parametrize(
-    "words",
-    [
-        "--help",
-        "--version",
-        # As the first, after three seconds of imports.
-        pytest.param("embed --help", marks=pytest.mark.nightly),
-        # Which is read after the first as well by a reader that leaves early.
-        pytest.param("list", marks=pytest.mark.nightly),
-    ],
-)
-def test_help_that_cannot_be_printed_is_told_as_anything_else(words):
+@pytest.mark.integration
+def test_help_that_cannot_be_printed_is_an_error():
     with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "sdpdr", *words.split()]
+        command = [sys.executable, "-m", "sdpdr", "--help"]
         ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
     assert (ran.returncode, ran.stderr) == (3, "error: [Errno 28] No space left on device\n")
 
 
-@pytest.mark.parametrize("words", ["--help", "--version"])
-def test_help_whose_reader_has_gone_is_no_error(words):
-    command = [sys.executable, "-m", "sdpdr", words]
+@pytest.mark.integration
+def test_help_whose_reader_has_left_is_no_error():
+    command = [sys.executable, "-m", "sdpdr", "--help"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
 
 
+# -- signals --------------------------------------------------------------------------------------
+
+
+@POSIX
+@pytest.mark.integration
+def test_an_early_interruption_is_one_line():
+    # Sent by an import, so that no clock says when; what runs in the background may ignore it.
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Early:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'sdpdr.lab.cli.WHEN':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Early())\n"
+        "from sdpdr.lab.cli import main\n"
+        "sys.exit(main(['list']))\n"
+    )
+    for when in ("app", "problems"):
+        ran = subprocess.run(
+            [sys.executable, "-c", code.replace("WHEN", when)],
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stdout) == (Exit.INTERRUPTED, "")
+        assert ran.stderr == f"error: {EARLY}\n"
+
+
+@POSIX
 @pytest.mark.nightly
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_as_the_process_ends_changes_no_outcome():
     code = (
         "import atexit, os, signal, sys\n"
@@ -188,3 +184,19 @@ def test_ctrl_c_as_the_process_ends_changes_no_outcome():
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_other_handlers_of_an_interruption_stay():
+    def other(number, frame):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGINT, other)
+    try:
+        with before_work():
+            assert signal.getsignal(signal.SIGINT) is other
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with before_work():
+            assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -7,7 +7,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.base.arrays import is_admissible, is_written_admissibly
 from sdpdr.errors import CardError, DataError, FileFormatError, ModelError, SdpdrError
-from sdpdr.lab.cli.app import main
+from sdpdr.lab.cli import main
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.tables.files import read_table
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, Trace, VectorMap, svec
@@ -62,15 +62,15 @@ def test_a_table_with_a_number_beyond_the_range_is_refused_by_its_line(tmp_path,
     path.write_text(f"x,y\n1,2\n\n3,{word}\n0,nan\n")
     frame = read_table(path)
     with pytest.raises(FileFormatError, match=r"far.csv, line 4: column 'y' holds '.*; expected 0"):
-        frame.numbers()
-    assert frame.select(["x"]).numbers().ravel().tolist() == [1.0, 3.0, 0.0]
+        frame.numbers(["x", "y"])
+    assert frame.floats("x").tolist() == [1.0, 3.0, 0.0]
 
 
 def test_arrays_in_files(tmp_path):
     path = tmp_path / "far.npy"
     np.save(path, np.array([[1.0, 2.0], [1e300, 0.0]]))
     with pytest.raises(FileFormatError, match="far.npy, row 2: column '1'"):
-        read_table(path).numbers()
+        read_table(path).numbers(["1", "2"])
 
 
 def test_the_command_line_says_so(tmp_path, capsys):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import graphs, methods
-from sdpdr.errors import FileFormatError, ModelError
+from sdpdr.errors import FileFormatError, ModelError, RelaxedWarning
 from sdpdr.linalg import Diagonal, SquaredEdgeLengths, SvecMap, VectorMap, svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 
@@ -125,18 +125,60 @@ def test_lines_of_comment_change_nothing_wherever_they_stand(tmp_path, tiny, bef
     assert_same_program(read_sdpa(tiny), read_sdpa(written(tmp_path / "told.dat-s", text)))
 
 
-@pytest.mark.parametrize("remark", ["* the last", "(the last)", "of two"])
-def test_a_remark_behind_an_entry_is_told_where_to_stand(tmp_path, remark):
-    path = written(tmp_path / "told.dat-s", TINY.rstrip() + f" {remark}\n")
-    with pytest.raises(FileFormatError, match=r"line 13: .* a line of its own"):
+REARRANGED = {
+    "remarks": TINY.replace("1 1 2 2 1.0", "1 1 2 2 1.0 * trace").replace(
+        "-1.0\n", "-1.0 the last\n"
+    ),
+    "glued remarks": TINY.replace("2 = mDIM", "2=mDIM").replace("2 = nBLOCK", "+2=nBLOCK"),
+    "signs": TINY.replace("(2, -3)", "(+2, -3)").replace("0 1 2 1 1.0", "+0 +1 +2 1 +1.0"),
+    "sizes and costs over lines": TINY.replace("(2, -3)", "(2,\n-3)").replace("{1.0,", "{1.0,\n\n"),
+    "entries over lines": TINY.replace("1 1 1 1 1.0", "1 1\n1 1\n1.0"),
+    "entries on one line": TINY.replace("1 1 1 1 1.0\n", "1 1 1 1 1.0 "),
+    "entries in braces": TINY.replace("1 1 1 1 1.0\n", "{1, 1, 1, 1, 1.0},\n"),
+    "end of a DOS file": TINY.replace("\n", "\r\n") + "\x1a",
+}
+
+
+@pytest.mark.parametrize("text", REARRANGED.values(), ids=REARRANGED)
+def test_numbers_are_read_as_sdpa_reads_them(tmp_path, tiny, text):
+    path = written(tmp_path / "rearranged.dat-s", text)
+    assert_same_program(read_sdpa(path), read_sdpa(tiny))
+
+
+@pytest.mark.parametrize("section", ["*INTEGER\n*1\n", "*RANK1\n*1\n"])
+def test_a_restriction_that_is_not_read_is_warned_of(tmp_path, tiny, section):
+    path = written(tmp_path / "mixed.dat-s", TINY + section)
+    with pytest.warns(RelaxedWarning, match=r"mixed.dat-s has a section .*relaxation"):
+        sdp = read_sdpa(path)
+    assert_same_program(sdp, read_sdpa(tiny))
+
+
+OTHER_FORMATS = {
+    "p.cbf": ("VER\n3\n\nOBJSENSE\nMIN\n", "a CBF file"),
+    "conic.dat-s": ("# by hand\nVER\n3\n", "a CBF file"),
+    "p.mps": ("NAME          TEST\nROWS\n N COST\n", "an MPS file"),
+    "q.qps": ("* quadratic\nNAME QP\nROWS\n", "an MPS file"),
+    "p.lp": ("\\ comment\nMinimize\n obj: x\nSubject To\n", "an LP file"),
+    "p.mat": ("MATLAB 5.0 MAT-file, Platform: GLNXA64", "a MATLAB file"),
+    "p.json": ('{"name": "p", "m": 2}', "a JSON file"),
+    "dense.dat": ("1\n1\n2\n{1.0}\n{{1.0, 0.5}, {0.5, 2.0}}\n{{1.0, 0.0}, {0.0, 1.0}}\n", "dense"),
+    "d.dat": ("4\n1\n1\n1 2 3 4\n1.5\n1\n1\n1\n1\n", "an SDPA dense file"),
+    "p.dat-s.gz": (None, "complete gzip"),
+    "binary.dat-s": ("\x00\x01\x02", "a binary file"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORMATS)
+def test_another_format_is_named(tmp_path, name):
+    text, words = OTHER_FORMATS[name]
+    path = written(tmp_path / name, TINY if text is None else text)
+    with pytest.raises(FileFormatError, match=words):
         read_sdpa(path)
 
 
-# Numbers of rows that the library's table tells otherwise than its files.
 MISPRINTED = {"gpp250-1": 251}
 
 
-@pytest.mark.skipif(not SDPLIB.exists(), reason="the SDPLIB files are not here")
 @pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
 def test_files_of_sdplib_have_their_sizes_and_survive_writing(tmp_path, path):
     sdp = read_sdpa(path)
@@ -401,17 +443,19 @@ FAULTS = {
     "fraction as count": ("2.5\n", 1, "whole number.*found '2.5'"),
     "no blocks": ("1\n0\n", 2, "nBLOCK.*at least 1.*'0'"),
     "ends after counts": ("1\n1\n", 3, "1 sizes of blocks .* the file ends"),
-    "too few sizes": ("1\n2\n2\n1\n", 3, "2 sizes of blocks .*one line; found '2'"),
-    "too many sizes": ("1\n2\n2 3 4\n1\n", 3, "2 sizes of blocks"),
+    "too few sizes": ("1\n2\n2\n1 1.0 1\n", 4, "2 sizes of blocks .*found more"),
+    "too many sizes": ("1\n2\n2 3 4\n1\n", 3, "2 sizes of blocks.*found more"),
     "size zero": ("1\n2\n2 0\n1\n", 3, "other than 0"),
     "size a fraction": ("1\n1\n2.5\n1\n", 3, "whole numbers"),
-    "too few in c": ("2\n1\n2\n1.0\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found 1"),
-    "too many in c": ("2\n1\n2\n1 2 3\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found 3"),
-    "no number in c": ("2\n1\n2\n1 x\n", 4, "a number; found 'x'"),
+    "too few in c": ("2\n1\n2\n1.0\n1 1 1 1 1\n", 5, "the 2 numbers of c.*found more"),
+    "too many in c": ("2\n1\n2\n1 2 3\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found more"),
+    "no number in c": ("2\n1\n2\n1 x\n", 4, "each a number; found 'x'"),
     "NaN in c": ("2\n1\n2\n1 nan\n", 4, "a finite number; found 'nan'"),
     "cut off": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2\n", 6, "five numbers.*found 3"),
     "six words": ("1\n1\n2\n1\n1 1 1 1 1 1\n", 5, "five numbers.*found 6"),
-    "word for value": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 one\n", 6, "a number; found 'one'"),
+    "word for value": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 one\n", 6, "each a number; found 'one'"),
+    "numbers behind a remark": ("1\n1\n2\n1\n1 1 1 1 1 of 2 1 1 1 1\n", 5, "in the remark 'of'"),
+    "numbers behind mDIM": ("2 1\n1\n", 1, "alone on its line; found '1'"),
     "infinite value": ("1\n1\n2\n1\n\n1 1 1 1 -inf\n", 6, "finite number; found '-inf'"),
     "fraction for place": ("1\n1\n2\n1\n1 1 1.5 1 1\n", 5, "whole numbers.*1 1 1.5 1 1"),
     "no such matrix": ("1\n1\n2\n1\n2 1 1 1 1\n", 5, "matrix from 0 to 1.*2 1 1 1 1"),
@@ -434,9 +478,9 @@ FAULTS = {
     "underscore in note": ("* sdpdr: minimise, constant 1_0\n", 1, "a number; found '1_0'"),
     "underscore in count": ("1_0\n", 1, "whole number.*found '1_0'"),
     "underscore in size": ("1\n1\n1_0\n1\n", 3, "1 sizes of blocks.*found '1_0'"),
-    "underscore in c": ("2\n1\n2\n1 1_0.0\n", 4, "a number; found '1_0.0'"),
-    "underscore in place": ("1\n1\n20\n1\n1 1 1_0 1_0 1\n", 5, "a number; found '1_0'"),
-    "underscore in value": ("1\n1\n2\n1\n\n1 1 1 1 1_0.0\n", 6, "a number; found '1_0.0'"),
+    "underscore in c": ("2\n1\n2\n1 1_0.0\n", 4, "each a number; found '1_0.0'"),
+    "underscore in place": ("1\n1\n20\n1\n1 1 1_0 1_0 1\n", 5, "each a number; found '1_0'"),
+    "underscore in value": ("1\n1\n2\n1\n\n1 1 1 1 1_0.0\n", 6, "each a number; found '1_0.0'"),
 }
 
 

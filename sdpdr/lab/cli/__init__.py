@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-__all__ = ["EARLY", "main", "nothing_begun"]
+__all__ = ["EARLY", "before_work", "main"]
 
 EARLY = "interrupted before it began; nothing was written."
 _INTERRUPTED = 130
@@ -19,22 +19,22 @@ _INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command, see `sdpdr.lab.cli.app.main`; Ctrl-C is answered before that is imported."""
     try:
-        with nothing_begun():
+        with before_work():
             from sdpdr.lab.cli.app import main as run
         return run(argv)
-    except KeyboardInterrupt:  # between what handles it
-        _say_early()
+    except KeyboardInterrupt:  # before or after the handlers of `app.main`
+        _report_interrupt()
         return _INTERRUPTED
 
 
 @contextmanager
-def nothing_begun() -> Iterator[None]:
-    """Let Ctrl-C end the process with one line meanwhile; not where somebody else handles it.
+def before_work() -> Iterator[None]:
+    """Let Ctrl-C end the process with one line meanwhile; not where there is another handler.
 
     An exception could come out of any import, some of which catch it.
     """
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     signal.signal(signal.SIGINT, _end)
@@ -45,10 +45,10 @@ def nothing_begun() -> Iterator[None]:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    _say_early()
+    _report_interrupt()
     os._exit(_INTERRUPTED)
 
 
-def _say_early() -> None:
+def _report_interrupt() -> None:
     with suppress(OSError):
         os.write(2, f"error: {EARLY}\n".encode())

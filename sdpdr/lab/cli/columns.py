@@ -2,111 +2,130 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from types import MappingProxyType
+from types import SimpleNamespace
 from typing import Any
 
+import click
 import numpy as np
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.checks import points
-from sdpdr.base.columns import doubts, unlike
+from sdpdr.base.columns import (
+    are_dates,
+    column_of_ids,
+    counts_rows,
+    doubts,
+    sentinel,
+    unlike,
+)
 from sdpdr.base.errors import DataError
-from sdpdr.base.rows import counted
-from sdpdr.base.rows import listed as some_of
-from sdpdr.lab.cli.console import complain, note
-from sdpdr.lab.cli.gaps import complete_rows, tell_totals
-from sdpdr.lab.cli.kinds import EMPTY, is_whole, kind_of, known_of, truths_of
-from sdpdr.lab.cli.options import whole
-from sdpdr.lab.tables.cells import SEPARATORS, is_missing
-from sdpdr.lab.tables.delimited import DECIMALS, THOUSANDS
-from sdpdr.lab.tables.files import HEADER, read_table
-from sdpdr.lab.tables.form import Form
-from sdpdr.lab.tables.frame import FileTable
-from sdpdr.lab.tables.text_files import at_hand
+from sdpdr.base.rows import counted, listed
+from sdpdr.lab.cli.options import Names, Parsed, apply_all, choices, option
+from sdpdr.lab.cli.terminal import error, info
+from sdpdr.lab.tables.files import read_table
+from sdpdr.lab.tables.options import ReadOptions
+from sdpdr.lab.tables.table import Table, looks_like_number
+from sdpdr.lab.tables.text import LABEL_NAMES
 
 SCALES = ("none", "standard", "robust")
-MISSING = ("refuse", "drop")
-_OF_DATES = (
-    " A date is a coordinate where the file has a number for it: days since the first, or hours."
-)
 # Classes that a legend can tell apart.
 _COLOURS = 10
-_NAMELESS = {
-    "it": ("column has no name, so it is", "it a name if it is a coordinate"),
-    "them": ("columns have no name, so they are", "them names if they are coordinates"),
-}
-_CALLED = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+_EMPTY = "empty"
+_SEPARATORS = {
+    "tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|",
+    **{mark: mark for mark in ",;|\t "},
+}  # fmt: skip
+# Days as the standard and most countries write them, and a time of day after them or alone.
+_DAY = (
+    r"\d{4}([-./])\d{1,2}\1\d{1,2}|\d{1,2}([-./])\d{1,2}\2(?:\d{4}|\d{2})|\d{4}-\d{2}"
+    r"|\d{1,2}[ .-]*[a-z]{3,9}\.?[ -]*\d{2,4}"
+)
+_TIME = (
+    r"\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?: ?[ap]m)?(?:Z| ?(?:UTC|GMT)|[-+]\d{2}:?\d{2})?"
+)
+_DATE = re.compile(rf"(?:{_DAY})(?:[T ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
+_PADDED = re.compile(r"0\d+")
 
 
-_count = partial(whole, least=0, what="a number of lines")
+# -- options --------------------------------------------------------------------------------------
 
 
-def add_reading(add: Callable[..., None]) -> None:
-    """Add the options of how a table is read and what its columns are."""
-    names = {"type": listed, "default": []}
-    add("--key NAME", "which array of an NPZ file")
-    add("--header", "whether text has one (default: auto)", choices=HEADER, default="auto")
-    words = "between cells of text: a character, tab or space\n(default: found by looking)"
-    add("--sep CHAR", words, type=_separator)
-    words = "decimal mark of text (default: found by looking)"
-    add("--decimal", words, choices=DECIMALS)
-    words = (
-        "between thousands in text: . or , (the decimal mark is then the other one,\n"
-        "unless said), ' or space (default: nothing)"
+def _separator(text: str) -> str:
+    if text.lower() not in _SEPARATORS:
+        raise ValueError(f"expected one of tab, space, comma, semicolon, pipe; got {text!r}")
+    return _SEPARATORS[text.lower()]
+
+
+def _lines(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise ValueError(f"expected numbers of lines, got {text!r}")
+    return tuple(map(int, parts))
+
+
+def reading_options() -> Callable[[Any], Any]:
+    """Return the options of how a table is read and what its columns are."""
+    count: Any = {"type": click.IntRange(0), "default": 0}
+    names: Any = {"type": Names(), "default": []}
+    said = "Between cells of text: a character, tab or space (default: found in the file)."
+    missing = "Rows with missing or infinite coordinates, or without a label that is needed."
+    lines = "Lines of text that are not points, such as units or totals."
+    refuse: Any = {"type": choices("refuse", "drop"), "default": "refuse", "show_default": True}
+    auto: Any = {"type": choices("auto", "yes", "no"), "default": "auto", "show_default": True}
+    return apply_all(
+        option("--key NAME", "Which array of an NPZ file."),
+        option("--header", "Whether the first line of text names the columns.", **auto),
+        option("--sep CHAR", said, type=Parsed("CHAR", _separator)),
+        option(
+            "--decimal", "Decimal mark of text; any: both marks.", type=choices(".", ",", "any")
+        ),
+        option(
+            "--thousands", "Mark in text (default: none).", type=choices(".", ",", "'", "space")
+        ),
+        option("--percent", "Read 12 % as 12."),
+        option(
+            "--na-values A,B,...", "Missing values, beside empty, NA, NULL and the like.", **names
+        ),
+        option("--transpose", "Columns are points."),
+        option("--skip N", "Lines of text above the table.", **count),
+        option("--skip-footer N", "Lines of text below the table.", **count),
+        option("--drop-lines N,...", lines, type=Parsed("N,...", _lines), default=()),
+        option("--missing", missing, **refuse),
+        option("--columns A,B,...", "Only these columns are coordinates.", **names),
+        option("--drop A,B,...", "All columns but these.", **names),
+        option("--id A,B,...", "Written beside the embedding; not coordinates.", **names),
+        option("--label A,B,...", "The same; the first colours the figure.", **names),
+        option("--color COLUMN", "Colours the figure; not used as a coordinate."),
     )
-    add("--thousands MARK", words, choices=THOUSANDS)
-    add("--percent", "numbers of text with a sign of percent: 12 %% is 12", action="store_true")
-    words = (
-        "what stands for entries of text that are not known, beside empty, NA, NULL and the\n"
-        "like; written --na-values=- where it begins with a -"
-    )
-    add("--na-values A,B,...", words, **names)
-    add("--transpose", "columns are points, as where genes are rows and samples columns")
-    add("--skip N", "lines of text above the table (default: 0)", type=_count, default=0)
-    words = "lines of text that are no points: units below the names, a total"
-    add("--drop-lines N,...", words, type=_lines, default=[])
-    words = (
-        "rows with coordinates that are not known or infinite, or without a label that all\n"
-        "points need: refuse them, or drop them (default: refuse)"
-    )
-    add("--missing", words, choices=MISSING, default="refuse")
-    add("--columns A,B,...", "only these columns are coordinates", **names)
-    add("--drop A,B,...", "all columns but these", **names)
-    add("--id A,B,...", "written beside the embedding; no coordinates", **names)
-    add("--label A,B,...", "the same; the first colours the figure", **names)
-    add("--color COLUMN", "colours the figure; not used as a coordinate")
 
 
-def read(args: Namespace, also_written: Sequence[str] = ()) -> FileTable:
-    """The table that a command line names; what is kept beside points stays as it is written."""
-    kept = [*args.id, *args.label, *([] if args.color is None else [args.color]), *also_written]
-    form = Form(
+def read(args: SimpleNamespace) -> Table:
+    """Return the table that a command line names."""
+    options = ReadOptions(
         header=args.header,
-        separator=args.sep or "",
-        decimal=args.decimal or "",
-        skip=args.skip,
-        thousands=args.thousands or "",
+        sep=args.sep,
+        decimal=args.decimal,
+        thousands=args.thousands,
         percent=args.percent,
-        unknown=args.na_values,
-        without=args.drop_lines,
+        skip=args.skip,
+        skip_footer=args.skip_footer,
+        drop_lines=args.drop_lines,
+        na_values=tuple(args.na_values),
         transpose=args.transpose,
-        as_written=kept,
+        key=args.key,
     )
-    with at_hand(args.file) as file:
-        frame = read_table(file, form, key=args.key)
-    if frame.manner and not args.sep:
-        note(f"{frame.file}: {frame.manner}")
-    return frame
+    distances = getattr(args, "metric", None) == "precomputed"
+    table = read_table(args.file, options, distances=distances)
+    if table.remarks:
+        info(f"{table.file}: {' and '.join(table.remarks)}")
+    return table
 
 
-def listed(text: str) -> list[str]:
-    """Names with commas between them, for argparse."""
-    return [name.strip() for name in text.split(",")]
+# -- coordinates and the columns beside them ------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,203 +134,328 @@ class DividedTable:
 
     Attributes
     ----------
-    points : FileTable
-        The coordinates.
+    table : Table
+        The rows that are embedded, with all columns.
+    coordinates : list of str
+    X : array of shape (n, D)
     kept : mapping from name to array of shape (n,)
-        What is written beside the embedding, in the order of the file.
+        Columns that are written beside the embedding, in the order of the file.
     colour : str or None
         The column that colours a figure.
-    frame : FileTable
-        All columns of these rows.
-    rows : array of int
-        Which rows of the file these are, from zero on.
     set_aside : mapping from name to kind
-        Columns that are no coordinates though nobody has said so.
+        Columns that are not coordinates although the user did not say so.
+    n_read : int
+        Rows of the file.
     doubt : str
         Why there may be too few coordinates; empty where nothing speaks for it.
     """
 
-    points: FileTable
+    table: Table
+    coordinates: list[str]
+    X: Array
     kept: Mapping[str, np.ndarray]
     colour: str | None
-    frame: FileTable
-    rows: Index
     set_aside: Mapping[str, str]
+    n_read: int
     doubt: str
 
     @property
-    def colouring(self) -> np.ndarray | None:
-        """What colours a figure: numbers if all entries are numbers, text otherwise.
+    def rows(self) -> Index:
+        """Which rows of the file these are, from 0."""
+        return np.asarray(self.table.frame.index, dtype=np.int64)
 
-        Text is empty where nothing is known. Whole numbers with gaps are text as well, unless they
-        are of so many kinds that they are a quantity.
-        """
+    @property
+    def colouring(self) -> np.ndarray | None:
+        """What colours a figure: numbers if they are a quantity, text otherwise."""
         if self.colour is None:
             return None
-        values = self.frame.values(self.colour)
-        if values.dtype.kind == "f" and len(set(known_of(values).tolist())) > _COLOURS:
-            return values
-        kept = _as_kept(values)
-        if kept.dtype.kind not in "OUS":
-            return kept
-        return np.array(["" if is_missing(x) else x for x in kept.tolist()], dtype=object)
-
-    def where(self, chosen: np.ndarray) -> DividedTable:
-        """Rows, by a mask, and beside them where each stands in the file; itself if it is all."""
-        if chosen.all():
-            return self
-        lines = self.frame.lines
-        name = "row" if lines is None else "line"
-        while name in self.frame.columns:
-            name += "_"
-        places = np.arange(1, self.frame.n + 1) if lines is None else np.asarray(lines)
-        kept = {beside: column[chosen] for beside, column in self.kept.items()}
-        return replace(
-            self,
-            points=self.points.rows(chosen),
-            kept={name: places[chosen], **kept},
-            frame=self.frame.rows(chosen),
-            rows=np.flatnonzero(chosen),
-        )
+        if self.table.is_numeric(self.colour):
+            values = self.table.floats(self.colour)
+            whole = (values == np.round(values)) | np.isnan(values)
+            few = len(set(values[~np.isnan(values)].tolist())) <= _COLOURS
+            if not (few and whole.all() and np.isnan(values).any()):
+                return values.astype(np.int64) if whole.all() and few else values
+        words = self.table.texts(self.colour)
+        return np.array(["" if word is None else word for word in words], dtype=object)
 
 
-def divided(
-    frame: FileTable, args: Namespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
+def divide(
+    table: Table, args: SimpleNamespace, beside: Sequence[str] = (), needed: Sequence[str] = ()
 ) -> DividedTable:
-    """The coordinates of a table, and what is kept beside them.
+    """Return the coordinates of a table, and what is kept beside them.
 
     Parameters
     ----------
-    frame : FileTable
-    args : Namespace
-        Who names columns decides; of the others, the numbers of rows, ids and words are no
-        coordinates, and a line says so.
+    table : Table
+    args : SimpleNamespace
+        Columns named by the user decide; of the others, numbers of rows, ids, labels, dates and
+        words are not coordinates, and a line says so.
     beside : sequence of str
         Columns that a method reads for itself.
     needed : sequence of str
-        Those of them that must have an entry in every row.
+        Those of them that must have a value in every row.
     """
     asked = [*args.id, *args.label, *beside, *([] if args.color is None else [args.color])]
-    frame.select([*args.columns, *args.drop, *asked])  # refuses names that it does not have
+    asked += table.row_names
+    table.require([*args.columns, *args.drop, *asked])
     distances = getattr(args, "metric", None) == "precomputed"
-    found = _recognised(frame, {*asked, *args.drop}, distances)
-    left_out = [name for name in (*asked, *found) if name not in args.columns]
-    points = _with_truths(frame.select(args.columns, [*args.drop, *left_out]), distances)
-    told_apart = {name for name in (*found, *frame.index) if found.get(name) != EMPTY}
-    beside_points = {*asked, *(told_apart - {*args.drop, *args.columns})}
-    names = [name for name in frame.columns if name in beside_points]
-    kept = {name: _as_kept(frame.columns[name]) for name in names}
-    doubt = "" if args.columns or distances else _doubt(points, found)
+    named = {*asked, *args.drop}
+    left = [name for name in table.columns if name not in named and name not in table.index]
+    kinds = _kinds(table, left, distances)
+    coordinates = list(args.columns) or [name for name in left if name not in kinds]
+    coordinates = [name for name in coordinates if name not in args.drop]
     if not args.columns:
-        _tell(frame, found, {*asked, *args.drop})
-        _tell_colour(frame, args, distances)
-        if points.named and not distances:
-            _tell_doubts(points)
-        if doubt:
-            complain("warning", f"{frame.file}: {doubt}")
-        tell_totals(frame, kept)
-    colour, rows = _colour(args, found, kept), np.arange(frame.n)
-    set_aside = {} if args.columns else found
-    table = DividedTable(points, kept, colour, frame, rows, set_aside, doubt)
-    return table if distances else table.where(complete_rows(points, frame, args, needed))
-
-
-def _recognised(frame: FileTable, known: set[str], distances: bool) -> dict[str, str]:
-    """Columns that are no coordinates though nobody has said so, and what they are.
-
-    Numbers of a table of distances are distances.
-    """
-    if not frame.separator and not frame.named:
-        return {}  # arrays
-    left = [name for name in frame.columns if name not in known and name not in frame.index]
-    found = {name: kind for name in left if (kind := kind_of(frame, name, distances))}
-    # Where nothing else is left, the error of the first column says more.
-    return found if len(found) < len(left) else {}
-
-
-def _with_truths(points: FileTable, distances: bool) -> FileTable:
-    """Coordinates with ones and zeros for true and false."""
-    read = {} if distances else {name: truths_of(points.columns[name]) for name in points.columns}
-    truths = {name: column for name, column in read.items() if column is not None}
-    if truths:
-        names = some_of([repr(name) for name in truths])
-        note(f"{points.file}: coordinates of one for true and zero for false: {names}.")
-    return replace(points, columns=MappingProxyType({**points.columns, **truths}))
-
-
-def _doubt(points: FileTable, found: Mapping[str, str]) -> str:
-    """What there is to say of a picture of few columns, since the others hold words."""
-    words = [repr(name) for name, kind in found.items() if kind == "words"]
-    left = [repr(name) for name in points.columns]
-    if not words or len(left) >= max(2, len(words)):
-        return ""
-    return (
-        f"the embedding is of {len(left)} of {counted(len(left) + len(words), 'column')} alone "
-        f"({some_of(left)}), since the others hold words: {some_of(words)}. Code ordered words as "
-        "numbers 1..5, and kinds as a column of 0 and 1 each (pandas.get_dummies); --columns names "
-        "the coordinates without these words."
+        _report(table, kinds, named)
+        _report_colour(table, args, distances)
+    table = _with_truths(table, coordinates)
+    X = table.numbers(coordinates)
+    doubt = ""
+    if not (args.columns or distances):
+        doubt = _warn_of_words(table, coordinates, kinds)
+        _warn_of_columns(table, coordinates)
+    others = {*asked, *kinds, *table.index} - {*args.columns, *args.drop}
+    others -= {name for name, kind in kinds.items() if kind == _EMPTY}
+    beside_names = [name for name in table.columns if name in {*others, *asked}]
+    n = len(table)
+    complete = np.ones(n, dtype=bool) if distances else _complete(table, coordinates, X, args)
+    if args.missing == "drop" and not distances:
+        complete = _labelled(table, needed, complete)
+    kept: dict[str, np.ndarray] = {}
+    if not complete.all():
+        name = "row" if table.lines is None else "line"
+        while name in table.columns:
+            name += "_"
+        kept[name] = np.arange(1, n + 1) if table.lines is None else table.lines
+    kept |= {name: _as_kept(table, name) for name in beside_names}
+    return DividedTable(
+        table.rows(complete),
+        coordinates,
+        X[complete],
+        {name: column[complete] for name, column in kept.items()},
+        _colour(table, args, kinds, beside_names),
+        {} if args.columns else kinds,
+        n,
+        doubt,
     )
 
 
-def _as_kept(column: np.ndarray) -> np.ndarray:
-    """Whole numbers without a point and gaps without entry, as they stood in the file."""
-    if column.dtype.kind != "f" or not is_whole(column):
-        return column
-    if known_of(column).size == column.size:
-        return column.astype(np.int64)
-    return np.array(["" if entry != entry else str(int(entry)) for entry in column], dtype=object)
+def _kinds(table: Table, names: Sequence[str], distances: bool) -> dict[str, str]:
+    """Columns that are not coordinates, and what they are."""
+    if not table.is_text and not table.named:
+        return {}  # arrays
+    found = {name: kind for name in names if (kind := _kind(table, name, distances))}
+    # If nothing else is left, the error of the first column says more.
+    return found if len(found) < len(names) else {}
 
 
-def _tell(frame: FileTable, found: Mapping[str, str], known: set[str]) -> None:
-    """Say which columns are no coordinates though nobody has asked for it."""
-    if not set(frame.index) <= known:
-        them = "it" if len(frame.index) == 1 else "them"
-        first, given = _NAMELESS[them]
-        note(
-            f"{frame.file}: the first {first} taken for numbers or names of rows: no coordinate, "
-            f"and kept beside the embedding. Give {given}; --drop "
-            f"{shlex.quote(','.join(frame.index))} leaves {them} out without these words."
+def _kind(table: Table, name: str, distances: bool) -> str:
+    """What a column is that is not a coordinate; empty for coordinates."""
+    missing = table.missing(name)
+    if missing.all():
+        return _EMPTY
+    words = [word for word in table.texts(name) if word is not None]
+    repeats = 2 * len(set(words)) <= len(table)
+    if not distances and _are_truths(words):
+        return "labels" if LABEL_NAMES.fullmatch(name) and repeats else ""
+    if column_of_ids(name, words):
+        return "ids"
+    if not table.is_numeric(name):
+        return _kind_of_text(words)
+    if distances or not (table.named or table.is_text):
+        return ""
+    values = table.floats(name)
+    known = values[~np.isnan(values)]
+    if are_dates(name, values):
+        return "dates or times"
+    whole = bool((known == np.round(known)).all() and (np.abs(known) < 2.0**53).all())
+    if whole and any(map(_PADDED.fullmatch, words)) and all(map(str.isdecimal, words)):
+        return "codes"
+    if not (whole and table.named):
+        return ""
+    if known.size == values.size and counts_rows(name, known.astype(np.int64)):
+        return "row numbers"
+    return "labels" if LABEL_NAMES.fullmatch(name) and repeats else ""
+
+
+def _kind_of_text(words: Sequence[str]) -> str:
+    """Dates, or words if no cell is a number in any notation; empty for anything else."""
+    if all(map(_DATE.fullmatch, words)):
+        return "dates or times"
+    return "" if any(map(looks_like_number, words)) else "words"
+
+
+def _are_truths(words: Sequence[str]) -> bool:
+    return all(word.lower() in ("true", "false") for word in words)
+
+
+def _with_truths(table: Table, names: Sequence[str]) -> Table:
+    """The table with ones and zeros for true and false in some columns."""
+    changed = {}
+    for name in names:
+        words = table.texts(name)
+        known = [word for word in words if word is not None]
+        if known and _are_truths(known):
+            values = [np.nan if w is None else float(w.lower() == "true") for w in words]
+            changed[name] = np.array(values)
+    if not changed:
+        return table
+    info(f"{table.file}: true is read as 1 and false as 0: {listed(list(map(repr, changed)))}.")
+    return replace(table, frame=table.frame.assign(**changed))
+
+
+def _as_kept(table: Table, name: str) -> np.ndarray:
+    """A column as it stands in the file: text, or numbers of another format."""
+    column = table.frame[name]
+    if table.is_text or column.dtype.kind not in "iufb":
+        words = table.texts(name)
+        return np.array(["" if word is None else word for word in words], dtype=object)
+    return np.asarray(column.to_numpy())
+
+
+def _report(table: Table, kinds: Mapping[str, str], named: set[str]) -> None:
+    """Say which columns are not coordinates although the user did not say so."""
+    if not set(table.index) <= named:
+        info(
+            f"{table.file}: the first column has no name and is kept beside the embedding, as "
+            f"numbers or names of rows. Give it a name if it is a coordinate; --drop "
+            f"{shlex.quote(','.join(table.index))} leaves it out."
         )
-    kinds = [f"{name!r} ({kind})" for name, kind in found.items() if kind != EMPTY]
-    if empty := [repr(name) for name, kind in found.items() if kind == EMPTY]:
-        note(f"{frame.file}: without any entry, and left out: {', '.join(empty)}.")
-    if kinds:
-        words = ", ".join(kinds)
-        dates = _OF_DATES if "dates or times" in found.values() else ""
-        note(
-            f"{frame.file}: no coordinates, and kept beside the embedding: {words}. --columns "
-            f"names the coordinates, --drop leaves columns out.{dates}"
+    if empty := [repr(name) for name, kind in kinds.items() if kind == _EMPTY]:
+        info(f"{table.file}: without any value, and left out: {listed(empty)}.")
+    found = [f"{name!r} ({kind})" for name, kind in kinds.items() if kind != _EMPTY]
+    if found:
+        dates = (
+            " A date is a coordinate if it is written as a number, such as days since the first."
+        )
+        info(
+            f"{table.file}: not coordinates, and kept beside the embedding: {', '.join(found)}. "
+            "--columns names the coordinates, --drop leaves columns out."
+            f"{dates if 'dates or times' in kinds.values() else ''}"
         )
 
 
-def _tell_colour(frame: FileTable, args: Namespace, distances: bool) -> None:
-    """Say of numbers that colour a figure that they are no coordinates therefore."""
+def _report_colour(table: Table, args: SimpleNamespace, distances: bool) -> None:
+    """Say that numbers which colour the figure are not a coordinate for that reason."""
     name = args.color
-    other = (*args.id, *args.label, *args.drop)
-    if name is None or name in other:
+    if name is None or name in (*args.id, *args.label, *args.drop):
         return
-    read = replace(frame, columns={**frame.columns, name: frame.values(name)})
-    if not kind_of(read, name, distances):
-        note(
-            f"{frame.file}: {name!r} colours the figure, and so is no coordinate. --columns with "
+    if not _kind(table, name, distances):
+        info(
+            f"{table.file}: {name!r} colours the figure and is not a coordinate. --columns with "
             "its name among others makes it one."
         )
 
 
-def _colour(args: Namespace, found: Mapping[str, str], kept: Mapping[str, Any]) -> str | None:
+def _warn_of_words(table: Table, coordinates: Sequence[str], kinds: Mapping[str, str]) -> str:
+    """Warn of a picture of few columns where the others hold words; return the warning."""
+    words = [repr(name) for name, kind in kinds.items() if kind == "words"]
+    if not words or len(coordinates) >= max(2, len(words)):
+        return ""
+    doubt = (
+        f"the embedding uses {len(coordinates)} of "
+        f"{counted(len(coordinates) + len(words), 'column')}, since the others hold words: "
+        f"{listed(words)}. Code ordered words as numbers 1..5, and kinds as a column of 0 and 1 "
+        "each (pandas.get_dummies); --columns names the coordinates without this warning."
+    )
+    error(f"{table.file}: {doubt}", "warning")
+    return doubt
+
+
+def _warn_of_columns(table: Table, coordinates: Sequence[str]) -> None:
+    """Warn of coordinates that may be none, and of codes for missing values."""
+    if not (table.is_text or table.named):
+        return
+    codes: dict[float, list[str]] = {}
+    for name in coordinates:
+        values = table.floats(name)
+        if (code := sentinel(values)) is not None:
+            codes.setdefault(code, []).append(repr(name))
+        elif table.named and (words := doubts(name, values)):
+            error(
+                f"{words}, and is used as a coordinate. --drop {shlex.quote(name)} leaves it out; "
+                "--columns names the coordinates without this warning.",
+                "warning",
+            )
+    if codes:
+        listing = " and ".join(f"{code:g} ({listed(names)})" for code, names in codes.items())
+        given = ",".join(f"{code:g}" for code in codes)
+        error(
+            f"{table.file}: values far from all others, as codes of missing values are: {listing}. "
+            f"If they are, --na-values={given} --missing drop leaves such rows out; --columns "
+            "names the coordinates without this warning.",
+            "warning",
+        )
+
+
+def _complete(table: Table, names: Sequence[str], X: Array, args: SimpleNamespace) -> np.ndarray:
+    """For every row whether its coordinates are known and finite; refused or reported if not."""
+    gone = ~np.isfinite(X)
+    complete: np.ndarray = np.logical_not(gone.any(axis=1))
+    if complete.all():
+        return complete
+    rows = np.flatnonzero(~complete)
+    columns = [repr(names[k]) for k in np.unique(np.nonzero(gone)[1])]
+    what = "missing" if np.isnan(X).any() else "infinite"
+    where = f"rows {listed(rows + 1)}"
+    if table.lines is not None:
+        where += f" (lines {listed([int(table.lines[k]) for k in rows])})"
+    said = f"{table.file}: coordinates are {what} in {where}, columns {listed(columns)}."
+    if args.missing == "drop" and getattr(args, "actions", None):
+        raise DataError(
+            f"{said} --actions says what was done from each row to the next, so that none can be "
+            "left out: fill them in."
+        )
+    others = "--drop leaves columns out; or fill them in."
+    if X.shape[0] == X.shape[1] and hasattr(args, "metric"):
+        others += (
+            " If it holds distances, --metric precomputed says so, and missing ones are not known; "
+            "--method distance_completion finds points that have all that are known."
+        )
+    if not complete.any():
+        raise DataError(f"{said} No row is complete: {others}")
+    if args.missing == "drop":
+        info(f"{said} These rows are left out.")
+        return complete
+    raise DataError(f"{said} --missing drop leaves those rows out; {others}")
+
+
+def _labelled(table: Table, needed: Sequence[str], complete: np.ndarray) -> np.ndarray:
+    """Complete rows that have a value in all of some columns; a line says which lack one."""
+    lacking = complete & without_value(table, needed)
+    if not lacking.any():
+        return complete
+    names = listed([repr(name) for name in needed])
+    if not (complete & ~lacking).any():
+        raise DataError(f"{table.file}: no row has coordinates and a value in {names}. Fill it in.")
+    rows = listed(np.flatnonzero(lacking) + 1)
+    info(f"{table.file}: these rows have no value in {names} and are left out: {rows}.")
+    return complete & ~lacking
+
+
+def without_value(table: Table, names: Sequence[str]) -> np.ndarray:
+    """Return for every row whether it has no value in one of some columns."""
+    gone = np.zeros(len(table), dtype=bool)
+    for name in names:
+        gone |= table.missing(name)
+    return gone
+
+
+def _colour(
+    table: Table, args: SimpleNamespace, kinds: Mapping[str, str], beside: Sequence[str]
+) -> str | None:
     """The column of the colour: as named, else the first of labels, or of words that repeat."""
     for name in (args.color, *args.label):
         if name is not None:
             return str(name)
-    words = (name for name in kept if found.get(name) in ("labels", "words", "dates or times"))
-    return next((name for name in words if len(_classes_of(kept[name])) <= _COLOURS), None)
+    for name in beside:
+        if kinds.get(name) in ("labels", "words", "dates or times"):
+            words = {word for word in table.texts(name) if word is not None}
+            if len(words) <= _COLOURS:
+                return name
+    return None
 
 
-def _classes_of(column: np.ndarray) -> set[str]:
-    return {str(entry) for entry in column.tolist() if not is_missing(entry)}
-
-
-# -- units ------------------------------------------------------------------------------------
+# -- units ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,19 +466,23 @@ class ColumnUnits:
     spread: Array
 
     def __call__(self, X: Array) -> Array:
-        """Points in these units, shape (n, D)."""
+        """Return points in these units, shape (n, D)."""
         return np.asarray((X - self.centre) / self.spread)
 
 
 def scaling(how: str | None, X: Array, names: Sequence[str]) -> ColumnUnits:
-    """Units of the columns of X, by ``--scale``; nothing said leaves them as they are.
+    """Return units of the columns of X, by ``--scale``; by default they stay as they are.
 
-    Columns that are constant keep their unit. Where nothing was said and spreads differ a
-    hundredfold, a line tells so.
+    Columns that are constant keep their unit. If nothing was said and spreads differ a
+    hundredfold, a warning says so.
     """
     if how in (None, "none"):
-        if how is None:
-            _tell_spreads(X, names)
+        if how is None and (words := unlike(X, names)):
+            error(
+                f"{words}. If they have units of their own, --scale standard gives all columns the "
+                "same weight; if not, --scale none leaves them, without this warning.",
+                "warning",
+            )
         return ColumnUnits(np.zeros(X.shape[1]), np.ones(X.shape[1]))
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
@@ -344,55 +492,3 @@ def scaling(how: str | None, X: Array, names: Sequence[str]) -> ColumnUnits:
         return ColumnUnits(fitted.mean_, fitted.scale_)
     fitted = RobustScaler().fit(known)
     return ColumnUnits(fitted.center_, fitted.scale_)
-
-
-def refuse_coordinates(args: Namespace) -> None:
-    """Refuse options about coordinates where there are distances."""
-    how = args.scale
-    if args.missing == "drop":
-        raise DataError(
-            "--missing drop is about coordinates, and these are distances, of which what is "
-            "missing is not known. Leave it out."
-        )
-    if how not in (None, "none"):
-        raise DataError(f"--scale {how} is about coordinates; these are distances: leave it out.")
-
-
-def _tell_doubts(points: FileTable) -> None:
-    """Say which of the coordinates may be none."""
-    for name in points.columns:
-        column = points.values(name)
-        if name in points.padded:
-            complain(
-                "warning",
-                f"column {name!r} holds numbers with zeros before them, as codes have, and is "
-                f"taken for a coordinate. --drop {name} leaves it out, --label {name} keeps it as "
-                "it is written, and --columns names the coordinates without these words.",
-            )
-        elif column.dtype.kind in "fiu" and (words := doubts(name, column)):
-            complain(
-                "warning",
-                f"{words}, and is taken for a coordinate. --drop {name} leaves it out; entries "
-                "that are not known are to be empty, or nan, and --columns names the coordinates "
-                "without these words.",
-            )
-
-
-def _tell_spreads(X: Array, names: Sequence[str]) -> None:
-    if words := unlike(X, names):
-        complain(
-            "warning",
-            f"{words}. If they have units of their own, --scale standard gives all columns the "
-            "same say; if not, --scale none leaves them, without these words.",
-        )
-
-
-def _lines(text: str) -> list[int]:
-    return [_count(part) for part in listed(text)]
-
-
-def _separator(text: str) -> str:
-    found = _CALLED.get(text.lower(), text)
-    if found not in SEPARATORS:
-        raise ArgumentTypeError(f"expected one of {', '.join(_CALLED)}, or , ; |; got {text!r}")
-    return found

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import platform
-from argparse import Namespace
+from contextlib import suppress
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from types import SimpleNamespace
 from typing import Any
 
 from rich.console import Console
 
 from sdpdr import __version__, graphs, minimize, psd, sum_squares
 from sdpdr.families import methods
-from sdpdr.lab.cli.console import grid, say, say_json, table
-from sdpdr.lab.cli.options import Exit, add_command
-from sdpdr.lab.study.rows import installed
+from sdpdr.lab.cli.command import command
+from sdpdr.lab.cli.options import AS_JSON, Exit
+from sdpdr.lab.cli.terminal import echo, echo_json, grid, table
 from sdpdr.program import Solution
 from sdpdr.solvers import SolverInfo, find
 from sdpdr.solvers import table as solver_table
@@ -22,18 +24,12 @@ from sdpdr.solving.solve import solve
 PACKAGES = ("numpy", "scipy", "cvxpy", "scikit-learn", "qdldl", "matplotlib", "pandas", "pyarrow")
 
 
-def add(commands: Any) -> None:
-    """Add the command."""
-    add_command(
-        commands,
-        "doctor",
-        run,
-        "sdpdr doctor\nsdpdr doctor --json",
-    )
+@command("doctor", "sdpdr doctor\nsdpdr doctor --json", AS_JSON)
+def doctor_command(args: SimpleNamespace) -> int:
+    """Show what is installed, licensed, and works.
 
-
-def run(args: Namespace) -> Exit:
-    """Report, and solve a small problem with every solver that can run."""
+    A small problem is solved with every solver that can run.
+    """
     tested = {}
     with Console(stderr=True).status("testing solvers") as status:
         for info in solver_table():
@@ -41,7 +37,7 @@ def run(args: Namespace) -> Exit:
                 status.update(f"testing {info.name}")
                 tested[info.name] = _self_test(info.name)
     if args.json:
-        say_json(_record(tested))
+        echo_json(_record(tested))
     else:
         _report(tested)
     return Exit.OK if any(s.certified() for s in tested.values()) else Exit.NO_SOLVER
@@ -57,15 +53,15 @@ def _self_test(name: str) -> Solution:
 
 
 def _report(tested: dict[str, Solution]) -> None:
-    say(grid(_versions()))
-    say()
+    echo(grid(_versions()))
+    echo()
     rows = [_row(info, tested.get(info.name)) for info in solver_table()]
     heads = ("solver", "version", "licence", "forms", "self-test", "our gap", "seconds")
-    say(table(heads, rows, right=("our gap", "seconds")))
+    echo(table(heads, rows, right=("our gap", "seconds")))
     unusable = [info for info in solver_table() if not info.usable]
     if unusable:
-        say()
-        say(grid({info.name: info.reason for info in unusable}))
+        echo()
+        echo(grid({info.name: info.reason for info in unusable}))
 
 
 def _row(info: SolverInfo, solution: Solution | None) -> tuple[str, ...]:
@@ -85,5 +81,9 @@ def _record(tested: dict[str, Solution]) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    own = {"sdpdr": __version__, "python": platform.python_version()}
-    return own | dict.fromkeys(PACKAGES, "not installed") | installed(PACKAGES)
+    found = {"sdpdr": __version__, "python": platform.python_version()}
+    found |= dict.fromkeys(PACKAGES, "not installed")
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found

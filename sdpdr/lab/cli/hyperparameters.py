@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from types import MappingProxyType
@@ -22,11 +21,11 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 )
 """Hyperparameters that have an option of their own."""
 
-# What the command line sees to for every method: rows are drawn, distances rooted, work is told.
+# The command line does this itself for every method: it draws rows, takes roots, shows progress.
 _OURS = ("sample", "squared", "progress")
 
 _HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
-# What a graph knows, and the call that made it, nobody at a command line can look up.
+# Attributes of a graph, and the call that made it, are of no use at a command line.
 _OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
 _TOO_FEW = re.compile(
     r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required"
@@ -35,13 +34,13 @@ _CALL = re.compile(r" made by \w+\([^)]*\)")
 
 
 def as_options(words: object, *, can_sample: bool = False) -> str:
-    """A message of the package in the words of the command line.
+    """Return a message of the package in the words of the command line.
 
     Parameters
     ----------
     words : object
     can_sample : bool, default False
-        Whether ``--sample`` is a way out where the time is over.
+        Whether ``--sample`` is a remedy where the time is over.
 
     Examples
     --------
@@ -77,10 +76,10 @@ def _of_rows(found: re.Match[str]) -> str:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """``KEY=VALUE`` in two, for argparse."""
+    """Split ``KEY=VALUE``; raise ValueError for anything else."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip() or not value.strip():
-        raise ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
+        raise ValueError(f"expected KEY=VALUE, got {text!r}")
     return key.strip().replace("-", "_"), value.strip()
 
 

@@ -1,11 +1,11 @@
-"""What a fitted estimator found, for the terminal, as JSON, and as an exit code."""
+"""What a fitted estimator found: for the terminal, as JSON, and as an exit code."""
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from math import isfinite
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,13 @@ from rich.table import Table
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError
-from sdpdr.base.progress import foretell, working
+from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, rows_of
 from sdpdr.families.unfold.estimators.sampled import completed, drawn
 from sdpdr.graphs import choose_k
-from sdpdr.graphs.search import seconds_of_search
-from sdpdr.lab.cli.console import grid, note
 from sdpdr.lab.cli.methods import Method, find_method
-from sdpdr.lab.cli.options import Exit, of_status
+from sdpdr.lab.cli.options import Exit, exit_of_status
+from sdpdr.lab.cli.terminal import grid, info
 from sdpdr.program import Status
 from sdpdr.program.report import facts
 from sdpdr.program.run import shown
@@ -39,7 +38,7 @@ class FittedRows:
     rows : array of int
         The rows of the fit.
     remarks : tuple of str
-        What was decided on the way, in words.
+        What was chosen automatically, in words.
     """
 
     learned: Any
@@ -71,13 +70,15 @@ class FittedRows:
         return [*self.remarks, words]
 
 
-def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace) -> FittedRows:
+def fitted(
+    estimator: Any, X: Array, beside: Mapping[str, Any], args: SimpleNamespace
+) -> FittedRows:
     """Fit an estimator to all rows, or to ``--sample`` of them, and place the others.
 
     Raises
     ------
     DataError
-        The method wants rows in order of time, or there are distances only.
+        The method takes rows in order of time, or there are distances only.
     """
     rows = _sampled(len(X), args)
     chosen: tuple[str, ...] = ()
@@ -86,8 +87,6 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
         choice = choose_k(X[rows], metric=estimator.metric)
         estimator.n_neighbors = choice.n_neighbors
         chosen = (f"{counted(choice.n_neighbors, 'neighbour')}: {choice.reason}",)
-    if hasattr(estimator, "n_neighbors") and args.metric != "precomputed":
-        _foretell_neighbours(len(rows), X.shape[1])
     working(f"embedding {counted(len(rows), 'row')}")
     if args.sample is not None and hasattr(estimator, "sample"):
         estimator.sample, rows = args.sample, np.arange(len(X))  # it draws the same ones
@@ -101,22 +100,16 @@ def fitted(estimator: Any, X: Array, beside: Mapping[str, Any], args: Namespace)
     if len(rows) < len(X):
         working(f"placing {counted(len(X) - len(rows), 'row')}")
         Y = completed(Y, rows, learned.transform(X))
-    return FittedRows(learned, Y, rows[getattr(learned, "sample_", slice(None))], chosen)
+    sample = getattr(learned, "sample_", None)
+    return FittedRows(learned, Y, rows if sample is None else rows[sample], chosen)
 
 
-def _foretell_neighbours(n: int, D: int) -> None:
-    """Say what a search among all pairs takes."""
-    seconds = seconds_of_search(n, D)
-    if seconds > 0.0:
-        foretell(f"neighbours of {n} points", seconds, f"at most {seconds:.0f} s")
-
-
-def _sampled(n: int, args: Namespace) -> Index:
+def _sampled(n: int, args: SimpleNamespace) -> Index:
     """The rows to fit."""
     if args.sample is None or args.sample >= n:
         if args.sample is not None and args.sample > n:
             rows = "is 1 row, which is" if n == 1 else f"are {n} rows, and all of them are"
-            note(f"--sample {args.sample}: there {rows} embedded.")
+            info(f"--sample {args.sample}: there {rows} embedded.")
         return np.arange(n)
     if args.metric == "precomputed":
         raise DataError("--sample places rows by their coordinates, and these are distances.")
@@ -126,10 +119,10 @@ def _sampled(n: int, args: Namespace) -> Index:
 
 
 def exit_of(learned: Any) -> Exit:
-    """The exit code: of a metric by its gap, of an iteration by how it ended as well."""
+    """Return the exit code: of a metric by its gap, of an iteration also by how it ended."""
     if hasattr(learned, "gap_"):
         return Exit.OK if learned.gap_ <= learned.tol_ else Exit.UNCERTIFIED
-    code = of_status(learned.solution_.status)
+    code = exit_of_status(learned.solution_.status)
     if not hasattr(learned, "iteration_"):
         return code
     ended = learned.iteration_.status
@@ -139,7 +132,7 @@ def exit_of(learned: Any) -> Exit:
 
 
 def record(learned: Any, method: Method) -> dict[str, Any]:
-    """The answer, hyperparameters, and what the method found besides, ready for JSON."""
+    """Return the answer, hyperparameters and further results of the method, ready for JSON."""
     found = _graded(learned)
     found["hyperparameters"] = {k: _plain(v) for k, v in learned.get_params(deep=False).items()}
     if hasattr(learned, "graph_"):
@@ -165,7 +158,7 @@ def record(learned: Any, method: Method) -> dict[str, Any]:
 
 
 def lines(learned: Any, method: Method, Y: Array) -> list[str]:
-    """What there is to say before the grade, a line for each."""
+    """Return what is printed before the grade, a line for each."""
     found = []
     spectrum = getattr(learned, "eigenvalues_", np.zeros(0))
     if method.spectrum and spectrum.sum() > 0.0:
@@ -191,7 +184,7 @@ def lines(learned: Any, method: Method, Y: Array) -> list[str]:
 
 
 def grade(learned: Any) -> Table:
-    """Value, bound and gap; of an iteration, those of its last program."""
+    """Return value, bound and gap; of an iteration, those of its last program."""
     if not hasattr(learned, "gap_"):
         return grid(facts(learned.solution_))
     return grid(
@@ -222,7 +215,7 @@ def _graded(learned: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON knows it: no infinities, no NumPy types, relations in words."""
+    """A value as JSON can hold it: no infinities, no NumPy types, relations in words."""
     if isinstance(value, np.ndarray):
         return [_plain(entry) for entry in value]
     if isinstance(value, np.generic):

@@ -1,13 +1,12 @@
-"""The methods of ``sdpdr embed``: one table of names, estimators and what they want of a table."""
+"""The methods of ``sdpdr embed``: names, estimators, and what they need of a table."""
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getdoc, signature
 from textwrap import wrap
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import sdpdr
@@ -17,10 +16,10 @@ from sdpdr.base.rows import counted
 from sdpdr.lab.cli import side
 from sdpdr.lab.cli.hyperparameters import FLAGS, defaults, own, parsed, require_taken
 from sdpdr.lab.cli.side import Labels
-from sdpdr.lab.tables.frame import FileTable
+from sdpdr.lab.tables.table import Table
 
 # Of the list of methods in the help.
-_INDENT, _WIDTH = 14, 96
+_INDENT, _WIDTH = 14, 94
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -153,12 +152,12 @@ def _wrapped(head: str, words: str) -> list[str]:
     return wrap(words, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
 
 
-def made(args: Namespace, given: Mapping[str, Any]) -> Any:
-    """The estimator that was asked for, not yet fitted.
+def made(args: SimpleNamespace, given: Mapping[str, Any]) -> Any:
+    """Return the estimator that was requested, not yet fitted.
 
     Parameters
     ----------
-    args : Namespace
+    args : SimpleNamespace
     given : mapping from hyperparameter to value
         From options of their own.
 
@@ -166,7 +165,7 @@ def made(args: Namespace, given: Mapping[str, Any]) -> Any:
     ------
     UnknownNameError, DataError
         A hyperparameter is unknown, of another type, or not one of this method; or columns are
-        named that it has no use for.
+        named that it does not use.
     """
     method = find_method(args.method)
     estimator = method.estimator
@@ -181,12 +180,12 @@ def made(args: Namespace, given: Mapping[str, Any]) -> Any:
         raise DataError(f"method {args.method} has no landmark form; choose another --form.")
     require_taken(args.method, estimator, given)
     others = parsed(args.method, estimator, args.set)
-    _check_asked(args, method)
+    _check_options(args, method)
     return estimator(**given, **others)
 
 
-def side_inputs(frame: FileTable, args: Namespace) -> dict[str, Any]:
-    """What `fit` wants besides the points.
+def side_inputs(table: Table, args: SimpleNamespace) -> dict[str, Any]:
+    """Return what `fit` takes besides the points.
 
     Raises
     ------
@@ -195,27 +194,27 @@ def side_inputs(frame: FileTable, args: Namespace) -> dict[str, Any]:
     """
     method = find_method(args.method)
     if method.labels is not None:
-        return {"y": method.labels.read(frame, args.labels, args.labels_as or "auto")}
+        return {"y": method.labels.read(table, args.labels, args.labels_as or "auto")}
     found: dict[str, Any] = {}
     if args.sequences is not None:
-        found["lengths"] = side.lengths(frame, args.sequences)
+        found["lengths"] = side.lengths(table, args.sequences)
     if args.actions is not None:
-        found["actions"] = side.actions(frame, args.actions, found.get("lengths"))
+        found["actions"] = side.actions(table, args.actions, found.get("lengths"))
     return found
 
 
-def side_columns(args: Namespace) -> Sequence[str]:
-    """Columns that are no coordinates unless ``--columns`` names them."""
+def side_columns(args: SimpleNamespace) -> Sequence[str]:
+    """Return columns that are not coordinates unless ``--columns`` names them."""
     return [*args.labels, *(name for name in (args.actions, args.sequences) if name is not None)]
 
 
-def needed_columns(args: Namespace) -> Sequence[str]:
-    """Columns of labels that must have an entry in every row."""
+def needed_columns(args: SimpleNamespace) -> Sequence[str]:
+    """Return columns of labels that must have an entry in every row."""
     labels = find_method(args.method).labels
     return args.labels if labels is not None and labels.all_known else ()
 
 
-def _check_asked(args: Namespace, method: Method) -> None:
+def _check_options(args: SimpleNamespace, method: Method) -> None:
     takers = {
         "--labels": [name for name, m in METHODS.items() if m.labels is not None],
         "--labels-as": [name for name, m in METHODS.items() if m.labels and m.labels.either],

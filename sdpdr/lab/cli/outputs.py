@@ -1,108 +1,125 @@
-"""What is written of a table: places beside what was kept, and a picture of them."""
+"""Files that a command writes: checked before any work, and written together or not at all."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from sdpdr.base.errors import FileFormatError
+from sdpdr.base.files import Writer, write_files
+from sdpdr.lab.cli.terminal import info
 
-from sdpdr.base.arrays import Array
-from sdpdr.base.files import Writer
-from sdpdr.lab.cli.columns import DividedTable
-from sdpdr.lab.cli.console import FIGURES, check_target, check_targets, figure_writer, note
-from sdpdr.lab.tables.files import WRITABLE, names_beside, require_writer, write_table
-from sdpdr.lab.tables.text_files import called
+if TYPE_CHECKING:
+    import numpy as np
 
-# Stands for a file beside the table, whose name is not known before.
-_BESIDE = Path()
+    from sdpdr.base.arrays import Array
 
-
-def add_outputs(add: Callable[..., None], what: str) -> None:
-    """Add the options of the table that is written, and of its picture."""
-    add("-o/--out PATH", f"{what}: {' '.join(WRITABLE)}", type=Path)
-    words = (
-        f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
-        "HTML tell what they are under the pointer (default: FILE-embedding.png)"
-    )
-    add("--figure PATH", words, type=Path, nargs="?", const=_BESIDE)
+FIGURES = (".png", ".svg", ".pdf")
+written: list[Path] = []
+"""Files that the command at hand has written."""
 
 
-def check_outputs(
-    args: Namespace, sources: Iterable[Path], more: Mapping[str, Sequence[str]] | None = None
-) -> None:
-    """Give a figure beside the table its name, and refuse, before any work is done, bad targets.
+def check_target(path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse, before any work is done, a file that could not be written at its end.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    if not path.name.lower().endswith(tuple(suffixes)):
+        raise FileFormatError(
+            f"{path}: cannot write files called {path.suffix or 'without a suffix'}. "
+            f"Choose {'one of ' if len(suffixes) > 1 else ''}{', '.join(suffixes)}."
+        )
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory. Add the name of a file.")
+    # The target of a link is written; a pipe or a device is not replaced.
+    place = Path(os.path.realpath(path)) if path.is_symlink() else path
+    replaced = place.is_file() or not place.exists()
+    if replaced and not place.parent.is_dir():
+        raise FileFormatError(f"{path}: there is no directory {place.parent}. Make it first.")
+    changed = place.parent if replaced else place
+    if not os.access(changed, os.W_OK):
+        raise FileFormatError(f"{path}: you may not write to {changed}. Choose another place.")
+    if replaced:
+        _try_to_write(path, changed)
+
+
+def _try_to_write(path: Path, folder: Path) -> None:
+    """Write beside a place, since permission is not all: a disk is full, or holds no files."""
+    try:
+        with NamedTemporaryFile(prefix=".sdpdr-", dir=folder) as file:
+            file.write(b"\0")
+    except OSError as error:
+        raise FileFormatError(
+            f"{path}: nothing can be written in the directory {folder} ({error.strerror}). Choose "
+            "another place."
+        ) from None
+
+
+def check_targets(targets: Iterable[tuple[Path, Sequence[str]]], sources: Iterable[Path]) -> None:
+    """Refuse targets that cannot be written, two of one place, and one that is read.
 
     Parameters
     ----------
-    args : Namespace
-    sources : iterable of Path
-        Files that are read, and are not written over.
-    more : mapping from name of an option to suffixes, optional
-        Of other files that are written.
+    targets : iterable of (path, suffixes)
+    sources : iterable of path
+
+    Raises
+    ------
+    FileFormatError
     """
-    if args.figure is _BESIDE:
-        name = called(args.file)
-        args.figure = Path(f"{name.partition('.')[0] or name}-embedding.png")
-    suffixes = {"out": WRITABLE, "figure": FIGURES, **(more or {})}
-    targets = {name: getattr(args, name) for name in suffixes}
-    for name, path in targets.items():
-        if path is not None:
-            check_target(path, suffixes[name])
-    if args.out is not None:
-        require_writer(args.out)
-    check_targets(targets.values(), sources)
+    read = set(map(os.path.realpath, sources))
+    seen: set[str] = set()
+    for path, suffixes in targets:
+        check_target(path, suffixes)
+        place = os.path.realpath(path)
+        if place in read:
+            raise FileFormatError(
+                f"{path} is read by this command and would be written over. Choose another name."
+            )
+        if place in seen:
+            raise FileFormatError(f"{path} is to be written twice. Choose two names.")
+        seen.add(place)
 
 
-def writers_of(
-    args: Namespace,
-    table: DividedTable,
-    Y: Array,
-    names: Sequence[str],
-    more: Mapping[str, np.ndarray],
-    trust: Array | None = None,
-) -> dict[Path, Writer]:
-    """Writers of the table of places and of their picture, as far as they are asked for.
-
-    Parameters
-    ----------
-    args : Namespace
-    table : DividedTable
-    Y : array of shape (n, d)
-    names : sequence of str
-        Of its columns.
-    more : mapping from name to array of shape (n,)
-        What is kept beside the places and what the table has.
-    trust : array of shape (n,), optional
-        A last column.
-    """
-    kept = {**table.kept, **more}
-    files: dict[Path, Writer] = {}
-    told, placed = kept, Y
-    if trust is not None:
-        told = {**kept, "trust": np.char.mod("%.2f", trust)}
-        names, placed = [*names, "trust"], np.column_stack([Y, trust])
-    if args.out is not None:
-        for name, written in names_beside(kept, names).items():
-            if written != name and args.out.suffix != ".npy":
-                note(
-                    f"{args.out.name}: {name!r} is a name of the embedding; that column is "
-                    f"{written!r}."
-                )
-        files[args.out] = partial(write_table, Y=placed, names=names, beside=kept)
-    if args.figure is not None:
-        files[args.figure] = figure_writer(Y, table.colouring, table.frame.file, told)
-    return files
+def write_all(files: Mapping[Path, Writer]) -> None:
+    """Write every file beside its place, then move all of them into place and say so."""
+    write_files(files)
+    written.extend(files)
+    for path in files:
+        info(f"wrote {path}")
 
 
-def place_names(d: int, known: Sequence[str] = ()) -> list[str]:
-    """What coordinates that were found are called: by the columns of those known, if there are any.
+def record_writer(record: Mapping[str, Any]) -> Writer:
+    """Return a writer of a record as JSON."""
+    text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    # Names of files may hold bytes that are not letters.
+    return lambda path: path.write_text(text, encoding="utf-8", errors="replace")
+
+
+def figure_writer(Y: Array, colour: np.ndarray | None, title: str) -> Writer:
+    """Return a writer of a picture of an embedding; points without a place are left out."""
+    import numpy as np
+
+    from sdpdr.lab.plot import embedding
+    from sdpdr.lab.plot.style import literal
+
+    placed = np.isfinite(Y).all(axis=1)
+    shown = None if colour is None else colour[placed]
+    return lambda path: embedding(Y[placed], shown, title=literal(title)).savefig(path)
+
+
+def coordinate_names(d: int, known: Sequence[str] = ()) -> list[str]:
+    """Return names of coordinates found: after the columns of known coordinates, if any.
 
     Examples
     --------
-    >>> place_names(2), place_names(2, ["lon", "lat"])
+    >>> coordinate_names(2), coordinate_names(2, ["lon", "lat"])
     (['y1', 'y2'], ['lon_found', 'lat_found'])
     """
     return [f"{name}_found" for name in known] or [f"y{k + 1}" for k in range(d)]

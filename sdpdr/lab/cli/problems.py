@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Callable, Iterable
 from inspect import signature
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import SdpdrError
-from sdpdr.lab.cli.console import grid, say, say_json, table
-from sdpdr.lab.cli.options import Exit, add_argument, add_card, add_command
+from sdpdr.base.rows import counted
+from sdpdr.lab.cli.command import command
+from sdpdr.lab.cli.options import AS_JSON, CARD, Exit, choices, option
+from sdpdr.lab.cli.terminal import echo, echo_json, grid, table
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.families import Family, families
 from sdpdr.lab.library.problem import find_card, library
@@ -19,36 +21,18 @@ from sdpdr.model import Model
 from sdpdr.solving.planning import plan
 
 
-def add(commands: Any) -> None:
-    """Add both commands."""
-    listing = add_command(
-        commands,
-        "list",
-        run_list,
-        "sdpdr list\nsdpdr list --tag quick --tag noise\nsdpdr list --method mfnu --sort n\n"
-        "sdpdr list --families",
-    )
-    words = "only those with this tag; repeat it to ask for several at once"
-    add_argument(listing, "--tag TAG", words, action="append", default=[])
-    add_argument(listing, "--method NAME", "only those of this method")
-    words = "in order of names or sizes"
-    add_argument(listing, "--sort", words, choices=("name", "n"), default="name")
-    words = "families instead: FAMILY@SIZE is a card like any other"
-    add_argument(listing, "--families", words)
-    showing = add_command(
-        commands,
-        "show",
-        run_show,
-        "sdpdr show swiss-roll-100\nsdpdr show path-graph --latex\nsdpdr show swiss-roll@400\n"
-        "sdpdr show my-problem.toml",
-        with_json=False,
-    )
-    add_card(showing)
-    add_argument(showing, "--latex", "only the mathematics, in LaTeX")
-
-
-def run_list(args: Namespace) -> Exit:
-    """Print the cards, or the families."""
+@command(
+    "list",
+    "sdpdr list\nsdpdr list --tag quick --tag noise\nsdpdr list --method mfnu --sort n\n"
+    "sdpdr list --families",
+    option("--tag TAG", "Only those with this tag; repeat it for several at once.", multiple=True),
+    option("--method NAME", "Only those of this method."),
+    option("--sort", "Order.", type=choices("name", "n"), default="name", show_default=True),
+    option("--families", "List families instead; FAMILY@SIZE is a card like any other."),
+    AS_JSON,
+)
+def list_command(args: SimpleNamespace) -> int:
+    """List the problem library."""
     if args.families:
         heads = ("family", "title", "sizes", "method", "known", "tags")
         found = _chosen(families().values(), args, lambda family: family.sizes[-1])
@@ -58,9 +42,9 @@ def run_list(args: Namespace) -> Exit:
         cards = _chosen(library().values(), args, lambda card: card.size.n)
         rows, records = map(_row, cards), map(_record, cards)
     if args.json:
-        say_json(list(records))
+        echo_json(list(records))
     else:
-        say(table(heads, rows, right=("n",)))
+        echo(table(heads, rows, right=("n",)))
     return Exit.OK
 
 
@@ -68,9 +52,9 @@ Listed = TypeVar("Listed", Card, Family)
 
 
 def _chosen(
-    given: Iterable[Listed], args: Namespace, size: Callable[[Listed], int]
+    given: Iterable[Listed], args: SimpleNamespace, size: Callable[[Listed], int]
 ) -> list[Listed]:
-    """Those with all tags, and of the method, that were asked for, in the order asked for."""
+    """Those with all tags and of the method, in the order requested."""
     listed = list(given)
     tags = {tag for one in listed for tag in one.tags}
     for tag in args.tag:
@@ -86,26 +70,36 @@ def _chosen(
     ]
 
 
-def run_show(args: Namespace) -> Exit:
-    """Print a card."""
+@command(
+    "show",
+    "sdpdr show swiss-roll-100\nsdpdr show path-graph --latex\nsdpdr show swiss-roll@400\n"
+    "sdpdr show my-problem.toml",
+    CARD,
+    option("--latex", "Only the mathematics, in LaTeX."),
+)
+def show_command(args: SimpleNamespace) -> int:
+    """Show a problem in mathematics, what is expected of it, and the plan to solve it.
+
+    CARD is a name from `sdpdr list`, FAMILY@SIZE, or a TOML file.
+    """
     card = find_card(args.card)
     built = _build(card)
     if args.latex:
         if isinstance(built, SdpdrError):
             raise built
-        say(built.describe("latex"))
+        echo(built.describe("latex"))
         return Exit.OK
-    say(card.title)
-    say()
+    echo(card.title)
+    echo()
     if isinstance(built, SdpdrError):
-        say(f"There is no model, as expected: {built}")
+        echo(f"There is no model, as expected: {built}")
     else:
-        say(built.describe())
-    say()
-    say(grid(_facts(card)))
+        echo(built.describe())
+    echo()
+    echo(grid(_facts(card)))
     if not isinstance(built, SdpdrError):
-        say()
-        say(plan(built, card.run.solver, card.run.form, tol=card.run.tol).explain())
+        echo()
+        echo(plan(built, card.run.solver, card.run.form, tol=card.run.tol).explain())
     return Exit.OK
 
 
@@ -120,8 +114,6 @@ def _build(card: Card) -> Model | SdpdrError:
 
 
 def _facts(card: Card) -> dict[str, str]:
-    from sdpdr.base.rows import counted
-
     expect = card.expect
     known = "" if expect.provenance == "none" else f", {expect.provenance}"
     facts = {"expected": f"{expect.describe()}{known}: {expect.source}"}

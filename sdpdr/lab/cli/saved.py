@@ -40,7 +40,7 @@ from sdpdr.families.regress.maps import (
 )
 from sdpdr.families.regress.ridge import LinearMapping
 from sdpdr.lab.cli.columns import ColumnUnits
-from sdpdr.lab.cli.outputs import place_names
+from sdpdr.lab.cli.outputs import coordinate_names
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
@@ -164,7 +164,7 @@ def read_model(path: Path) -> SavedMap:
         if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
             raise ValueError("its units are of other columns")
         # Files of 0.1 before it was released have no names of places.
-        places = about.get("places", place_names(extension.embedding.shape[1]))
+        places = about.get("places", coordinate_names(extension.embedding.shape[1]))
     except (ValueError, KeyError, OSError, EOFError, TypeError) as error:
         raise FileFormatError(
             f"{path} is no model of `sdpdr embed --save` that this version reads: {error}."

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from math import isfinite
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import click
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import FileFormatError
-from sdpdr.lab.cli.console import (
-    check_target,
-    grid,
-    note,
-    record_writer,
-    say,
-    say_json,
-    write_all,
-)
+from sdpdr.lab.cli.command import command
 from sdpdr.lab.cli.options import (
+    AS_JSON,
+    CARD,
+    PATH,
     Exit,
-    add_argument,
-    add_card,
-    add_command,
-    add_solver_options,
-    of_status,
+    choices,
+    exit_of_status,
+    given_solver_options,
+    option,
     solver_options,
 )
+from sdpdr.lab.cli.outputs import check_target, record_writer, write_all
+from sdpdr.lab.cli.terminal import echo, echo_json, grid, info
 from sdpdr.lab.library.problem import find_card
 from sdpdr.program import SDP, Factor, Solution, read_sdpa, write_sdpa
 from sdpdr.program.report import facts, listed
@@ -36,48 +33,28 @@ from sdpdr.solving.solve import solve
 from sdpdr.solving.way import reductions_for
 
 FORMS = ("gram", "lmi", "plain")
+_FORM = (
+    "gram: on the face that centring leaves, with an interior; lmi: its dual; plain: as written."
+)
 
 
-def add(commands: Any) -> None:
-    """Add both commands."""
-    _add_export(commands)
-    parser = add_command(
-        commands,
-        "sdp",
-        run,
-        "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json\n"
-        "sdpdr sdp theta1.dat-s --out theta1.json",
-    )
-    add_argument(parser, "FILE", ".dat-s, or .dat-s.gz", type=Path)
-    words = "write the grade, the point and its multipliers: .json"
-    add_argument(parser, "-o/--out PATH", words, type=Path)
-    add_solver_options(parser)
+@command(
+    "export",
+    "sdpdr export path-graph --to path.dat-s\n"
+    "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
+    CARD,
+    option("--to PATH", ".dat-s, or .dat-s.gz (compressed).", type=PATH, required=True),
+    option("--form", _FORM, type=choices(*FORMS), default=FORMS[0], show_default=True),
+)
+def export_command(args: SimpleNamespace) -> int:
+    """Write a problem in SDPA sparse format, which most solvers read.
 
-
-def _add_export(commands: Any) -> None:
-    parser = add_command(
-        commands,
-        "export",
-        run_export,
-        "sdpdr export path-graph --to path.dat-s\n"
-        "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
-        with_json=False,
-    )
-    add_card(parser)
-    add_argument(parser, "--to PATH", ".dat-s, or .dat-s.gz (compressed)", type=Path, required=True)
-    words = (
-        "gram: on the face that centring leaves, where interior-point\n"
-        "methods are at home; lmi: its dual; plain: as written\n(default: gram)"
-    )
-    add_argument(parser, "--form", words, choices=FORMS, default=FORMS[0])
-
-
-def run_export(args: Namespace) -> Exit:
-    """Write a card's program."""
+    CARD is a name from `sdpdr list`, FAMILY@SIZE, or a TOML file.
+    """
     check_target(args.to, (".dat-s", ".gz"))
     program = reduced(find_card(args.card).build().to_sdp(), args.form)
     write_sdpa(program, args.to)
-    note(f"wrote {args.to}: {program!r}")
+    info(f"wrote {args.to}: {program!r}")
     return Exit.OK
 
 
@@ -89,8 +66,20 @@ def reduced(sdp: SDP, form: str) -> SDP:
     return Composed(steps).apply(sdp).sdp
 
 
-def run(args: Namespace) -> Exit:
-    """Solve a file, and keep the answer, be it the best point before an interruption."""
+@command(
+    "sdp",
+    "sdpdr sdp theta1.dat-s\nsdpdr sdp path.dat-s --solver clarabel --form lmi --json\n"
+    "sdpdr sdp theta1.dat-s --out theta1.json",
+    click.argument("file", metavar="FILE", type=PATH),
+    option("-o/--out PATH", "The grade, the point and its multipliers: .json.", type=PATH),
+    AS_JSON,
+    solver_options(),
+)
+def sdp_command(args: SimpleNamespace) -> int:
+    """Solve and grade any program in SDPA sparse format.
+
+    FILE is called .dat-s, or .dat-s.gz if it is compressed.
+    """
     if args.out is not None:
         check_target(args.out, (".json",))
     if args.file.is_dir():
@@ -98,19 +87,19 @@ def run(args: Namespace) -> Exit:
     if not args.file.is_file():
         raise FileFormatError(f"{args.file}: there is no such file. Check its name.")
     sdp = read_sdpa(args.file)
-    solution = solve(sdp, **solver_options(args))
+    solution = solve(sdp, **given_solver_options(args))
     in_sdpa = {name: _in_sdpa(sdp, getattr(solution, name)) for name in ("value", "bound")}
     record = solution.record() | {"sdpa": in_sdpa}
     if args.out is not None:
         write_all({args.out: record_writer(record | _arrays(solution))})
     if args.json:
-        say_json(record)
-        return of_status(solution.status)
-    say(f"{sdp!r}\n")
-    say(grid(facts(solution)))
-    say("\nin SDPA's convention")
-    say(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
-    return of_status(solution.status)
+        echo_json(record)
+        return exit_of_status(solution.status)
+    echo(f"{sdp!r}\n")
+    echo(grid(facts(solution)))
+    echo("\nin SDPA's convention")
+    echo(grid({f"  {name}": shown(number) for name, number in in_sdpa.items()}))
+    return exit_of_status(solution.status)
 
 
 def _arrays(solution: Solution) -> dict[str, Any]:
@@ -129,7 +118,7 @@ def _listed(value: Array | Factor) -> Any:
 
 
 def _in_sdpa(sdp: SDP, value: float | None) -> float | None:
-    """A value or bound as SDPA prints it, who maximises and knows no constant."""
+    """A value or bound as SDPA prints it, which maximizes and has no constant."""
     if value is None or not isfinite(value):
         return None
     return sdp.constant + (value if sdp.maximize else -value)

@@ -1,4 +1,4 @@
-"""What a table says beside coordinates: labels, known coordinates, actions and sequences."""
+"""What a table holds beside coordinates: labels, known coordinates, actions and sequences."""
 
 from __future__ import annotations
 
@@ -12,26 +12,24 @@ import numpy as np
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import counted, listed
-from sdpdr.lab.cli.gaps import without_entry
-from sdpdr.lab.cli.kinds import is_whole
-from sdpdr.lab.tables.cells import is_missing
-from sdpdr.lab.tables.frame import FileTable
+from sdpdr.lab.cli.columns import without_value
+from sdpdr.lab.tables.table import Table
 
 LABELS_AS = ("auto", "classes", "numbers")
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What a method wants of ``--labels``.
+    """What a method needs of ``--labels``.
 
     Attributes
     ----------
     words : str
         The same for help and messages.
     read : callable
-        The side information from a table, the names of columns, and ``--labels-as``.
+        Returns the side information from a table, the names of columns, and ``--labels-as``.
     either : bool
-        Whether ``--labels-as`` has a say.
+        Whether ``--labels-as`` has an effect.
     sets_dimension : bool
         Whether there are as many dimensions as columns.
     all_known : bool
@@ -39,29 +37,24 @@ class Labels:
     """
 
     words: str
-    read: Callable[[FileTable, Sequence[str], str], Any]
+    read: Callable[[Table, Sequence[str], str], Any]
     either: bool = False
     sets_dimension: bool = False
     all_known: bool = False
 
 
-def texts(frame: FileTable, name: str) -> list[str | None]:
-    """Entries of a column as words, None where one is missing; 3.0 is ``"3"``."""
-    return [_text(entry) for entry in frame.select([name]).columns[name].tolist()]
+def actions(table: Table, name: str, lengths: Sequence[int] | None) -> list[str | None]:
+    """Return labels of the steps from each row to the next of its sequence.
 
-
-def actions(frame: FileTable, name: str, lengths: Sequence[int] | None) -> list[str | None]:
-    """Labels of the steps from each row to the next of its sequence.
-
-    The last row of a sequence leads nowhere, so that its entry says nothing.
+    The last row of a sequence leads nowhere, so its entry is ignored.
     """
-    labels = texts(frame, name)
+    labels = table.texts(name)
     ends = np.cumsum([len(labels)] if lengths is None else lengths)
     return [label for i, label in enumerate(labels) if i + 1 not in ends]
 
 
-def lengths(frame: FileTable, name: str) -> list[int]:
-    """Numbers of rows that follow each other with the same entry of a column.
+def lengths(table: Table, name: str) -> list[int]:
+    """Return numbers of rows that follow each other with the same entry of a column.
 
     Raises
     ------
@@ -69,13 +62,13 @@ def lengths(frame: FileTable, name: str) -> list[int]:
         A sequence goes on after another, or an entry is missing.
     """
     found, seen, row = [], set(), 0
-    entries = texts(frame, name)
-    _require_all(frame, [name], "Fill it in, or leave the row out.")
+    entries = table.texts(name)
+    _require_all(table, [name], "Fill it in, or leave the row out.")
     for entry, rows in groupby(entries):
         if entry in seen:
             raise DataError(
-                f"{frame.file}: sequence {entry!r} of column {name!r} goes on at "
-                f"{frame.place(row)}, after another. Sort the rows: one sequence after the other, "
+                f"{table.file}: sequence {entry!r} of column {name!r} goes on at "
+                f"{table.place(row)}, after another. Sort the rows: one sequence after the other, "
                 "in order of time."
             )
         seen.add(entry)
@@ -85,7 +78,7 @@ def lengths(frame: FileTable, name: str) -> list[int]:
 
 
 def in_words(labels: np.ndarray) -> str:
-    """How labels were understood.
+    """Return how labels were understood.
 
     Examples
     --------
@@ -101,46 +94,57 @@ def in_words(labels: np.ndarray) -> str:
     return f"{kind}, {counted(unknown, 'row')} not known" if unknown else kind
 
 
-def _some_classes(frame: FileTable, names: Sequence[str], how: str) -> np.ndarray:
+def _has_fractions(table: Table, name: str) -> bool:
+    if not table.is_numeric(name):
+        return False
+    values = table.floats(name)
+    return bool((values[~np.isnan(values)] % 1.0 != 0.0).any())
+
+
+def _some_classes(table: Table, names: Sequence[str], how: str) -> np.ndarray:
     """One word for each row, None where there is none."""
-    name = _single(names)
-    values = frame.values(name)
-    if values.dtype.kind == "f" and not is_whole(values):
-        wrong = (values != np.round(values)) | ~(np.abs(values) < 2.0**53)
-        row = int(np.argmax(~np.isnan(values) & wrong))
+    if len(names) != 1:
         raise DataError(
-            f"{frame.file}: column {name!r} holds {values[row]:g} ({frame.place(row)}), but "
+            f"--labels names {len(names)} columns ({', '.join(names)}), but classes stand in one."
+        )
+    (name,) = names
+    table.require(names)
+    if _has_fractions(table, name):
+        values = table.floats(name)
+        row = int(np.argmax(~np.isnan(values) & (values % 1.0 != 0.0)))
+        raise DataError(
+            f"{table.file}: column {name!r} holds {values[row]:g} ({table.place(row)}), but "
             "labels of classes are words or whole numbers. Name another column, or round this one."
         )
-    labels = np.array(texts(frame, name), dtype=object)
+    labels = np.array(table.texts(name), dtype=object)
     if all(label is None for label in labels):
-        raise DataError(f"{frame.file}: column {name!r} is empty. At least two classes are needed.")
+        raise DataError(f"{table.file}: column {name!r} is empty. At least two classes are needed.")
     return labels
 
 
-def _classes(frame: FileTable, names: Sequence[str], how: str) -> np.ndarray:
-    labels = _some_classes(frame, names, how)
-    _require_all(frame, names)
+def _classes(table: Table, names: Sequence[str], how: str) -> np.ndarray:
+    labels = _some_classes(table, names, how)
+    _require_all(table, names)
     return labels.astype(str)
 
 
-def _classes_or_numbers(frame: FileTable, names: Sequence[str], how: str) -> np.ndarray:
+def _classes_or_numbers(table: Table, names: Sequence[str], how: str) -> np.ndarray:
+    table.require(names)
     if how == "auto" and len(names) == 1:
-        values = frame.values(names[0])
-        how = "numbers" if values.dtype.kind == "f" and not is_whole(values) else "classes"
+        how = "numbers" if _has_fractions(table, names[0]) else "classes"
     if how == "classes":
-        return _classes(frame, names, how)
-    numbers = frame.select(names).numbers()
-    _require_all(frame, names)
+        return _classes(table, names, how)
+    numbers = table.numbers(names)
+    _require_all(table, names)
     return numbers[:, 0] if len(names) == 1 else numbers
 
 
-def _coordinates(frame: FileTable, names: Sequence[str], how: str) -> Array:
-    known = frame.select(names).numbers()
+def _coordinates(table: Table, names: Sequence[str], how: str) -> Array:
+    known = table.numbers(names)
     if np.isnan(known).all():
         raise DataError(
-            f"{frame.file}: no row has coordinates in {', '.join(names)}. Fill them in for the "
-            "rows whose place is known, or take --method mvu."
+            f"{table.file}: no row has coordinates in {', '.join(names)}. Fill them in for the "
+            "rows whose position is known, or use --method mvu."
         )
     return known
 
@@ -155,31 +159,15 @@ COORDINATES = Labels(
 )
 
 
-def _single(names: Sequence[str]) -> str:
-    if len(names) != 1:
-        raise DataError(
-            f"--labels names {len(names)} columns ({', '.join(names)}), but classes stand in one."
-        )
-    return names[0]
-
-
 def _require_all(
-    frame: FileTable,
+    table: Table,
     names: Sequence[str],
     advice: str = "Fill it in, or leave such rows out with --missing drop.",
 ) -> None:
-    rows = np.flatnonzero(without_entry(frame, names)).tolist()
+    rows = np.flatnonzero(without_value(table, names)).tolist()
     if rows:
-        said = f"rows without an entry in {', '.join(names)}"
-        said += f": {listed([frame.number(k) for k in rows])}."
-        if frame.lines is not None:
-            said += f" Lines of the file: {listed([frame.lines[k] for k in rows])}."
-        raise DataError(f"{frame.file}: {said} Every point needs one. {advice}")
-
-
-def _text(entry: Any) -> str | None:
-    if entry != entry or is_missing(entry):
-        return None
-    if isinstance(entry, float) and entry.is_integer():
-        return str(int(entry))
-    return str(entry)
+        numbers = table.frame.index[rows]
+        said = f"rows without an entry in {', '.join(names)}: {listed(numbers + 1)}."
+        if table.lines is not None:
+            said += f" Lines of the file: {listed(table.lines[numbers])}."
+        raise DataError(f"{table.file}: {said} Every point needs one. {advice}")

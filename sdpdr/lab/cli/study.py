@@ -2,125 +2,63 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from shlex import quote
+from types import SimpleNamespace
 from typing import Any
 
-from sdpdr.base.errors import StudyError, require_packages
-from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
-from sdpdr.lab.cli.options import Exit, add_argument, add_command, whole
+import click
 
+from sdpdr.base.errors import StudyError, require_packages
+from sdpdr.base.rows import counted
+from sdpdr.lab.cli.command import command
+from sdpdr.lab.cli.options import AS_JSON, PATH, WHOLE, Exit, option
+from sdpdr.lab.cli.outputs import check_target
+from sdpdr.lab.cli.terminal import echo, echo_json, error, grid, info, table
+
+_FOLDER = click.Path(file_okay=False, path_type=Path)
 REPORTS = (".html", ".md", ".rst")
 
 
-def add(commands: Any) -> None:
-    """Add the demonstration, and the command of studies with its own."""
-    shown = add_command(commands, "demo", run_demo, "sdpdr demo --out out/demo", with_json=False)
-    add_argument(shown, "-o/--out DIR", "default: out/demo", default="out/demo", type=_directory)
-    add_argument(shown, "--quick", "smaller data, for a first look")
-    parser = add_command(
-        commands,
-        "study",
-        run_list,
-        "sdpdr study list\nsdpdr study run quick\nsdpdr study report quick",
-        with_json=False,
-    )
-    own = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    add_command(own, "list", run_list, "sdpdr study list", summary="the studies that are shipped")
-    showing = add_command(
-        own, "show", run_show, "sdpdr study show quick", summary="what a study would run"
-    )
-    add_argument(showing, "STUDY", _STUDY)
-    _add_run(own)
-    _add_report(own)
-    exporting = add_command(
-        own,
-        "export",
-        run_export,
-        "sdpdr study export quick.duckdb --to quick.parquet",
-        summary="write the rows of results as Parquet or CSV",
-        with_json=False,
-    )
-    add_argument(exporting, "RESULTS", "*.duckdb", type=Path)
-    add_argument(exporting, "--to PATH", ".parquet or .csv", type=Path, required=True)
-
-
-_STUDY = "a name from `sdpdr study list`, or a TOML file"
-
-
-def _add_run(own: Any) -> None:
-    running = add_command(
-        own,
-        "run",
-        run_run,
-        "sdpdr study run quick\n"
-        "sdpdr study run my-study.toml --out results/mine.duckdb --jobs 4\n"
-        "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
-        summary="carry out what is missing of a study; stop it at any moment and run it again",
-    )
-    add = partial(add_argument, running)
-    add("STUDY", _STUDY)
-    add("-o/--out PATH", "results (default: STUDY.duckdb, here)", type=Path)
-    add("--jobs N", "runs at a time (default: the study's)", type=whole)
-    add(
-        "--again SOLVER",
-        "carry out the runs of this solver again, after an upgrade\n"
-        "for instance; repeat it for several",
-        action="append",
-        default=[],
-    )
-    add("--scheduler ADDRESS", "of a Dask cluster that carries out the runs")
-
-
-def _add_report(own: Any) -> None:
-    reporting = add_command(
-        own,
-        "report",
-        run_report,
-        "sdpdr study report quick\n"
-        "sdpdr study report quick.duckdb --out quick.html --out quick.md\n"
-        "sdpdr study report --compare before.duckdb after.duckdb",
-        summary="write the report of a study, or compare two results",
-        with_json=False,
-    )
-    add = partial(add_argument, reporting)
-    add(
-        "STUDY",
-        "a study that was run here, or results: *.duckdb, *.jsonl, *.parquet, *.csv;\n"
-        "also while the study is running",
-        nargs="?",
-    )
-    words = "two results: is B slower than A, beyond noise, or worse?"
-    add("--compare A B", words, nargs=2, type=Path)
-    words = ".html, .md or .rst; repeat it for several (default: STUDY.html, here)"
-    add("-o/--out PATH", words, type=Path, action="append")
-
-
-def run_demo(args: Namespace) -> Exit:
-    """Run the demonstration."""
+@command(
+    "demo",
+    "sdpdr demo --out out/demo",
+    option("-o/--out DIR", "Where.", type=_FOLDER, default="out/demo", show_default=True),
+    option("--quick", "Smaller data, for a first look."),
+)
+def demo_command(args: SimpleNamespace) -> int:
+    """Unfold real data, compare all solvers, and write a report."""
     from sdpdr.lab.study.demo import demonstrate
 
     return Exit.OK if demonstrate(args.out, quick=args.quick) else Exit.UNCERTIFIED
 
 
-def run_list(args: Namespace) -> Exit:
-    """Print the studies shipped."""
+@click.group("study", no_args_is_help=False)
+def study_command() -> None:
+    """Compare solvers on many problems, fairly, and report.
+
+    STUDY is a name from `sdpdr study list`, or a TOML file.
+    """
+
+
+@command("list", "sdpdr study list", AS_JSON)
+def list_studies(args: SimpleNamespace) -> int:
+    """List the studies that are shipped."""
     from sdpdr.lab.study.studyfile import shipped
 
     rows = [{"name": name, "title": title} for name, title in shipped().items()]
     if args.json:
-        say_json(rows)
+        echo_json(rows)
     else:
-        say(table(("study", "what it is to settle"), [tuple(row.values()) for row in rows]))
+        echo(table(("study", "what it is to settle"), [tuple(row.values()) for row in rows]))
     return Exit.OK
 
 
-def run_show(args: Namespace) -> Exit:
-    """Print what a study would run."""
+@command("show", "sdpdr study show quick", click.argument("study", metavar="STUDY"), AS_JSON)
+def show_study(args: SimpleNamespace) -> int:
+    """Show what a study would run."""
     from sdpdr.lab.study.studyfile import find_study
 
     study = find_study(args.study)
@@ -135,14 +73,26 @@ def run_show(args: Namespace) -> Exit:
         **study.settings(),
     }
     if args.json:
-        say_json(facts)
+        echo_json(facts)
     else:
-        say(grid(facts))
+        echo(grid(facts))
     return Exit.OK
 
 
-def run_run(args: Namespace) -> Exit:
-    """Carry out what is missing."""
+@command(
+    "run",
+    "sdpdr study run quick\n"
+    "sdpdr study run my-study.toml --out results/mine.duckdb --jobs 4\n"
+    "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
+    click.argument("study", metavar="STUDY"),
+    option("-o/--out PATH", "Results (default: STUDY.duckdb, here).", type=PATH),
+    option("--jobs N", "Runs at a time (default: the study's).", type=WHOLE),
+    option("--rerun/--again SOLVER", "Run this solver again; repeat for several.", multiple=True),
+    option("--scheduler ADDRESS", "Address of a Dask cluster that carries out the runs."),
+    AS_JSON,
+)
+def run_command(args: SimpleNamespace) -> int:
+    """Carry out what is missing of a study; stop it at any moment and run it again."""
     _need_extra()
     from sdpdr.lab.study.run import results_of, run_study
     from sdpdr.lab.study.studyfile import find_study
@@ -150,9 +100,9 @@ def run_run(args: Namespace) -> Exit:
     study = find_study(args.study)
     path = args.out or results_of(study)
     try:
-        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs, again=args.again)
+        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs, again=args.rerun)
     except KeyboardInterrupt:
-        complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
+        error(f"rows so far are in {path}; run it again, and it goes on.", "stopped")
         return Exit.INTERRUPTED
     from sdpdr.lab.study.measures import means, not_installed, runs_by_median
     from sdpdr.lab.study.store import Results
@@ -161,10 +111,8 @@ def run_run(args: Namespace) -> Exit:
         frame = results.frame()
         hidden = len(results.keys()) - len(frame)
     if hidden:
-        from sdpdr.base.rows import counted
-
         are = "is" if hidden == 1 else "are"
-        note(
+        info(
             f"{counted(hidden, 'row')} of other settings or another study {are} kept in {path} and "
             "left out"
         )
@@ -172,12 +120,12 @@ def run_run(args: Namespace) -> Exit:
     absent = not_installed(frame)
     if args.json:
         kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")
-        say_json({"results": str(path), "runs": len(frame), "ranking": kept})
+        echo_json({"results": str(path), "runs": len(frame), "ranking": kept})
     else:
-        say(_ranking(ranking))
+        echo(_ranking(ranking))
         if absent:
-            note(f"not installed, or without a licence: {', '.join(absent)}")
-        note(f"results: {path}; a page of them: sdpdr study report {quote(str(path))}")
+            info(f"not installed, or without a licence: {', '.join(absent)}")
+        info(f"results: {path}; a page of them: sdpdr study report {quote(str(path))}")
     return Exit.OK
 
 
@@ -191,10 +139,22 @@ def _ranking(ranking: Any) -> Any:
     return to_terminal(Table("ranking", ranking.rename(columns=titles)[columns]))
 
 
-def run_report(args: Namespace) -> Exit:
-    """Write a report."""
+@command(
+    "report",
+    "sdpdr study report quick\n"
+    "sdpdr study report quick.duckdb --out quick.html --out quick.md\n"
+    "sdpdr study report --compare before.duckdb after.duckdb",
+    click.argument("study", metavar="[STUDY]", required=False),
+    option("--compare A B", "Two results: is B slower than A, or worse?", nargs=2, type=PATH),
+    option("-o/--out PATH", f"{' '.join(REPORTS)}; repeatable.", type=PATH, multiple=True),
+)
+def report_command(args: SimpleNamespace) -> int:
+    """Write the report of a study, or compare two results.
+
+    STUDY is a study that was run here, or results, also while the study is running.
+    """
     _need_extra()
-    if (args.study is None) == (args.compare is None):
+    if (args.study is None) == (not args.compare):
         raise StudyError("name a study or its results to report on, or two with --compare A B.")
     if args.compare:
         return _compare(args)
@@ -206,31 +166,37 @@ def run_report(args: Namespace) -> Exit:
     results = read_results(path)
     for out in _targets(args, path.stem):
         write_report(results.frame, results.meta, results.environments, out)
-        note(f"wrote {out}")
+        info(f"wrote {out}")
     return Exit.OK
 
 
-def _compare(args: Namespace) -> Exit:
+def _compare(args: SimpleNamespace) -> int:
     from sdpdr.lab.study.page import write_comparison
     from sdpdr.lab.study.reading import read_results
 
     before, after = (read_results(path) for path in args.compare)
     for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}", REPORTS[:2]):
         verdict = write_comparison(before, after, out)
-        note(f"wrote {out}")
-    say(verdict)
+        info(f"wrote {out}")
+    echo(verdict)
     return Exit.OK
 
 
-def run_export(args: Namespace) -> Exit:
-    """Write rows."""
+@command(
+    "export",
+    "sdpdr study export quick.duckdb --to quick.parquet",
+    click.argument("results", metavar="RESULTS", type=PATH),
+    option("--to PATH", ".parquet or .csv.", type=PATH, required=True),
+)
+def export_results(args: SimpleNamespace) -> int:
+    """Write the rows of results as Parquet or CSV."""
     _need_extra()
     from sdpdr.lab.study.store import EXPORTS, Results
 
     check_target(args.to, EXPORTS)
     with Results(args.results, read_only=True) as results:
         results.export(args.to)
-    note(f"wrote {args.to}")
+    info(f"wrote {args.to}")
     return Exit.OK
 
 
@@ -239,7 +205,7 @@ def _need_extra() -> None:
     require_packages("studies", "study", "duckdb", "pandas", "plotly", "psutil")
 
 
-def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
+def _targets(args: SimpleNamespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
     targets = args.out or [Path(f"{stem}.html")]
     for target in targets:
         check_target(target, suffixes)
@@ -250,7 +216,5 @@ def _counted(names: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in names.items())
 
 
-def _directory(text: str) -> Path:
-    if Path(text).is_file():
-        raise ArgumentTypeError(f"{text} is a file: name a directory.")
-    return Path(text)
+for _command in (list_studies, show_study, run_command, report_command, export_results):
+    study_command.add_command(_command)

@@ -1,1 +1,1 @@
-"""Tables of numbers in files, read as people have them, and written."""
+"""Tables in files: read strictly, as text first and as numbers on request; and written."""

@@ -1,58 +1,59 @@
-"""Tables of numbers in files: CSV, TSV, NPY, NPZ and Parquet, read and written."""
+"""Tables in files: text, NPY, NPZ and Parquet, read and written."""
 
 from __future__ import annotations
 
+import bz2
+import csv
+import gzip
 import importlib.util
+import io
+import lzma
 import os
+import re
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.checks import choice
-from sdpdr.base.columns import told_apart
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
-from sdpdr.lab.tables.delimited import read_text
-from sdpdr.lab.tables.form import AS_FOUND, Form
-from sdpdr.lab.tables.frame import FileTable
-from sdpdr.lab.tables.text_files import COMPRESSED
+from sdpdr.base.rows import listed
+from sdpdr.lab.tables.distances import as_table, distances_of
+from sdpdr.lab.tables.options import ReadOptions
+from sdpdr.lab.tables.table import Table
+from sdpdr.lab.tables.text import read_text
 
-HEADER = ("auto", "yes", "no")
-# How files begin that are what their suffix says.
+STDIN = Path("-")
 _BEGINNINGS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
+_TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
 
 
-def read_table(path: Path, form: Form = AS_FOUND, *, key: str | None = None) -> FileTable:
+def read_table(path: Path, options: ReadOptions | None = None, *, distances: bool = False) -> Table:
     r"""Read a table.
 
     Parameters
     ----------
     path : Path
-        The suffix tells the format: one of ``.csv .tsv .txt .md .npy .npz .parquet``; a text table
-        may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``).
-    form : Form, optional
-        What is said of a text; of an array only whether columns are points.
-    key : str, optional
-        Which array of an NPZ file; not needed if it has only one. Other arrays of one entry per
-        row become columns by their names.
+        The suffix tells the format: ``.csv``, ``.tsv``, ``.txt``, ``.data`` or ``.dat`` for text,
+        which may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``); ``.npy``, ``.npz`` or
+        ``.parquet``. ``-`` is text from the standard input.
+    options : ReadOptions, optional
+    distances : bool, default False
+        Whether text may be a triangle, a PHYLIP matrix or R's print of a ``dist``, and an array
+        the condensed vector of SciPy.
 
     Raises
     ------
     FileFormatError
-        The file is missing, of an unknown format, without rows, or not what its suffix says. Or
-        its first line holds numbers and what may be a misspelt one, and nobody said what it is.
-    DataTypeError
-        An array holds objects, text or complex numbers.
-
-    Warns
-    -----
-    VacuousWarning
-        A first line that holds numbers, beside text or as 0, 1, 2, ..., was taken for a header by
-        default.
+        The file is missing, of an unknown format, without rows, or not what its suffix says; or
+        its rows, names or numbers can be read in two ways.
 
     Examples
     --------
@@ -60,50 +61,257 @@ def read_table(path: Path, form: Form = AS_FOUND, *, key: str | None = None) -> 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "points.csv")
     ...     _ = path.write_text("x,y,kind\n1,2,a\n3,4,b\n")
-    ...     frame = read_table(path)
-    >>> frame.select(drop=["kind"]).numbers()
+    ...     table = read_table(path)
+    >>> table.numbers(["x", "y"])
     array([[1., 2.],
            [3., 4.]])
     """
+    options = ReadOptions() if options is None else options
     suffix = suffix_of(path)
     _require_readable(path, suffix)
-    choice("header", form.header, HEADER)
-    if suffix in _SEPARATORS:
-        found = read_text(path, form, _SEPARATORS[suffix])
-    else:
-        if path.suffix.lower() in COMPRESSED:
-            raise FileFormatError(
-                f"{path.name} is compressed, and only text is read so. Unpack it, and pass "
-                f"{path.stem}."
-            )
-        if form.is_of_text:
-            raise FileFormatError(
-                f"{path.name} is no text: --sep, --decimal, --thousands, --percent, --na-values, "
-                "--skip and --drop-lines say nothing of it. Leave them out."
-            )
-        columns = _READERS[suffix](path, key)
-        if form.transpose:
-            columns = _transposed(path, columns)
-        found = FileTable(path.name, columns, named=suffix == ".parquet")
-    if any(len(column) == 0 for column in found.columns.values()):
+    name = called(path)
+    if suffix in _TEXT:
+        text = _decoded(name, _content(path, name))
+        if distances and (found := distances_of(name, text)) is not None:
+            return as_table(name, found, f"read as {found.form}")
+        return read_text(name, text, options)
+    if path.suffix.lower() in _COMPRESSED:
         raise FileFormatError(
-            f"{path.name} names columns ({', '.join(found.columns)}) and has no row below them. "
-            "Give it one row per point."
+            f"{name} is compressed, and only text is read so. Unpack it, and pass {path.stem}."
         )
-    return found
+    if given := options.text_options():
+        raise FileFormatError(f"{name} is not text: leave out {', '.join(given)}.")
+    frame = _READERS[suffix](path, options.key, distances)
+    named = suffix == ".parquet"
+    if options.transpose:
+        frame = _transposed(name, frame)
+    if not len(frame):
+        raise FileFormatError(
+            f"{name} names columns ({', '.join(frame)}) and has no row below them. Give it one row "
+            "per point."
+        )
+    return Table(name, frame, options=options, named=named)
 
 
 def suffix_of(path: Path) -> str:
-    """What tells the format: the suffix before the one of a compressed file, in small letters.
+    """Return the suffix that tells the format, in lower case: ``.csv`` of ``t.csv.gz``.
 
-    Without one before it a compressed file holds CSV, as pandas writes ``t.zip``.
+    The standard input, pipes and compressed files without another suffix hold CSV.
     """
+    if path == STDIN or (not path.suffix and path.is_fifo()):
+        return ".csv"
     last = path.suffix.lower()
-    return Path(path.stem).suffix.lower() or ".csv" if last in COMPRESSED else last
+    return Path(path.stem).suffix.lower() or ".csv" if last in _COMPRESSED else last
+
+
+def called(path: Path) -> str:
+    """Return what messages call a table."""
+    if path == STDIN:
+        return "stdin.csv"
+    return f"{path.name}.csv" if not path.suffix and path.is_fifo() else path.name
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def _unzipped(data: bytes) -> bytes:
+    archive = zipfile.ZipFile(io.BytesIO(data))
+    # Macs put a folder of their own beside what they compress.
+    names = [name for name in archive.namelist() if not re.search(r"/$|^__MACOSX/", name)]
+    if len(names) != 1:
+        held = f"{len(names)} files ({listed(names)})" if names else "no file"
+        raise FileFormatError(f"it holds {held}; expected one, the table. Unpack it, and pass that")
+    return archive.read(names[0])
+
+
+_COMPRESSED: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
+    {
+        ".gz": gzip.decompress,
+        ".bz2": bz2.decompress,
+        ".xz": lzma.decompress,
+        ".zip": _unzipped,
+    }
+)
+
+
+def _content(path: Path, name: str) -> bytes:
+    """The bytes of a text, decompressed."""
+    if path == STDIN:
+        # By number, since a process may have been started without it.
+        with open(0, "rb", closefd=False) as stream:
+            return stream.read()
+    data = path.read_bytes()
+    undo = _COMPRESSED.get(path.suffix.lower())
+    if undo is None:
+        return data
+    try:
+        return undo(data)
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: {error}.") from None
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, zipfile.BadZipFile) as error:
+        raise FileFormatError(
+            f"{name} is not a text table: {str(error).rstrip('.')}. Save it again, as text or "
+            "compressed as its name says."
+        ) from None
+
+
+def _decoded(name: str, data: bytes) -> str:
+    """The text of bytes: UTF-8, or the two other encodings that spreadsheets write."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", errors="replace")
+    if b"\0" in data:
+        line = 1 + data[: data.index(b"\0")].count(b"\n")
+        raise FileFormatError(
+            f"{name}, line {line}: expected text, found a byte of zero. The file is damaged, not "
+            "text, or in UTF-16 without its mark: save it as text in UTF-8."
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+def _require_readable(path: Path, suffix: str) -> None:
+    """Refuse what is not a file of a known format, or may not be read."""
+    if path == STDIN:
+        return
+    if path.is_dir():
+        raise FileFormatError(f"{path} is a directory. Name a file in it.")
+    if suffix not in (*_TEXT, *_READERS):
+        raise FileFormatError(
+            f"{path}: files called {suffix or 'without a suffix'} cannot be read. Choose one of "
+            f"{', '.join((*_TEXT, *_READERS))}; text may be compressed "
+            f"({', '.join(_COMPRESSED)}), and `-` is text from the standard input."
+        )
+    if path.exists() and not path.is_file() and not path.is_fifo():
+        raise FileFormatError(f"{path} is a device, not a file. Name a file, a pipe, or `-`.")
+    if not path.exists():
+        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
+    if not os.access(path, os.R_OK):
+        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
+
+
+def _require_beginning(path: Path, suffix: str) -> None:
+    expected = _BEGINNINGS[suffix]
+    with path.open("rb") as file:
+        found = file.read(len(expected))
+    if found != expected:
+        raise FileFormatError(
+            f"{path.name} cannot be read as {'Parquet' if suffix == '.parquet' else suffix}: "
+            f"expected {expected!r} at its beginning, found {found!r}. Save it again, or give it "
+            "the suffix of what it is, as .csv of text."
+        )
+
+
+def _read_npy(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
+    return _as_frame(path, _loaded(path), distances)
+
+
+def _read_npz(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
+    with _loaded(path) as arrays:
+        if key is None and len(arrays.files) != 1:
+            raise FileFormatError(
+                f"{path.name} holds several arrays: {', '.join(arrays.files) or 'none'}. "
+                "Choose one with --key."
+            )
+        chosen = arrays.files[0] if key is None else key
+        choice("array", chosen, arrays.files)
+        frame = _as_frame(path, arrays[chosen], distances)
+        others = {name: arrays[name] for name in arrays.files if name != chosen}
+    beside = {name: column for name, column in others.items() if column.shape == (len(frame),)}
+    return pd.concat([frame, pd.DataFrame(beside)], axis=1) if beside else frame
+
+
+def _loaded(path: Path) -> Any:
+    _require_beginning(path, path.suffix.lower())
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise FileFormatError(
+            f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}. Save it as a "
+            "plain array of numbers with numpy.save or numpy.savez."
+        ) from None
+
+
+def _as_frame(path: Path, array: np.ndarray, distances: bool) -> pd.DataFrame:
+    if array.dtype.names:
+        return pd.DataFrame({name: array[name] for name in array.dtype.names})
+    if distances and array.ndim == 1 and array.size:
+        array = array[:, None]
+    if array.ndim != 2 or not array.size:
+        raise FileFormatError(
+            f"{path.name} holds an array of shape {array.shape}, but (n, D) is needed: one row per "
+            "point, one column per coordinate. For points on a line use X.reshape(-1, 1); for "
+            "distances as scipy.spatial.distance.pdist returns them add --metric precomputed."
+        )
+    if array.dtype.kind not in "biufUSO":
+        raise FileFormatError(f"{path.name} holds {array.dtype}; expected real numbers.")
+    return pd.DataFrame(array, columns=[str(k + 1) for k in range(array.shape[1])])
+
+
+def _transposed(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    if list(frame) != [str(k + 1) for k in range(frame.shape[1])]:
+        raise FileFormatError(
+            f"{name} has names of columns, and which names they have as rows is not known. "
+            "Transpose it in pandas, or save it as text."
+        )
+    return pd.DataFrame(frame.to_numpy().T, columns=[str(k + 1) for k in range(len(frame))])
+
+
+def _read_parquet(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
+    require_writer(path)
+    _require_beginning(path, ".parquet")
+    try:
+        frame = pd.read_parquet(path)
+    except (ValueError, OSError) as error:
+        raise FileFormatError(
+            f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again."
+        ) from None
+    if not isinstance(frame.index, pd.RangeIndex):
+        # An index that a CSV file would hold in a column without a name.
+        names = [str(name or "") for name in frame.index.names]
+        if names.count("") > 1:
+            names = [name or f"Unnamed: {k}" for k, name in enumerate(names)]
+        if twice := [name for name in names if name in frame.columns]:
+            raise FileFormatError(
+                f"{path.name}: a column and an index are called {twice[0]!r}. Rename one."
+            )
+        frame.index.names = names
+        frame = frame.reset_index()
+    frame.columns = [str(name) for name in frame.columns]
+    return frame
+
+
+_READERS: Mapping[str, Callable[[Path, str | None, bool], pd.DataFrame]] = MappingProxyType(
+    {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet}
+)
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+_Columns: TypeAlias = Mapping[str, np.ndarray]
+
+
+def require_writer(path: Path) -> None:
+    """Refuse, before any work is done, a format that takes a package which is not installed.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    if suffix_of(path) == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise FileFormatError(
+            "Parquet needs a package that is not installed (pyarrow): "
+            'pip install "sdpdr[parquet]". CSV and NPY work without.'
+        )
 
 
 def names_beside(beside: Iterable[str], names: Sequence[str]) -> dict[str, str]:
-    """Names under which columns beside an embedding are written: one that is taken gets a ``_``.
+    """Return names under which columns beside an embedding are written: a taken one gets a ``_``.
 
     Examples
     --------
@@ -119,17 +327,6 @@ def names_beside(beside: Iterable[str], names: Sequence[str]) -> dict[str, str]:
         found[name] = free
         taken.add(free)
     return found
-
-
-def require_writer(path: Path) -> None:
-    """Refuse, before any work is done, a format that takes a package which is not installed.
-
-    Raises
-    ------
-    FileFormatError
-    """
-    if suffix_of(path) == ".parquet":
-        _with_arrow()
 
 
 def write_table(
@@ -148,149 +345,18 @@ def write_table(
         Columns that come first, by the names of `names_beside`; NPY has no place for them, and NPZ
         stores each by its name.
     """
-    called = names_beside(beside or {}, names)
-    kept = {called[name]: column for name, column in (beside or {}).items()}
+    own = names_beside(beside or {}, names)
+    kept = {own[name]: np.asarray(column) for name, column in (beside or {}).items()}
     write = _WRITERS[suffix_of(path)]
     write_file(path, lambda place: write(place, Y, names, kept))
 
 
-# -- reading ----------------------------------------------------------------------------------
-
-
-def _require_readable(path: Path, suffix: str) -> None:
-    """Refuse what is no file of a format that is known, or is not ours to read."""
-    if path.is_dir():
-        raise FileFormatError(f"{path} is a directory. Name a file in it.")
-    if suffix not in _FORMATS:
-        raise FileFormatError(
-            f"{path}: files called {suffix or 'without a suffix'} cannot be read. "
-            f"Choose one of {', '.join(_FORMATS)}; text may be compressed "
-            f"({', '.join(COMPRESSED)}), and sdpdr reads CSV from the standard input as `-`."
-        )
-    if path.exists() and not path.is_file():
-        raise FileFormatError(f"{path} is a device, no file. Name a file, a pipe, or `-`.")
-    if not path.is_file():
-        raise FileFormatError(f"{path}: there is no such file. Check the name and the directory.")
-    if not os.access(path, os.R_OK):
-        raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
-
-
-def _require_beginning(path: Path, suffix: str) -> None:
-    expected = _BEGINNINGS[suffix]
-    with path.open("rb") as file:
-        found = file.read(len(expected))
-    if found != expected:
-        raise FileFormatError(
-            f"{path.name} cannot be read as {'Parquet' if suffix == '.parquet' else suffix}: "
-            f"expected {expected!r} at its beginning, found {found!r}. Save it again, or give it "
-            "the suffix of what it is, as .csv of text."
-        )
-
-
-def _read_npy(path: Path, key: str | None) -> dict[str, np.ndarray]:
-    return _columns(path, _loaded(path))
-
-
-def _read_npz(path: Path, key: str | None) -> dict[str, np.ndarray]:
-    with _loaded(path) as arrays:
-        if key is None and len(arrays.files) != 1:
-            raise FileFormatError(
-                f"{path.name} holds several arrays: {', '.join(arrays.files) or 'none'}. "
-                "Choose one with --key."
-            )
-        chosen = arrays.files[0] if key is None else key
-        choice("array", chosen, arrays.files)
-        columns = _columns(path, arrays[chosen])
-        n = len(next(iter(columns.values())))
-        others = {name: arrays[name] for name in arrays.files if name != chosen}
-    return columns | {name: x for name, x in others.items() if x.shape == (n,)}
-
-
-def _loaded(path: Path) -> Any:
-    _require_beginning(path, path.suffix.lower())
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise FileFormatError(
-            f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}. Save it as a "
-            "plain array of numbers with numpy.save or numpy.savez."
-        ) from None
-
-
-def _columns(path: Path, array: np.ndarray) -> dict[str, np.ndarray]:
-    if array.dtype.names:
-        return {name: array[name] for name in array.dtype.names}
-    if array.ndim != 2 or not array.size:
-        raise FileFormatError(
-            f"{path.name} holds an array of shape {array.shape}, but (n, D) is needed: one row per "
-            "point, one column per coordinate. For points on a line use X.reshape(-1, 1)."
-        )
-    return {str(k + 1): array[:, k] for k in range(array.shape[1])}
-
-
-def _transposed(path: Path, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    if suffix_of(path) == ".parquet" or list(columns) != [str(k + 1) for k in range(len(columns))]:
-        raise FileFormatError(
-            f"{path.name} has names of columns, and what is to be a name when they are rows is not "
-            "known. Transpose it in pandas, or save it as text."
-        )
-    return {str(k + 1): row for k, row in enumerate(np.column_stack(list(columns.values())))}
-
-
-def _read_parquet(path: Path, key: str | None) -> dict[str, np.ndarray]:
-    pandas = _with_arrow()
-    _require_beginning(path, ".parquet")
-    try:
-        frame = pandas.read_parquet(path)
-    except (ValueError, OSError) as error:
-        raise FileFormatError(
-            f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again."
-        ) from None
-    if not isinstance(frame.index, pandas.RangeIndex):
-        # An index of one's own, which a CSV file would hold in a column without a name.
-        names = told_apart([str(name or "") for name in frame.index.names])
-        if twice := [name for name in names if name in frame.columns]:
-            raise FileFormatError(
-                f"{path.name}: a column and an index are called {twice[0]!r}. Rename one."
-            )
-        frame.index.names = names
-        frame = frame.reset_index()
-    return {str(name): _entries(frame[name]) for name in frame.columns}
-
-
-def _entries(column: Any) -> np.ndarray:
-    """Entries of a pandas column; whole numbers stay so, since ids may have too many digits."""
-    kind = getattr(column.dtype, "kind", "O")
-    if kind == "b" and column.hasnans:
-        return np.asarray(column.to_numpy(dtype=object, na_value=None))
-    if kind == "f" or (kind in "iu" and column.hasnans):
-        return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
-    numpy_dtype = getattr(column.dtype, "numpy_dtype", None)
-    return np.asarray(column.to_numpy(dtype=numpy_dtype if kind in "iub" else None))
-
-
-def _with_arrow() -> ModuleType:
-    """Pandas, once it is known to have what it reads and writes Parquet through."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise FileFormatError(
-            "Parquet needs a package that is not installed (pyarrow): "
-            'pip install "sdpdr[parquet]". CSV and NPY work without.'
-        )
-    import pandas
-
-    return pandas
-
-
-# -- writing ----------------------------------------------------------------------------------
-
-
-_Columns: TypeAlias = Mapping[str, np.ndarray]
-
-
 def _write_text(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    sep = _SEPARATORS[suffix_of(path)]
-    # By itself pandas knows a compressed file by its suffix.
-    _table(Y, names, kept).to_csv(path, sep=sep, index=False, na_rep="nan", lineterminator="\n")
+    sep = "\t" if suffix_of(path) == ".tsv" else ","
+    # pandas knows a compressed file by its suffix.
+    _table(Y, names, kept).to_csv(
+        path, sep=sep, index=False, na_rep="nan", lineterminator="\n", quoting=csv.QUOTE_MINIMAL
+    )
 
 
 def _write_npy(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
@@ -299,32 +365,23 @@ def _write_npy(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> No
 
 
 def _write_npz(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    plain_columns: dict[str, Any] = {
+    columns: dict[str, Any] = {
         name: column.astype(str) if column.dtype.kind == "O" else column
         for name, column in kept.items()
     }
     with path.open("wb") as file:
-        np.savez(file, embedding=Y, **plain_columns)
+        np.savez(file, embedding=Y, **columns)
 
 
 def _write_parquet(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    _with_arrow()
+    require_writer(path)
     _table(Y, names, kept).to_parquet(path, index=False)
 
 
-def _table(Y: Array, names: Sequence[str], kept: _Columns) -> Any:
-    import pandas
-
-    return pandas.DataFrame({**kept, **dict(zip(names, Y.T, strict=True))})
+def _table(Y: Array, names: Sequence[str], kept: _Columns) -> pd.DataFrame:
+    return pd.DataFrame({**kept, **dict(zip(names, Y.T, strict=True))})
 
 
-_SEPARATORS: Mapping[str, str] = MappingProxyType(
-    {".csv": ",", ".tsv": "\t", ".txt": "\t", ".md": "|"}
-)
-_READERS: Mapping[str, Callable[[Path, str | None], dict[str, np.ndarray]]] = MappingProxyType(
-    {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet}
-)
-_FORMATS = (*_SEPARATORS, *_READERS)
 _WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str], _Columns], None]] = MappingProxyType(
     {
         **dict.fromkeys((".csv", ".tsv"), _write_text),

@@ -1,0 +1,153 @@
+"""A command that reports its errors in one line, and whose functions return exit codes."""
+
+from __future__ import annotations
+
+import atexit
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from sdpdr.base.errors import SdpdrError
+from sdpdr.lab.cli import outputs
+from sdpdr.lab.cli.options import Exit, examples, exit_of_error
+from sdpdr.lab.cli.terminal import discard, error, warnings_as_lines
+
+
+@dataclass(frozen=True)
+class State:
+    """What a command is told of its process.
+
+    Attributes
+    ----------
+    debug : bool
+        Whether errors show their traceback.
+    owns_process : bool
+        Whether the process runs this command alone.
+    started : callable
+        Ends the time in which Ctrl-C means that nothing had begun.
+    """
+
+    debug: bool = False
+    owns_process: bool = False
+    started: Callable[[], object] = lambda: None
+
+
+class Command(click.Command):
+    """A command whose function takes its options in one namespace and returns an exit code.
+
+    Parameters
+    ----------
+    translate : callable, default str
+        Rewrites messages of the package in the words of the command line.
+    """
+
+    def __init__(
+        self, *args: Any, translate: Callable[[object], str] = str, **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        self.translate = translate
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Run the function."""
+        state: State = ctx.obj or State()
+        if state.owns_process:
+            from sdpdr.solvers.processes.workers import prepare_by_fork
+
+            # The command is imported and nothing was computed: the time to fork, to children that
+            # answer Ctrl-C in their own way.
+            prepare_by_fork()
+            # Memory is given back when the work is done, which may take a second.
+            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+        state.started()
+        assert self.callback is not None
+        run: Callable[[SimpleNamespace], int] = self.callback
+        return _reported(lambda: run(SimpleNamespace(**ctx.params)), self.translate, state.debug)
+
+
+def command(
+    name: str,
+    shown: str,
+    *options: Callable[[Any], Any],
+    translate: Callable[[object], str] = str,
+    epilog: str = "",
+) -> Callable[[Callable[[SimpleNamespace], int]], Command]:
+    """Return a decorator that makes a `Command`.
+
+    Parameters
+    ----------
+    name : str
+    shown : str
+        Examples for its help, one a line.
+    *options
+        Decorators of click, in the order in which help lists them.
+    translate : callable
+    epilog : str
+        What follows the examples in its help.
+    """
+
+    def decorate(function: Callable[[SimpleNamespace], int]) -> Command:
+        for option in reversed(options):
+            function = option(function)
+        made = click.command(
+            name, cls=Command, epilog=f"{examples(shown)}{epilog}", translate=translate
+        )
+        built: Command = made(function)
+        return built
+
+    return decorate
+
+
+def _reported(run: Callable[[], int], translate: Callable[[object], str], debug: bool) -> int:
+    """Run a command, and report in one line what went wrong."""
+    from sdpdr.base.progress import Log  # here, since help needs none of rich
+
+    outputs.written.clear()
+    log = Log()
+    try:
+        with log, warnings_as_lines(translate):
+            code = run()
+        return flushed(int(code))
+    except KeyboardInterrupt:
+        reached = f" ({log.doing})" if log.doing and not outputs.written else ""
+        written = ", ".join(map(str, outputs.written))
+        error(
+            f"interrupted{reached}; {f'{written} had been' if written else 'nothing was'} written."
+        )
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError as problem:
+        return output_failed(problem)
+    except MemoryError as problem:
+        if debug:
+            raise
+        from sdpdr.solvers.processes.ends import starved_words
+
+        error(starved_words("The command", str(problem)))
+        return int(Exit.NO_ANSWER)
+    except (SdpdrError, OSError) as problem:
+        if debug:
+            raise
+        error(translate(problem))
+        return int(exit_of_error(problem))
+
+
+def flushed(code: int) -> int:
+    """Return a code once the standard output is written."""
+    try:
+        sys.stdout.flush()
+    except OSError as problem:
+        return output_failed(problem)
+    return code
+
+
+def output_failed(problem: OSError) -> int:
+    """Return the code where output cannot be written: 0 if its reader has left, as `head` does."""
+    discard(sys.stdout)  # or it would be tried again at exit
+    if isinstance(problem, BrokenPipeError):
+        return int(Exit.OK)
+    error(problem)
+    return int(exit_of_error(problem))

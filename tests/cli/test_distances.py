@@ -1,0 +1,168 @@
+"""Files of distances: triangles, PHYLIP, R's print, triples, condensed vectors, half a square."""
+
+import json
+import shlex
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist, squareform
+
+from sdpdr.errors import DataError, FileFormatError
+from sdpdr.lab.cli import columns
+from sdpdr.lab.cli.embed import _as_square, embed_command
+from sdpdr.lab.cli.options import Exit
+
+N = 12
+D = np.round(squareform(pdist(np.random.default_rng(0).normal(size=(N, 3)))), 4)
+NAMES = [f"P{k}" for k in range(N)]
+CITIES = ["New York", *(f"Town {k}" for k in range(1, N))]
+
+
+def read(path, options=""):
+    """The distances that `sdpdr embed --metric precomputed` would embed, and its table."""
+    words = [str(path), "--metric", "precomputed", *shlex.split(options)]
+    args = SimpleNamespace(**embed_command.make_context("embed", words).params)
+    table = columns.divide(_as_square(columns.read(args), args), args)
+    return table.X, table
+
+
+def square(rows=D, sep=",", names=None, head=None):
+    body = [[*([names[k]] if names else []), *map(str, row)] for k, row in enumerate(rows)]
+    return "".join(f"{sep.join(row)}\n" for row in [*([head] if head else []), *body])
+
+
+def triangle(sep=",", diagonal=True, names=None):
+    rows = [D[k, : k + (1 if diagonal else 0)] for k in range(N)]
+    return "".join(
+        sep.join([*([names[k]] if names else []), *map(str, row)]) + "\n"
+        for k, row in enumerate(rows)
+        if len(row) or names
+    )
+
+
+def upper(sep=" ", diagonal=True):
+    rows = [D[k, k + (0 if diagonal else 1) :] for k in range(N)]
+    return "".join(sep.join(map(str, row)) + "\n" for row in rows if len(row))
+
+
+def printed_by_r(names, per_block=N, diagonal=False):
+    """As R prints a dist; wide ones in blocks of columns."""
+    shift = 0 if diagonal else 1
+    width = max(map(len, names))
+    lines = []
+    for start in range(0, N - shift, per_block):
+        end = min(start + per_block, N - shift)
+        lines.append(" " * width + "".join(f" {name:>9}" for name in names[start:end]))
+        for row in range(start + shift, N):
+            cells = [
+                f"{D[row, k]:9.4f}" if k + shift <= row else " " * 9 for k in range(start, end)
+            ]
+            lines.append(f"{names[row]:<{width}} " + " ".join(cells))
+    return "\n".join(lines) + "\n"
+
+
+PHYLIP = f"   {N}\n"
+FILES = {
+    "square.csv": square(),
+    "square_named.csv": square(names=NAMES, head=["", *NAMES]),
+    "square.txt": square(sep="  "),
+    "lower_zero.csv": square(np.triu(D)),
+    "upper_zero.csv": square(np.tril(D)),
+    "upper_zero_named.csv": square(np.tril(D), names=NAMES, head=["", *NAMES]),
+    "lower.csv": triangle(),
+    "lower_without_diagonal.csv": triangle(diagonal=False),
+    "lower_named.csv": triangle(names=NAMES),
+    "lower_strict_named.csv": triangle(diagonal=False, names=NAMES),
+    "lower.txt": triangle(" "),
+    "lower.dat": triangle("\t", diagonal=False),
+    "lower_commas.txt": triangle(";").replace(".", ","),
+    "lower_padded.csv": "".join(
+        line + "," * (N - line.count(",") - 1) + "\n" for line in triangle().splitlines()
+    ),
+    "upper.txt": upper(),
+    "upper_without_diagonal.txt": upper(diagonal=False),
+    "phylip.txt": PHYLIP + square(sep=" ", names=NAMES),
+    "phylip_lower.txt": PHYLIP + triangle(" ", diagonal=False, names=NAMES),
+    "phylip_names.txt": PHYLIP + square(sep=" ", names=[f"{name:<10}" for name in CITIES]),
+    "phylip_wrapped.txt": PHYLIP
+    + "".join(f"{NAMES[k]} {' '.join(map(str, row[:7]))}\n  {' '.join(map(str, row[7:]))}\n"
+              for k, row in enumerate(D)),
+    "dist.txt": printed_by_r(NAMES),
+    "dist_numbers.txt": printed_by_r([str(k + 1) for k in range(N)]),
+    "dist_wrapped.txt": printed_by_r(NAMES, per_block=5),
+    "dist_diagonal.txt": printed_by_r(NAMES, diagonal=True),
+    "dist_cities.txt": printed_by_r(CITIES),
+    "condensed.csv": "".join(f"{x}\n" for x in squareform(D)),
+    "condensed_row.csv": ",".join(map(str, squareform(D))) + "\n",
+    "triples.csv": "a,b,d\n" + "".join(
+        f"P{i},P{j},{D[i, j]}\n" for i in range(N) for j in range(i + 1, N)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_distances_are_read_in_every_form(tmp_path, name):
+    (tmp_path / name).write_text(FILES[name])
+    X, table = read(tmp_path / name)
+    X = np.where(np.isnan(X), X.T, X)
+    np.testing.assert_array_equal(X, D)
+    if "P0" in FILES[name]:
+        (names,) = table.kept.values()
+        assert names.tolist() == NAMES
+    if "cities" in name or "names" in name:
+        assert table.kept["point"].tolist() == CITIES
+
+
+@pytest.mark.parametrize("name", ["lower.csv", "phylip.txt", "dist.txt", "upper.txt"])
+def test_distances_taken_for_points_are_named_for_what_they_are(sdpdr, tmp_path, name):
+    (tmp_path / name).write_text(FILES[name])
+    ran = sdpdr(f"embed {name}")
+    assert ran.code == Exit.BAD_INPUT
+    assert "--metric precomputed reads it" in ran.err
+    record = json.loads(sdpdr(f"embed {name} --metric precomputed --n-neighbors 4 --json").out)
+    assert record["data"]["shape"] == [N, N]
+
+
+def test_a_condensed_vector_of_scipy(sdpdr, tmp_path):
+    np.save(tmp_path / "d.npy", squareform(D))
+    assert "add --metric precomputed" in sdpdr("embed d.npy").err
+    np.testing.assert_array_equal(read(tmp_path / "d.npy")[0], D)
+    np.save(tmp_path / "d.npy", squareform(D)[1:])
+    assert "square matrix" in sdpdr("embed d.npy --metric precomputed").err
+
+
+def test_half_a_square_is_read_in_full_and_told(sdpdr, tmp_path):
+    np.save(tmp_path / "d.npy", np.triu(D))
+    ran = sdpdr("embed d.npy --metric precomputed --n-neighbors 4 --json")
+    assert "its lower triangle is zero, so the other one is read for both" in ran.err
+    np.save(tmp_path / "d.npy", D)
+    whole = sdpdr("embed d.npy --metric precomputed --n-neighbors 4 --json")
+    assert json.loads(ran.out)["value"] == json.loads(whole.out)["value"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b,1\nb,b,2\n", "'b' is 2 away from itself"),
+        ("a,b,1\nb,a,2\n", "'b' and 'a' are 2 apart, and 1 in a line before"),
+        ("a,,1\nb,c,2\n", "line 1: a pair lacks a point"),
+    ],
+)
+def test_triples_that_cannot_be(tmp_path, text, words):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises((DataError, FileFormatError), match=words):
+        read(tmp_path / "t.csv")
+
+
+def test_triples_with_gaps_become_places(sdpdr, tmp_path):
+    rows = [(f"P{i}", f"P{j}", D[i, j]) for i in range(N) for j in range(i + 1, N)]
+    pd.DataFrame(rows[::2] + rows[1::4], columns=["a", "b", "d"]).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    ran = sdpdr("embed t.csv --metric precomputed --method distance_completion --out y.csv")
+    assert (
+        "read as two points and their distance in each line ('a', 'b', 'd'); 12 points" in ran.err
+    )
+    assert set(pd.read_csv(tmp_path / "y.csv")["point"]) == set(NAMES)
