@@ -31,7 +31,7 @@ class CompletelyPositive(
     ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
     Embedding,
 ):
-    r"""Soft clusters from a non-negative factor of an affinity, :math:`A = B B^T`, :math:`B \ge 0`.
+    r"""Soft clusters from a nonnegative factor of an affinity, :math:`A = B B^T`, :math:`B \ge 0`.
 
     Without ``n_components`` the question is whether A has such a factor at all, and
     `sdpdr.factorize.completely_positive` answers it with a factor, a certificate, or neither; that

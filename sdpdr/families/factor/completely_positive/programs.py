@@ -39,7 +39,7 @@ def cp_iteration(
     Parameters
     ----------
     X : array_like of shape (n, n)
-        A, doubly non-negative.
+        A, doubly nonnegative.
     n_components : int
         k.
     start : array_like of shape (n, k), optional

@@ -1,4 +1,4 @@
-"""Non-negative matrix factorization by programs: convex iteration, or small cones majorised."""
+"""Nonnegative matrix factorization by convex iteration on semidefinite programs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def nmf(
     starts: int = 5,
     seed: int = 0,
     polish: bool = True,
-    polish_at: float = 1e-2,
     tol: float = 1e-6,
     max_iter: int = 40,
     retries: int = 0,
@@ -53,21 +52,21 @@ def nmf(
     resume: Factorization | None = None,
     **options: Any,
 ) -> Factorization:
-    r"""Non-negative factors of a given rank, by semidefinite programs and a polish.
+    r"""Nonnegative factors of a given rank, by convex iteration and a polish.
 
     .. math:: X = W H,\qquad W \in R_+^{n \times k},\ H \in R_+^{k \times m}.
 
-    `sdpdr.methods.nmf_lift` says it as a matrix of rank k, and `ConvexIteration` presses its
+    `sdpdr.methods.nmf_lift` states it as a matrix of rank k, and `ConvexIteration` drives its
     solutions towards that rank: under ``"schur"`` every program lowers
     :math:`\operatorname{tr}(\mathcal W - WW^T) + \operatorname{tr}(\mathcal H - H^TH)`, whose least
-    value over the rest is :math:`2 |X - WH|_*`. Factors that come near are polished on the
-    equations X = W H themselves, and nothing is said to be a factorization before that has been
-    seen to hold.
+    value for given W and H is :math:`2 |X - WH|_*`. Factors that come near are polished on the
+    equations X = W H themselves, and only factors that multiply to X are reported as a
+    factorization.
 
-    The method is local, and a start can stall; several are made. A stall proves nothing about the
-    non-negative rank. Where X has no factorization of rank k the iteration ends ``STALLED`` near a
+    The method is local, and a start can stall, so several are made. A stall proves nothing about
+    the nonnegative rank. If X has no factorization of rank k, the iteration ends ``STALLED`` near a
     factorization of least trace norm :math:`|X - WH|_*`, and the polish ends in one whose Frobenius
-    norm is least nearby. To look for a given error instead, name it.
+    norm is a local minimum. To look for a given error instead, pass ``error``.
 
     Parameters
     ----------
@@ -89,26 +88,24 @@ def nmf(
         See `sdpdr.methods.nmf_lift`.
     direction : {"schur", "trailing", "logdet"} or Direction, default "schur"
     init : pair of arrays (W, H), optional
-        Where the first start begins; by default, as all others, at random, with factors of norm
-        :math:`|X|_2^{1/2}`.
+        Factors at which the first start begins. By default, and in all other starts, they are
+        random, with norm :math:`|X|_2^{1/2}`.
     starts : int, default 5
-        At most so many.
+        At most.
     seed : int, default 0
     polish : bool, default True
-        By `polish_factors`. Without, the factors are those of a program, negative entries cut off.
-    polish_at : float, default 1e-2
-        Relative error at which a program's factors are polished. The last ones of a start are in
-        any case.
+        Whether factors are polished by `polish_factors`: those within one per cent of X, and the
+        last ones of a start. Otherwise they are those of a program, clipped at zero.
     tol : float, default 1e-6
         Relative error at which the factorization counts as exact.
     max_iter : int, default 40
         Programs in a start.
     retries : int, default 0
-        With ``error``: how often it may be enlarged after a stall.
+        With ``error``: how often it may be increased after a stall.
     grow : float, default 2.0
-        By this factor.
+        The factor by which it is increased.
     resume : Factorization, optional
-        Go on from this one, of the same X and with the same options; limits may differ.
+        Continue this one, of the same X and with the same options; limits may differ.
     **options
         Of `ConvexIteration`: ``solver`` (here ``"clarabel"`` by default), ``form``, ``accuracy``,
         ``time_limit``, ``patience``, ``stall``, ``progress``.
@@ -142,12 +139,12 @@ def nmf(
     k = number_of_components(n_components, known.shape)
     for name, number in (("starts", starts), ("max_iter", max_iter)):
         validate.positive_integer(name, number)
-    near = polish_at if polish and sparsity is None else None
-    search = ProgramSearch(known, k, tol, near, starts, seed, max_iter, best=resume)
+    polish = polish and sparsity is None
+    search = ProgramSearch(known, k, tol, polish, starts, seed, max_iter, best=resume)
     if method == "scalarised":
         if error is not None or sparsity is not None or not known.is_complete:
             raise DataError(
-                "method='scalarised' knows complete matrices and exact products only; use "
+                "method='scalarised' takes complete matrices and exact products only; use "
                 "method='lift'."
             )
         return search_products(search, init, **options)
@@ -166,11 +163,11 @@ def nmf(
 
 
 def _radii(error: float | None, retries: int, grow: float) -> list[float | None]:
-    """The errors to allow, one after the other."""
+    """The errors to allow, in turn."""
     validate.positive_integer("retries", retries, at_least=0)
     if error is None:
         if retries:
-            raise DataError("retries enlarge an error that is allowed: name one (error=...).")
+            raise DataError("retries increase the error that is allowed: pass one (error=...).")
         return [None]
     if not grow > 1.0:
         raise DataError(f"grow must exceed 1; it is {grow}.")
@@ -190,7 +187,7 @@ def search_products(
 ) -> Factorization:
     r"""Lower :math:`\sum (T - W^2) + \sum (S - H^2)` by weights :math:`2W_t, 2H_t`.
 
-    The starts of an earlier result, ``search.best``, are not made again.
+    The starts of an earlier result, ``search.best``, are not repeated.
     """
     program = nmf_products(search.known.values, search.k).to_sdp()
     if solver == "auto":
@@ -209,8 +206,8 @@ def search_products(
             if deadline.is_over():
                 return search.found(IterationStatus.TIME_LIMIT, history)
             begin, left = deadline.spent, deadline.left()
-            priced = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
-            solution = solve_step(priced, solver, form, tol=tol, time_limit=left)
+            weighted = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
+            solution = solve_step(weighted, solver, form, tol=tol, time_limit=left)
             if not solution.values:
                 status = POINTLESS.get(solution.status, IterationStatus.FAILED)
                 return search.found(status, history)

@@ -1,6 +1,6 @@
-r"""Lower bounds on the non-negative rank: fooling sets, and what components can explain.
+r"""Lower bounds on the nonnegative rank: fooling sets, and what components can explain.
 
-Let Z have non-negative rank k and length one. For any B, and any symmetric :math:`N \ge 0`,
+Let Z have nonnegative rank k and length one. For any B, and any symmetric :math:`N \ge 0`,
 
 .. math::
 
@@ -12,7 +12,7 @@ The first term bounds :math:`\langle V - B, Z\rangle` because Z has rank k. For 
 :math:`z_l = (w_l, h_l)`. Then :math:`Q \ge 0`, so :math:`2\langle B, Z\rangle` is at most the inner
 product of Q with the matrix in brackets, and so at most its largest eigenvalue times
 :math:`\operatorname{tr} Q = 2 \sum_l |w_l||h_l| \le 2\sqrt k (\sum_l |w_l|^2|h_l|^2)^{1/2} \le
-2 \sqrt k\,|Z|_F`; the last step, because the components have non-negative inner products.
+2 \sqrt k\,|Z|_F`; the last step, because the components have nonnegative inner products.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def fooling_set(X: ArrayLike) -> Index:
 
     For any two of them :math:`V_{ij'} V_{i'j} = 0`. A component :math:`w h^T \le V` that were
     positive at both would be positive at (i, j') and (i', j) too, so each place needs a component
-    of its own: their number is a lower bound on the non-negative rank, which depends on the zeros
+    of its own: their number is a lower bound on the nonnegative rank, which depends on the zeros
     alone. The set is grown greedily from every place in turn; a larger one may exist.
 
     Parameters
@@ -88,7 +88,7 @@ def _apart(V: Flags, places: Index, at: int) -> Flags:
 
 
 def overlap_bound(V: Array, k: int, B: Array, N: Array) -> float:
-    r"""A bound on :math:`\langle V, Z\rangle` over Z of non-negative rank k and length one.
+    r"""A bound on :math:`\langle V, Z\rangle` over Z of nonnegative rank k and length one.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ _ROUNDS = 200
 
 @dataclass(frozen=True)
 class RankBound:
-    """What is proved about the number of non-negative components that a matrix needs.
+    """What is proved about the number of nonnegative components that a matrix needs.
 
     Attributes
     ----------
     lower : int
-        No factorization V = W H with non-negative factors has fewer components.
+        No factorization V = W H with nonnegative factors has fewer components.
     ratio : float
-        The bound of the doubly non-negative program, before it is raised to an integer; proved.
+        The bound of the doubly nonnegative program, before it is raised to an integer; proved.
     rank : int
         The rank, counting the singular values that rounding cannot explain.
     fooling : int
@@ -179,7 +179,7 @@ class RankBound:
 def nonnegative_rank_bound(
     X: ArrayLike, *, balance: bool = True, solver: str | Solver = "auto"
 ) -> RankBound:
-    r"""The least number of non-negative components that a matrix needs, at least.
+    r"""The least number of nonnegative components that a matrix needs, at least.
 
     With :math:`\nu` the value of `sdpdr.methods.nmf_dnn`, every exact factorization with k
     components has
@@ -196,7 +196,7 @@ def nonnegative_rank_bound(
         V, not negative.
     balance : bool, default True
         Try the matrix with rows and columns scaled to equal lengths, too. That changes the ratio
-        but not the non-negative rank.
+        but not the nonnegative rank.
     solver : str or Solver, default "auto"
 
     Returns
@@ -228,7 +228,7 @@ def nonnegative_rank_bound(
     rank = int(np.linalg.matrix_rank(V, rtol=4.0 * max(V.shape) * np.finfo(float).eps))
     fooling = len(fooling_set(V))
     found = {
-        "the doubly non-negative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),
+        "the doubly nonnegative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),
         "a fooling set": fooling,
         "the rank": rank,
     }

@@ -1,4 +1,4 @@
-"""Non-negative factorization as a matrix of low rank, and by small cones, one for each product."""
+"""Nonnegative factorization as a matrix of low rank, and by small cones, one for each product."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nmf_lift(
     nonnegative: bool = True,
     dnn: bool = False,
 ) -> Model:
-    r"""Non-negative matrix factorization, but for the rank.
+    r"""Nonnegative matrix factorization, but for the rank.
 
     .. math::
 
@@ -36,7 +36,7 @@ def nmf_lift(
         Z = \begin{pmatrix} I_k & W^T & H \\ W & \mathcal W & V \\ H^T & V^T & \mathcal H
         \end{pmatrix} \succeq 0, \quad V = X, \quad W, H \ge 0 .
 
-    X = W H with k non-negative terms exactly if some feasible Z has rank k. Alone, the program
+    X = W H with k nonnegative terms exactly if some feasible Z has rank k. Alone, the program
     knows nothing of k: its optimum is :math:`2 |X|_*`, twice the trace norm (with ``dnn`` a lower
     bound of :math:`2 \sum_l |w_l| |h_l|` over factorizations with any number of terms).
     `sdpdr.factorize.nmf` presses it towards the rank.
@@ -87,7 +87,7 @@ def nmf_lift(
     known = partial_matrix(X, observed)
     k = number_of_components(n_components, known.shape)
     lift = FactorLift(k, *known.shape)
-    places = known.places()
+    places = known.positions()
     pairs = k + places + np.array([0, known.shape[0]])
     values = known.values[tuple(places.T)]
     blocks: list[Block] = [lift]
@@ -115,7 +115,7 @@ def nmf_products(
     left: ArrayLike | float = 0.0,
     right: ArrayLike | float = 0.0,
 ) -> Model:
-    r"""Non-negative matrix factorization with every product lifted on its own.
+    r"""Nonnegative matrix factorization with every product lifted on its own.
 
     .. math::
 

@@ -1,6 +1,6 @@
 r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`.
 
-If :math:`A = B B^T` with B non-negative, then
+If :math:`A = B B^T` with B nonnegative, then
 :math:`\langle M, A\rangle = \sum_l b_l^T M b_l \ge 0` for every copositive M. A copositive M with
 :math:`\langle M, A\rangle < 0` therefore proves that A is not completely positive.
 """
@@ -29,9 +29,8 @@ PROOFS: Mapping[str, str] = MappingProxyType(
     {
         "entry": "an entry is negative",
         "eigenvalue": "an eigenvalue is negative",
-        "no triangle": "no three places are joined, and the comparison matrix is indefinite",
-        "five places": "M is Horn's matrix, scaled, at five places",
-        "odd cycle": "M has the signs of an odd cycle, at its places",
+        "no triangle": "no three rows are joined, and the comparison matrix is indefinite",
+        "five places": "M is Horn's matrix, scaled, in five rows",
         "multipliers": "M is copositive by the multipliers of level one",
     }
 )
@@ -65,7 +64,7 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
     M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
     eigenvalue. Of a multiple eigenvalue, and of eigenvalues too close to tell apart, no solver
     returns the vector one needs. So the whole span of the eigenvectors of negative eigenvalues is
-    searched for a positive vector, by non-negative least squares: one that is found is a witness
+    searched for a positive vector, by nonnegative least squares: one that is found is a witness
     :math:`x^T M x < 0` whatever the eigenvalues are, and if there is none there is no such
     eigenvector. Eigenvalues of M + shift I are meant, so that rounding below the shift does not
     matter: what is decided is whether *that* matrix is copositive.
@@ -110,21 +109,21 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
     if shift is None:
         shift = _SHIFTS[0] * float(np.max(np.abs(matrix)))
     for order in range(1, n + 1):
-        places = np.array(list(combinations(range(n), order)))
-        parts = matrix[places[:, :, None], places[:, None, :]]
+        rows = np.array(list(combinations(range(n), order)))
+        parts = matrix[rows[:, :, None], rows[:, None, :]]
         values, vectors = np.linalg.eigh(parts)
         for which in np.flatnonzero(values[:, 0] < -shift):
             span = vectors[which][:, values[which] < -shift]
             x = _positive_in(span)
             if x is not None and x @ parts[which] @ x < -shift * (x @ x):
                 witness = np.zeros(n)
-                witness[places[which]] = x
+                witness[rows[which]] = x
                 return Copositivity(False, shift, witness)
     return Copositivity(True, shift)
 
 
 def horn_matrix() -> Array:
-    """Horn's matrix: copositive, but no sum of a semidefinite and a non-negative matrix.
+    """Horn's matrix: copositive, but no sum of a semidefinite and a nonnegative matrix.
 
     Examples
     --------
@@ -184,10 +183,10 @@ class Refutation:
         """Whether no completely positive matrix is within this share of the norm of A."""
         return self.distance > tol * float(np.linalg.norm(A))
 
-    def within(self, places: Index, n: int) -> Refutation:
-        """The same for a matrix of order n of which A is the part at some places."""
+    def within(self, rows: Index, n: int) -> Refutation:
+        """The same for a matrix of order n of which A is the part at some rows."""
         M = np.zeros((n, n))
-        M[np.ix_(places, places)] = self.matrix
+        M[np.ix_(rows, rows)] = self.matrix
         return replace(self, matrix=M)
 
     def holds_against(self, A: ArrayLike, tol: float = 0.0) -> bool:
@@ -195,18 +194,18 @@ class Refutation:
 
         The test is about M plus a shift, so that is what is measured. It looks at D M D, which is
         copositive if and only if M is, with D such that no row of A is too short to count, and at
-        the places where M is not zero.
+        the rows where M is not zero.
 
         Raises
         ------
         DataError
-            There are too many such places for the test.
+            There are too many such rows for the test.
         """
         matrix = np.asarray(A, dtype=float)
-        places = np.flatnonzero(self.matrix.any(axis=0))
-        where = np.ix_(places, places)
+        rows = np.flatnonzero(self.matrix.any(axis=0))
+        where = np.ix_(rows, rows)
         M, part = self.matrix[where], matrix[where]
-        if not places.size:
+        if not rows.size:
             return False
         units = _units(M, part)
         test = copositivity(M * np.outer(units, units))
@@ -305,7 +304,7 @@ def _units(M: Array, A: Array) -> Array:
 
 
 def _positive_in(span: Array) -> Array | None:
-    """A non-negative vector of sum one in the span of orthonormal columns, or None.
+    """A nonnegative vector of sum one in the span of orthonormal columns, or None.
 
     By Stiemke's lemma there is a positive one unless some y >= 0, y != 0, is orthogonal to all
     columns. Least squares for such a y either succeed, or their residual makes the vector.

@@ -1,22 +1,12 @@
-r"""Least squares over non-negative unknowns: linear ones, checked, and others, step by step.
-
-.. math:: \min_{x \ge 0}\ \tfrac12 |f(x)|^2 .
-
-References
-----------
-C. Kanzow, N. Yamashita and M. Fukushima, "Levenberg-Marquardt methods with strong local convergence
-properties for solving nonlinear equations with convex constraints", Journal of Computational and
-Applied Mathematics 172, 2004.
-"""
+"""Least squares over nonnegative unknowns, linear and nonlinear."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from contextlib import suppress
 
 import numpy as np
-import scipy.linalg as sl
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import least_squares, lsq_linear, nnls
 
 from sdpdr.base.arrays import Array
 
@@ -25,10 +15,10 @@ _OPTIMAL, _NEARLY = 1e-9, 1e-7
 
 
 def nonnegative_least_squares(matrix: Array, target: Array) -> tuple[Array, float]:
-    r"""The least :math:`\|A y - b\|` over :math:`y \ge 0`, and where it is taken.
+    r"""The minimizer of :math:`\|A y - b\|` over :math:`y \ge 0`, and the least distance.
 
-    The fast method of SciPy is checked by its condition of optimality, :math:`A^T (b - A y) \le 0`:
-    that of SciPy 1.15 stops too early without a word. Where it fails, a slower one takes its place.
+    SciPy's `nnls` is checked by its optimality condition, :math:`A^T (b - A y) \le 0`: the one of
+    SciPy 1.15 can stop too early without an error. Where the check fails, a slower method runs.
 
     Parameters
     ----------
@@ -38,30 +28,29 @@ def nonnegative_least_squares(matrix: Array, target: Array) -> tuple[Array, floa
     Returns
     -------
     y : array of shape (n,)
-    away : float
-        The least distance.
+    distance : float
 
     Raises
     ------
     ArithmeticError
-        If neither comes to an optimum.
+        If neither method reaches an optimum.
 
     Examples
     --------
     >>> import numpy as np
-    >>> y, away = nonnegative_least_squares(np.eye(2), np.array([1.0, -2.0]))
-    >>> y.tolist(), away
+    >>> y, distance = nonnegative_least_squares(np.eye(2), np.array([1.0, -2.0]))
+    >>> y.tolist(), distance
     ([1.0, 0.0], 2.0)
     """
     try:
         y = nnls(matrix, target)[0]
-    except RuntimeError:  # the limit of its iterations
+    except RuntimeError:  # its iteration limit
         y = np.zeros(matrix.shape[1])
     if not _is_optimal(matrix, target, y, _OPTIMAL):
         found = lsq_linear(matrix, target, (0.0, np.inf), method="bvls", tol=1e-14)
         y = np.maximum(found.x, 0.0)
         if not _is_optimal(matrix, target, y, _NEARLY):
-            raise ArithmeticError("least squares with signs did not come to an optimum")
+            raise ArithmeticError("nonnegative least squares did not reach an optimum")
     return y, float(np.linalg.norm(matrix @ y - target))
 
 
@@ -74,118 +63,101 @@ def _is_optimal(matrix: Array, target: Array, y: Array, tol: float) -> bool:
     return bool(np.all(inwards <= allowed) and abs(inwards @ y) <= tol * size**2)
 
 
-# Damping, relative to the largest slope: first, least, most; and its factors after good and bad
-# steps.
-_FIRST, _LEAST, _MOST = 1e-3, 1e-13, 1e12
-_EASE, _TIGHTEN = 0.2, 4.0
-# Decrease, relative to what the gradient promises, below which a step is refused.
-_ENOUGH = 1e-4
-# Decrease of the squares, relative to them, that is lost in their rounding.
-_IDLE = 1e-15
-# Entries within this share of the largest may count as being at their limit.
-_NEAR = 1e-2
+# Relative change of the squared error, of the unknowns and of the gradient that ends a fit: the
+# rounding of a square.
+_SETTLED = 1e-15
+# Unknowns below this share of the largest may be zero in an exact fit.
+_SMALL = 1e-4
+# Residuals of an exact fit, as a multiple of its rounding, that are near enough to tell its zeros.
+_NEARBY = 1e6
 
 
-class ResidualMap(Protocol):
-    """Functions of the unknowns, with J their derivative."""
-
-    def away(self, x: Array) -> Array:
-        """Values f(x), of any shape."""
-
-    def gradient(self, x: Array, away: Array) -> Array:
-        """The vector J^T f."""
-
-    def squares(self, x: Array) -> Array:
-        """The matrix J^T J."""
+class _EndedError(Exception):
+    """The residuals are small enough, or the time is over."""
 
 
-def descend(
-    problem: ResidualMap,
+def fit_nonnegative(
+    residuals: Callable[[Array], Array],
+    slopes: Callable[[Array], Array],
     x: Array,
-    least: float,
-    max_iter: int,
+    *,
+    small: float,
+    max_iter: int = 200,
+    idle: float = _SETTLED,
     stop: Callable[[], bool] | None = None,
-    idle: float = _IDLE,
-) -> tuple[Array, int, float]:
-    """Go down until the residuals are small or nothing is left to win.
+) -> Array:
+    r"""Nonnegative unknowns with a locally least sum of squares :math:`|f(x)|^2`.
+
+    SciPy's trust-region method goes through the interior, and so approaches zeros slowly. Therefore
+    small unknowns are fixed at zero and the others fitted, which converges quadratically where the
+    zeros are those of an exact fit; in between all of them are fitted.
 
     Parameters
     ----------
-    problem : ResidualMap
-    x : array of shape (p,)
-        Where to begin; not negative.
-    least : float
-        Norm of the residuals that ends it.
-    max_iter : int
-        Linear systems.
-    stop : callable, optional
-        Asked before each of them whether to stop.
+    residuals : callable
+        f, of shape (p,).
+    slopes : callable
+        Its derivative, of shape (p, n).
+    x : array of shape (n,)
+        Where to begin; negative entries count as zero.
+    small : float
+        Norm of the residuals that ends the fit.
+    max_iter : int, default 200
+        Evaluations of f in each of four rounds at most.
     idle : float, default 1e-15
-        Decrease of the squares, relative to them, that is not worth another step.
+        Relative decrease of the sum of squares that ends a round.
+    stop : callable, optional
+        Called before each evaluation; a true answer ends the fit.
 
     Returns
     -------
-    x : array of shape (p,)
-    steps : int
-        Linear systems solved.
-    slope : float
-        Norm of the gradient where it can still be followed.
+    array of shape (n,)
+        The best point seen.
+
+    References
+    ----------
+    M. A. Branch, T. F. Coleman and Y. Li, "A subspace, interior, and conjugate gradient method for
+    large-scale bound-constrained minimization problems", SIAM Journal on Scientific Computing 21,
+    1999.
 
     Examples
     --------
-    >>> class Square:
-    ...     def away(self, x):
-    ...         return x**2 - 4.0
-    ...     def gradient(self, x, away):
-    ...         return 2.0 * x * away
-    ...     def squares(self, x):
-    ...         return np.diag(4.0 * x**2)
-    >>> descend(Square(), np.array([3.0]), 1e-12, 50)[0].round(9)
-    array([2.])
+    >>> fit_nonnegative(
+    ...     lambda x: x**2 - [4.0, -1.0], lambda x: np.diag(2.0 * x), np.ones(2), small=0.0
+    ... ).round(6)
+    array([2., 0.])
     """
-    away = problem.away(x)
-    size = float(np.sum(away**2))
-    damping, steps, fresh = _FIRST, 0, True
-    slope = np.inf
-    while steps < max_iter and size > least**2 and damping < _MOST:
-        if stop is not None and stop():
+    best = np.maximum(x, 0.0)
+    least = float(np.linalg.norm(residuals(best)))
+    for share, enough in ((_SMALL, small), (0.0, _NEARBY * small), (_SMALL, small), (0.0, small)):
+        free = best > share * np.max(best, initial=0.0) if share else np.ones(best.size, dtype=bool)
+
+        def watched(y: Array, free: Array = free, enough: float = enough) -> Array:
+            nonlocal best, least
+            found = residuals(_spread(y, free))
+            size = float(np.linalg.norm(found))
+            if size < least:
+                best, least = _spread(y, free), size
+            if least <= enough or (stop is not None and stop()):
+                raise _EndedError
+            return found
+
+        def restricted(y: Array, free: Array = free) -> Array:
+            return slopes(_spread(y, free))[:, free]
+
+        with suppress(_EndedError):
+            if free.any():
+                least_squares(
+                    watched, best[free], restricted, (0.0, np.inf),
+                    xtol=_SETTLED, ftol=idle, gtol=_SETTLED, max_nfev=max_iter,
+                )  # fmt: skip
+        if least <= small or (stop is not None and stop()):
             break
-        if fresh:
-            gradient, squares = problem.gradient(x, away), problem.squares(x)
-            scale = float(np.max(np.diag(squares)))
-            slope = float(np.linalg.norm(gradient[(x > 0.0) | (gradient < 0.0)]))
-        if not (scale > 0.0 and slope > 0.0):
-            break
-        steps += 1
-        moved = _moved(x, gradient, squares, damping * scale, slope / scale)
-        after = problem.away(moved)
-        smaller = float(np.sum(after**2))
-        promised = float(gradient @ (x - moved))
-        fresh = smaller < size and size - smaller >= _ENOUGH * promised
-        if not fresh:
-            damping *= _TIGHTEN
-            continue
-        settled = size - smaller <= idle * size
-        x, away, size = moved, after, smaller
-        damping = max(damping * _EASE, _LEAST)
-        if settled:
-            break
-    return x, steps, slope
+    return best
 
 
-def _moved(x: Array, gradient: Array, squares: Array, damping: float, slope: float) -> Array:
-    """A damped step of the free entries, and one down the gradient of all others."""
-    near = min(_NEAR * float(np.max(x)), slope)
-    held = (x <= near) & (gradient > 0.0)
-    free = ~held
-    step = np.zeros_like(x)
-    step[held] = -gradient[held] / (np.diag(squares)[held] + damping)
-    matrix = squares[np.ix_(free, free)]
-    matrix[np.diag_indices_from(matrix)] += damping
-    try:
-        factor = sl.cho_factor(matrix, check_finite=False)
-    except sl.LinAlgError:
-        # Rounding outweighs the damping: no step, so that more damping is tried.
-        return x
-    step[free] = -sl.cho_solve(factor, gradient[free])
-    return np.maximum(x + step, 0.0)
+def _spread(y: Array, free: Array) -> Array:
+    """All unknowns, those not free at zero."""
+    x = np.zeros(free.size)
+    x[free] = y
+    return x

@@ -89,7 +89,7 @@ class UnitScaled:
         return cls(A, A[np.ix_(kept, kept)] / np.outer(root, root), root, kept)
 
     def refuted(
-        self, proof: str, M: Array, tol: float, places: Index | None = None
+        self, proof: str, M: Array, tol: float, rows: Index | None = None
     ) -> Refutation | None:
         """What a copositive M says of the matrix as it was; None if no more than ``tol``.
 
@@ -99,26 +99,26 @@ class UnitScaled:
             As of `Refutation.of`, at unit diagonal.
         tol : float
             Distance that counts, relative to the norm at unit diagonal.
-        places : array of int, optional
+        rows : array of int, optional
             Where M lies, among the rows that were kept; all of them by default.
         """
-        own = np.arange(self.kept.size) if places is None else places
+        own = np.arange(self.kept.size) if rows is None else rows
         part = self.matrix[np.ix_(own, own)]
         found = Refutation.of(proof, M, part)
         if found.is_beyond(tol, part):
             found = confirmed(found, part)
         return self.of_itself(found, own) if found.is_beyond(tol, part) else None
 
-    def of_itself(self, found: Refutation, places: Index | slice = slice(None)) -> Refutation:
+    def of_itself(self, found: Refutation, rows: Index | slice = slice(None)) -> Refutation:
         """The same of the matrix as it was."""
-        root, there = self.root[places], self.kept[places]
+        root, there = self.root[rows], self.kept[rows]
         M, own = found.matrix / np.outer(root, root), self.whole[np.ix_(there, there)]
         moved = replace(Refutation.of(found.proof, M, own), kaplan=found.kaplan)
         return moved.within(there, len(self.whole))
 
 
 def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
-    r"""Why a symmetric matrix is not even doubly non-negative; None if it is.
+    r"""Why a symmetric matrix is not even doubly nonnegative; None if it is.
 
     A negative entry is found by :math:`M = E_{ij} + E_{ji}`, a negative eigenvalue by
     :math:`M = v v^T` of its eigenvector. Both M are copositive. The matrix is looked at as it is,
@@ -170,7 +170,7 @@ def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
 
 
 def without_rounding(A: Array) -> Array:
-    """A doubly non-negative matrix without the negative entries that rounding has left in it.
+    """A doubly nonnegative matrix without the negative entries that rounding has left in it.
 
     Rows beside a diagonal entry that is not positive become zero.
 
