@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import check_block, factorize, methods
+from sdpdr import check_block, methods
 from sdpdr.blocks import Close, FactorLift, HoyerSparsity, SmallProducts
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ModelError, ShapeError, SolveFailedError, UnknownNameError
 from sdpdr.factorize import nmf
-from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
+from sdpdr.iterate import IterationStatus, Schur, Trailing
 from sdpdr.linalg import LinearMap
 from sdpdr.program import Factor, as_dense
 
@@ -189,29 +189,6 @@ def test_the_excess_never_rises_within_a_start(direction):
     assert np.all(np.diff(excesses) <= 1e-5)
 
 
-def test_the_excess_bounds_the_trace_norm():
-    found = nmf(V3, 2, starts=1, polish=False, max_iter=4)
-    for record, error in zip(found.history, found.errors, strict=True):
-        assert record.excess >= 2.0 * error * np.linalg.norm(V3) - 1e-6
-
-
-def test_the_eigenvalue_tail_misleads_where_the_excess_does_not():
-    """For the slack matrix and k = 3 the tail can be small far from any factorization."""
-    # Factors scaled apart: the tail goes to the square root of nothing, the excess stays.
-    W, H = np.ones((4, 3)), np.ones((3, 4))
-    tails, excesses = [], []
-    for scale in (1.0, 4.0, 16.0):
-        Z = np.zeros((11, 11))
-        X = np.vstack([scale * W, H.T / scale])
-        Z[:3, :3], Z[3:, :3], Z[:3, 3:] = np.eye(3), X, X.T
-        Z[3:, 3:] = X @ X.T + np.diag(np.r_[np.ones(4) * scale**2, np.ones(4) / scale**2])
-        share = np.trace(Z)
-        tails.append(Trailing(3).excess(Z) / share)
-        excesses.append(Schur(3).excess(Z))
-    assert excesses[0] == pytest.approx(8.0)
-    assert tails[2] != pytest.approx(tails[0], rel=0.1)
-
-
 def test_the_second_program_needs_the_trace_that_the_order_gives():
     """(2.73): R of trace n + m = (n + m + k) - k; with the n - k printed, ranks too high pass."""
     n, m, k = 5, 4, 2
@@ -248,15 +225,6 @@ def test_planted_factorizations_are_found_and_exact(n, k, density):
         W, H = found.factors()
         assert min(W.min(), H.min()) >= 0.0
         assert np.linalg.norm(W @ H - X) <= 1e-12 * np.linalg.norm(X)
-
-
-@pytest.mark.parametrize("direction", ["schur", "trailing", "logdet"])
-def test_every_direction_finds_a_dense_one_without_polish(direction):
-    X, _ = random_nonnegative(5, 5, rank=2, seed=1)
-    found = nmf(X, 2, direction=direction, polish=False)
-    assert found.reached
-    assert found.polished is None
-    assert found.error <= 1e-6
 
 
 def test_without_a_factorization_the_trace_norm_is_least():
@@ -303,15 +271,6 @@ def test_a_tall_matrix_is_solved_in_cliques():
     assert isinstance(found.state.last.values["Z"], Factor)
 
 
-def test_both_forms_have_one_optimum():
-    X, _ = random_nonnegative(32, 3, rank=2, seed=0)
-    program = ConvexIteration(methods.nmf_lift(X, 2), 2, direction=Schur(2)).programs
-    cost = Schur(2).first(37, np.zeros((37, 0)), np.random.default_rng(1))
-    sdp = program.under({"Z": cost})
-    values = [sdpdr.solve(sdp, "clarabel", f, tol=1e-8).value for f in ("lmi", "chordal")]
-    assert values[0] == pytest.approx(values[1], rel=1e-6)
-
-
 def test_missing_entries_are_filled_in():
     X, _ = random_nonnegative(8, 7, rank=2, seed=4)
     gaps = np.random.default_rng(0).random(X.shape) < 0.3
@@ -334,56 +293,18 @@ def test_a_sparsity_within_the_iteration_is_had():
     assert found.polished is None
 
 
-@pytest.mark.skipif(not RICE.exists(), reason="the picture is not part of the package")
-def test_six_components_of_the_rice_are_not_better_than_six_singular_vectors():
-    """As printed they are: 5.2 % beside 20 %, which Eckart and Young exclude."""
-    import matplotlib.image
-
-    X = np.asarray(matplotlib.image.imread(RICE), dtype=float)[100:140, 100:140]
-    assert X.max() <= 1.0
-    tail = np.sqrt(np.sum(np.linalg.svd(X)[1][6:] ** 2)) / np.linalg.norm(X)
-    assert tail == pytest.approx(0.0524, abs=5e-5)
-    model = sdpdr.NMF(6, starts=1).fit(X)
-    error = model.reconstruction_err_ / np.linalg.norm(X)
-    assert tail - 1e-12 <= error < 0.053
-    assert model.gap_ < 0.01
+# -- small cones ------------------------------------------------------------------------------
 
 
-# -- small cones (scalarised) -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "weight", [1.4, *(pytest.param(x, marks=pytest.mark.nightly) for x in (0.1, 5.0))]
-)
-def test_equal_weights_leave_all_terms_alike(weight):
-    """(2.60) with C = weight: rank one for every weight, so far from X, whose rank is two."""
-    X = VR[:3]
-    model = methods.nmf_products(X, 2, left=weight, right=weight)
-    solution = sdpdr.solve(model, "clarabel", "cvxpy", tol=1e-7)
-    W = np.asarray(solution.values["W"]).reshape(3, 2)
-    H = np.asarray(solution.values["H"]).reshape(3, 2)
-    assert columns_apart(W) < 1e-4
-    tail = np.linalg.svd(X)[1][1] / np.linalg.norm(X)
-    assert np.linalg.norm(W @ H.T - X) >= (tail - 1e-5) * np.linalg.norm(X)
-
-
-def test_weights_of_a_random_point_repair_them():
-    found = nmf(VR[:3], 2, "scalarised", polish=False)
-    assert found.reached
-    assert len(found.history) <= 3
-    stalled = nmf(V3, 2, "scalarised", starts=1, max_iter=1)
-    assert not stalled.reached
-    assert stalled.error == pytest.approx(0.030549, abs=1e-6)
-
-
-def test_small_cones_go_on_where_they_were_left():
-    X = V3[:2, :2]
-    cut = nmf(X, 1, "scalarised", starts=1, max_iter=2)
-    assert cut.status is IterationStatus.ITERATION_LIMIT
-    on = nmf(X, 1, "scalarised", starts=2, max_iter=2, resume=cut)
-    assert len(on.history) == 4
-    assert on.n_starts == 2
-    assert on.error <= cut.error
+def test_weights_of_a_random_point_break_the_symmetry_of_small_cones():
+    """With weights 2W, 2H of the last point, two programs factor a matrix of rank two."""
+    rng = np.random.default_rng(0)
+    W, H = rng.random((3, 2)), rng.random((2, 3))
+    for _ in range(3):
+        model = methods.nmf_products(VR[:3], 2, left=2.0 * W, right=2.0 * H)
+        values = sdpdr.solve(model, "clarabel").values
+        W, H = values["W"].reshape(3, 2), values["H"].reshape(3, 2).T
+    np.testing.assert_allclose(W @ H, VR[:3], atol=1e-5)
 
 
 # -- what it may say --------------------------------------------------------------------------
@@ -420,13 +341,6 @@ def test_the_history_is_a_table_and_a_figure():
     sdpdr.plot.rounds(rows) if hasattr(sdpdr, "plot") else None
 
 
-def test_seeds_decide_everything():
-    a, b = (nmf(V3, 2, seed=7, starts=2, max_iter=1, polish=False) for _ in range(2))
-    np.testing.assert_array_equal(a.W, b.W)
-    c = nmf(V3, 2, seed=8, starts=2, max_iter=1, polish=False)
-    assert c.errors != a.errors
-
-
 def test_given_factors_are_a_start():
     X, W = random_nonnegative(6, 5, rank=2, seed=2)
     H = np.linalg.lstsq(W, X, rcond=None)[0]
@@ -443,17 +357,6 @@ def test_a_time_limit_is_a_status():
         found.factors()
 
 
-def test_infeasible_rows_are_a_status():
-    """A sparsity of one leaves a single entry in W, and rows of X without it."""
-    found = nmf(np.eye(3), 1, sparsity=1.0, starts=1, max_iter=3)
-    assert found.status in (
-        IterationStatus.INFEASIBLE,
-        IterationStatus.ITERATION_LIMIT,
-        IterationStatus.STALLED,
-    )
-    assert not found.reached
-
-
 @pytest.mark.parametrize(
     ("X", "k", "options", "error", "words"),
     [
@@ -461,21 +364,15 @@ def test_infeasible_rows_are_a_status():
         (V3, 4, {}, DataError, "n_components=4 is out of range"),
         (V3, 0, {}, DataError, "n_components"),
         (np.zeros((2, 2)), 1, {}, DataError, "zero"),
-        (V3, 2, {"method": "big"}, UnknownNameError, "lift"),
         (V3, 2, {"error": 0.0}, ModelError, "radius must be positive"),
         (V3, 2, {"sparsity": 2.0}, ModelError, "sparsity"),
-        (V3, 2, {"retries": 1}, DataError, "name one"),
+        (V3, 2, {"retries": 1}, DataError, "pass one"),
         (V3, 2, {"error": 1.0, "retries": 1, "grow": 1.0}, DataError, "grow"),
         (V3, 2, {"init": (np.ones((3, 1)), np.ones((1, 3)))}, ShapeError, "init"),
         (V3, 2, {"starts": 0}, DataError, "starts"),
         (V3, 2, {"direction": "fantop"}, UnknownNameError, "direction"),
-        (V3, 2, {"method": "scalarised", "error": 1.0}, DataError, "method='lift'"),
     ],
 )
 def test_wrong_arguments_are_named(X, k, options, error, words):
     with pytest.raises(error, match=words):
         nmf(X, k, **options)
-
-
-def test_the_room_is_open():
-    assert {"nmf", "Factorization"} <= set(factorize.__all__)

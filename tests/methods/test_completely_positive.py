@@ -8,7 +8,6 @@ from sdpdr import check_block, methods
 from sdpdr.blocks import (
     Along,
     Copositive,
-    Cut,
     FactorLift,
     Known,
     LeastTrace,
@@ -64,26 +63,11 @@ def test_level_one_separates(A, value, solver, form):
     assert copositivity(found.matrix)
 
 
-@pytest.mark.parametrize(
-    ("solver", "form"), [("sdpa", "lmi"), ("scs", "cvxpy"), ("lowrank", "factor")]
-)
-def test_other_solvers_agree(solver, form):
-    solution = sdpdr.solve(methods.copositive_cut(cycle(5, 1.8)), solver, form)
-    assert solution.value == pytest.approx(-1.0, abs=1e-4)
-
-
 def test_the_best_cut_of_a_cycle_is_horn():
     M, _ = methods.cut_of(sdpdr.solve(methods.copositive_cut(cycle(5, 1.8)), "clarabel", "cvxpy"))
     edges = horn_matrix() == -1.0
     np.testing.assert_allclose(M[edges], -1.0, atol=1e-4)
     np.testing.assert_allclose(np.diag(M), 1.0, atol=1e-4)
-
-
-@pytest.mark.parametrize("n", [5, 7])
-def test_odd_cycles_have_the_value_n_times_c_less_two(n):
-    c = 1.9
-    solution = sdpdr.solve(methods.copositive_cut(cycle(n, c)), "clarabel", "cvxpy")
-    assert solution.value == pytest.approx(n * (c - 2.0), abs=1e-6)
 
 
 @pytest.mark.parametrize("c", [2.0, 2.2])
@@ -100,33 +84,12 @@ def test_level_zero_sees_doubly_nonnegative_matrices_only(A):
     assert solution.bound > -1e-5
 
 
-def test_level_zero_sees_a_negative_eigenvalue():
-    """The trace goes to the eigenvector, and off the diagonal what can be is raised to zero."""
-    A = np.array([[1.0, 2.0], [2.0, 1.0]])
-    for level in (0, 1):
-        solution = sdpdr.solve(methods.copositive_cut(A, level), "clarabel", "cvxpy")
-        assert solution.value == pytest.approx(-2.0, abs=1e-6)
-
-
 def test_where_the_entry_is_zero_the_cap_holds_m():
     for cap in (3.0, 30.0):
         solution = sdpdr.solve(methods.copositive_cut(SECOND, cap=cap), "clarabel", "cvxpy")
         M, _ = methods.cut_of(solution)
         assert np.max(M) <= cap + 1e-6
         assert solution.value == pytest.approx(-0.874861, abs=2e-6)
-
-
-def test_cut_reads_its_matrix():
-    rng = np.random.default_rng(0)
-    M = rng.standard_normal((4, 4))
-    M = M + M.T
-    cut = Cut(SECOND[:4, :4], 0.5)
-    model = Copositive(4) + cut
-    values = {"M": svec(M), **{f"P{i}": np.zeros((4, 4)) for i in range(4)}}
-    assert model.objective(values) == pytest.approx(np.sum(M * SECOND[:4, :4]))
-    off = M[np.triu_indices(4, 1)]
-    assert model.violations(values)["cut.cap"] == pytest.approx(max(0.0, off.max() - 0.5))
-    assert model.violations(values)["cut.trace"] == pytest.approx(max(0.0, np.trace(M) - 4.0))
 
 
 def test_copositive_rows_are_the_coefficients_of_a_cubic():
@@ -181,16 +144,6 @@ def test_along_ones_the_value_is_known_and_the_centre_has_equal_columns(A, k, so
     # The optimum is not unique; what lies on a face of it has columns of its own.
     if solver != "lowrank":
         np.testing.assert_allclose(B - B[:, :1], 0.0, atol=30 * tol)
-
-
-def test_feasible_factors_are_below_the_matrix():
-    A = SECOND
-    C = np.random.default_rng(0).random((5, 2))
-    solution = sdpdr.solve(methods.cp_lift(A, 2, C), tol=1e-7)
-    B, _ = FactorLift(2, 5).read(solution.gram())
-    assert np.min(B) > -1e-6
-    assert np.linalg.eigvalsh(A - B @ B.T)[0] > -1e-5
-    assert np.sum(C * B) == pytest.approx(solution.value, rel=1e-6)
 
 
 def test_a_factor_is_feasible_and_reaches_the_trace():

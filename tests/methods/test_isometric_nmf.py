@@ -5,7 +5,7 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, iterate, methods
-from sdpdr.blocks import Band, NonNegative
+from sdpdr.blocks import Band
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
@@ -14,7 +14,6 @@ from sdpdr.errors import (
     UnknownNameError,
     VacuousWarning,
 )
-from sdpdr.families.factor.isometric.recipe import placed
 from sdpdr.model import Model, check_block
 from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.nonnegative import IsometricStatus, isometric_factors
@@ -56,25 +55,6 @@ def test_without_limits_the_data_have_no_say(seven):
         blocks = (*model.blocks[:-1], spread, TraceAtMost(11, 3e4, gram="Z"))
         values.append(sdpdr.solve(Model(blocks, name="far")).value)
     np.testing.assert_allclose(values, ALONE, rtol=1e-3)
-
-
-@pytest.mark.nightly
-def test_a_limit_on_one_block_leaves_the_sign_of_the_other_idle(seven):
-    """With no limit on W W', adding t 11' to it makes all its entries positive for nothing."""
-    graph, X = seven
-    values = []
-    for signs in (True, False):
-        model = methods.isometric_nmf(graph, X, n_components=3)
-        kept = [b for b in model.blocks[:-2] if not isinstance(b, NonNegative)]
-        pairs = np.column_stack(np.triu_indices(11, 1))
-        inside = pairs[(pairs[:, 0] < 7) == (pairs[:, 1] < 7)]
-        wanted = inside if signs else inside[inside[:, 0] >= 7]
-        limit = TraceAtMost(11, 3.0, (np.arange(11) >= 7).astype(float), "Z")
-        far = TraceAtMost(11, 1e4, gram="Z")
-        blocks = (*kept, NonNegative(11, wanted, "Z"), limit, far)
-        values.append(sdpdr.solve(Model(blocks, name="one")).value)
-    assert values[0] == pytest.approx(values[1], rel=1e-5)
-    assert values[0] < ALONE - 0.01
 
 
 def test_two_unit_rows_cannot_keep_the_lengths_and_more_can(seven):
@@ -131,21 +111,6 @@ def test_factors_satisfy_the_blocks(lifted):
 
 
 @pytest.mark.parametrize(
-    ("solver", "rel"),
-    [
-        ("clarabel", 1e-6),
-        ("cvxopt", 1e-6),
-        ("sdpa", 1e-5),
-        ("scs", 1e-3),
-        pytest.param("lowrank", 1e-6, marks=pytest.mark.nightly),
-    ],
-)
-def test_solvers_agree(seven, solver, rel):
-    model = methods.isometric_nmf(*seven, trace_limit=20.0)
-    assert sdpdr.solve(model, solver).value == pytest.approx(8.596067, rel=rel)
-
-
-@pytest.mark.parametrize(
     ("isometry", "least"), [("inequality", 8.5961), (Band(0.05), 8.5961), ("equality", 8.5961)]
 )
 def test_relations_that_give_way_spread_no_less(seven, isometry, least):
@@ -184,13 +149,6 @@ def test_descent_mends_a_rank_loop_that_was_cut_short():
     )
     assert found.status is IsometricStatus.SETTLED
     assert max(found.dist, found.rec) <= 1e-6
-
-
-def test_graph_in_a_larger_matrix():
-    graph = placed(graphs.path([1.0, 2.0]), 7, 2)
-    assert graph.n == 7
-    assert graph.edges.tolist() == [[2, 3], [3, 4]]
-    np.testing.assert_array_equal(graph.sqdist, [1.0, 4.0])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.cone_search import _Cones
-from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
+from sdpdr.families.factor.nonnegative.projection import project, squared_distances
 from sdpdr.nonnegative import SearchStatus, box_search, cone_search
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
@@ -45,13 +45,6 @@ def test_a_wrong_projection_costs_the_bound_and_not_the_truth():
         assert np.all(squared_distances(G, V, rng.random((3, 5))) < exact)
 
 
-def test_alternation_never_raises_the_error():
-    rng = np.random.default_rng(0)
-    V, W = rng.random((5, 4)), rng.random((5, 2))
-    errors = [np.linalg.norm(V - np.matmul(*alternate(V, W, steps))) for steps in range(6)]
-    assert np.all(np.diff(errors) <= 1e-12)
-
-
 # -- cones ----------------------------------------------------------------------------------------
 
 
@@ -74,24 +67,6 @@ def test_a_matrix_that_eckart_and_young_do_not_close(tol):
     tail = np.linalg.svd(CLOSED)[1][2] / np.linalg.norm(CLOSED)
     assert tail == pytest.approx(0.22595, abs=5e-6)
     assert lower > tail + 0.02
-
-
-def test_the_search_of_a_transpose_gives_transposed_factors():
-    tall = np.vstack([CLOSED, [0.1, 0.2, 0.3]])
-    found, turned = (cone_search(V, 2, tol=0.01) for V in (tall, tall.T))
-    assert found.W.shape == (4, 2)
-    assert relative(found) == pytest.approx(relative(turned), abs=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(tall - found.W @ found.H), found.upper)
-
-
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
-def test_the_bound_never_exceeds_what_local_searches_attain(seed):
-    rng = np.random.default_rng(seed)
-    V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
-    lower = cone_search(V, 2, tol=1e-3, max_nodes=500, seed=seed).lower
-    for _ in range(5):
-        W, H = alternate(V, rng.random((3, 2)), 50)
-        assert lower <= np.linalg.norm(V - W @ H) + 1e-12
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -208,14 +183,6 @@ def test_the_box_search_encloses_the_leading_pair(tol):
     np.testing.assert_allclose(found.W[0], 1.0)
 
 
-def test_both_searches_agree():
-    V = np.array([[1.0, 2.0, 0.5]])
-    box = box_search(V, 1, 0.1, 10.0, tol=1e-2)
-    cones = cone_search(V, 1)
-    assert box.lower <= cones.upper * (1.0 + 1e-12)
-    assert cones.lower <= box.upper * (1.0 + 1e-12)
-
-
 def test_bounds_of_boxes_hold_in_the_box():
     V, k = np.array([[1.0, 0.2], [0.3, 2.0]]), 2
     found = box_search(V, k, 0.05, 5.0, max_nodes=30)
@@ -244,19 +211,6 @@ def test_limits_that_exclude_the_best_are_part_of_the_statement():
     assert narrow.status is SearchStatus.CLOSED
     assert narrow.lower > np.linalg.svd(SMALL)[1][1]
     assert "[2.5, 3.5]" in narrow.argument
-
-
-@pytest.mark.nightly  # as cones do
-def test_boxes_go_on_after_an_interrupt():
-    def interrupt(record):
-        if record["iteration"] >= 30:
-            raise KeyboardInterrupt
-
-    found = box_search(SMALL, 1, 0.1, 10.0, tol=0.05, progress=interrupt)
-    assert found.status is SearchStatus.INTERRUPTED
-    again = box_search(SMALL, 1, 0.1, 10.0, tol=0.05, start=found)
-    assert again.status is SearchStatus.CLOSED
-    assert again.lower >= found.lower
 
 
 def test_boxes_are_for_tiny_matrices():

@@ -49,6 +49,9 @@ LARGEST_CUT = 15
 # Gap relative to the trace below which the factor of a program is polished during the iteration,
 # and the steps of that polish.
 _NEAR, _BRIEF = 2e-2, 30
+# Steps of the polish of a draw or an iteration, and of the best one for some number of columns, of
+# which there are fewer where they would take more than this number of operations.
+_USUAL, _LONG, _OPERATIONS = 300, 3000, 2e9
 
 
 def completely_positive(
@@ -80,7 +83,7 @@ def completely_positive(
     5. ``draws`` random factors, polished by least squares, and a copositive certificate
        (`copositive_certificate`), up to order 15.
     6. For each number k of columns, draws again and then ``starts`` runs of `cp_iteration`, each
-       polished.
+       polished; the best of either for longer.
 
     If any number of columns is allowed, disconnected blocks of A are decided one by one.
 
@@ -269,10 +272,12 @@ class CpSearch:
         for k in columns:
             rng = np.random.default_rng([self.seed, k])
             for attempt, count in ((self.draw, self.draws), (self.climb, self.starts)):
+                tried = []
                 for number in range(count):
                     if self.deadline.is_over():
                         return
-                    yield attempt(unit, k, number, rng)
+                    tried.append(attempt(unit, k, number, rng))
+                    yield tried[-1]
                 if certify and len(A) <= LARGEST_CUT and not self.deadline.is_over():
                     left = self.deadline.left()
                     found = copositive_certificate(A, tol=self.tol, time_limit=left)
@@ -280,6 +285,8 @@ class CpSearch:
                         yield found
                         return
                 certify = False
+                if tried and not self.deadline.is_over():
+                    yield self._longer(unit, min(tried, key=lambda a: a.residual))
 
     def draw(self, unit: UnitScaled, k: int, draw: int, rng: np.random.Generator) -> CpAttempt:
         """Polish a random factor."""
@@ -310,9 +317,16 @@ class CpSearch:
             k, "iteration", start, factor, residual, missing, state.status, tuple(state.rows())
         )
 
-    def _polished(self, unit: UnitScaled, B: Array) -> tuple[Array, float]:
+    def _longer(self, unit: UnitScaled, attempt: CpAttempt) -> CpAttempt:
+        """Continue the polish of an attempt; its programs are not listed again."""
+        steps = int(max(_USUAL, min(_LONG, _OPERATIONS / attempt.factor.size**3)))
+        factor, residual = self._polished(unit, attempt.factor / unit.root[:, None], steps)
+        self._report(attempt.n_components, residual)
+        return replace(attempt, factor=factor, residual=residual, history=())
+
+    def _polished(self, unit: UnitScaled, B: Array, steps: int = _USUAL) -> tuple[Array, float]:
         """A factor of the matrix itself from one of it at unit diagonal, and its residual."""
-        found = polish_square(unit.matrix, B, stop=self.deadline.is_over)
+        found = polish_square(unit.matrix, B, max_iter=steps, stop=self.deadline.is_over)
         return unit.root[:, None] * found, square_residual(unit.matrix, found)
 
     def _report(self, k: int, residual: float) -> None:

@@ -9,32 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
-from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import DataError
-from sdpdr.families.factor.nmf.recipes import nmf_lift, nmf_products
-from sdpdr.families.factor.nmf.search import Factorization, ProgramSearch, search_lift
-from sdpdr.families.factor.nonnegative.inputs import (
-    factor_pair,
-    number_of_components,
-    partial_matrix,
-)
-from sdpdr.families.factor.nonnegative.polish import random_factors
-from sdpdr.program import Solution
-from sdpdr.solvers.base import Solver, unless_configured
-from sdpdr.solving.asked import Asked
-from sdpdr.solving.choice import choose
+from sdpdr.families.factor.nmf.recipes import nmf_lift
+from sdpdr.families.factor.nmf.search import Factorization, LiftSearch
+from sdpdr.families.factor.nonnegative.inputs import number_of_components, partial_matrix
 from sdpdr.solving.iterate.directions import Direction, Schur
-from sdpdr.solving.iterate.records import POINTLESS, IterationStatus, Record, has_stalled
-from sdpdr.solving.solve import solve_step
-
-METHODS = ("lift", "scalarised")
+from sdpdr.solving.iterate.records import IterationStatus
 
 
 def nmf(
     X: ArrayLike,
     n_components: int,
-    method: str = "lift",
     *,
     observed: ArrayLike | None = None,
     error: float | None = None,
@@ -74,9 +59,6 @@ def nmf(
         Non-negative; ``nan`` where an entry is not known.
     n_components : int
         k, from 1 to min(n, m).
-    method : {"lift", "scalarised"}, default "lift"
-        ``"scalarised"`` iterates `sdpdr.methods.nmf_products`, n m k small cones in place of one
-        large one.
     observed : array_like of bool, shape (n, m), optional
         False where an entry is not known.
     error : float, optional
@@ -119,7 +101,6 @@ def nmf(
     ------
     DataError, ModelError
         As `sdpdr.methods.nmf_lift`.
-    UnknownNameError
 
     References
     ----------
@@ -134,20 +115,12 @@ def nmf(
     >>> found.status, found.error < 1e-12, bool(found.W.min() >= 0.0)
     (IterationStatus.RANK_REACHED, True, True)
     """
-    validate.choice("method", method, METHODS)
     known = partial_matrix(X, observed)
     k = number_of_components(n_components, known.shape)
     for name, number in (("starts", starts), ("max_iter", max_iter)):
         validate.positive_integer(name, number)
     polish = polish and sparsity is None
-    search = ProgramSearch(known, k, tol, polish, starts, seed, max_iter, best=resume)
-    if method == "scalarised":
-        if error is not None or sparsity is not None or not known.is_complete:
-            raise DataError(
-                "method='scalarised' takes complete matrices and exact products only; use "
-                "method='lift'."
-            )
-        return search_products(search, init, **options)
+    search = LiftSearch(known, k, tol, polish, starts, seed, max_iter, best=resume)
     if direction == "schur":
         size = float(np.sqrt(np.linalg.norm(known.values, 2)))
         direction = Schur(k, size if sparsity is None else 1.0, known.shape)
@@ -155,7 +128,7 @@ def nmf(
     options |= {"direction": direction, "start": search.start(init)}
     for radius in _radii(error, retries, grow):
         model = nmf_lift(known.with_gaps(), k, error=radius, sparsity=sparsity, dnn=dnn)
-        found = search_lift(replace(search, radius=radius), model, **options)
+        found = replace(search, radius=radius).run(model, **options)
         if found.status is not IterationStatus.STALLED:
             break
         search = replace(search, best=None)
@@ -172,76 +145,3 @@ def _radii(error: float | None, retries: int, grow: float) -> list[float | None]
     if not grow > 1.0:
         raise DataError(f"grow must exceed 1; it is {grow}.")
     return [error * grow**step for step in range(retries + 1)]
-
-
-def search_products(
-    search: ProgramSearch,
-    init: tuple[ArrayLike, ArrayLike] | None,
-    *,
-    solver: str | Solver = "auto",
-    form: str = "auto",
-    accuracy: float = 1e-7,
-    patience: int = 6,
-    stall: float = 1e-4,
-    time_limit: float | None = None,
-) -> Factorization:
-    r"""Lower :math:`\sum (T - W^2) + \sum (S - H^2)` by weights :math:`2W_t, 2H_t`.
-
-    The starts of an earlier result, ``search.best``, are not repeated.
-    """
-    program = nmf_products(search.known.values, search.k).to_sdp()
-    if solver == "auto":
-        chosen = choose(program, Asked(solver, form, options={"tol": accuracy}))
-        solver, form = chosen.solver.name, chosen.form
-    tol = unless_configured(solver, accuracy)
-    resume = search.best
-    history = list(resume.history) if resume is not None else []
-    deadline = Deadline(time_limit)
-    status = IterationStatus.STALLED if resume is None else resume.status
-    for start in range(resume.n_starts if resume is not None else 0, search.starts):
-        W, H = random_factors(search.known, search.k, [search.seed, start])
-        if init is not None and not start:
-            W, H = factor_pair("init", *init, search.known.shape, search.k)
-        for step in range(search.max_iter):
-            if deadline.is_over():
-                return search.found(IterationStatus.TIME_LIMIT, history)
-            begin, left = deadline.spent, deadline.left()
-            weighted = program.with_cost("W", -2.0 * W.ravel()).with_cost("H", -2.0 * H.T.ravel())
-            solution = solve_step(weighted, solver, form, tol=tol, time_limit=left)
-            if not solution.values:
-                status = POINTLESS.get(solution.status, IterationStatus.FAILED)
-                return search.found(status, history)
-            W = np.reshape(solution.values["W"], W.shape)
-            H = np.reshape(solution.values["H"], H.T.shape).T
-            seconds = deadline.spent - begin
-            history.append(_record(solution, W, H, len(history), start, seconds))
-            status = IterationStatus.RUNNING
-            if has_stalled([r for r in history if r.start == start], patience, stall):
-                status = IterationStatus.STALLED
-            elif step == search.max_iter - 1:
-                status = IterationStatus.ITERATION_LIMIT
-            if search.accept(W, H, status is not IterationStatus.RUNNING):
-                return search.found(IterationStatus.RANK_REACHED, history)
-            if status is not IterationStatus.RUNNING:
-                break
-    return search.found(status, history)
-
-
-def _record(
-    solution: Solution, W: Array, H: Array, number: int, start: int, seconds: float
-) -> Record:
-    trace = sum(float(np.sum(np.asarray(solution.values[name]))) for name in ("T", "S"))
-    excess = trace - float(np.sum(W**2) + np.sum(H**2))
-    return Record(
-        iteration=number,
-        start=start,
-        objective=excess,
-        excess=excess,
-        share=excess / trace,
-        trace=trace,
-        infeasibility=solution.residuals.primal(),
-        value=solution.value,
-        gap=solution.apparent_gap,
-        status=solution.status.name,
-        seconds=seconds,
-    )

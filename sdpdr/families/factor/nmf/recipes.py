@@ -127,8 +127,8 @@ def nmf_products(
     What is minimised is convex, and what is wanted, :math:`T = W^2` and :math:`S = H^2`, is not.
     With weights that are alike for all terms, zero or any number, some optimum has k equal columns,
     a factorization of rank one: the program does not change when terms are exchanged. Weights
-    :math:`C_W = 2 W_t`, :math:`C_H = 2 H_t` from a point without that symmetry majorise
-    :math:`\sum (T - W^2) + \sum (S - H^2)`; `sdpdr.factorize.nmf` iterates them.
+    :math:`C_W = 2 W_t`, :math:`C_H = 2 H_t` from a point without that symmetry majorize
+    :math:`\sum (T - W^2) + \sum (S - H^2)`, so that solving again with them lowers it.
 
     Parameters
     ----------

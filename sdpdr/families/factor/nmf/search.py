@@ -111,7 +111,7 @@ _POLISHED = 1e-2
 
 
 @dataclass(eq=False)
-class ProgramSearch:
+class LiftSearch:
     """The factors sought, the limits of the search, and the best factors found.
 
     Attributes
@@ -203,29 +203,29 @@ class ProgramSearch:
             state=state,
         )
 
+    def run(self, model: Model, **options: Any) -> Factorization:
+        """Convex iteration on a lift of both factors."""
+        iteration = ConvexIteration(
+            model,
+            self.k,
+            variable="Z",
+            restarts=self.starts - 1,
+            seed=self.seed,
+            max_iter=self.max_iter,
+            tol=_NEVER,
+            **options,
+        )
+        lift = FactorLift(self.k, *self.known.shape)
+        earlier = None if self.best is None else self.best.state
 
-def search_lift(search: ProgramSearch, model: Model, **options: Any) -> Factorization:
-    """Convex iteration on a lift of both factors."""
-    iteration = ConvexIteration(
-        model,
-        search.k,
-        variable="Z",
-        restarts=search.starts - 1,
-        seed=search.seed,
-        max_iter=search.max_iter,
-        tol=_NEVER,
-        **options,
-    )
-    lift = FactorLift(search.k, *search.known.shape)
-    earlier = None if search.best is None else search.best.state
+        def accept(state: State) -> bool:
+            assert state.last is not None
+            # Programs without a point have no factors.
+            self.errors.extend([np.inf] * (len(state.history) - len(self.errors) - 1))
+            W, H = lift.read(state.last.values["Z"])
+            last = iteration.done(state) or state.start > state.history[-1].start
+            return self.accept(W, H.T, last)
 
-    def accept(state: State) -> bool:
-        assert state.last is not None
-        search.errors.extend([np.inf] * (len(state.history) - len(search.errors) - 1))
-        W, H = lift.read(state.last.values["Z"])
-        last = iteration.done(state) or state.start > state.history[-1].start
-        return search.accept(W, H.T, last)
-
-    state = iteration.run(earlier, accept)
-    search.errors.extend([np.inf] * (len(state.history) - len(search.errors)))
-    return search.found(state.status, state.history, state)
+        state = iteration.run(earlier, accept)
+        self.errors.extend([np.inf] * (len(state.history) - len(self.errors)))
+        return self.found(state.status, state.history, state)

@@ -15,8 +15,8 @@ from sdpdr.families.factor.nonnegative.projection import coordinate_descent
 Factors: TypeAlias = tuple[Array, Array]
 Known: TypeAlias = PartialMatrix | SparseMatrix
 
-# Entries of both factors up to which they are polished, by dense problems of that size.
-POLISH = 600
+# Entries of both factors up to which they are polished, by dense systems of that order.
+POLISH = 1500
 # Relative errors of a converged descent, and of an unfinished one, up to which an exact
 # factorization may be near. On matrices that have one, of 5 to 60 rows, successful starts were
 # within .006 and .087.
@@ -95,7 +95,7 @@ class Starts:
         if not self._is_small(W, H) or self.known.error(W, H) > _NEAR:
             return W, H
         assert isinstance(self.known, PartialMatrix)
-        found = polish_factors(self.known, W, H, idle=_IDLE)
+        found = polish_factors(self.known, W, H, max_iter=self.max_iter, idle=_IDLE)
         return found.W, found.H
 
     def _is_small(self, W: Array, H: Array) -> bool:

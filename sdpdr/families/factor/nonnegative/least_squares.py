@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from typing import Protocol
 
 import numpy as np
-from scipy.optimize import least_squares, lsq_linear, nnls
+import scipy.linalg as sl
+from scipy.optimize import lsq_linear, nnls
 
 from sdpdr.base.arrays import Array
 
@@ -63,101 +64,125 @@ def _is_optimal(matrix: Array, target: Array, y: Array, tol: float) -> bool:
     return bool(np.all(inwards <= allowed) and abs(inwards @ y) <= tol * size**2)
 
 
-# Relative change of the squared error, of the unknowns and of the gradient that ends a fit: the
-# rounding of a square.
-_SETTLED = 1e-15
-# Unknowns below this share of the largest may be zero in an exact fit.
-_SMALL = 1e-4
-# Residuals of an exact fit, as a multiple of its rounding, that are near enough to tell its zeros.
-_NEARBY = 1e6
+# Damping relative to the largest diagonal entry of J'J: first, least, most; and its factors after
+# accepted and refused steps.
+_FIRST, _LEAST, _MOST = 1e-3, 1e-13, 1e12
+_EASE, _TIGHTEN = 0.2, 4.0
+# Decrease, relative to the gradient's prediction, below which a step is refused.
+_ENOUGH = 1e-4
+# Relative decrease of the squares that is lost in their rounding.
+_IDLE = 1e-15
+# Unknowns below this share of the largest may be treated as being at zero.
+_NEAR = 1e-2
 
 
-class _EndedError(Exception):
-    """The residuals are small enough, or the time is over."""
+class ResidualMap(Protocol):
+    """A vector of functions f of the unknowns, with derivative J."""
+
+    def residuals(self, x: Array) -> Array:
+        """Values f(x), of any shape."""
+
+    def gradient(self, x: Array, residuals: Array) -> Array:
+        """The vector J^T f."""
+
+    def squares(self, x: Array) -> Array:
+        """The matrix J^T J."""
 
 
 def fit_nonnegative(
-    residuals: Callable[[Array], Array],
-    slopes: Callable[[Array], Array],
+    problem: ResidualMap,
     x: Array,
-    *,
-    small: float,
-    max_iter: int = 200,
-    idle: float = _SETTLED,
+    least: float,
+    max_iter: int,
     stop: Callable[[], bool] | None = None,
-) -> Array:
-    r"""Nonnegative unknowns with a locally least sum of squares :math:`|f(x)|^2`.
+    idle: float = _IDLE,
+) -> tuple[Array, int]:
+    r"""A local minimizer of :math:`|f(x)|^2` over :math:`x \ge 0`, by Levenberg and Marquardt.
 
-    SciPy's trust-region method goes through the interior, and so approaches zeros slowly. Therefore
-    small unknowns are fixed at zero and the others fitted, which converges quadratically where the
-    zeros are those of an exact fit; in between all of them are fitted.
+    Unknowns near zero that the gradient keeps there take no part in a step, and those that a step
+    makes negative become zero. Where f vanishes nearby, the residuals fall quadratically to
+    rounding.
 
     Parameters
     ----------
-    residuals : callable
-        f, of shape (p,).
-    slopes : callable
-        Its derivative, of shape (p, n).
-    x : array of shape (n,)
-        Where to begin; negative entries count as zero.
-    small : float
+    problem : ResidualMap
+    x : array of shape (p,)
+        Where to begin; nonnegative.
+    least : float
         Norm of the residuals that ends the fit.
-    max_iter : int, default 200
-        Evaluations of f in each of four rounds at most.
-    idle : float, default 1e-15
-        Relative decrease of the sum of squares that ends a round.
+    max_iter : int
+        Linear systems to solve at most.
     stop : callable, optional
-        Called before each evaluation; a true answer ends the fit.
+        Called before each of them; a true answer ends the fit.
+    idle : float, default 1e-15
+        Relative decrease of the squares that ends the fit.
 
     Returns
     -------
-    array of shape (n,)
-        The best point seen.
+    x : array of shape (p,)
+    steps : int
+        Linear systems solved.
 
     References
     ----------
-    M. A. Branch, T. F. Coleman and Y. Li, "A subspace, interior, and conjugate gradient method for
-    large-scale bound-constrained minimization problems", SIAM Journal on Scientific Computing 21,
-    1999.
+    C. Kanzow, N. Yamashita and M. Fukushima, "Levenberg-Marquardt methods with strong local
+    convergence properties for solving nonlinear equations with convex constraints", Journal of
+    Computational and Applied Mathematics 172, 2004.
 
     Examples
     --------
-    >>> fit_nonnegative(
-    ...     lambda x: x**2 - [4.0, -1.0], lambda x: np.diag(2.0 * x), np.ones(2), small=0.0
-    ... ).round(6)
-    array([2., 0.])
+    >>> class Square:
+    ...     def residuals(self, x):
+    ...         return x**2 - 4.0
+    ...     def gradient(self, x, residuals):
+    ...         return 2.0 * x * residuals
+    ...     def squares(self, x):
+    ...         return np.diag(4.0 * x**2)
+    >>> fit_nonnegative(Square(), np.array([3.0]), 1e-12, 50)[0].round(9)
+    array([2.])
     """
-    best = np.maximum(x, 0.0)
-    least = float(np.linalg.norm(residuals(best)))
-    for share, enough in ((_SMALL, small), (0.0, _NEARBY * small), (_SMALL, small), (0.0, small)):
-        free = best > share * np.max(best, initial=0.0) if share else np.ones(best.size, dtype=bool)
-
-        def watched(y: Array, free: Array = free, enough: float = enough) -> Array:
-            nonlocal best, least
-            found = residuals(_spread(y, free))
-            size = float(np.linalg.norm(found))
-            if size < least:
-                best, least = _spread(y, free), size
-            if least <= enough or (stop is not None and stop()):
-                raise _EndedError
-            return found
-
-        def restricted(y: Array, free: Array = free) -> Array:
-            return slopes(_spread(y, free))[:, free]
-
-        with suppress(_EndedError):
-            if free.any():
-                least_squares(
-                    watched, best[free], restricted, (0.0, np.inf),
-                    xtol=_SETTLED, ftol=idle, gtol=_SETTLED, max_nfev=max_iter,
-                )  # fmt: skip
-        if least <= small or (stop is not None and stop()):
+    residuals = problem.residuals(x)
+    size = float(np.sum(residuals**2))
+    damping, steps, fresh = _FIRST, 0, True
+    while steps < max_iter and size > least**2 and damping < _MOST:
+        if stop is not None and stop():
             break
-    return best
+        if fresh:
+            gradient, squares = problem.gradient(x, residuals), problem.squares(x)
+            scale = float(np.max(np.diag(squares)))
+            slope = float(np.linalg.norm(gradient[(x > 0.0) | (gradient < 0.0)]))
+        if not (scale > 0.0 and slope > 0.0):
+            break
+        steps += 1
+        moved = _moved(x, gradient, squares, damping * scale, slope / scale)
+        after = problem.residuals(moved)
+        smaller = float(np.sum(after**2))
+        predicted = float(gradient @ (x - moved))
+        fresh = smaller < size and size - smaller >= _ENOUGH * predicted
+        if not fresh:
+            damping *= _TIGHTEN
+            continue
+        settled = size - smaller <= idle * size
+        x, residuals, size = moved, after, smaller
+        damping = max(damping * _EASE, _LEAST)
+        if settled:
+            break
+    return x, steps
 
 
-def _spread(y: Array, free: Array) -> Array:
-    """All unknowns, those not free at zero."""
-    x = np.zeros(free.size)
-    x[free] = y
-    return x
+def _moved(x: Array, gradient: Array, squares: Array, damping: float, slope: float) -> Array:
+    """A damped step of the free unknowns, and a gradient step of the others, projected."""
+    near = min(_NEAR * float(np.max(x)), slope)
+    held = (x <= near) & (gradient > 0.0)
+    free = ~held
+    step = np.zeros_like(x)
+    step[held] = -gradient[held] / (np.diag(squares)[held] + damping)
+    matrix = squares[np.ix_(free, free)]
+    matrix[np.diag_indices_from(matrix)] += damping
+    try:
+        factor = sl.cho_factor(matrix, check_finite=False)
+    except sl.LinAlgError:
+        # Rounding outweighs the damping: no step, so that more damping is tried.
+        return x
+    step[free] = -sl.cho_solve(factor, gradient[free])
+    return np.maximum(x + step, 0.0)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg as sl
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
@@ -18,9 +19,6 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.inputs import PartialMatrix, factor_pair, partial_matrix
 from sdpdr.families.factor.nonnegative.least_squares import fit_nonnegative
-
-# Residual, relative to the norm of the matrix, that rounding leaves of an exact product.
-_EXACT = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +33,22 @@ class Polished:
         :math:`|X - WH|_F / |X|_F` over the known entries.
     before : float
         The same of the factors given, negative entries replaced by zero.
+    steps : int
+        Linear systems solved.
     """
 
     W: Array
     H: Array
     error: float
     before: float
+    steps: int
 
     def __repr__(self) -> str:
         k = self.H.shape[0]
-        return f"Polished(rank {k}: error {self.error:.2e}, {self.before:.2e} before)"
+        return (
+            f"Polished(rank {k}: error {self.error:.2e}, {self.before:.2e} before, "
+            f"{self.steps} steps)"
+        )
 
 
 def polish_factors(
@@ -52,6 +56,7 @@ def polish_factors(
     W: ArrayLike,
     H: ArrayLike,
     *,
+    tol: float = 1e-14,
     max_iter: int = 200,
     idle: float = 1e-15,
 ) -> Polished:
@@ -71,8 +76,10 @@ def polish_factors(
     W : array_like of shape (n, k)
     H : array_like of shape (k, m)
         Where to begin; negative entries count as zero.
+    tol : float, default 1e-14
+        Relative error that ends the fit.
     max_iter : int, default 200
-        Linear least-squares problems with (n + m) k unknowns to solve at most.
+        Linear systems of order (n + m) k to solve at most.
     idle : float, default 1e-15
         Relative decrease of the squared error that ends the fit. 1e-4 seeks exact factorizations
         only, and gives up soon where there is none.
@@ -99,38 +106,28 @@ def polish_factors(
         raise DataError("the entries of W and H must be finite numbers.")
     left, right = balanced(np.maximum(left, 0.0), np.maximum(right, 0.0))
     before = known.error(left, right)
-    (n, k), m = left.shape, right.shape[1]
-    i, j = known.positions().T
-    row, target = np.arange(i.size), known.values[i, j]
-
-    def split(x: Array) -> tuple[Array, Array]:
-        return x[: n * k].reshape(n, k), x[n * k :].reshape(m, k)
-
-    def residuals(x: Array) -> Array:
-        W, H = split(x)
-        return np.asarray((W @ H.T)[i, j] - target)
-
-    def slopes(x: Array) -> Array:
-        W, H = split(x)
-        by_left, by_right = np.zeros((i.size, n, k)), np.zeros((i.size, m, k))
-        by_left[row, i], by_right[row, j] = H[j], W[i]
-        return np.hstack([by_left.reshape(i.size, -1), by_right.reshape(i.size, -1)])
-
-    start = np.concatenate([left.ravel(), right.T.ravel()])
-    x = fit_nonnegative(
-        residuals, slopes, start, small=_EXACT * known.norm, max_iter=max_iter, idle=idle
+    problem = _Product(known, left.shape[1])
+    x, steps = fit_nonnegative(
+        problem, problem.join(left, right), tol * known.norm, max_iter, idle=idle
     )
-    W, H = split(x)
-    left, right = balanced(W, H.T)
-    return Polished(left, right, known.error(left, right), before)
+    left, right = balanced(*problem.split(x))
+    return Polished(left, right, known.error(left, right), before, steps)
 
 
 def polish_square(
-    A: Array, B: Array, *, max_iter: int = 300, stop: Callable[[], bool] | None = None
+    A: Array,
+    B: Array,
+    *,
+    tol: float = 1e-14,
+    max_iter: int = 100,
+    stop: Callable[[], bool] | None = None,
 ) -> Array:
     r"""A nonnegative factor nearby whose square fits a symmetric matrix best.
 
-    .. math:: \min_{B \ge 0}\ \tfrac12 |B B^T - A|_F^2
+    .. math:: \min_{B \ge 0}\ \tfrac14 |B B^T - A|_F^2
+
+    The factor is determined up to orthogonal matrices that keep it nonnegative, so the derivative
+    never has full rank; the damping takes care of that.
 
     Parameters
     ----------
@@ -138,8 +135,10 @@ def polish_square(
         Symmetric.
     B : array of shape (n, k)
         Where to begin; negative entries count as zero.
-    max_iter : int, default 300
-        Linear least-squares problems with n k unknowns to solve at most.
+    tol : float, default 1e-14
+        Relative residual that ends the fit.
+    max_iter : int, default 100
+        Linear systems of order n k to solve at most.
     stop : callable, optional
         Called before each of them; a true answer ends the fit.
 
@@ -150,25 +149,67 @@ def polish_square(
     >>> bool(np.allclose(C @ C.T, B @ B.T, atol=1e-12))
     True
     """
-    n, k = B.shape
-    i, j = np.triu_indices(n)
-    # Each entry above the diagonal stands for two.
-    weight, row = np.where(i == j, 1.0, np.sqrt(2.0)), np.arange(i.size)
+    small = tol * float(np.linalg.norm(A))
+    start = np.maximum(B, 0.0).ravel()
+    x, _ = fit_nonnegative(_Square(A, B.shape[1]), start, small, max_iter, stop)
+    return x.reshape(B.shape)
 
-    def residuals(x: Array) -> Array:
-        B = x.reshape(n, k)
-        return np.asarray(weight * (B @ B.T - A)[i, j])
 
-    def slopes(x: Array) -> Array:
-        B = x.reshape(n, k)
-        found = np.zeros((i.size, n, k))
-        found[row, i] = weight[:, None] * B[j]
-        found[row, j] += weight[:, None] * B[i]
-        return found.reshape(i.size, -1)
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """Residuals of W H at the known entries; unknowns are W, then the transpose of H."""
 
-    small = _EXACT * float(np.linalg.norm(A))
-    x = fit_nonnegative(residuals, slopes, B.ravel(), small=small, max_iter=max_iter, stop=stop)
-    return x.reshape(n, k)
+    known: PartialMatrix
+    k: int
+
+    def join(self, W: Array, H: Array) -> Array:
+        return np.concatenate([W.ravel(), H.T.ravel()])
+
+    def split(self, x: Array) -> tuple[Array, Array]:
+        n, m = self.known.shape
+        return x[: n * self.k].reshape(n, self.k), x[n * self.k :].reshape(m, self.k).T
+
+    def residuals(self, x: Array) -> Array:
+        W, H = self.split(x)
+        return self.known.mask * (W @ H - self.known.values)
+
+    def gradient(self, x: Array, residuals: Array) -> Array:
+        W, H = self.split(x)
+        return np.concatenate([(residuals @ H.T).ravel(), (residuals.T @ W).ravel()])
+
+    def squares(self, x: Array) -> Array:
+        W, H = self.split(x)
+        n, m, k, mask = *self.known.shape, self.k, self.known.mask
+        top = np.einsum("ij,lj,qj->ilq", mask, H, H, optimize=True)
+        low = np.einsum("ij,il,iq->jlq", mask, W, W, optimize=True)
+        cross = np.einsum("ij,lj,iq->iljq", mask, H, W)
+        found = sl.block_diag(*top, *low)
+        found[: n * k, n * k :] = cross.reshape(n * k, m * k)
+        found[n * k :, : n * k] = found[: n * k, n * k :].T
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Square:
+    """Residuals of B B'; unknowns are the entries of B."""
+
+    A: Array
+    k: int
+
+    def residuals(self, x: Array) -> Array:
+        B = x.reshape(-1, self.k)
+        return B @ B.T - self.A
+
+    def gradient(self, x: Array, residuals: Array) -> Array:
+        return 2.0 * (residuals @ x.reshape(-1, self.k)).ravel()
+
+    def squares(self, x: Array) -> Array:
+        """The matrix of D -> 2 (D B' + B D') B."""
+        B = x.reshape(-1, self.k)
+        own = np.kron(np.eye(len(B)), B.T @ B)
+        # Entry ((i, l), (j, q)) of D -> B D' B is B_iq B_jl.
+        cross = np.einsum("iq,jl->iljq", B, B).reshape(x.size, x.size)
+        return np.asarray(2.0 * (own + cross))
 
 
 def balanced(W: Array, H: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.polish import polish_square
 from sdpdr.families.factor.nonnegative.symmetric import symmetric_matrix
 
-# Entries of B up to which it is polished: each step solves a dense problem of that size.
+# Entries of B up to which it is polished, by dense systems of that order.
 _DENSE = 600
 # Iterations and gradient of L-BFGS-B.
 _STEPS, _SLOPE = 2000, 1e-9
