@@ -169,7 +169,7 @@ def test_the_program_proves_more_than_zeros_can():
     found = nonnegative_rank_bound(V)
     assert (found.fooling, found.rank) == (1, 3)
     assert found.lower == 4
-    assert found.argument == "the doubly non-negative program"
+    assert found.argument == "the doubly nonnegative program"
 
 
 # -- wrong input ----------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_no_factors_from_the_cones_of_a_node_have_less_than_its_bound(seed):
     rng = np.random.default_rng(seed)
     V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
     search = _Cones(V, 2, seed)
-    _, node = search.begun()
+    _, node = search.root()
     for _ in range(25):
         bound, node = list(search.children(node))[rng.integers(2)]
         W = np.column_stack([search.simplices[s] @ rng.dirichlet(np.ones(3)) for s in node])
