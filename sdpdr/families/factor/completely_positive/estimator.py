@@ -1,4 +1,4 @@
-"""Completely positive factorization of an affinity with scikit-learn's face."""
+"""Completely positive factorization of an affinity as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class CompletelyPositive(
         ``UNDECIDED``.
     certificate_ : Refutation or None
     factorization_ : CpFactorization or None
-        All that was tried, without ``n_components``.
+        The search with all attempts, without ``n_components``.
     n_features_in_ : int
 
     Raises

@@ -1,4 +1,4 @@
-"""Completely positive factorization as a matrix of low rank, and cuts that tell there is none."""
+"""Completely positive factorization as a matrix of low rank, and copositive cuts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def cp_lift(X: ArrayLike, n_components: int, direction: ArrayLike | None = None)
     Raises
     ------
     DataError
-        A is not symmetric, or is not doubly nonnegative, and so no B will do.
+        A is not symmetric, or is not doubly nonnegative, so there is no such B.
     ShapeError
         The direction is not of shape (n, k).
 

@@ -1,8 +1,8 @@
-r"""Completely positive matrices whose factor can be written down.
+r"""Closed-form factors of completely positive matrices.
 
-Diagonally dominant ones, ones that become so under a scaling :math:`D A D`, and ones of rank two at
-most. Where no three rows are joined, the second is also necessary, so that the question is
-settled either way.
+They exist for diagonally dominant matrices, for those with a diagonally dominant scaling
+:math:`D A D`, and for rank two. If no three rows are joined by nonzero entries, the second
+condition is also necessary, and decides the question.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEGLIGIBLE = 1e-10
 
 
 def comparison_matrix(A: ArrayLike) -> Array:
-    r"""The matrix :math:`M(A) = 2 \operatorname{diag}(A) - A`: off the diagonal, signs change.
+    r"""The matrix :math:`M(A) = 2 \operatorname{diag}(A) - A`, with signs changed off the diagonal.
 
     A nonnegative A has :math:`M(A) d \ge 0` for some d > 0 exactly if D A D is diagonally
     dominant.
@@ -80,7 +80,7 @@ def dominant_factor(A: ArrayLike) -> Array:
     Raises
     ------
     DataError
-        A negative entry, or a row that is not dominant (it is named).
+        A negative entry, or a row that is not dominant (the message names it).
 
     References
     ----------
@@ -111,9 +111,9 @@ def dominant_factor(A: ArrayLike) -> Array:
 def scaled_dominant_factor(A: ArrayLike) -> Array | None:
     r"""A nonnegative B with :math:`A = B B^T` if some scaling D A D is diagonally dominant.
 
-    The scales are the eigenvector d > 0 of the least eigenvalue :math:`\lambda` of the comparison
-    matrix, of each connected part of the support on its own: :math:`M(A) d = \lambda d`, so they
-    exist exactly if :math:`\lambda \ge 0`.
+    For each connected block, the scales are the eigenvector d > 0 of the least eigenvalue
+    :math:`\lambda` of the comparison matrix: :math:`M(A) d = \lambda d`, so they exist exactly if
+    :math:`\lambda \ge 0`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def scaled_dominant_factor(A: ArrayLike) -> Array | None:
     Returns
     -------
     array of shape (n, k), or None
-        None if no scaling will do. That proves nothing about A unless no three rows are joined.
+        None if no such scaling exists. That proves nothing about A if three rows are joined.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def scaled_dominant_factor(A: ArrayLike) -> Array | None:
     for rows in components(matrix):
         part = matrix[np.ix_(rows, rows)]
         value, d = _scales(part)
-        # Entries at the size of rounding join parts whose scales cannot be told from zero.
+        # Entries of the size of rounding errors may join blocks; their scales are not reliable.
         if value < -_ROUNDING * len(rows) or np.min(d) <= _NEGLIGIBLE * np.max(d):
             return None
         scaled = d[:, None] * part * d
@@ -187,7 +187,7 @@ def small_rank_factor(A: Array, rank: int) -> Array:
 
 
 def has_triangle(A: Array) -> bool:
-    """Whether three rows are joined by entries that are not zero.
+    """Whether three rows are joined by nonzero entries.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def has_triangle(A: Array) -> bool:
 
 
 def triangle_free_certificate(A: Array) -> Refutation | None:
-    r"""Why a matrix without three joined rows is not completely positive; None if it is.
+    r"""A certificate that a matrix without triangles is not completely positive; None if it is.
 
     With d > 0 the eigenvector of the least eigenvalue :math:`\lambda < 0` of the comparison matrix
     and S = -1 where :math:`a_{ij} \ne 0`, +1 elsewhere and on the diagonal,
@@ -237,7 +237,7 @@ def triangle_free_certificate(A: Array) -> Refutation | None:
 
 
 def components(A: Array) -> list[Index]:
-    """Places that entries join, directly or through others; rows with a zero diagonal are none.
+    """Sets of rows that nonzero entries connect; zero rows are left out.
 
     Examples
     --------
