@@ -15,6 +15,7 @@ from sdpdr.errors import DataError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import CpStatus
 
 
+@pytest.mark.integration
 @parametrize_with_checks([CompletelyPositive(2)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -30,6 +31,7 @@ def blobs():
     return make_blobs(60, centers=3, cluster_std=0.6, random_state=0)
 
 
+@pytest.mark.integration
 def test_clusters_of_points(blobs):
     X, y = blobs
     found = CompletelyPositive(3, affinity="rbf", gamma=0.5).fit(X)

@@ -16,11 +16,13 @@ V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 EXACT, _ = random_nonnegative(8, 6, rank=2, seed=0)
 
 
+@pytest.mark.integration
 @parametrize_with_checks([sdpdr.NMF(starts=1)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("solver", ["auto", "lift"])
 def test_every_solver_factors_what_can_be_factored(solver):
     model = sdpdr.NMF(2, solver=solver)
@@ -104,6 +106,7 @@ def test_the_lift_keeps_its_history():
     assert len(model.factorization_.history) == model.n_iter_ == 2
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("solver", ["lift", "auto"])
 def test_what_is_missing_is_filled_in(solver):
     gaps = np.random.default_rng(0).random(EXACT.shape) < 0.25

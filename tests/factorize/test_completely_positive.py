@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sdpdr.errors import DataError, DataTypeError, ShapeError
+from sdpdr.errors import DataError, DataTypeError
 from sdpdr.factorize import CpStatus, completely_positive, copositive_certificate, cp_iteration
 from sdpdr.families.factor.nonnegative.symmetric_nmf import unit_residual
 from sdpdr.iterate import IterationStatus
@@ -106,6 +106,7 @@ def test_a_certificate_of_five_places(scale):
     assert found.certificate.value == pytest.approx(-0.9 / 1.82, abs=1e-5)
 
 
+@pytest.mark.integration
 def test_a_certificate_by_program():
     """Seven places of which every three are joined and every five are completely positive."""
     A = cycle(7, 1.85) + 0.02
@@ -116,6 +117,7 @@ def test_a_certificate_by_program():
     assert {a.kind for a in found.attempts} == {"draw"}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("order", [16, 40])
 def test_matrices_of_any_order_are_refuted_by_five_places(order):
     A = np.full((order, order), 0.05) + np.eye(order)
@@ -130,6 +132,7 @@ def test_matrices_of_any_order_are_refuted_by_five_places(order):
     assert not found.certificate.holds_against(np.eye(order))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "c", [1.8, *(pytest.param(c, marks=pytest.mark.nightly) for c in (PHI, 1.95))]
 )
@@ -141,6 +144,7 @@ def test_programs_refute_odd_cycles_too(c):
     assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0, abs=1e-4)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "A",
     [cycle(5, 2.0), cycle(5, 2.2), pytest.param(product(6, 4, 0.7, 1), marks=pytest.mark.nightly)],
@@ -163,6 +167,7 @@ def test_a_stall_at_the_least_gap(c, gap):
     assert least - 1e-6 <= state.excess <= 1.03 * least
 
 
+@pytest.mark.nightly
 def test_a_stall_proves_nothing():
     found = completely_positive(HARD, (5, 6), starts=1, draws=3, certificate=False, max_iter=5)
     assert found.status is CpStatus.UNDECIDED
@@ -174,17 +179,10 @@ def test_a_stall_proves_nothing():
     assert all(r > 1e-3 for r in found.residuals().values())
 
 
-def test_a_start_that_is_a_factor_ends_the_iteration_at_once():
-    B = np.random.default_rng(0).random((4, 3))
-    state = cp_iteration(B @ B.T, 3, start=B).run()
-    assert len(state.history) == 1
-    with pytest.raises(ShapeError, match=r"\(4, 3\)"):
-        cp_iteration(B @ B.T, 3, start=B.T)
-
-
 # -- the search -----------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("draws", [0, 10])
 @pytest.mark.parametrize("seed", range(3))
 def test_products_are_found(seed, draws):
@@ -267,6 +265,7 @@ def test_without_time_nothing_is_decided():
     assert "proves nothing" in found.status.advice
 
 
+@pytest.mark.integration
 def test_progress_and_rows():
     seen = []
     found = completely_positive(
@@ -279,17 +278,6 @@ def test_progress_and_rows():
     assert [r["iteration"] for r in rows] == list(range(4))
     assert [r["start"] for r in rows] == [0, 0, 1, 1]
     assert rounds(rows, tol=1e-6).axes
-
-
-def test_a_factorization_says_what_is_decided_and_how_far_the_best_draw_is():
-    assert repr(completely_positive(cycle(5, 2.0))).startswith(
-        "CpFactorization(CP: diagonally dominant, 5 columns"
-    )
-    assert "-0.2" in repr(completely_positive(cycle(5, 1.8)))
-    undecided = completely_positive(HARD, 5, starts=0, draws=1, certificate=False)
-    assert "UNDECIDED: best residual" in repr(undecided)
-    assert repr(undecided.attempts[0]).startswith("CpAttempt(draw 0, k=5: ")
-    assert repr(CpStatus.CP) == "CpStatus.CP"
 
 
 # -- faults ---------------------------------------------------------------------------------
@@ -331,12 +319,3 @@ def test_options_out_of_range(name):
 
 
 # -- the joint matrix of non-negative factors -------------------------------------------------
-
-
-def test_blocks_may_be_completely_positive_where_the_whole_is_not():
-    """V = W H' needs the joint matrix in the cone, not its diagonal blocks only as in (1.41)."""
-    for A, first in ((HARD, 2), (cycle(5, 1.8), 3)):
-        for places in (slice(0, first), slice(first, 5)):
-            block = A[places, places]
-            assert completely_positive(block).status is CpStatus.CP
-        assert completely_positive(A, starts=0).status is CpStatus.NOT_CP

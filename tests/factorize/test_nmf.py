@@ -12,8 +12,7 @@ from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ModelError, ShapeError, SolveFailedError, UnknownNameError
 from sdpdr.factorize import nmf
 from sdpdr.iterate import IterationStatus, Schur, Trailing
-from sdpdr.linalg import LinearMap
-from sdpdr.program import Factor, as_dense
+from sdpdr.program import Factor
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 VS = np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
@@ -21,14 +20,6 @@ RNG = np.random.default_rng(0)
 VR = RNG.random((4, 2)) @ RNG.random((2, 3))
 RICE = Path(__file__).parents[2] / "../shared/data/rice.png"
 TAIL = np.linalg.svd(V3)[1][2]
-
-
-def lift_of(X, k):
-    return FactorLift(k, *np.shape(X))
-
-
-def columns_apart(W):
-    return float(np.abs(W - W[:, :1]).max())
 
 
 def hoyer(x):
@@ -39,6 +30,7 @@ def hoyer(x):
 # -- the program alone ------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("solver", "form"), [
     ("clarabel", "lmi"), ("clarabel", "gram"), ("sdpa", "gram"), ("cvxopt", "gram"),
     ("scs", "gram"), ("lowrank", "factor"),
@@ -48,74 +40,6 @@ def test_the_program_alone_finds_the_trace_norm(solver, form):
     assert solution.value == pytest.approx(3.148557, abs=2e-6)
     assert solution.value == pytest.approx(2 * np.linalg.norm(V3, "nuc"), rel=1e-6)
     assert solution.gap < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("X", "value"),
-    [(V3, 3.148557), (VR, 5.185134), (VS, 8 * np.sqrt(2)), ([[1, 2, 3], [2, 3, 1], [3, 1, 2]],
-                                                           18.928203)],
-)  # fmt: skip
-@pytest.mark.parametrize("k", [1, 2])
-def test_signs_of_everything_give_the_same_bound_for_every_rank(X, value, k):
-    solution = sdpdr.solve(methods.nmf_lift(X, k, dnn=True), "clarabel", tol=1e-7)
-    assert solution.value == pytest.approx(value, abs=3e-6)
-
-
-def with_terms_alike(model, solution):
-    """Z in the middle of an optimum and the same with both terms exchanged: an optimum as well.
-
-    An interior-point method ends near it, but how near is a matter of rounding.
-    """
-    sdp, Z = model.to_sdp(), as_dense(solution.values["Z"])
-    order = [1, 0, *range(2, len(Z))]
-    even = (Z + Z[np.ix_(order, order)]) / 2.0
-    before, after = ({**solution.values, "Z": value} for value in (Z, even))
-    assert violation(sdp, after) <= violation(sdp, before) + 1e-12
-    assert sdp.primal_value(after) == pytest.approx(sdp.primal_value(before), rel=1e-12)
-    assert np.linalg.eigvalsh(even)[0] >= np.linalg.eigvalsh(Z)[0] - 1e-12
-    return even
-
-
-def violation(sdp, values):
-    slacks = [(r.relation, sdp.slack(r, values)) for r in sdp.rows]
-    return max(float(np.max(np.abs(s) if how == "==" else -s, initial=0.0)) for how, s in slacks)
-
-
-def test_from_terms_that_are_alike_the_trace_leads_nowhere():
-    """Why the iteration never begins with it: the program does not know one term from another, and
-
-    in the middle of its optima neither does the direction.
-    """
-    model = methods.nmf_lift(VR, 2)
-    Z = with_terms_alike(model, sdpdr.solve(model, "clarabel", "gram", tol=1e-8))
-    cost = Schur(2).cost(Z, np.zeros((9, 0)), 0, np.random.default_rng(0))
-    direction = as_matrix(cost, 9)
-    swap = np.eye(9)[[1, 0, *range(2, 9)]]
-    np.testing.assert_allclose(swap @ direction @ swap.T, direction, atol=1e-5)
-    drawn = as_matrix(Schur(2).first(9, np.zeros((9, 0)), np.random.default_rng(0)), 9)
-    assert np.abs(swap @ drawn @ swap.T - drawn).max() > 1e-2
-
-
-def as_matrix(cost: LinearMap, n: int):
-    found = cost.adjoint(np.ones(1))
-    return found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-
-
-@pytest.mark.parametrize("sparsity", [0.1, 0.3, 0.5, 0.7])
-def test_one_program_with_a_sparsity_does_not_have_it(sparsity):
-    """Without the rank, the rows of (2.64) are met by equal columns, whatever the sparsity."""
-    rng = np.random.default_rng(5)
-    W0, H0 = rng.random((5, 2)) * (rng.random((5, 2)) < 0.6), rng.random((4, 2))
-    X = W0 @ H0.T
-    model = methods.nmf_lift(X, 2, sparsity=sparsity)
-    Z = with_terms_alike(model, sdpdr.solve(model, "clarabel", tol=1e-8))
-    W, H = lift_of(X, 2).read(Z)
-    assert np.trace(Z[2:7, 2:7]) == pytest.approx(1.0, abs=1e-6)
-    root = np.sqrt(10.0)
-    assert W.sum() == pytest.approx(root - (root - 1.0) * sparsity, abs=1e-6)
-    assert columns_apart(W) < 1e-12
-    assert hoyer(W) < 0.25
-    assert np.linalg.norm(W @ H.T - X) > 0.3 * np.linalg.norm(X)
 
 
 def test_a_radius_is_the_frobenius_distance():
@@ -180,6 +104,7 @@ def test_the_excess_lies_between_multiples_of_the_eigenvalue_tail():
         assert excess <= (1.0 + np.linalg.norm(T, 2) ** 2) * tail * (1.0 + 1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("direction", ["schur", "trailing"])
 def test_the_excess_never_rises_within_a_start(direction):
     X, _ = random_nonnegative(5, 5, rank=3, density=0.6, seed=0)
@@ -189,28 +114,10 @@ def test_the_excess_never_rises_within_a_start(direction):
     assert np.all(np.diff(excesses) <= 1e-5)
 
 
-def test_the_second_program_needs_the_trace_that_the_order_gives():
-    """(2.73): R of trace n + m = (n + m + k) - k; with the n - k printed, ranks too high pass."""
-    n, m, k = 5, 4, 2
-    rng = np.random.default_rng(0)
-    W, H, extra = rng.random((n, k)), rng.random((m, k)), rng.standard_normal((n + m, m))
-    X = np.vstack([W, H])
-    Z = np.block([[np.eye(k), X.T], [X, X @ X.T + extra @ extra.T]])
-    values = np.linalg.eigvalsh(Z)
-
-    def least(trace):
-        """Least <R, Z> over 0 <= R <= I of that trace: the smallest eigenvalues."""
-        return float(np.sum(values[:trace]))
-
-    assert np.linalg.matrix_rank(Z) == k + m
-    assert least(n - k) < 1e-9
-    assert least(n + m) == pytest.approx(Trailing(k).excess(Z))
-    assert least(n + m) > 1.0
-
-
 # -- oracles of the iteration -----------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("n", "k", "density"), [
     (5, 2, 1.0), (5, 2, 0.7), pytest.param(8, 4, 1.0, marks=pytest.mark.nightly),
     pytest.param(10, 3, 1.0, marks=pytest.mark.nightly),
@@ -227,6 +134,7 @@ def test_planted_factorizations_are_found_and_exact(n, k, density):
         assert np.linalg.norm(W @ H - X) <= 1e-12 * np.linalg.norm(X)
 
 
+@pytest.mark.integration
 def test_without_a_factorization_the_trace_norm_is_least():
     """Excess 2 sigma_3, and factors at the error of Eckart and Young."""
     found = nmf(V3, 2, starts=1)
@@ -237,6 +145,7 @@ def test_without_a_factorization_the_trace_norm_is_least():
     assert found.error == pytest.approx(TAIL / np.linalg.norm(V3), rel=1e-9)
 
 
+@pytest.mark.integration
 def test_an_error_of_nearly_the_least_is_met():
     found = nmf(V3, 2, error=1.001 * TAIL, polish=False)
     assert found.reached
@@ -244,6 +153,7 @@ def test_an_error_of_nearly_the_least_is_met():
     assert found.error == pytest.approx(0.030580, abs=2e-6)
 
 
+@pytest.mark.nightly
 def test_an_error_below_the_least_stalls_and_may_grow():
     options = {"starts": 1, "patience": 1, "stall": 5e-2}
     found = nmf(V3, 2, error=0.9 * TAIL, **options)
@@ -254,6 +164,7 @@ def test_an_error_below_the_least_stalls_and_may_grow():
     assert grown.error * np.linalg.norm(V3) <= 1.35 * TAIL * (1 + 1e-8)
 
 
+@pytest.mark.nightly
 def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
     assert nmf(VS, 4).reached
     stalled = nmf(VS, 3, starts=1, patience=2, stall=1e-2)
@@ -264,6 +175,7 @@ def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
     assert stalled.excess > 0.5
 
 
+@pytest.mark.integration
 def test_a_tall_matrix_is_solved_in_cliques():
     X, _ = random_nonnegative(32, 3, rank=2, seed=0)
     found = nmf(X, 2, solver="clarabel", form="chordal", polish=False)
@@ -271,6 +183,7 @@ def test_a_tall_matrix_is_solved_in_cliques():
     assert isinstance(found.state.last.values["Z"], Factor)
 
 
+@pytest.mark.integration
 def test_missing_entries_are_filled_in():
     X, _ = random_nonnegative(8, 7, rank=2, seed=4)
     gaps = np.random.default_rng(0).random(X.shape) < 0.3
@@ -282,6 +195,7 @@ def test_missing_entries_are_filled_in():
     np.testing.assert_array_equal(same.W, found.W)
 
 
+@pytest.mark.nightly
 def test_a_sparsity_within_the_iteration_is_had():
     rng = np.random.default_rng(3)
     W0 = rng.random((6, 2)) * (rng.random((6, 2)) < 0.5)
@@ -296,6 +210,7 @@ def test_a_sparsity_within_the_iteration_is_had():
 # -- small cones ------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_weights_of_a_random_point_break_the_symmetry_of_small_cones():
     """With weights 2W, 2H of the last point, two programs factor a matrix of rank two."""
     rng = np.random.default_rng(0)
@@ -318,6 +233,7 @@ def test_a_reached_rank_is_one_of_the_factors_returned():
     assert found.error > 1e-13
 
 
+@pytest.mark.nightly
 def test_more_programs_go_on_where_a_limit_ended_them():
     X, _ = random_nonnegative(5, 5, rank=2, density=0.7, seed=1)
     whole = nmf(X, 2, polish=False, seed=0)

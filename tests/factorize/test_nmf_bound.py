@@ -31,18 +31,6 @@ def fitted(V, k, seed=0):
 # -- the printed example --------------------------------------------------------------------------
 
 
-def test_the_printed_errors_of_the_3_x_3_example_are_impossible():
-    """0.015 % is printed for the global method, 2.7 % for the best of 10,000 restarts."""
-    found = sdpdr.nmf_bound(V3, k=2)
-    assert np.linalg.svd(V3)[1] == pytest.approx([1.295274, 0.238750, 0.040255], abs=5e-7)
-    assert found.relative == pytest.approx((0.030549, 0.030549), abs=5e-7)
-    assert found.gap < 1e-10
-    assert found.lower / found.norm > 0.027 > 0.00015
-    # A local method attains it, so the example shows nothing of global ones.
-    W, H = fitted(V3, 2)
-    assert np.linalg.norm(V3 - W @ H) / found.norm == pytest.approx(0.030549, abs=2e-6)
-
-
 # -- bounds ---------------------------------------------------------------------------------------
 
 
@@ -51,6 +39,7 @@ def square():
     return sdpdr.nmf_bound(SQUARE, k=3, method="overlap")
 
 
+@pytest.mark.integration
 def test_three_components_of_the_square(square):
     """The rank is three and Eckart and Young prove nothing; the others do."""
     best = np.sqrt(2.0 - np.sqrt(2.0)) / np.sqrt(8.0)
@@ -75,6 +64,7 @@ def test_one_program_proves_the_best_of_a_matrix_that_eckart_and_young_do_not():
     np.testing.assert_array_equal(found.W, W)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 def test_two_components_of_random_matrices_are_closed_by_the_program(seed):
     """Not a theorem: on some matrices a gap is left."""
@@ -102,6 +92,7 @@ def test_the_program_is_never_worse_than_eckart_and_young():
     assert found.parts["overlap"] > 1.02 * found.parts["eckart_young"]
 
 
+@pytest.mark.integration
 def test_an_inaccurate_solver_gives_a_bound_that_holds():
     V = sparse(0, 4, 5)
     exact = sdpdr.nmf_bound(V, k=2, method="overlap")
@@ -154,6 +145,7 @@ def test_the_square_needs_more_components_than_its_rank():
     assert found.ratio <= 4.0 + 1e-12
 
 
+@pytest.mark.integration
 def test_scaled_rows_and_columns_need_as_many():
     rng = np.random.default_rng(0)
     V = np.diag(rng.random(4) + 0.01) @ SQUARE @ np.diag(10.0 ** rng.random(4))
@@ -163,6 +155,7 @@ def test_scaled_rows_and_columns_need_as_many():
     assert balanced.ratio <= 4.0 + 1e-9
 
 
+@pytest.mark.integration
 def test_the_program_proves_more_than_zeros_can():
     """No entry is zero, so there is no fooling set; the rank is three."""
     V = SQUARE + 0.02
@@ -219,6 +212,7 @@ def test_arguments_that_are_wrong_are_named():
         sdpdr.nmf_bound(V3, k=2, time_limit=0.0)
 
 
+@pytest.mark.integration
 def test_zero_rows_and_columns_cost_no_bound(square):
     """They leave the program as it is, and the factors zero."""
     wide = np.zeros((70, 9))

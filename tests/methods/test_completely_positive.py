@@ -9,17 +9,12 @@ from sdpdr.blocks import (
     Along,
     Copositive,
     FactorLift,
-    Known,
-    LeastTrace,
-    NonNegative,
     SplitCopositive,
 )
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.copositive import multiplier_certificate
-from sdpdr.iterate import ConvexIteration
 from sdpdr.linalg.svec import svec
-from sdpdr.model import Model
-from sdpdr.nonnegative import copositivity, horn_matrix
+from sdpdr.nonnegative import copositivity
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
 SECOND = np.array(
@@ -45,6 +40,7 @@ def test_blocks_keep_the_laws(block):
 # -- the cut --------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "form", "A", "value"),
     [
@@ -63,13 +59,7 @@ def test_level_one_separates(A, value, solver, form):
     assert copositivity(found.matrix)
 
 
-def test_the_best_cut_of_a_cycle_is_horn():
-    M, _ = methods.cut_of(sdpdr.solve(methods.copositive_cut(cycle(5, 1.8)), "clarabel", "cvxpy"))
-    edges = horn_matrix() == -1.0
-    np.testing.assert_allclose(M[edges], -1.0, atol=1e-4)
-    np.testing.assert_allclose(np.diag(M), 1.0, atol=1e-4)
-
-
+@pytest.mark.integration
 @pytest.mark.parametrize("c", [2.0, 2.2])
 def test_nothing_separates_completely_positive_matrices(c):
     solution = sdpdr.solve(methods.copositive_cut(cycle(5, c)), "clarabel", "cvxpy")
@@ -77,19 +67,12 @@ def test_nothing_separates_completely_positive_matrices(c):
     assert solution.bound > -1e-5
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("A", [cycle(5, 1.8), SECOND, cycle(5, 2.2), cycle(5, PHI)])
 def test_level_zero_sees_doubly_nonnegative_matrices_only(A):
     solution = sdpdr.solve(methods.copositive_cut(A, level=0), "clarabel", "cvxpy", tol=1e-7)
     assert abs(solution.value) < 1e-5
     assert solution.bound > -1e-5
-
-
-def test_where_the_entry_is_zero_the_cap_holds_m():
-    for cap in (3.0, 30.0):
-        solution = sdpdr.solve(methods.copositive_cut(SECOND, cap=cap), "clarabel", "cvxpy")
-        M, _ = methods.cut_of(solution)
-        assert np.max(M) <= cap + 1e-6
-        assert solution.value == pytest.approx(-0.874861, abs=2e-6)
 
 
 def test_copositive_rows_are_the_coefficients_of_a_cubic():
@@ -129,6 +112,7 @@ def test_a_cut_of_another_level_or_without_a_positive_cap_is_refused(arguments):
 # -- the lift -------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "form", "A", "k"),
     [
@@ -155,28 +139,6 @@ def test_a_factor_is_feasible_and_reaches_the_trace():
     assert model.objective({"Z": Z}) == pytest.approx(np.trace(A))
     # No other B does better, since |B|^2 is at most the trace.
     assert sdpdr.solve(model).value == pytest.approx(np.trace(A), rel=1e-5)
-
-
-def test_as_printed_every_factor_is_feasible():
-    """Without the block A the loop "succeeds" at once, with B = 0, whatever A is."""
-    lift = FactorLift(2, 5)
-    printed = Model((lift, NonNegative(lift.order, lift.left(), lift.gram)))
-    rng = np.random.default_rng(0)
-    for B in (np.zeros((5, 2)), rng.random((5, 2)), 1e3 * rng.random((5, 2))):
-        Z = np.block([[np.eye(2), B.T], [B, B @ B.T]])
-        assert max(printed.violations({"Z": Z}).values()) < 1e-9
-        assert np.linalg.matrix_rank(Z) == 2
-    state = ConvexIteration(printed, 2).run()
-    assert state.reached
-    assert len(state.history) == 1
-    B, _ = lift.read(state.gram())
-    assert np.max(np.abs(B)) < 1e-4
-    # With it, the trace is constant, and so is no objective.
-    A = cycle(5, 1.8)
-    i, j = np.triu_indices(5)
-    whole = printed + Known(lift.order, 2 + np.column_stack([i, j]), A[i, j], lift.gram)
-    solution = sdpdr.solve(whole + LeastTrace(lift.order, gram=lift.gram))
-    assert solution.value == pytest.approx(2 + np.trace(A), rel=1e-6)
 
 
 def test_a_lift_of_no_factorization_is_refused():

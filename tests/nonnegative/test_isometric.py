@@ -7,8 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 
-from sdpdr import graphs, methods
-from sdpdr import solve as solved
+from sdpdr import graphs
 from sdpdr.errors import (
     DataError,
     InfeasibleError,
@@ -64,26 +63,6 @@ def test_value_is_the_formula():
     assert of.evaluate(W, H, at)[0] == pytest.approx(expected)
 
 
-def printed_gradients(of, at, W, H):
-    """(4.88) and (4.89) as they stand: sums of scalars times W, and times H."""
-    r = of.length_errors(W)
-    k, R = W.shape[1], W @ H - of.X
-    errors = np.sum(R + (1 - k) * of.X)  # the sum over l takes V_ij k times
-    lap = of.graph.laplacian
-    left = -2.0 * of.pull * (of.pairs @ W) - 2.0 * (lap(at.lengths) @ W)
-    left += 2.0 * at.length_penalty * (lap(r) @ W) - np.sum(at.product) * W
-    left += 2.0 * at.product_penalty * errors * W
-    right = -np.sum(at.product) * H + 2.0 * at.product_penalty * errors * H
-    return left, right
-
-
-def test_printed_gradients_are_wrong():
-    of, at, W, H = a_problem()
-    quotient = difference_quotient(of, at, W, H)[1]
-    printed = np.concatenate([part.ravel() for part in printed_gradients(of, at, W, H)])
-    assert np.linalg.norm(printed - quotient) > np.linalg.norm(quotient)
-
-
 @pytest.fixture(scope="module")
 def curve():
     """A curve in space, as rows of positive mixtures, with its three-neighbour graph."""
@@ -93,6 +72,7 @@ def curve():
     return X, graphs.knn(X, 3)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("pull", [1e-2, pytest.param(None, marks=pytest.mark.nightly)])
 def test_curve_as_a_constraint(curve, pull):
     objective = "none" if pull is None else "furthest"
@@ -108,6 +88,7 @@ def settled(curve):
     return isometric_factors(*curve, 3, tol=1e-3)
 
 
+@pytest.mark.integration
 def test_curve_as_a_penalty(curve, settled):
     found = settled
     assert found.status is IsometricStatus.SETTLED
@@ -123,6 +104,7 @@ def test_curve_as_a_penalty(curve, settled):
     assert np.linalg.norm(X - found.W @ found.H) == pytest.approx(found.rec * np.linalg.norm(X))
 
 
+@pytest.mark.nightly
 def test_multipliers_balance_the_product(curve):
     """At a local optimum the objective less the multipliers times the lengths is stationary."""
     X, graph = curve
@@ -140,6 +122,7 @@ def test_multipliers_balance_the_product(curve):
     assert slopes[1] < 0.25 * slopes[0]
 
 
+@pytest.mark.integration
 def test_objective_is_above_its_bound(curve):
     X, graph = curve
     found = isometric_factors(X, graph, 2, objective="furthest", tol=1e-3, max_iter=15)
@@ -154,19 +137,7 @@ def test_objective_is_above_its_bound(curve):
     assert found.gap >= 0.0
 
 
-def test_a_bound_of_the_spread_by_unfolding_is_closer(curve):
-    X, graph = curve
-    unfolded = solved(methods.mfnu(graph, "equality"))
-    found = isometric_factors(
-        X, graph, 3, objective="furthest", max_iter=6, spread_bound=unfolded.bound
-    )
-    plain = isometric_factors(X, graph, 3, objective="furthest", max_iter=6)
-    assert found.spread <= unfolded.bound * (1.0 + 10.0 * found.dist)
-    assert found.spread_bound < plain.spread_bound
-    assert found.gap < plain.gap
-    assert found.objective == pytest.approx(plain.objective)
-
-
+@pytest.mark.nightly
 def test_all_lengths_and_disjoint_components():
     """With all lengths kept, an exact product needs rows of H that are disjoint and of unit length.
 
@@ -187,6 +158,7 @@ def test_all_lengths_and_disjoint_components():
     assert max(found.rec, found.dist) > 1e-3
 
 
+@pytest.mark.nightly
 def test_merged_points_count_twice():
     rng = np.random.default_rng(2)
     X = rng.random((10, 4))
@@ -198,6 +170,7 @@ def test_merged_points_count_twice():
     assert found.rec == pytest.approx(np.sqrt(weights @ R / (weights @ np.sum(X**2, axis=1))))
 
 
+@pytest.mark.integration
 def test_interrupt_keeps_what_there_is(curve):
     def stop(record):
         if record["iteration"] == 2:
@@ -266,6 +239,7 @@ def test_sparsity_is_one_of_a_single_entry_and_none_of_equal_ones_in_any_unit():
         hoyer([np.nan, 1.0])
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not FACES.exists(), reason="the CBCL faces may not be redistributed")
 def test_faces_keep_distances_at_almost_no_loss():
     X = np.load(FACES)["X"][:150].reshape(150, -1) / 255.0
