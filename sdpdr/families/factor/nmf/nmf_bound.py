@@ -19,7 +19,6 @@ from sdpdr.families.factor.nmf.bounds import nmf_overlap
 from sdpdr.families.factor.nmf.rank import overlap_bound, unexplained
 from sdpdr.families.factor.nonnegative.cone_search import cone_search
 from sdpdr.families.factor.nonnegative.inputs import (
-    PartialMatrix,
     SparseMatrix,
     checked_matrix,
     dense_matrix,
@@ -271,8 +270,8 @@ class _Bounds:
     """The bounds so far, and the factorization that they are compared with."""
 
     def __init__(self, V: Matrix, k: int, given: tuple[Array, Array] | None, seed: int) -> None:
-        self.k, self.sparse = k, sp.issparse(V)
-        self.known = SparseMatrix(V) if self.sparse else PartialMatrix(V, np.ones(V.shape))
+        self.V, self.k, self.sparse = V, k, sp.issparse(V)
+        self.norm = SparseMatrix(V).norm if self.sparse else float(np.linalg.norm(V))
         self.parts: dict[str, float] = {}
         self.proofs: dict[str, str] = {}
         self.left_out = ""
@@ -290,7 +289,10 @@ class _Bounds:
         self._keep(*self.core.lifted(W, H))
 
     def _keep(self, W: Array, H: Array) -> None:
-        error = self.known.error(W, H) * self.known.norm
+        if self.sparse:
+            error = SparseMatrix(self.V).error(W, H) * self.norm
+        else:
+            error = float(np.linalg.norm(self.V - W @ H))
         if error < self.upper:
             self.W, self.H, self.upper = W, H, error
 
@@ -299,7 +301,7 @@ class _Bounds:
         self.proofs[name] = proof
 
     def _apart(self, tol: float) -> bool:
-        return self.upper - max(self.parts.values()) > tol * self.known.norm
+        return self.upper - max(self.parts.values()) > tol * self.norm
 
     def needs_program(self, tol: float) -> bool:
         n = sum(self.core.V.shape)
@@ -327,8 +329,8 @@ class _Bounds:
             argument = (
                 "no bound is known: singular values take a dense matrix of too large an order"
             )
-        parts, norm = MappingProxyType(self.parts), self.known.norm
-        return NMFBound(lower, self.upper, norm, self.k, argument, parts, self.W, self.H)
+        parts = MappingProxyType(self.parts)
+        return NMFBound(lower, self.upper, self.norm, self.k, argument, parts, self.W, self.H)
 
 
 def _quick(V: Array, k: int, near: Array | None = None) -> tuple[Array, Array]:
