@@ -184,7 +184,7 @@ def test_a_stall_proves_nothing():
 
 @pytest.mark.integration
 @pytest.mark.parametrize("draws", [0, 10])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_products_are_found(seed, draws):
     A = product(5, 5, 0.6, seed)
     found = completely_positive(A, 5, draws=draws, certificate=False)

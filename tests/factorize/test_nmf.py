@@ -145,7 +145,7 @@ def test_without_a_factorization_the_trace_norm_is_least():
     assert found.error == pytest.approx(TAIL / np.linalg.norm(V3), rel=1e-9)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_an_error_of_nearly_the_least_is_met():
     found = nmf(V3, 2, error=1.001 * TAIL, polish=False)
     assert found.reached
@@ -175,7 +175,7 @@ def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
     assert stalled.excess > 0.5
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_a_tall_matrix_is_solved_in_cliques():
     X, _ = random_nonnegative(32, 3, rank=2, seed=0)
     found = nmf(X, 2, solver="clarabel", form="chordal", polish=False)
@@ -210,7 +210,7 @@ def test_a_sparsity_within_the_iteration_is_had():
 # -- small cones ------------------------------------------------------------------------------
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_weights_of_a_random_point_break_the_symmetry_of_small_cones():
     """With weights 2W, 2H of the last point, two programs factor a matrix of rank two."""
     rng = np.random.default_rng(0)

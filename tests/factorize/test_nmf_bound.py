@@ -92,7 +92,7 @@ def test_the_program_is_never_worse_than_eckart_and_young():
     assert found.parts["overlap"] > 1.02 * found.parts["eckart_young"]
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_an_inaccurate_solver_gives_a_bound_that_holds():
     V = sparse(0, 4, 5)
     exact = sdpdr.nmf_bound(V, k=2, method="overlap")

@@ -59,7 +59,7 @@ def test_level_one_separates(A, value, solver, form):
     assert copositivity(found.matrix)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 @pytest.mark.parametrize("c", [2.0, 2.2])
 def test_nothing_separates_completely_positive_matrices(c):
     solution = sdpdr.solve(methods.copositive_cut(cycle(5, c)), "clarabel", "cvxpy")

@@ -135,6 +135,7 @@ def test_errors_that_the_program_proves(V, k, error):
     assert proved >= tail - 1e-6
 
 
+@pytest.mark.nightly
 def test_more_components_explain_more_and_sides_may_be_exchanged():
     V = np.random.default_rng(1).random((4, 3)) ** 3
     values = [overlap(V, k).value for k in (1, 2, 3)]
@@ -142,6 +143,7 @@ def test_more_components_explain_more_and_sides_may_be_exchanged():
     assert overlap(V.T, 2).value == pytest.approx(values[1], rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_no_factorization_explains_more():
     rng = np.random.default_rng(0)
     V = rng.random((4, 5)) * (rng.random((4, 5)) < 0.6)

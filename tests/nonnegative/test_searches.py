@@ -128,7 +128,7 @@ def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on(whole):
     assert (again.nodes, again.lower) == (whole.nodes, whole.lower)
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_an_interrupt_between_two_parts_of_a_node_loses_neither(whole, monkeypatch):
     module = importlib.import_module("sdpdr.families.factor.nonnegative.cone_search")
     true, calls = module.squared_distances, []
@@ -170,7 +170,7 @@ def test_another_search_cannot_be_continued():
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("tol", [1e-2, pytest.param(1e-3, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("tol", [3e-2, pytest.param(1e-3, marks=pytest.mark.nightly)])
 def test_the_box_search_encloses_the_leading_pair(tol):
     """Within the box the best of one component is the singular pair, up to the scale."""
     found = box_search(SMALL, 1, 0.1, 10.0, tol=tol)
