@@ -1,4 +1,4 @@
-"""Completely positive factorization of products: the loop, least squares, and rotations.
+"""Completely positive factorization of products: the loop and least squares.
 
     python benchmarks/completely_positive.py    # rewrites docs/tables/completely_positive*.rst
     python benchmarks/completely_positive.py --instances 3 --tables decisions
@@ -25,7 +25,8 @@ import numpy as np
 from tables import write_table
 
 from sdpdr.factorize import CpStatus, completely_positive, cp_iteration
-from sdpdr.nonnegative import polish_square, rotated_factor, square_residual
+from sdpdr.families.factor.nonnegative.polish import polish_square
+from sdpdr.nonnegative import square_residual
 from sdpdr.program import as_dense
 
 BOUNDARY = ((5, 3), (6, 3), (8, 4), (10, 5), (12, 6))
@@ -33,9 +34,9 @@ CELLS = ((5, 3, 3, 1.0), (5, 5, 6, 0.6), (5, 5, 5, 0.6), (8, 8, 8, 0.5))
 ENOUGH = 1e-6
 # Of a second implementation, with cvxpy and SDPA: successes of 10, programs each.
 SECOND = {
-    (5, 3, 3, 1.0): {"loop": "10/10, 1.3-4.6 programs", "rotations, 5 starts": "10/10"},
-    (5, 5, 6, 0.6): {"loop": "10/10, 2.6-3.3 programs", "rotations, 5 starts": "4/10"},
-    (5, 5, 5, 0.6): {"loop": "10/10", "rotations, 5 starts": "3/10"},
+    (5, 3, 3, 1.0): {"loop": "10/10, 1.3-4.6 programs"},
+    (5, 5, 6, 0.6): {"loop": "10/10, 2.6-3.3 programs"},
+    (5, 5, 5, 0.6): {"loop": "10/10"},
 }
 
 
@@ -83,18 +84,8 @@ def least_squares(starts: int) -> Callable[[np.ndarray, int, int], tuple[float, 
         while taken < starts and best > ENOUGH:
             taken += 1
             first = rng.random((len(A), k)) * np.sqrt(2.0 * np.diag(A) / k)[:, None]
-            best = min(best, polish_square(A, first, max_iter=300).residual)
+            best = min(best, square_residual(A, polish_square(A, first, max_iter=300)))
         return best, taken
-
-    return look
-
-
-def rotations(starts: int) -> Callable[[np.ndarray, int, int], tuple[float, int]]:
-    """Groetzner and Dur's search with approximate projections."""
-
-    def look(A: np.ndarray, k: int, seed: int) -> tuple[float, int]:
-        found = rotated_factor(A, k, starts=starts, seed=100 + 10 * seed)
-        return found.residual, found.starts
 
     return look
 
@@ -105,8 +96,6 @@ WAYS: dict[str, tuple[str, Callable[[np.ndarray, int, int], tuple[float, int]]]]
     "loop, schur, polished": ("programs", polished_loop),
     "least squares, 1 start": ("starts", least_squares(1)),
     "least squares, 5 starts": ("starts", least_squares(5)),
-    "rotations, 1 start": ("starts", rotations(1)),
-    "rotations, 5 starts": ("starts", rotations(5)),
 }
 
 

@@ -46,7 +46,7 @@ def row(name: str, X: np.ndarray, k: int, starts: int) -> list[str]:
     """Errors of one picture."""
     norm = np.linalg.norm(X)
     begin = time.process_time()
-    model = sdpdr.NMF(k, solver="scikit-learn", starts=starts, max_iter=2000).fit(X)
+    model = sdpdr.NMF(k, starts=starts, max_iter=2000).fit(X)
     seconds = time.process_time() - begin
     return [
         name,

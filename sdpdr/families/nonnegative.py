@@ -1,4 +1,4 @@
-"""Non-negative matrices and their factors, without semidefinite programs."""
+"""Nonnegative matrices and their factors, without semidefinite programs."""
 
 from sdpdr.base.gather import names as _names
 from sdpdr.families.factor.isometric.factorize import isometric_factors as isometric_factors
@@ -10,15 +10,13 @@ from sdpdr.families.factor.isometric.search import IsometricStatus as IsometricS
 from sdpdr.families.factor.nmf.rank import fooling_set as fooling_set
 from sdpdr.families.factor.nmf.rank import overlap_bound as overlap_bound
 from sdpdr.families.factor.nonnegative.box_search import box_search as box_search
-from sdpdr.families.factor.nonnegative.branching import GlobalSearch as GlobalSearch
-from sdpdr.families.factor.nonnegative.branching import SearchStatus as SearchStatus
+from sdpdr.families.factor.nonnegative.branch_and_bound import GlobalSearch as GlobalSearch
+from sdpdr.families.factor.nonnegative.branch_and_bound import SearchStatus as SearchStatus
 from sdpdr.families.factor.nonnegative.cone_search import cone_search as cone_search
 from sdpdr.families.factor.nonnegative.copositive import Copositivity as Copositivity
 from sdpdr.families.factor.nonnegative.copositive import Refutation as _Refutation
 from sdpdr.families.factor.nonnegative.copositive import copositivity as copositivity
 from sdpdr.families.factor.nonnegative.copositive import horn_matrix as horn_matrix
-from sdpdr.families.factor.nonnegative.cycles import horn_certificate as horn_certificate
-from sdpdr.families.factor.nonnegative.cycles import odd_cycle_certificate as odd_cycle_certificate
 from sdpdr.families.factor.nonnegative.dominant import comparison_matrix as comparison_matrix
 from sdpdr.families.factor.nonnegative.dominant import dominant_factor as dominant_factor
 from sdpdr.families.factor.nonnegative.dominant import has_triangle as has_triangle
@@ -29,6 +27,7 @@ from sdpdr.families.factor.nonnegative.dominant import small_rank_factor as smal
 from sdpdr.families.factor.nonnegative.dominant import (
     triangle_free_certificate as triangle_free_certificate,
 )
+from sdpdr.families.factor.nonnegative.horn import horn_certificate as horn_certificate
 from sdpdr.families.factor.nonnegative.inputs import PartialMatrix as PartialMatrix
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix as nonnegative_matrix
 from sdpdr.families.factor.nonnegative.inputs import number_of_components as number_of_components
@@ -37,9 +36,6 @@ from sdpdr.families.factor.nonnegative.polish import Polished as Polished
 from sdpdr.families.factor.nonnegative.polish import balanced as balanced
 from sdpdr.families.factor.nonnegative.polish import polish_factors as polish_factors
 from sdpdr.families.factor.nonnegative.polish import random_factors as random_factors
-from sdpdr.families.factor.nonnegative.projected import Descent as Descent
-from sdpdr.families.factor.nonnegative.projected import QuadraticModel as QuadraticModel
-from sdpdr.families.factor.nonnegative.projected import descend as descend
 from sdpdr.families.factor.nonnegative.projection import hoyer as hoyer
 from sdpdr.families.factor.nonnegative.symmetric import cp_rank_bound as cp_rank_bound
 from sdpdr.families.factor.nonnegative.symmetric import (
@@ -47,11 +43,7 @@ from sdpdr.families.factor.nonnegative.symmetric import (
 )
 from sdpdr.families.factor.nonnegative.symmetric import obvious_certificate as obvious_certificate
 from sdpdr.families.factor.nonnegative.symmetric import symmetric_matrix as symmetric_matrix
-from sdpdr.families.factor.nonnegative.symmetric_nmf import PolishedSquare as PolishedSquare
-from sdpdr.families.factor.nonnegative.symmetric_nmf import Rotated as Rotated
 from sdpdr.families.factor.nonnegative.symmetric_nmf import SymmetricNMF as SymmetricNMF
-from sdpdr.families.factor.nonnegative.symmetric_nmf import polish_square as polish_square
-from sdpdr.families.factor.nonnegative.symmetric_nmf import rotated_factor as rotated_factor
 from sdpdr.families.factor.nonnegative.symmetric_nmf import square_residual as square_residual
 from sdpdr.families.factor.nonnegative.symmetric_nmf import symmetric_nmf as symmetric_nmf
 from sdpdr.families.factor.nonnegative.truncation import clipped_svd as clipped_svd

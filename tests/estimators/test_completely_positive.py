@@ -13,17 +13,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sdpdr import CompletelyPositive
 from sdpdr.errors import DataError, UncertifiedWarning, UnknownNameError
 from sdpdr.factorize import CpStatus
-from sdpdr.families.factor.completely_positive import factorize as search
 
 
+@pytest.mark.integration
 @parametrize_with_checks([CompletelyPositive(2)])
 def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.nightly
-@parametrize_with_checks([CompletelyPositive(2, affinity="rbf"), CompletelyPositive(3)])
-def test_scikit_learn_checks_of_other_affinities_and_ranks(estimator, check):
     check(estimator)
 
 
@@ -37,6 +31,7 @@ def blobs():
     return make_blobs(60, centers=3, cluster_std=0.6, random_state=0)
 
 
+@pytest.mark.integration
 def test_clusters_of_points(blobs):
     X, y = blobs
     found = CompletelyPositive(3, affinity="rbf", gamma=0.5).fit(X)
@@ -56,16 +51,6 @@ def test_clusters_of_points(blobs):
     np.testing.assert_allclose(given.embedding_, B, atol=1e-6)
     np.testing.assert_array_equal(clone(found).fit_predict(X), found.labels_)
     np.testing.assert_array_equal(clone(found).fit_transform(X), B)
-
-
-def test_a_function_as_affinity(blobs):
-    X, _ = blobs
-    named = CompletelyPositive(2, affinity="rbf", gamma=0.5).fit(X[:10])
-    function = CompletelyPositive(2, affinity=lambda a, b: np.exp(-0.5 * np.sum((a - b) ** 2))).fit(
-        X[:10]
-    )
-    np.testing.assert_allclose(named.affinity_matrix_, function.affinity_matrix_)
-    np.testing.assert_allclose(named.embedding_, function.embedding_, atol=1e-6)
 
 
 def test_columns_are_left_to_the_proof():
@@ -143,21 +128,6 @@ def test_the_answer_has_the_precision_of_the_data(blobs, affinity):
         assert getattr(long, name).dtype == np.float64
         np.testing.assert_allclose(getattr(short, name), getattr(long, name), atol=1e-3)
     np.testing.assert_array_equal(short.labels_, long.labels_)
-
-
-def test_programs_of_the_search_have_what_is_left_of_the_time(monkeypatch):
-    given, made = [], search.cp_iteration
-
-    def recorded(*arguments, **options):
-        given.append(options["time_limit"])
-        return made(*arguments, **options)
-
-    monkeypatch.setattr(search, "cp_iteration", recorded)
-    B = np.random.default_rng(0).random((6, 9))
-    found = search.CpSearch(1, 0, False, 1e-8, 2, 0, "auto", "auto", search.Deadline(5.0))
-    found.search(B @ B.T, (6,), None)
-    assert len(given) == 1
-    assert 0.0 <= given[0] <= 5.0
 
 
 @pytest.mark.parametrize("seconds", [0.0, None])

@@ -103,7 +103,7 @@ TRIPLES = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)]
 LABELS = KNOWN.astype(float)
 OF_DATA = [
     (NMF, np.full((4, 3), np.nan), None, DataError, "no entry of X is known: all are nan"),
-    (NMF, -POSITIVE, None, DataError, r"X\[0, 0\] = -.*must be non-negative"),
+    (NMF, -POSITIVE, None, DataError, r"X\[0, 0\] = -.*must be nonnegative"),
     (SOPCA, STACK * 1e-310, None, DataError, "Rescale X"),
     (SOPCA, POINTS + 1j, None, DataError, "real and imaginary"),
     (MMMF, SIGNS > 0.0, None, DataTypeError, "truth values"),

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -13,13 +12,13 @@ from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
     DroppedPointsWarning,
-    DuplicatePointsWarning,
     ShapeError,
     UnknownNameError,
 )
 from sdpdr.nonnegative import IsometricStatus, hoyer
 
 
+@pytest.mark.integration
 @parametrize_with_checks([IsoNMF(n_components=1, max_iter=1)])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
@@ -64,15 +63,6 @@ def test_what_is_reported(data, found):
     assert fitted.get_feature_names_out().tolist() == ["isonmf0", "isonmf1", "isonmf2"]
 
 
-def test_distances_that_nmf_loses(data, fitted):
-    nmf = NMF(3, init="nndsvda", max_iter=2000, tol=1e-8)
-    W = nmf.fit_transform(data) * np.linalg.norm(nmf.components_, axis=1)
-    graph = fitted.graph_
-    steps = W[graph.edges[:, 0]] - W[graph.edges[:, 1]]
-    off = np.linalg.norm(np.sum(steps**2, axis=1) - graph.sqdist) / np.linalg.norm(graph.sqdist)
-    assert off > 100.0 * fitted.edge_error_
-
-
 def test_new_points_by_least_squares(data, fitted):
     new = 1.1 * data[:5]
     W = fitted.transform(new)
@@ -90,12 +80,6 @@ def test_points_of_the_fit_have_the_rows_found(data, found):
     assert lost == pytest.approx(learned.reconstruction_err_)
     share = 1.0 - (lost / np.linalg.norm(data)) ** 2
     assert learned.score(data) == pytest.approx(share, abs=1e-12)
-
-
-def test_repeated_points_share_a_row(data):
-    with pytest.warns(DuplicatePointsWarning):
-        W = IsoNMF(n_components=3, tol=1e-2).fit_transform(np.vstack([data, data[3:5]]))
-    np.testing.assert_array_equal(W[[40, 41]], W[[3, 4]])
 
 
 def test_dropped_points_are_placed_as_new_ones(data):

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import check_block, factorize, methods
+from sdpdr import check_block, methods
 from sdpdr.blocks import Close, FactorLift, HoyerSparsity, SmallProducts
 from sdpdr.datasets import random_nonnegative
 from sdpdr.errors import DataError, ModelError, ShapeError, SolveFailedError, UnknownNameError
 from sdpdr.factorize import nmf
-from sdpdr.iterate import ConvexIteration, IterationStatus, Schur, Trailing
-from sdpdr.linalg import LinearMap
-from sdpdr.program import Factor, as_dense
+from sdpdr.iterate import IterationStatus, Schur, Trailing
+from sdpdr.program import Factor
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.3]])
 VS = np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1]])
@@ -21,14 +20,6 @@ RNG = np.random.default_rng(0)
 VR = RNG.random((4, 2)) @ RNG.random((2, 3))
 RICE = Path(__file__).parents[2] / "../shared/data/rice.png"
 TAIL = np.linalg.svd(V3)[1][2]
-
-
-def lift_of(X, k):
-    return FactorLift(k, *np.shape(X))
-
-
-def columns_apart(W):
-    return float(np.abs(W - W[:, :1]).max())
 
 
 def hoyer(x):
@@ -39,6 +30,7 @@ def hoyer(x):
 # -- the program alone ------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("solver", "form"), [
     ("clarabel", "lmi"), ("clarabel", "gram"), ("sdpa", "gram"), ("cvxopt", "gram"),
     ("scs", "gram"), ("lowrank", "factor"),
@@ -48,74 +40,6 @@ def test_the_program_alone_finds_the_trace_norm(solver, form):
     assert solution.value == pytest.approx(3.148557, abs=2e-6)
     assert solution.value == pytest.approx(2 * np.linalg.norm(V3, "nuc"), rel=1e-6)
     assert solution.gap < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("X", "value"),
-    [(V3, 3.148557), (VR, 5.185134), (VS, 8 * np.sqrt(2)), ([[1, 2, 3], [2, 3, 1], [3, 1, 2]],
-                                                           18.928203)],
-)  # fmt: skip
-@pytest.mark.parametrize("k", [1, 2])
-def test_signs_of_everything_give_the_same_bound_for_every_rank(X, value, k):
-    solution = sdpdr.solve(methods.nmf_lift(X, k, dnn=True), "clarabel", tol=1e-7)
-    assert solution.value == pytest.approx(value, abs=3e-6)
-
-
-def with_terms_alike(model, solution):
-    """Z in the middle of an optimum and the same with both terms exchanged: an optimum as well.
-
-    An interior-point method ends near it, but how near is a matter of rounding.
-    """
-    sdp, Z = model.to_sdp(), as_dense(solution.values["Z"])
-    order = [1, 0, *range(2, len(Z))]
-    even = (Z + Z[np.ix_(order, order)]) / 2.0
-    before, after = ({**solution.values, "Z": value} for value in (Z, even))
-    assert violation(sdp, after) <= violation(sdp, before) + 1e-12
-    assert sdp.primal_value(after) == pytest.approx(sdp.primal_value(before), rel=1e-12)
-    assert np.linalg.eigvalsh(even)[0] >= np.linalg.eigvalsh(Z)[0] - 1e-12
-    return even
-
-
-def violation(sdp, values):
-    slacks = [(r.relation, sdp.slack(r, values)) for r in sdp.rows]
-    return max(float(np.max(np.abs(s) if how == "==" else -s, initial=0.0)) for how, s in slacks)
-
-
-def test_from_terms_that_are_alike_the_trace_leads_nowhere():
-    """Why the iteration never begins with it: the program does not know one term from another, and
-
-    in the middle of its optima neither does the direction.
-    """
-    model = methods.nmf_lift(VR, 2)
-    Z = with_terms_alike(model, sdpdr.solve(model, "clarabel", "gram", tol=1e-8))
-    cost = Schur(2).cost(Z, np.zeros((9, 0)), 0, np.random.default_rng(0))
-    direction = as_matrix(cost, 9)
-    swap = np.eye(9)[[1, 0, *range(2, 9)]]
-    np.testing.assert_allclose(swap @ direction @ swap.T, direction, atol=1e-5)
-    drawn = as_matrix(Schur(2).first(9, np.zeros((9, 0)), np.random.default_rng(0)), 9)
-    assert np.abs(swap @ drawn @ swap.T - drawn).max() > 1e-2
-
-
-def as_matrix(cost: LinearMap, n: int):
-    found = cost.adjoint(np.ones(1))
-    return found.toarray() if hasattr(found, "toarray") else np.asarray(found)
-
-
-@pytest.mark.parametrize("sparsity", [0.1, 0.3, 0.5, 0.7])
-def test_one_program_with_a_sparsity_does_not_have_it(sparsity):
-    """Without the rank, the rows of (2.64) are met by equal columns, whatever the sparsity."""
-    rng = np.random.default_rng(5)
-    W0, H0 = rng.random((5, 2)) * (rng.random((5, 2)) < 0.6), rng.random((4, 2))
-    X = W0 @ H0.T
-    model = methods.nmf_lift(X, 2, sparsity=sparsity)
-    Z = with_terms_alike(model, sdpdr.solve(model, "clarabel", tol=1e-8))
-    W, H = lift_of(X, 2).read(Z)
-    assert np.trace(Z[2:7, 2:7]) == pytest.approx(1.0, abs=1e-6)
-    root = np.sqrt(10.0)
-    assert W.sum() == pytest.approx(root - (root - 1.0) * sparsity, abs=1e-6)
-    assert columns_apart(W) < 1e-12
-    assert hoyer(W) < 0.25
-    assert np.linalg.norm(W @ H.T - X) > 0.3 * np.linalg.norm(X)
 
 
 def test_a_radius_is_the_frobenius_distance():
@@ -180,6 +104,7 @@ def test_the_excess_lies_between_multiples_of_the_eigenvalue_tail():
         assert excess <= (1.0 + np.linalg.norm(T, 2) ** 2) * tail * (1.0 + 1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("direction", ["schur", "trailing"])
 def test_the_excess_never_rises_within_a_start(direction):
     X, _ = random_nonnegative(5, 5, rank=3, density=0.6, seed=0)
@@ -189,51 +114,10 @@ def test_the_excess_never_rises_within_a_start(direction):
     assert np.all(np.diff(excesses) <= 1e-5)
 
 
-def test_the_excess_bounds_the_trace_norm():
-    found = nmf(V3, 2, starts=1, polish=False, max_iter=4)
-    for record, error in zip(found.history, found.errors, strict=True):
-        assert record.excess >= 2.0 * error * np.linalg.norm(V3) - 1e-6
-
-
-def test_the_eigenvalue_tail_misleads_where_the_excess_does_not():
-    """For the slack matrix and k = 3 the tail can be small far from any factorization."""
-    # Factors scaled apart: the tail goes to the square root of nothing, the excess stays.
-    W, H = np.ones((4, 3)), np.ones((3, 4))
-    tails, excesses = [], []
-    for scale in (1.0, 4.0, 16.0):
-        Z = np.zeros((11, 11))
-        X = np.vstack([scale * W, H.T / scale])
-        Z[:3, :3], Z[3:, :3], Z[:3, 3:] = np.eye(3), X, X.T
-        Z[3:, 3:] = X @ X.T + np.diag(np.r_[np.ones(4) * scale**2, np.ones(4) / scale**2])
-        share = np.trace(Z)
-        tails.append(Trailing(3).excess(Z) / share)
-        excesses.append(Schur(3).excess(Z))
-    assert excesses[0] == pytest.approx(8.0)
-    assert tails[2] != pytest.approx(tails[0], rel=0.1)
-
-
-def test_the_second_program_needs_the_trace_that_the_order_gives():
-    """(2.73): R of trace n + m = (n + m + k) - k; with the n - k printed, ranks too high pass."""
-    n, m, k = 5, 4, 2
-    rng = np.random.default_rng(0)
-    W, H, extra = rng.random((n, k)), rng.random((m, k)), rng.standard_normal((n + m, m))
-    X = np.vstack([W, H])
-    Z = np.block([[np.eye(k), X.T], [X, X @ X.T + extra @ extra.T]])
-    values = np.linalg.eigvalsh(Z)
-
-    def least(trace):
-        """Least <R, Z> over 0 <= R <= I of that trace: the smallest eigenvalues."""
-        return float(np.sum(values[:trace]))
-
-    assert np.linalg.matrix_rank(Z) == k + m
-    assert least(n - k) < 1e-9
-    assert least(n + m) == pytest.approx(Trailing(k).excess(Z))
-    assert least(n + m) > 1.0
-
-
 # -- oracles of the iteration -----------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("n", "k", "density"), [
     (5, 2, 1.0), (5, 2, 0.7), pytest.param(8, 4, 1.0, marks=pytest.mark.nightly),
     pytest.param(10, 3, 1.0, marks=pytest.mark.nightly),
@@ -250,15 +134,7 @@ def test_planted_factorizations_are_found_and_exact(n, k, density):
         assert np.linalg.norm(W @ H - X) <= 1e-12 * np.linalg.norm(X)
 
 
-@pytest.mark.parametrize("direction", ["schur", "trailing", "logdet"])
-def test_every_direction_finds_a_dense_one_without_polish(direction):
-    X, _ = random_nonnegative(5, 5, rank=2, seed=1)
-    found = nmf(X, 2, direction=direction, polish=False)
-    assert found.reached
-    assert found.polished is None
-    assert found.error <= 1e-6
-
-
+@pytest.mark.integration
 def test_without_a_factorization_the_trace_norm_is_least():
     """Excess 2 sigma_3, and factors at the error of Eckart and Young."""
     found = nmf(V3, 2, starts=1)
@@ -269,6 +145,7 @@ def test_without_a_factorization_the_trace_norm_is_least():
     assert found.error == pytest.approx(TAIL / np.linalg.norm(V3), rel=1e-9)
 
 
+@pytest.mark.nightly
 def test_an_error_of_nearly_the_least_is_met():
     found = nmf(V3, 2, error=1.001 * TAIL, polish=False)
     assert found.reached
@@ -276,6 +153,7 @@ def test_an_error_of_nearly_the_least_is_met():
     assert found.error == pytest.approx(0.030580, abs=2e-6)
 
 
+@pytest.mark.nightly
 def test_an_error_below_the_least_stalls_and_may_grow():
     options = {"starts": 1, "patience": 1, "stall": 5e-2}
     found = nmf(V3, 2, error=0.9 * TAIL, **options)
@@ -286,6 +164,7 @@ def test_an_error_below_the_least_stalls_and_may_grow():
     assert grown.error * np.linalg.norm(V3) <= 1.35 * TAIL * (1 + 1e-8)
 
 
+@pytest.mark.nightly
 def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
     assert nmf(VS, 4).reached
     stalled = nmf(VS, 3, starts=1, patience=2, stall=1e-2)
@@ -296,6 +175,7 @@ def test_the_slack_matrix_of_the_square_has_four_terms_and_not_three():
     assert stalled.excess > 0.5
 
 
+@pytest.mark.nightly
 def test_a_tall_matrix_is_solved_in_cliques():
     X, _ = random_nonnegative(32, 3, rank=2, seed=0)
     found = nmf(X, 2, solver="clarabel", form="chordal", polish=False)
@@ -303,15 +183,7 @@ def test_a_tall_matrix_is_solved_in_cliques():
     assert isinstance(found.state.last.values["Z"], Factor)
 
 
-def test_both_forms_have_one_optimum():
-    X, _ = random_nonnegative(32, 3, rank=2, seed=0)
-    program = ConvexIteration(methods.nmf_lift(X, 2), 2, direction=Schur(2)).programs
-    cost = Schur(2).first(37, np.zeros((37, 0)), np.random.default_rng(1))
-    sdp = program.under({"Z": cost})
-    values = [sdpdr.solve(sdp, "clarabel", f, tol=1e-8).value for f in ("lmi", "chordal")]
-    assert values[0] == pytest.approx(values[1], rel=1e-6)
-
-
+@pytest.mark.integration
 def test_missing_entries_are_filled_in():
     X, _ = random_nonnegative(8, 7, rank=2, seed=4)
     gaps = np.random.default_rng(0).random(X.shape) < 0.3
@@ -323,6 +195,7 @@ def test_missing_entries_are_filled_in():
     np.testing.assert_array_equal(same.W, found.W)
 
 
+@pytest.mark.nightly
 def test_a_sparsity_within_the_iteration_is_had():
     rng = np.random.default_rng(3)
     W0 = rng.random((6, 2)) * (rng.random((6, 2)) < 0.5)
@@ -334,56 +207,19 @@ def test_a_sparsity_within_the_iteration_is_had():
     assert found.polished is None
 
 
-@pytest.mark.skipif(not RICE.exists(), reason="the picture is not part of the package")
-def test_six_components_of_the_rice_are_not_better_than_six_singular_vectors():
-    """As printed they are: 5.2 % beside 20 %, which Eckart and Young exclude."""
-    import matplotlib.image
-
-    X = np.asarray(matplotlib.image.imread(RICE), dtype=float)[100:140, 100:140]
-    assert X.max() <= 1.0
-    tail = np.sqrt(np.sum(np.linalg.svd(X)[1][6:] ** 2)) / np.linalg.norm(X)
-    assert tail == pytest.approx(0.0524, abs=5e-5)
-    model = sdpdr.NMF(6, starts=1).fit(X)
-    error = model.reconstruction_err_ / np.linalg.norm(X)
-    assert tail - 1e-12 <= error < 0.053
-    assert model.gap_ < 0.01
+# -- small cones ------------------------------------------------------------------------------
 
 
-# -- small cones (scalarised) -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "weight", [1.4, *(pytest.param(x, marks=pytest.mark.nightly) for x in (0.1, 5.0))]
-)
-def test_equal_weights_leave_all_terms_alike(weight):
-    """(2.60) with C = weight: rank one for every weight, so far from X, whose rank is two."""
-    X = VR[:3]
-    model = methods.nmf_products(X, 2, left=weight, right=weight)
-    solution = sdpdr.solve(model, "clarabel", "cvxpy", tol=1e-7)
-    W = np.asarray(solution.values["W"]).reshape(3, 2)
-    H = np.asarray(solution.values["H"]).reshape(3, 2)
-    assert columns_apart(W) < 1e-4
-    tail = np.linalg.svd(X)[1][1] / np.linalg.norm(X)
-    assert np.linalg.norm(W @ H.T - X) >= (tail - 1e-5) * np.linalg.norm(X)
-
-
-def test_weights_of_a_random_point_repair_them():
-    found = nmf(VR[:3], 2, "scalarised", polish=False)
-    assert found.reached
-    assert len(found.history) <= 3
-    stalled = nmf(V3, 2, "scalarised", starts=1, max_iter=1)
-    assert not stalled.reached
-    assert stalled.error == pytest.approx(0.030549, abs=1e-6)
-
-
-def test_small_cones_go_on_where_they_were_left():
-    X = V3[:2, :2]
-    cut = nmf(X, 1, "scalarised", starts=1, max_iter=2)
-    assert cut.status is IterationStatus.ITERATION_LIMIT
-    on = nmf(X, 1, "scalarised", starts=2, max_iter=2, resume=cut)
-    assert len(on.history) == 4
-    assert on.n_starts == 2
-    assert on.error <= cut.error
+@pytest.mark.nightly
+def test_weights_of_a_random_point_break_the_symmetry_of_small_cones():
+    """With weights 2W, 2H of the last point, two programs factor a matrix of rank two."""
+    rng = np.random.default_rng(0)
+    W, H = rng.random((3, 2)), rng.random((2, 3))
+    for _ in range(3):
+        model = methods.nmf_products(VR[:3], 2, left=2.0 * W, right=2.0 * H)
+        values = sdpdr.solve(model, "clarabel").values
+        W, H = values["W"].reshape(3, 2), values["H"].reshape(3, 2).T
+    np.testing.assert_allclose(W @ H, VR[:3], atol=1e-5)
 
 
 # -- what it may say --------------------------------------------------------------------------
@@ -397,6 +233,7 @@ def test_a_reached_rank_is_one_of_the_factors_returned():
     assert found.error > 1e-13
 
 
+@pytest.mark.nightly
 def test_more_programs_go_on_where_a_limit_ended_them():
     X, _ = random_nonnegative(5, 5, rank=2, density=0.7, seed=1)
     whole = nmf(X, 2, polish=False, seed=0)
@@ -420,13 +257,6 @@ def test_the_history_is_a_table_and_a_figure():
     sdpdr.plot.rounds(rows) if hasattr(sdpdr, "plot") else None
 
 
-def test_seeds_decide_everything():
-    a, b = (nmf(V3, 2, seed=7, starts=2, max_iter=1, polish=False) for _ in range(2))
-    np.testing.assert_array_equal(a.W, b.W)
-    c = nmf(V3, 2, seed=8, starts=2, max_iter=1, polish=False)
-    assert c.errors != a.errors
-
-
 def test_given_factors_are_a_start():
     X, W = random_nonnegative(6, 5, rank=2, seed=2)
     H = np.linalg.lstsq(W, X, rcond=None)[0]
@@ -443,17 +273,6 @@ def test_a_time_limit_is_a_status():
         found.factors()
 
 
-def test_infeasible_rows_are_a_status():
-    """A sparsity of one leaves a single entry in W, and rows of X without it."""
-    found = nmf(np.eye(3), 1, sparsity=1.0, starts=1, max_iter=3)
-    assert found.status in (
-        IterationStatus.INFEASIBLE,
-        IterationStatus.ITERATION_LIMIT,
-        IterationStatus.STALLED,
-    )
-    assert not found.reached
-
-
 @pytest.mark.parametrize(
     ("X", "k", "options", "error", "words"),
     [
@@ -461,21 +280,15 @@ def test_infeasible_rows_are_a_status():
         (V3, 4, {}, DataError, "n_components=4 is out of range"),
         (V3, 0, {}, DataError, "n_components"),
         (np.zeros((2, 2)), 1, {}, DataError, "zero"),
-        (V3, 2, {"method": "big"}, UnknownNameError, "lift"),
         (V3, 2, {"error": 0.0}, ModelError, "radius must be positive"),
         (V3, 2, {"sparsity": 2.0}, ModelError, "sparsity"),
-        (V3, 2, {"retries": 1}, DataError, "name one"),
+        (V3, 2, {"retries": 1}, DataError, "pass one"),
         (V3, 2, {"error": 1.0, "retries": 1, "grow": 1.0}, DataError, "grow"),
         (V3, 2, {"init": (np.ones((3, 1)), np.ones((1, 3)))}, ShapeError, "init"),
         (V3, 2, {"starts": 0}, DataError, "starts"),
         (V3, 2, {"direction": "fantop"}, UnknownNameError, "direction"),
-        (V3, 2, {"method": "scalarised", "error": 1.0}, DataError, "method='lift'"),
     ],
 )
 def test_wrong_arguments_are_named(X, k, options, error, words):
     with pytest.raises(error, match=words):
         nmf(X, k, **options)
-
-
-def test_the_room_is_open():
-    assert {"nmf", "Factorization"} <= set(factorize.__all__)

@@ -8,19 +8,13 @@ from sdpdr import check_block, methods
 from sdpdr.blocks import (
     Along,
     Copositive,
-    Cut,
     FactorLift,
-    Known,
-    LeastTrace,
-    NonNegative,
     SplitCopositive,
 )
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.copositive import multiplier_certificate
-from sdpdr.iterate import ConvexIteration
 from sdpdr.linalg.svec import svec
-from sdpdr.model import Model
-from sdpdr.nonnegative import copositivity, horn_matrix
+from sdpdr.nonnegative import copositivity
 
 PHI = (1.0 + np.sqrt(5.0)) / 2.0
 SECOND = np.array(
@@ -46,6 +40,7 @@ def test_blocks_keep_the_laws(block):
 # -- the cut --------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "form", "A", "value"),
     [
@@ -64,28 +59,7 @@ def test_level_one_separates(A, value, solver, form):
     assert copositivity(found.matrix)
 
 
-@pytest.mark.parametrize(
-    ("solver", "form"), [("sdpa", "lmi"), ("scs", "cvxpy"), ("lowrank", "factor")]
-)
-def test_other_solvers_agree(solver, form):
-    solution = sdpdr.solve(methods.copositive_cut(cycle(5, 1.8)), solver, form)
-    assert solution.value == pytest.approx(-1.0, abs=1e-4)
-
-
-def test_the_best_cut_of_a_cycle_is_horn():
-    M, _ = methods.cut_of(sdpdr.solve(methods.copositive_cut(cycle(5, 1.8)), "clarabel", "cvxpy"))
-    edges = horn_matrix() == -1.0
-    np.testing.assert_allclose(M[edges], -1.0, atol=1e-4)
-    np.testing.assert_allclose(np.diag(M), 1.0, atol=1e-4)
-
-
-@pytest.mark.parametrize("n", [5, 7])
-def test_odd_cycles_have_the_value_n_times_c_less_two(n):
-    c = 1.9
-    solution = sdpdr.solve(methods.copositive_cut(cycle(n, c)), "clarabel", "cvxpy")
-    assert solution.value == pytest.approx(n * (c - 2.0), abs=1e-6)
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize("c", [2.0, 2.2])
 def test_nothing_separates_completely_positive_matrices(c):
     solution = sdpdr.solve(methods.copositive_cut(cycle(5, c)), "clarabel", "cvxpy")
@@ -93,40 +67,12 @@ def test_nothing_separates_completely_positive_matrices(c):
     assert solution.bound > -1e-5
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("A", [cycle(5, 1.8), SECOND, cycle(5, 2.2), cycle(5, PHI)])
 def test_level_zero_sees_doubly_nonnegative_matrices_only(A):
     solution = sdpdr.solve(methods.copositive_cut(A, level=0), "clarabel", "cvxpy", tol=1e-7)
     assert abs(solution.value) < 1e-5
     assert solution.bound > -1e-5
-
-
-def test_level_zero_sees_a_negative_eigenvalue():
-    """The trace goes to the eigenvector, and off the diagonal what can be is raised to zero."""
-    A = np.array([[1.0, 2.0], [2.0, 1.0]])
-    for level in (0, 1):
-        solution = sdpdr.solve(methods.copositive_cut(A, level), "clarabel", "cvxpy")
-        assert solution.value == pytest.approx(-2.0, abs=1e-6)
-
-
-def test_where_the_entry_is_zero_the_cap_holds_m():
-    for cap in (3.0, 30.0):
-        solution = sdpdr.solve(methods.copositive_cut(SECOND, cap=cap), "clarabel", "cvxpy")
-        M, _ = methods.cut_of(solution)
-        assert np.max(M) <= cap + 1e-6
-        assert solution.value == pytest.approx(-0.874861, abs=2e-6)
-
-
-def test_cut_reads_its_matrix():
-    rng = np.random.default_rng(0)
-    M = rng.standard_normal((4, 4))
-    M = M + M.T
-    cut = Cut(SECOND[:4, :4], 0.5)
-    model = Copositive(4) + cut
-    values = {"M": svec(M), **{f"P{i}": np.zeros((4, 4)) for i in range(4)}}
-    assert model.objective(values) == pytest.approx(np.sum(M * SECOND[:4, :4]))
-    off = M[np.triu_indices(4, 1)]
-    assert model.violations(values)["cut.cap"] == pytest.approx(max(0.0, off.max() - 0.5))
-    assert model.violations(values)["cut.trace"] == pytest.approx(max(0.0, np.trace(M) - 4.0))
 
 
 def test_copositive_rows_are_the_coefficients_of_a_cubic():
@@ -166,6 +112,7 @@ def test_a_cut_of_another_level_or_without_a_positive_cap_is_refused(arguments):
 # -- the lift -------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "form", "A", "k"),
     [
@@ -183,16 +130,6 @@ def test_along_ones_the_value_is_known_and_the_centre_has_equal_columns(A, k, so
         np.testing.assert_allclose(B - B[:, :1], 0.0, atol=30 * tol)
 
 
-def test_feasible_factors_are_below_the_matrix():
-    A = SECOND
-    C = np.random.default_rng(0).random((5, 2))
-    solution = sdpdr.solve(methods.cp_lift(A, 2, C), tol=1e-7)
-    B, _ = FactorLift(2, 5).read(solution.gram())
-    assert np.min(B) > -1e-6
-    assert np.linalg.eigvalsh(A - B @ B.T)[0] > -1e-5
-    assert np.sum(C * B) == pytest.approx(solution.value, rel=1e-6)
-
-
 def test_a_factor_is_feasible_and_reaches_the_trace():
     B = np.random.default_rng(0).random((4, 3))
     A = B @ B.T
@@ -202,28 +139,6 @@ def test_a_factor_is_feasible_and_reaches_the_trace():
     assert model.objective({"Z": Z}) == pytest.approx(np.trace(A))
     # No other B does better, since |B|^2 is at most the trace.
     assert sdpdr.solve(model).value == pytest.approx(np.trace(A), rel=1e-5)
-
-
-def test_as_printed_every_factor_is_feasible():
-    """Without the block A the loop "succeeds" at once, with B = 0, whatever A is."""
-    lift = FactorLift(2, 5)
-    printed = Model((lift, NonNegative(lift.order, lift.left(), lift.gram)))
-    rng = np.random.default_rng(0)
-    for B in (np.zeros((5, 2)), rng.random((5, 2)), 1e3 * rng.random((5, 2))):
-        Z = np.block([[np.eye(2), B.T], [B, B @ B.T]])
-        assert max(printed.violations({"Z": Z}).values()) < 1e-9
-        assert np.linalg.matrix_rank(Z) == 2
-    state = ConvexIteration(printed, 2).run()
-    assert state.reached
-    assert len(state.history) == 1
-    B, _ = lift.read(state.gram())
-    assert np.max(np.abs(B)) < 1e-4
-    # With it, the trace is constant, and so is no objective.
-    A = cycle(5, 1.8)
-    i, j = np.triu_indices(5)
-    whole = printed + Known(lift.order, 2 + np.column_stack([i, j]), A[i, j], lift.gram)
-    solution = sdpdr.solve(whole + LeastTrace(lift.order, gram=lift.gram))
-    assert solution.value == pytest.approx(2 + np.trace(A), rel=1e-6)
 
 
 def test_a_lift_of_no_factorization_is_refused():

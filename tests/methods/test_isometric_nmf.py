@@ -5,19 +5,15 @@ import pytest
 
 import sdpdr
 from sdpdr import graphs, iterate, methods
-from sdpdr.blocks import Band, NonNegative
+from sdpdr.blocks import Band
 from sdpdr.errors import (
     DataError,
     DisconnectedGraphError,
     RigidGraphWarning,
     ShapeError,
     UnknownNameError,
-    VacuousWarning,
 )
-from sdpdr.families.factor.isometric.recipe import placed
-from sdpdr.model import Model, check_block
-from sdpdr.model.blocks.entries import TraceAtMost
-from sdpdr.nonnegative import IsometricStatus, isometric_factors
+from sdpdr.model import check_block
 from sdpdr.program import Factor, Point, dimacs_errors
 
 # The supremum without V, and with tr Z <= 20, 40, ...
@@ -39,44 +35,15 @@ def test_without_entries_the_most_spread_is_that_of_unfolding(seven):
     assert sdpdr.solve(model).value == pytest.approx(ALONE, abs=5e-5)
 
 
-@pytest.mark.parametrize("limit", SPREADS)
+@pytest.mark.integration
+@pytest.mark.parametrize("limit", [20.0, 1000.0])
 def test_the_known_spreads_are_found_and_certified(seven, limit):
     solution = sdpdr.solve(methods.isometric_nmf(*seven, trace_limit=limit))
     assert solution.value == pytest.approx(SPREADS[limit], abs=6e-5)
     assert solution.certified(1e-6)
 
 
-def test_without_limits_the_data_have_no_say(seven):
-    graph, X = seven
-    spread, values = methods.isometric_nmf(graph, X, trace_limit=20.0).blocks[-2], []
-    for data in (X, 3.0 * X[::-1]):
-        with pytest.warns(VacuousWarning, match="n_components"):
-            model = methods.isometric_nmf(graph, data)
-        # The supremum is not attained; a far limit stands for none. The pairs are those of X.
-        blocks = (*model.blocks[:-1], spread, TraceAtMost(11, 3e4, gram="Z"))
-        values.append(sdpdr.solve(Model(blocks, name="far")).value)
-    np.testing.assert_allclose(values, ALONE, rtol=1e-3)
-
-
-@pytest.mark.nightly
-def test_a_limit_on_one_block_leaves_the_sign_of_the_other_idle(seven):
-    """With no limit on W W', adding t 11' to it makes all its entries positive for nothing."""
-    graph, X = seven
-    values = []
-    for signs in (True, False):
-        model = methods.isometric_nmf(graph, X, n_components=3)
-        kept = [b for b in model.blocks[:-2] if not isinstance(b, NonNegative)]
-        pairs = np.column_stack(np.triu_indices(11, 1))
-        inside = pairs[(pairs[:, 0] < 7) == (pairs[:, 1] < 7)]
-        wanted = inside if signs else inside[inside[:, 0] >= 7]
-        limit = TraceAtMost(11, 3.0, (np.arange(11) >= 7).astype(float), "Z")
-        far = TraceAtMost(11, 1e4, gram="Z")
-        blocks = (*kept, NonNegative(11, wanted, "Z"), limit, far)
-        values.append(sdpdr.solve(Model(blocks, name="one")).value)
-    assert values[0] == pytest.approx(values[1], rel=1e-5)
-    assert values[0] < ALONE - 0.01
-
-
+@pytest.mark.integration
 def test_two_unit_rows_cannot_keep_the_lengths_and_more_can(seven):
     """Two rows of H cannot be unit, non-negative and leave W its lengths: that is proved."""
     values = []
@@ -106,6 +73,7 @@ def a_factorization(n=6, m=5):
     return W, H, W @ H, graphs.knn(W, 2, connect="mst")
 
 
+@pytest.mark.nightly
 def test_relaxations_bound_every_factorization():
     W, H, X, graph = a_factorization()
     furthest = graphs.furthest_pairs(X).furthest
@@ -130,21 +98,7 @@ def test_factors_satisfy_the_blocks(lifted):
         assert "every law holds" in check_block(block)
 
 
-@pytest.mark.parametrize(
-    ("solver", "rel"),
-    [
-        ("clarabel", 1e-6),
-        ("cvxopt", 1e-6),
-        ("sdpa", 1e-5),
-        ("scs", 1e-3),
-        pytest.param("lowrank", 1e-6, marks=pytest.mark.nightly),
-    ],
-)
-def test_solvers_agree(seven, solver, rel):
-    model = methods.isometric_nmf(*seven, trace_limit=20.0)
-    assert sdpdr.solve(model, solver).value == pytest.approx(8.596067, rel=rel)
-
-
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("isometry", "least"), [("inequality", 8.5961), (Band(0.05), 8.5961), ("equality", 8.5961)]
 )
@@ -166,6 +120,7 @@ def a_rank_loop(seed, **options):
     return X, graph, state, *model.blocks[0].read(state.gram())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [3, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_rank_loop_finds_factors_that_keep_entries_and_lengths(seed):
     X, graph, state, W, H = a_rank_loop(seed)
@@ -174,23 +129,6 @@ def test_a_rank_loop_finds_factors_that_keep_entries_and_lengths(seed):
     steps = W[graph.edges[:, 0]] - W[graph.edges[:, 1]]
     np.testing.assert_allclose(np.sum(steps**2, axis=1), graph.sqdist, atol=1e-4)
     assert min(W.min(), H.min()) >= -1e-6
-
-
-def test_descent_mends_a_rank_loop_that_was_cut_short():
-    X, graph, state, W, H = a_rank_loop(1, max_iter=8)
-    assert state.status is iterate.IterationStatus.ITERATION_LIMIT
-    found = isometric_factors(
-        X, graph, 2, product="constraint", start=(W.clip(0.0), H.clip(0.0).T), tol=1e-6
-    )
-    assert found.status is IsometricStatus.SETTLED
-    assert max(found.dist, found.rec) <= 1e-6
-
-
-def test_graph_in_a_larger_matrix():
-    graph = placed(graphs.path([1.0, 2.0]), 7, 2)
-    assert graph.n == 7
-    assert graph.edges.tolist() == [[2, 3], [3, 4]]
-    np.testing.assert_array_equal(graph.sqdist, [1.0, 4.0])
 
 
 @pytest.mark.parametrize(

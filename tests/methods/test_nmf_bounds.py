@@ -1,6 +1,5 @@
 """The convex programs beside non-negative factorizations: values, laws, collapses."""
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -8,7 +7,6 @@ import sdpdr
 from sdpdr import blocks, methods
 from sdpdr.errors import DataError, DataTypeError
 from sdpdr.model import check_block
-from sdpdr.model.blocks.factor_norms import product_pairs
 from sdpdr.nonnegative import overlap_bound
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
@@ -31,6 +29,7 @@ ORACLES = [pytest.param(*row, id=name) for name, row in PRINTED.items()]
 # -- the doubly non-negative program --------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("V", "trace", "dnn", "cones"), ORACLES)
 def test_values_are_those_computed_elsewhere(V, trace, dnn, cones):
     for model, value in (
@@ -43,19 +42,13 @@ def test_values_are_those_computed_elsewhere(V, trace, dnn, cones):
         assert 2.0 * solution.bound == pytest.approx(value, rel=2e-6)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "sdpa", "scs", "lowrank"])
 def test_every_solver_finds_the_value_of_the_square(solver):
     solution = sdpdr.solve(methods.nmf_dnn(SQUARE), solver, tol=1e-6)
     assert solution.value == pytest.approx(4.0 * np.sqrt(2.0), rel=5e-6)
     assert solution.bound <= 4.0 * np.sqrt(2.0) * (1.0 + 1e-12)
     assert solution.bound == pytest.approx(4.0 * np.sqrt(2.0), rel=5e-6)
-
-
-def test_without_signs_it_is_the_trace_norm():
-    for seed in range(3):
-        V = np.random.default_rng(seed).random((3 + seed, 4))
-        solution = sdpdr.solve(methods.nmf_dnn(V, nonnegative=False), "clarabel", tol=1e-8)
-        assert solution.value == pytest.approx(np.linalg.norm(V, "nuc"), rel=1e-7)
 
 
 def test_the_value_is_a_norm_below_every_factorization():
@@ -82,42 +75,10 @@ def test_any_factorization_is_a_feasible_point():
 # -- the joint matrix and its parts ---------------------------------------------------------------
 
 
-def test_completely_positive_parts_do_not_make_a_completely_positive_whole():
-    """Printed (1.41) asks it of the diagonal blocks; then V need not be W H'."""
-    cycle = np.roll(np.eye(5), 1, axis=0) + np.roll(np.eye(5), -1, axis=0)
-    whole = 1.8 * np.eye(5) + cycle
-    horn = np.ones((5, 5)) - 2.0 * cycle
-    # Positive semidefinite, non-negative, and with completely positive blocks of order 3 and 2,
-    # since up to order 4 doubly non-negative matrices are.
-    assert np.linalg.eigvalsh(whole)[0] > 0.1
-    assert whole.min() >= 0.0
-    # The Horn matrix is copositive, so B B' with B >= 0 cannot be on this side of it.
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        B = rng.random((5, 6)) ** 3
-        assert np.sum(horn * (B @ B.T)) >= 0.0
-    assert np.sum(horn * whole) == pytest.approx(-1.0)
-
-
-def test_the_printed_existence_proof_gives_one_component_for_each_entry():
-    """Thm 4.1.3 with D and E diagonal: weaker than V = V I."""
-    for V in (V3, SQUARE, LATIN):
-        n, m = V.shape
-        lifted = np.zeros((n + m, n + m))
-        lifted[:n, n:], lifted[n:, :n] = V, V.T
-        lifted += np.diag(lifted.sum(axis=1))
-        places = np.argwhere(V)
-        B = np.zeros((n + m, len(places)))
-        for column, (i, j) in enumerate(places):
-            B[[i, n + j], column] = np.sqrt(V[i, j])
-        np.testing.assert_allclose(B @ B.T, lifted, atol=1e-14)
-        np.testing.assert_allclose(B[:n] @ B[n:].T, V, atol=1e-14)
-        assert B.shape[1] == np.count_nonzero(V) > min(n, m)
-
-
 # -- the lift of all entries ----------------------------------------------------------------------
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("V", "ks"),
     [
@@ -149,65 +110,7 @@ def test_points_of_both_programs_become_points_of_the_other():
     assert lifted.objective({"Z": back}) == pytest.approx(small.objective({"Z": slices}))
 
 
-def test_the_central_optimum_of_the_lift_has_equal_columns():
-    """Why the thesis always saw factors of rank one: the slices may be exchanged."""
-    model = methods.nmf_shor(V3, 2)
-    Z = sdpdr.solve(model, "clarabel", tol=1e-8).values["Z"]
-    other = np.arange(12) ^ 1
-    exchanged = Z[np.ix_(other, other)]
-    middle = (Z + exchanged) / 2.0
-    for point in (exchanged, middle):
-        assert max(model.violations({"Z": point}).values()) < 1e-7
-        assert model.objective({"Z": point}) == pytest.approx(model.objective({"Z": Z}))
-    z = np.abs(np.linalg.eigh(middle)[1][:, -1]).reshape(6, 2)
-    np.testing.assert_allclose(z[:, 0], z[:, 1], atol=1e-9)
-    # The central path runs through the middle. Near its end rounding leads away from it.
-    Z = sdpdr.solve(model, "clarabel", tol=1e-3).values["Z"]
-    z = np.abs(np.linalg.eigh(Z)[1][:, -1]).reshape(6, 2)
-    np.testing.assert_allclose(z[:, 0], z[:, 1], atol=1e-6)
-
-
-def test_the_relaxed_equality_as_printed_says_nothing():
-    """(2.49) lets z be free: with z = 0 every feasible Z obeys it, whatever its rank."""
-    model = methods.nmf_shor(V3, 2)
-    Z = sdpdr.solve(model, "clarabel", tol=1e-8).values["Z"]
-    assert np.linalg.eigvalsh(Z - np.zeros((12, 12)))[0] >= -1e-7
-    assert np.linalg.eigvalsh(Z)[-2] > 1e-3
-
-
 # -- the small cones ------------------------------------------------------------------------------
-
-
-def printed_cones(V, k):
-    """(2.53) as it stands, with the transpose that (2.52) lacks."""
-    n, m = V.shape
-    W = [cp.Variable((k, k), symmetric=True) for _ in range(n)]
-    H = [cp.Variable((k, k), symmetric=True) for _ in range(m)]
-    constraints = [M >= 0 for M in W + H]
-    for i in range(n):
-        for j in range(m):
-            X = cp.Variable((k, k))
-            constraints += [cp.bmat([[W[i], X], [X.T, H[j]]]) >> 0, X >= 0, cp.trace(X) == V[i, j]]
-    cost = m * sum(cp.trace(M) for M in W) + n * sum(cp.trace(M) for M in H)
-    return cp.Problem(cp.Minimize(cost), constraints).solve(solver="CLARABEL")
-
-
-@pytest.mark.parametrize("k", [1, 2])
-@pytest.mark.parametrize("name", ["V3", "random", "square"])
-def test_the_printed_blocks_have_the_value_of_the_closed_form(name, k):
-    V, _, _, value = PRINTED[name]
-    assert printed_cones(V, k) == pytest.approx(value, rel=1e-6)
-
-
-@pytest.mark.parametrize(("V", "trace", "dnn", "cones"), ORACLES)
-def test_small_cones_are_weaker_than_the_joint_matrix(V, trace, dnn, cones):
-    assert cones <= np.sqrt(V.size) * dnn * (1.0 + 1e-6)
-
-
-def test_of_rank_one_the_small_cones_have_a_closed_form():
-    u, v = np.array([1.0, 0.0, 2.0]), np.array([1.0, 4.0])
-    value = sdpdr.solve(methods.nmf_cones(np.outer(u, v)), "clarabel", tol=1e-8).value
-    assert value == pytest.approx(np.sqrt(6.0) * np.linalg.norm(u) * np.linalg.norm(v), rel=1e-7)
 
 
 # -- what k components can explain ----------------------------------------------------------------
@@ -217,6 +120,7 @@ def overlap(V, k, solver="clarabel"):
     return sdpdr.solve(methods.nmf_overlap(V, k), solver, tol=1e-8)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("V", "k", "error"),
     [(SQUARE, 3, 0.126004), (SQUARE, 2, 0.5), (CLOSED, 2, 0.250947), (V3, 2, 0.030549)],
@@ -231,10 +135,7 @@ def test_errors_that_the_program_proves(V, k, error):
     assert proved >= tail - 1e-6
 
 
-def test_as_many_components_as_rows_explain_everything():
-    assert overlap(SQUARE, 4).value == pytest.approx(np.sqrt(8.0), rel=1e-6)
-
-
+@pytest.mark.nightly
 def test_more_components_explain_more_and_sides_may_be_exchanged():
     V = np.random.default_rng(1).random((4, 3)) ** 3
     values = [overlap(V, k).value for k in (1, 2, 3)]
@@ -242,6 +143,7 @@ def test_more_components_explain_more_and_sides_may_be_exchanged():
     assert overlap(V.T, 2).value == pytest.approx(values[1], rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_no_factorization_explains_more():
     rng = np.random.default_rng(0)
     V = rng.random((4, 5)) * (rng.random((4, 5)) < 0.6)
@@ -286,11 +188,6 @@ def test_any_multipliers_bound_the_overlap():
 )
 def test_blocks_obey_the_laws(block):
     assert "every law holds" in check_block(block)
-
-
-def test_the_envelope_speaks_of_entries_that_are_not_zero():
-    assert len(methods.nmf_cones(SQUARE).size()["rows"]) == 8
-    assert product_pairs((2, 2)).tolist() == [[0, 2], [0, 3], [1, 2], [1, 3]]
 
 
 MAKERS = {

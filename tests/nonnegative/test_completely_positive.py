@@ -4,12 +4,10 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components
 
 from sdpdr.base.deadline import Deadline
-from sdpdr.errors import DataError, DataTypeError
+from sdpdr.errors import DataError
 from sdpdr.families.factor.nonnegative.copositive import _positive_in, multiplier_certificate
-from sdpdr.families.factor.nonnegative.cycles import _odd_cycles
 from sdpdr.families.factor.nonnegative.dominant import components
 from sdpdr.families.factor.nonnegative.symmetric_nmf import eigenvalue_bound
 from sdpdr.nonnegative import (
@@ -23,9 +21,6 @@ from sdpdr.nonnegative import (
     horn_matrix,
     is_doubly_nonnegative,
     obvious_certificate,
-    odd_cycle_certificate,
-    polish_square,
-    rotated_factor,
     scaled_dominant_factor,
     small_rank_factor,
     square_residual,
@@ -63,13 +58,6 @@ def test_horn_is_copositive_and_not_semidefinite():
     assert found.witness @ (horn - 1e-6 * np.eye(5)) @ found.witness < 0.0
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_sums_of_semidefinite_and_non_negative_are_copositive(seed):
-    rng = np.random.default_rng(seed)
-    factor, more = rng.standard_normal((6, 2)), rng.random((6, 6))
-    assert copositivity(factor @ factor.T + more + more.T)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_kaplan_agrees_with_the_least_value_on_the_simplex(seed):
     """The least value is attained where some principal submatrix has a stationary point."""
@@ -85,14 +73,6 @@ def test_kaplan_agrees_with_the_least_value_on_the_simplex(seed):
                 x = x / x.sum()
                 least = min(least, x @ part @ x)
     assert bool(copositivity(M)) == (least >= 0.0)
-
-
-def test_both_answers_occur_above():
-    answers = []
-    for seed in range(10):
-        M = np.random.default_rng(seed).standard_normal((5, 5))
-        answers.append(bool(copositivity(M + M.T + 1.7 * np.eye(5) + 0.5)))
-    assert len(set(answers)) == 2
 
 
 def test_a_multiple_eigenvalue_hides_no_witness():
@@ -203,11 +183,6 @@ def test_what_is_no_symmetric_matrix(X, words):
         symmetric_matrix(X)
 
 
-def test_types_are_errors_of_type():
-    with pytest.raises(DataTypeError):
-        symmetric_matrix([[object()]])
-
-
 def test_symmetric_up_to_rounding():
     A = np.array([[1.0, 0.1 + 0.2], [0.3, 1.0]])
     np.testing.assert_array_equal(symmetric_matrix(A), symmetric_matrix(A).T)
@@ -221,11 +196,6 @@ def test_bound_on_the_cp_rank(n, rank, most):
     assert cp_rank_bound(n, rank) == most
 
 
-def test_the_refuted_conjecture_is_no_bound():
-    """There are matrices of order seven whose cp-rank, 14, exceeds 49 / 4."""
-    assert cp_rank_bound(7, 7) >= 14 > 49 / 4
-
-
 # -- written down ---------------------------------------------------------------------------
 
 
@@ -234,15 +204,6 @@ def test_diagonally_dominant_oracle():
     assert B.shape == (4, 7)
     assert np.min(B) >= 0.0
     np.testing.assert_allclose(B @ B.T, DOMINANT, atol=5e-16)
-
-
-def test_trivial_nmf_of_theorem_4_1_3():
-    """Row and column sums on the diagonal: V = sum of V_ij e_i e_j', one term an entry."""
-    V = np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
-    Z = np.block([[np.diag(V.sum(axis=1)), V], [V.T, np.diag(V.sum(axis=0))]])
-    B = dominant_factor(Z)
-    assert B.shape[1] == np.count_nonzero(V)
-    np.testing.assert_allclose(B[:2] @ B[2:].T, V, atol=1e-14)
 
 
 def test_not_dominant_is_said():
@@ -297,12 +258,6 @@ def test_components_and_triangles():
 # -- without a triangle ---------------------------------------------------------------------
 
 
-def test_circulant_is_semidefinite_from_phi_and_separated_by_horn():
-    for c in (1.7, 1.8, 2.2):
-        assert np.linalg.eigvalsh(cycle(5, c))[0] == pytest.approx(c - PHI)
-        assert np.sum(cycle(5, c) * horn_matrix()) == pytest.approx(5 * c - 10)
-
-
 @pytest.mark.parametrize("c", [PHI, 1.8, 1.95])
 def test_odd_cycles_are_refuted_below_two(c):
     A = cycle(5, c)
@@ -313,15 +268,6 @@ def test_odd_cycles_are_refuted_below_two(c):
     # How far: to the nearest matrix known to be completely positive, it is at least that.
     assert found.distance <= np.linalg.norm(A - cycle(5, 2.0))
     assert found.least_gap == pytest.approx(5.0 * (2.0 - c) * PHI / 2.0)
-
-
-@pytest.mark.parametrize("n", [4, 6, 7, 9])
-def test_longer_cycles_are_refuted_just_below_the_boundary(n):
-    A = cycle(n, 2.0 - 1e-3)
-    found = triangle_free_certificate(A)
-    assert found.value == pytest.approx(-1e-3)
-    assert copositivity(found.matrix)
-    assert triangle_free_certificate(cycle(n, 2.0)) is None
 
 
 def test_second_matrix_needs_scales():
@@ -339,18 +285,6 @@ def test_second_matrix_needs_scales():
     assert found.holds_against(A)
 
 
-def test_certificate_of_a_part():
-    found = triangle_free_certificate(cycle(5, 1.8))
-    whole = np.zeros((7, 7))
-    places = np.array([0, 1, 3, 4, 6])
-    whole[np.ix_(places, places)] = cycle(5, 1.8)
-    whole[2, 2] = whole[5, 5] = 1.0
-    moved = found.within(places, 7)
-    assert moved.holds_against(whole)
-    assert moved.value == found.value
-    np.testing.assert_allclose(triangle_free_certificate(whole).matrix, moved.matrix, atol=1e-12)
-
-
 def test_a_false_certificate_does_not_hold():
     A = cycle(5, 2.2)
     assert not Certificate.of("eigenvalue", horn_matrix(), A).holds_against(A)
@@ -358,40 +292,6 @@ def test_a_false_certificate_does_not_hold():
 
 
 # -- search ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_polishing_reaches_rounding(seed):
-    rng = np.random.default_rng(seed)
-    B = rng.random((6, 4)) * (rng.random((6, 4)) < 0.7)
-    A = B @ B.T
-    found = polish_square(A, B + 0.01 * rng.standard_normal(B.shape))
-    assert found.before > 1e-4
-    assert found.residual < 1e-13
-    assert np.min(found.factor) >= 0.0
-    assert found.residual == square_residual(A, found.factor)
-
-
-def test_polishing_ends_at_a_stationary_point():
-    A = cycle(5, 1.8)
-    found = polish_square(A, np.random.default_rng(0).random((5, 6)), max_iter=500)
-    B = found.factor
-    slope = (B @ B.T - A) @ B
-    assert found.residual > 0.02
-    assert np.max(np.abs(np.minimum(B, slope))) < 1e-5
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_rotations_find_dense_factors(seed):
-    B = np.random.default_rng(seed).random((5, 3))
-    found = rotated_factor(B @ B.T, 3, starts=5)
-    assert found.residual < 1e-8
-    assert found.factor.shape == (5, 3)
-
-
-def test_rotations_need_the_rank():
-    with pytest.raises(DataError, match="below the rank"):
-        rotated_factor(np.eye(3), 2)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
@@ -425,7 +325,7 @@ def doubly_nonnegative(seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(4, 12))]
+    "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 12))]
 )
 def test_horns_matrix_in_any_scale_and_order_decides_on_five_places(seed):
     """Against descent in the logarithms of the scales, from many starts."""
@@ -464,84 +364,6 @@ def test_products_are_never_refuted_by_five_places(n):
         assert horn_certificate(B @ B.T) is None
 
 
-@pytest.mark.parametrize("n", [9, 20, pytest.param(40, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("density", [0.2, 0.6])
-def test_products_are_never_refuted_by_odd_cycles(n, density):
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        B = rng.random((n, n)) * (rng.random((n, n)) < density)
-        assert odd_cycle_certificate(B @ B.T) is None
-
-
-@pytest.mark.parametrize("p", [5, 7, 9, 17])
-@pytest.mark.parametrize("chords", [0.0, 0.03])
-def test_odd_cycles_are_refuted_below_the_diagonal_that_their_chords_leave(p, chords):
-    """With all scales equal the value is p (c - 2 + (p - 3) chords)."""
-    edge = 2.0 - (p - 3) * chords
-    for c in (0.99 * edge, 1.01 * edge):
-        A = cycle(p, c) + chords * (np.ones((p, p)) - cycle(p, 1.0))
-        found = odd_cycle_certificate(A)
-        assert (found is not None) == (c < edge)
-        if found is not None:
-            assert found.value == pytest.approx(p * (c - edge) / c)
-            assert found.kaplan == (p <= 15)
-
-
-def test_all_odd_cycles_without_a_chord_are_found():
-    for seed in range(6):
-        edges = np.triu(np.random.default_rng(seed).random((10, 10)) < 0.3, 1)
-        joined = edges | edges.T
-        found = list(_odd_cycles(joined, joined.astype(float)))
-        expected = set()
-        for p in (5, 7, 9):
-            for places in combinations(range(10), p):
-                part = joined[np.ix_(places, places)]
-                if np.all(part.sum(axis=0) == 2) and connected_components(part)[0] == 1:
-                    expected.add(frozenset(places))
-        assert {frozenset(places) for places in found} == expected
-        assert len(found) == len(expected)
-
-
-def test_even_cycles_say_nothing_and_time_ends_the_search_for_odd_ones():
-    assert odd_cycle_certificate(cycle(8, 2.0)) is None
-    assert odd_cycle_certificate(cycle(7, 1.9), deadline=Deadline(0.0)) is None
-
-
-def test_places_and_scales_of_the_rest_do_not_matter():
-    A = np.full((12, 12), 0.05) + np.eye(12)
-    A[4:9, 4:9] = cycle(5, 1.8)
-    here = horn_certificate(A)
-    rng = np.random.default_rng(0)
-    order, scale = rng.permutation(12), 10.0 ** rng.uniform(-3.0, 3.0, 12)
-    there = horn_certificate((scale[:, None] * A * scale)[np.ix_(order, order)])
-    assert there.value == pytest.approx(here.value, rel=1e-6)
-    back = np.argsort(order)
-    moved = scale[:, None] * there.matrix[np.ix_(back, back)] * scale
-    np.testing.assert_allclose(moved, here.matrix, atol=1e-6)
-
-
-def test_the_second_matrix_is_refuted_by_a_scaled_horn_matrix():
-    """Unscaled, Horn's matrix has inner product +2 with it."""
-    assert np.sum(SECOND * horn_matrix()) == pytest.approx(2.0)
-    found = horn_certificate(SECOND)
-    assert found.distance > triangle_free_certificate(SECOND).distance / 10.0
-    assert found.holds_against(SECOND)
-
-
 def test_few_places_have_nothing_to_show_and_time_ends_the_search():
     assert horn_certificate(np.eye(4)) is None
     assert horn_certificate(cycle(5, 1.8), deadline=Deadline(0.0)) is None
-
-
-def test_polishing_stops_when_told():
-    A = cycle(6, 2.5)
-    asked = []
-
-    def stop():
-        asked.append(None)
-        return len(asked) > 3
-
-    start = np.random.default_rng(0).random((6, 6))
-    halted = polish_square(A, start, stop=stop)
-    assert halted.steps == 3
-    assert polish_square(A, start).residual < halted.residual <= halted.before

@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.families.factor.nonnegative.cone_search import _Cones
-from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
+from sdpdr.families.factor.nonnegative.projection import project, squared_distances
 from sdpdr.nonnegative import SearchStatus, box_search, cone_search
 
 V3 = np.array([[0.45, 0.434, 0.35], [0.70, 0.64, 0.43], [0.22, 0.01, 0.30]])
@@ -45,13 +45,6 @@ def test_a_wrong_projection_costs_the_bound_and_not_the_truth():
         assert np.all(squared_distances(G, V, rng.random((3, 5))) < exact)
 
 
-def test_alternation_never_raises_the_error():
-    rng = np.random.default_rng(0)
-    V, W = rng.random((5, 4)), rng.random((5, 2))
-    errors = [np.linalg.norm(V - np.matmul(*alternate(V, W, steps))) for steps in range(6)]
-    assert np.all(np.diff(errors) <= 1e-12)
-
-
 # -- cones ----------------------------------------------------------------------------------------
 
 
@@ -64,6 +57,7 @@ def test_the_printed_example_closes_at_the_root():
     np.testing.assert_allclose(np.linalg.norm(V3 - found.W @ found.H), found.upper)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("tol", [1e-3, pytest.param(1e-4, marks=pytest.mark.nightly)])
 def test_a_matrix_that_eckart_and_young_do_not_close(tol):
     found = cone_search(CLOSED, 2, tol=tol)
@@ -76,31 +70,13 @@ def test_a_matrix_that_eckart_and_young_do_not_close(tol):
     assert lower > tail + 0.02
 
 
-def test_the_search_of_a_transpose_gives_transposed_factors():
-    tall = np.vstack([CLOSED, [0.1, 0.2, 0.3]])
-    found, turned = (cone_search(V, 2, tol=0.01) for V in (tall, tall.T))
-    assert found.W.shape == (4, 2)
-    assert relative(found) == pytest.approx(relative(turned), abs=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(tall - found.W @ found.H), found.upper)
-
-
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
-def test_the_bound_never_exceeds_what_local_searches_attain(seed):
-    rng = np.random.default_rng(seed)
-    V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
-    lower = cone_search(V, 2, tol=1e-3, max_nodes=500, seed=seed).lower
-    for _ in range(5):
-        W, H = alternate(V, rng.random((3, 2)), 50)
-        assert lower <= np.linalg.norm(V - W @ H) + 1e-12
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_no_factors_from_the_cones_of_a_node_have_less_than_its_bound(seed):
     """A bound of the whole search may be cut off at the best factors; that of a node may not."""
     rng = np.random.default_rng(seed)
     V = rng.random((3, 4)) * (rng.random((3, 4)) < 0.7)
     search = _Cones(V, 2, seed)
-    _, node = search.begun()
+    _, node = search.root()
     for _ in range(25):
         bound, node = list(search.children(node))[rng.integers(2)]
         W = np.column_stack([search.simplices[s] @ rng.dirichlet(np.ones(3)) for s in node])
@@ -114,12 +90,6 @@ def test_a_matrix_with_an_exact_factorization_has_the_bound_zero():
     assert cone_search(V, 3, tol=1e-6, max_nodes=20).lower < 1e-12
 
 
-def test_scaling_the_matrix_scales_the_bounds():
-    found, scaled = (cone_search(s * CLOSED, 2, tol=0.01) for s in (1.0, 1e4))
-    assert scaled.nodes == found.nodes
-    assert scaled.lower == pytest.approx(1e4 * found.lower)
-
-
 # -- limits, interrupts, going on -----------------------------------------------------------------
 
 
@@ -128,6 +98,7 @@ def whole():
     return cone_search(CLOSED, 2, tol=1e-3)
 
 
+@pytest.mark.integration
 def test_a_search_in_pieces_is_the_search_in_one(whole):
     found = cone_search(CLOSED, 2, tol=1e-3, max_nodes=20)
     assert found.status is SearchStatus.NODE_LIMIT
@@ -140,6 +111,7 @@ def test_a_search_in_pieces_is_the_search_in_one(whole):
     assert (found.nodes, found.lower, found.upper) == (whole.nodes, whole.lower, whole.upper)
 
 
+@pytest.mark.integration
 def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on(whole):
     seen = []
 
@@ -156,6 +128,7 @@ def test_an_interrupt_leaves_bounds_that_hold_and_a_search_that_goes_on(whole):
     assert (again.nodes, again.lower) == (whole.nodes, whole.lower)
 
 
+@pytest.mark.nightly
 def test_an_interrupt_between_two_parts_of_a_node_loses_neither(whole, monkeypatch):
     module = importlib.import_module("sdpdr.families.factor.nonnegative.cone_search")
     true, calls = module.squared_distances, []
@@ -196,7 +169,8 @@ def test_another_search_cannot_be_continued():
 # -- boxes of logarithms --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tol", [1e-2, pytest.param(1e-3, marks=pytest.mark.nightly)])
+@pytest.mark.integration
+@pytest.mark.parametrize("tol", [3e-2, pytest.param(1e-3, marks=pytest.mark.nightly)])
 def test_the_box_search_encloses_the_leading_pair(tol):
     """Within the box the best of one component is the singular pair, up to the scale."""
     found = box_search(SMALL, 1, 0.1, 10.0, tol=tol)
@@ -206,14 +180,6 @@ def test_the_box_search_encloses_the_leading_pair(tol):
     assert found.lower**2 <= best <= found.upper**2
     assert found.lower >= np.sqrt(best) - tol * np.linalg.norm(SMALL)
     np.testing.assert_allclose(found.W[0], 1.0)
-
-
-def test_both_searches_agree():
-    V = np.array([[1.0, 2.0, 0.5]])
-    box = box_search(V, 1, 0.1, 10.0, tol=1e-2)
-    cones = cone_search(V, 1)
-    assert box.lower <= cones.upper * (1.0 + 1e-12)
-    assert cones.lower <= box.upper * (1.0 + 1e-12)
 
 
 def test_bounds_of_boxes_hold_in_the_box():
@@ -226,37 +192,11 @@ def test_bounds_of_boxes_hold_in_the_box():
         assert np.linalg.norm(V - W @ H) >= found.lower
 
 
-def test_the_square_stands_outside_the_sum_over_components():
-    """Inside, as in the printed (3.80) and (3.81), an exact factorization would have an error."""
-    rng = np.random.default_rng(0)
-    W, H = rng.uniform(0.5, 2.0, (2, 2)), rng.uniform(0.5, 2.0, (2, 2))
-    H, W = W[0][:, None] * H, W / W[0]
-    V = W @ H
-    printed = np.sum((V[:, None] - W[:, :, None] * H[None]) ** 2)
-    assert printed > 0.1 * np.sum(V**2)
-    found = box_search(V, 2, 0.05, 10.0, max_nodes=20)
-    assert found.lower < 1e-9
-    np.testing.assert_allclose(np.linalg.norm(V - found.W @ found.H), found.upper)
-
-
 def test_limits_that_exclude_the_best_are_part_of_the_statement():
     narrow = box_search(SMALL, 1, 2.5, 3.5, tol=1e-3)
     assert narrow.status is SearchStatus.CLOSED
     assert narrow.lower > np.linalg.svd(SMALL)[1][1]
     assert "[2.5, 3.5]" in narrow.argument
-
-
-@pytest.mark.nightly  # as cones do
-def test_boxes_go_on_after_an_interrupt():
-    def interrupt(record):
-        if record["iteration"] >= 30:
-            raise KeyboardInterrupt
-
-    found = box_search(SMALL, 1, 0.1, 10.0, tol=0.05, progress=interrupt)
-    assert found.status is SearchStatus.INTERRUPTED
-    again = box_search(SMALL, 1, 0.1, 10.0, tol=0.05, start=found)
-    assert again.status is SearchStatus.CLOSED
-    assert again.lower >= found.lower
 
 
 def test_boxes_are_for_tiny_matrices():

@@ -35,18 +35,6 @@ def test_errors_of_clipping_two_components(V, clipped, refitted):
         assert again == pytest.approx(refitted, abs=5e-7)
 
 
-def test_the_sign_with_the_larger_part_is_taken():
-    """The other sign of the second pair would be worse: it clips most of it away."""
-    W, H = clipped_svd(V3, 2)
-    U, values, Vt = np.linalg.svd(V3)
-    u, v = U[:, 1], Vt[1]
-    sizes = [np.linalg.norm(np.maximum(s * u, 0)) * np.linalg.norm(np.maximum(s * v, 0))
-             for s in (1, -1)]  # fmt: skip
-    size = np.linalg.norm(W[:, 1]) * np.linalg.norm(H[1])
-    assert size == pytest.approx(values[1] * max(sizes))
-    assert max(sizes) > 1.5 * min(sizes)
-
-
 def test_clipping_is_scaled_with_the_matrix_and_turned_with_it():
     W, H = clipped_svd(V3, 2)
     for A, B, V in ((*clipped_svd(9.0 * V3, 2), 9.0 * V3), (*clipped_svd(V3.T, 2), V3.T)):
@@ -74,15 +62,6 @@ def test_one_component_is_always_the_leading_pair():
         W, H = rank_two(V, 1)
         assert W.shape[1] == H.shape[0] == 1
         assert error(V, W, H) == pytest.approx(tail(V, 1), abs=1e-14)
-
-
-def test_the_closed_form_of_matrices_with_less():
-    V = np.outer([1.0, 0.0, 2.0], [3.0, 1.0])
-    W, H = rank_two(V)
-    assert W.shape == (3, 2)
-    assert error(V, W, H) < 1e-15
-    double = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    assert error(double, *rank_two(double)) < 1e-15
 
 
 def test_where_the_truncation_has_a_negative_entry_it_is_named():

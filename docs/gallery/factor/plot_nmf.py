@@ -6,7 +6,7 @@ A product of two sparse non-negative factors has an exact factorization. Semidef
 falling rank find it, and a polish removes what solvers leave. The baseline is scikit-learn's
 coordinate descent, with a tolerance of 1e-7: as good for most, and nobody is told when not.
 
-In words: :doc:`Non-negative matrix factorization </methods/nmf>`. In code: `sdpdr.NMF`,
+In words: :doc:`Nonnegative matrix factorization </methods/nmf>`. In code: `sdpdr.NMF`,
 `sdpdr.factorize.nmf`, `sdpdr.methods.nmf_lift`.
 """
 

@@ -6,7 +6,7 @@ No program that searches for factors says how far from the best it ended. Branch
 cones does, for small matrices; singular values do for all. The baseline is scikit-learn's error,
 between the two bounds or at them.
 
-In words: :doc:`Bounds on non-negative factors </methods/nmf_bounds>`. In code: `sdpdr.nmf_bound`,
+In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code: `sdpdr.nmf_bound`,
 `sdpdr.nonnegative.cone_search`.
 """
 

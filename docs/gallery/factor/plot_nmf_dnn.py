@@ -6,7 +6,7 @@ The sides of a square and its corners make a matrix of rank three that needs fou
 components. The doubly non-negative program proves it. The baseline is the rank, and the trace norm,
 which the same program without signs gives.
 
-In words: :doc:`Bounds on non-negative factors </methods/nmf_bounds>`. In code:
+In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code:
 `sdpdr.methods.nmf_dnn`.
 """
 

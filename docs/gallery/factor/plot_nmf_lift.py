@@ -6,7 +6,7 @@ One program holds both factors and their product; a matrix entry that was not ob
 left out. Iterating over its price of rank fills the gaps exactly. The baseline is scikit-learn's
 NMF, which takes no gaps: they are filled by column means first.
 
-In words: :doc:`Non-negative matrix factorization </methods/nmf>`. In code:
+In words: :doc:`Nonnegative matrix factorization </methods/nmf>`. In code:
 `sdpdr.methods.nmf_lift`, `sdpdr.NMF`.
 """
 

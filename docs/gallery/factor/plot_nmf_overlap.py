@@ -6,7 +6,7 @@ How much of a matrix can two non-negative components explain? One semidefinite p
 for matrices too large for branch and bound. The baseline is the bound that singular values give,
 which no factorization need attain.
 
-In words: :doc:`Bounds on non-negative factors </methods/nmf_bounds>`. In code:
+In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code:
 `sdpdr.methods.nmf_overlap`, `sdpdr.nmf_bound`.
 """
 

@@ -6,7 +6,7 @@ The thesis lifts every product of two entries on its own. All components enter a
 program returns equal ones, whatever is factorized. A random linear price on the factors tells them
 apart. The baseline is the best error of two components, by singular values.
 
-In words: :doc:`Non-negative matrix factorization </methods/nmf>`. In code:
+In words: :doc:`Nonnegative matrix factorization </methods/nmf>`. In code:
 `sdpdr.methods.nmf_products`.
 """
 

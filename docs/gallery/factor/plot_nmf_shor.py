@@ -6,7 +6,7 @@ Two relaxations of the thesis lift all entries of both factors, or each product 
 the value of the doubly non-negative program, the baseline, for every number of components, at a
 much larger matrix; the second is a bound on another sum.
 
-In words: :doc:`Bounds on non-negative factors </methods/nmf_bounds>`. In code:
+In words: :doc:`Bounds on nonnegative factors </methods/nmf_bounds>`. In code:
 `sdpdr.methods.nmf_shor`, `sdpdr.methods.nmf_cones`.
 """
 

@@ -1,4 +1,4 @@
-"""Completely positive factorization of an affinity with scikit-learn's face."""
+"""Completely positive factorization of an affinity as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CompletelyPositive(
     ClusterMixin,  # type: ignore[misc]  # scikit-learn has no types
     Embedding,
 ):
-    r"""Soft clusters from a non-negative factor of an affinity, :math:`A = B B^T`, :math:`B \ge 0`.
+    r"""Soft clusters from a nonnegative factor of an affinity, :math:`A = B B^T`, :math:`B \ge 0`.
 
     Without ``n_components`` the question is whether A has such a factor at all, and
     `sdpdr.factorize.completely_positive` answers it with a factor, a certificate, or neither; that
@@ -80,7 +80,7 @@ class CompletelyPositive(
         ``UNDECIDED``.
     certificate_ : Refutation or None
     factorization_ : CpFactorization or None
-        All that was tried, without ``n_components``.
+        The search with all attempts, without ``n_components``.
     n_features_in_ : int
 
     Raises

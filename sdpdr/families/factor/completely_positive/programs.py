@@ -1,4 +1,4 @@
-"""The programs behind completely positive factorization: climbing to a factor, and refuting one."""
+"""Convex iteration towards a completely positive factor, and certificates by a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cp_iteration(
     Parameters
     ----------
     X : array_like of shape (n, n)
-        A, doubly non-negative.
+        A, doubly nonnegative.
     n_components : int
         k.
     start : array_like of shape (n, k), optional
@@ -105,9 +105,9 @@ def copositive_certificate(
 ) -> Refutation | None:
     r"""A proof that a matrix is not completely positive, by semidefinite programming.
 
-    Solves `sdpdr.methods.copositive_cut` for A scaled to unit diagonal. What the solver returns is
-    not taken at its word: M is moved until the identity of its multipliers holds exactly, and up to
-    order 15 `sdpdr.nonnegative.copositivity` decides on it again.
+    Solves `sdpdr.methods.copositive_cut` for A scaled to unit diagonal. The answer of the solver is
+    not trusted: M is moved until the identity of its multipliers holds exactly, and up to order 15
+    `sdpdr.nonnegative.copositivity` tests it again.
 
     Parameters
     ----------

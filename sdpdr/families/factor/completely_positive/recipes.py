@@ -1,4 +1,4 @@
-"""Completely positive factorization as a matrix of low rank, and cuts that tell there is none."""
+"""Completely positive factorization as a matrix of low rank, and copositive cuts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sdpdr.program import Solution, as_dense
 
 
 def cp_lift(X: ArrayLike, n_components: int, direction: ArrayLike | None = None) -> Model:
-    r"""Non-negative factors of a symmetric matrix, but for the rank.
+    r"""Nonnegative factors of a symmetric matrix, but for the rank.
 
     .. math::
 
@@ -30,7 +30,7 @@ def cp_lift(X: ArrayLike, n_components: int, direction: ArrayLike | None = None)
         Z = \begin{pmatrix} I_k & B^T \\ B & A \end{pmatrix} \succeq 0,
         \quad\text{that is}\quad B B^T \preceq A .
 
-    A has a non-negative factor with k columns exactly if some feasible Z has rank k, and exactly if
+    A has a nonnegative factor with k columns exactly if some feasible Z has rank k, and exactly if
     :math:`|B|_F^2` reaches tr A. With C = B of the step before, convex iteration climbs
     :math:`|B|_F^2` (`sdpdr.factorize.completely_positive`). The trace of Z is constant, so it
     cannot serve as the first objective. With C = 1 the optimum is
@@ -53,7 +53,7 @@ def cp_lift(X: ArrayLike, n_components: int, direction: ArrayLike | None = None)
     Raises
     ------
     DataError
-        A is not symmetric, or is not doubly non-negative, and so no B will do.
+        A is not symmetric, or is not doubly nonnegative, so there is no such B.
     ShapeError
         The direction is not of shape (n, k).
 
@@ -75,7 +75,7 @@ def cp_lift(X: ArrayLike, n_components: int, direction: ArrayLike | None = None)
     k = validate.positive_integer("n_components", n_components)
     if not is_doubly_nonnegative(A):
         raise DataError(
-            "X has a negative entry or eigenvalue, so it has no non-negative factor: it is not "
+            "X has a negative entry or eigenvalue, so it has no nonnegative factor: it is not "
             "completely positive. `sdpdr.factorize.completely_positive` returns the certificate."
         )
     lift = FactorLift(k, len(A))
@@ -118,8 +118,8 @@ def copositive_cut(X: ArrayLike, level: int = 1, cap: float | None = None) -> Mo
     X : array_like of shape (n, n)
         A, symmetric.
     level : {1, 0}, default 1
-        At level 0 M is the sum of a positive semidefinite and a non-negative matrix; the value is
-        then zero for every doubly non-negative A.
+        At level 0 M is the sum of a positive semidefinite and a nonnegative matrix; the value is
+        then zero for every doubly nonnegative A.
     cap : float, optional
         c, by default n / 2: no copositive M of trace n needs more, because entries above
         :math:`(M_{ii} M_{jj})^{1/2}` can be lowered to it.

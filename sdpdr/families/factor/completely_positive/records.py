@@ -1,4 +1,4 @@
-"""What is known of a matrix that may be completely positive, and what was tried."""
+"""The answer about a matrix that may be completely positive, and the attempts behind it."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ FOUND: Mapping[str, str] = MappingProxyType(
         "dominant": "diagonally dominant",
         "scaled dominant": "diagonally dominant after scaling",
         "search": "found by search",
-        "parts": "parts found in different ways",
+        "parts": "blocks found in different ways",
     }
 )
 """How a factor was found, by name."""
 
 
 class CpStatus(Advised):
-    """What is known; the value of each member says it in words."""
+    """The answer; the value of each member explains it."""
 
-    CP = "A non-negative factor was found; it fits to `residual`."
+    CP = "A nonnegative factor was found; it fits to `residual`."
     NOT_CP = (
         "There is none with any number of columns: `certificate` holds a copositive matrix whose "
         "inner product with the matrix is negative."
     )
     UNDECIDED = (
-        "Neither a factor of the size asked for nor a proof that there is none was found, which "
+        "Neither a factor of the requested size nor a proof that there is none was found, which "
         "proves nothing. Allow more columns (`n_components`), more `starts` or more time."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class CpAttempt:
-    r"""One way of looking for a factor.
+    r"""One search for a factor.
 
     Attributes
     ----------
     n_components : int
         k.
     kind : {"draw", "iteration"}
-        A random factor that was polished, or a convex iteration whose end was.
+        A polished random factor, or a convex iteration with its polished result.
     start : int
-        Which of its kind, from 0.
+        Number among its kind, from 0.
     factor : array of shape (n, k)
     residual : float
-        Of it, see `CpFactorization`.
+        Of the factor, see `CpFactorization`.
     gap : float
-        Of an iteration, :math:`\operatorname{tr} A - |B|_F^2` before polishing, where
+        For an iteration, :math:`\operatorname{tr} A - |B|_F^2` before polishing, where
         :math:`B B^T \preceq A`; else ``nan``.
     status : IterationStatus or None
     history : tuple of mappings
@@ -85,20 +85,20 @@ class CpFactorization:
     ----------
     status : CpStatus
     factor : array of shape (n, k)
-        B >= 0: the factor, or the best one found; of a refuted matrix too, if any was tried.
+        B >= 0: the factor, or the best one found, also for a refuted matrix if any was tried.
     residual : float
         :math:`|D (A - B B^T) D|_F / |D A D|_F` with :math:`D = \operatorname{diag}(A)^{-1/2}`:
-        no scaling of rows changes it.
+        independent of the scaling of rows.
     proof : str
         A key of `FOUND`, or of ``PROOFS`` of copositive matrices; empty if undecided.
     certificate : Refutation or None
-        Of a refuted matrix.
+        If the matrix is refuted.
     holds : bool or None
-        Whether A is completely positive with any number of columns, as far as known: a factor with
-        more columns than asked for may be known, and up to order four all doubly non-negative
-        matrices are.
+        Whether A is completely positive with any number of columns, if known: a factor with more
+        columns than requested may be known, and up to order four all doubly nonnegative matrices
+        are completely positive.
     attempts : tuple of CpAttempt
-        Of each part of A in turn, where it was decided part by part.
+        Of each block of A in turn, if it was decided block by block.
     timed_out : bool
         Whether a time limit ended the search.
     """
@@ -121,7 +121,7 @@ class CpFactorization:
         factor: Array | None = None,
         **known: Any,
     ) -> CpFactorization:
-        """With the residual of a factor; by default of the best tried, or of zero columns."""
+        """With a factor and its residual; by default the best one tried, or zero columns."""
         if factor is None:
             best = min(attempts, key=lambda a: a.residual, default=None)
             factor = np.zeros((len(A), 0)) if best is None else best.factor
@@ -138,13 +138,13 @@ class CpFactorization:
 
     @property
     def gap(self) -> float:
-        r"""Least :math:`\operatorname{tr} A - |B|_F^2` of the iterations; ``nan`` without one."""
+        r"""The least :math:`\operatorname{tr} A - |B|_F^2` of the iterations, or ``nan``."""
         gaps = [a.gap for a in self.attempts if not np.isnan(a.gap)]
         return min(gaps) if gaps else float("nan")
 
     @property
     def n_components(self) -> int:
-        """Columns of the factor."""
+        """Number of columns of the factor."""
         return int(self.factor.shape[1])
 
     def residuals(self) -> dict[int, float]:

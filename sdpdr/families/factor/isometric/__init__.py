@@ -1,1 +1,1 @@
-"""Isometric non-negative factorization: recipe, search, estimator."""
+"""Isometric nonnegative factorization: recipe, search, estimator."""

@@ -1,4 +1,4 @@
-"""Isometric non-negative factorization with scikit-learn's face."""
+"""Isometric nonnegative factorization as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sdpdr.graphs import FurthestPairs, knn
 
 @dataclass(eq=False, repr=False)
 class IsoNMF(FactorTransformer):
-    r"""Isometric non-negative factors: parts of the data, in which neighbours keep their distance.
+    r"""Isometric nonnegative factors: parts of the data, in which neighbours keep their distance.
 
     .. math:: \min_{W, H \ge 0} |X - W H|_F^2 \quad\text{s.t.}\quad |w_i - w_j| = |x_i - x_j|
               \text{ for neighbours } i, j,
@@ -37,18 +37,17 @@ class IsoNMF(FactorTransformer):
     n_components : int, default 2
         k, columns of W.
     n_neighbors : int, default 3
-        Two points are neighbours if either is among the other's nearest. Of fewer other points all
-        are taken, with a ``FewPointsWarning``.
+        Two points are neighbours if either is among the other's nearest. If there are fewer other
+        points, all are taken, with a ``FewPointsWarning``.
     objective : {"none", "furthest"} or FurthestPairs, default "none"
         Whether points are pulled away from those furthest from them; needs a connected graph.
     pull : float, optional
-        How much.
+        Weight of the pull, see `sdpdr.nonnegative.isometric_factors`.
     product : {"penalty", "constraint"}, default "penalty"
-        Whether X = WH is aimed at or insisted on.
+        Whether X = WH is approximated or required.
     connect : {"none", "error", "mst", "largest"}, default "none"
-        What to do with a graph of several parts, see `sdpdr.graphs.knn`. Points outside the largest
-        part are placed as new ones.
-    method : {"newton", "lbfgs"}, default "newton"
+        What to do with a disconnected graph, see `sdpdr.graphs.knn`. Points outside the largest
+        component are placed as new ones.
     tol : float, default 1e-4
     max_iter : int, default 50
     time_limit : float or None, default None
@@ -61,7 +60,7 @@ class IsoNMF(FactorTransformer):
     components_ : array of shape (k, n_features)
         H.
     reconstruction_err_ : float
-        :math:`|X - WH|_F`, as of scikit-learn's NMF.
+        :math:`|X - WH|_F`, as in scikit-learn's NMF.
     edge_error_ : float
         :math:`|\hat d - d|_2 / |d|_2` with the squared distances of neighbours before and after.
     sparsity_ : dict
@@ -77,20 +76,20 @@ class IsoNMF(FactorTransformer):
         Rounds.
     graph_ : NeighborGraph
     n_neighbors_ : int
-        As used.
+        The number used.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where X has names.
+        If X has names.
 
     Raises
     ------
     DataError, DisconnectedGraphError, InfeasibleError
-        From `fit`, naming what is wrong.
+        From `fit`.
 
     Warns
     -----
     sklearn.exceptions.ConvergenceWarning
-        The search ended otherwise than settled.
+        The search did not settle.
 
     References
     ----------
@@ -113,7 +112,6 @@ class IsoNMF(FactorTransformer):
     pull: float | None = None
     product: Literal["penalty", "constraint"] = "penalty"
     connect: str = "none"
-    method: Literal["newton", "lbfgs"] = "newton"
     tol: float = 1e-4
     max_iter: int = 50
     time_limit: float | str | None = None
@@ -137,7 +135,6 @@ class IsoNMF(FactorTransformer):
             product=self.product,
             objective=self.objective,
             pull=self.pull,
-            method=self.method,
             tol=self.tol,
             max_iter=self.max_iter,
             seed=seed,
@@ -168,7 +165,7 @@ class IsoNMF(FactorTransformer):
         return as_precise(W, X)
 
     def _describe(self, points: Array, W: Array) -> None:
-        """What is worth knowing of the factors."""
+        """Set the attributes that grade the factors."""
         found = self.result_
         self.status_, self.n_iter_ = found.status, len(found.history)
         self.history_, self.edge_error_ = found.rows(), found.dist

@@ -1,4 +1,4 @@
-"""Non-negative factors whose left one keeps the lengths of a graph: isometric NMF."""
+"""Nonnegative factors whose left one keeps the lengths of a graph: isometric NMF."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from sdpdr.families.factor.nonnegative.projection import coordinate_descent
 from sdpdr.graphs import FurthestPairs, NeighborGraph
 
 PRODUCTS = ("penalty", "constraint")
-METHODS = ("newton", "lbfgs")
-# Rows of H below this share of the largest are drawn anew.
+# Rows of H below this share of the largest are replaced by random ones.
 _VANISHED = 1e-9
 
 
@@ -35,17 +34,16 @@ def isometric_factors(
     product: Literal["penalty", "constraint"] = "penalty",
     objective: Literal["none", "furthest"] | FurthestPairs = "none",
     pull: float | None = None,
-    method: Literal["newton", "lbfgs"] = "newton",
     start: Literal["nmf", "random"] | tuple[ArrayLike, ArrayLike] = "nmf",
     tol: float = 1e-4,
     max_iter: int = 50,
-    inner_iter: int = 10,
+    inner_iter: int = 500,
     spread_bound: float | None = None,
     seed: int = 0,
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
 ) -> IsometricFactors:
-    r"""Isometric non-negative factors by an augmented Lagrangian.
+    r"""Isometric nonnegative factors by an augmented Lagrangian.
 
     .. math::
 
@@ -54,40 +52,35 @@ def isometric_factors(
         \quad\text{s.t.}\quad |w_i - w_j|^2 = d_{ij} \text{ for every edge } ij,
 
     where f(i) is the point furthest from i in the data and S the sum of the squares of the shortest
-    paths to them, which no isometric placement exceeds. With
-    ``product="constraint"`` the first term is left out and WH = V is asked for. The problem is not
-    convex. Multipliers of the lengths change from round to round; within a round the Lagrangian is
-    lowered over :math:`W, H \ge 0` by projected Gauss-Newton steps, see
-    `sdpdr.nonnegative.descend`.
+    paths to them, which no isometric placement exceeds. With ``product="constraint"`` the first
+    term is left out and WH = V is required. The problem is not convex. Multipliers of the lengths
+    change from round to round; within a round the Lagrangian is minimized over
+    :math:`W, H \ge 0` by L-BFGS-B of memory 10, as in the thesis.
 
     Parameters
     ----------
     X : array_like of shape (n, m)
-        V, non-negative: a row for each node of the graph.
+        V, nonnegative: a row for each node of the graph.
     graph : NeighborGraph
         Its squared lengths are d. A node that stands for several points counts as many times.
     n_components : int
         k, from 1 to min(n, m).
     product : {"penalty", "constraint"}, default "penalty"
-        How :math:`V = WH` is asked for. As a constraint it is rarely feasible.
+        The form of :math:`V = WH`. As a constraint it is rarely feasible.
     objective : {"none", "furthest"} or FurthestPairs, default "none"
         The pairs to be spread: none, those furthest apart among the rows of X, or others. They
-        need a connected graph, which few nearest neighbours seldom make of real data.
+        need a connected graph; those of few nearest neighbours rarely are, on real data.
     pull : float, optional
         :math:`\beta`. Default: 1e-3, or 1 if the product is a constraint.
-    method : {"newton", "lbfgs"}, default "newton"
-        ``"lbfgs"`` is the method of the thesis, L-BFGS-B of memory 10: several times slower,
-        and not always worse in the end.
     start : {"nmf", "random"} or (W, H), default "nmf"
-        Non-negative factors without lengths by scikit-learn, with unit rows of H; uniform random
-        numbers; or the factors given.
+        NMF by scikit-learn, with unit rows of H; uniform random numbers; or the factors given.
     tol : float, default 1e-4
-        Of ``dist``, and of the objective, relative to its size, from one round to the next; as a
-        constraint of ``rec`` too.
+        Largest ``dist`` (and ``rec``, if it is a constraint), and largest relative change of the
+        objective from one round to the next, of a settled search.
     max_iter : int, default 50
         Rounds.
-    inner_iter : int, default 10
-        Steps of the inner method in a round (of ``"lbfgs"`` 50 times as many).
+    inner_iter : int, default 500
+        Steps of L-BFGS-B in a round.
     spread_bound : float, optional
         A proven limit of the spread, for instance ``bound`` of a solution of
         `sdpdr.methods.mfnu` with equality; by default the one from shortest paths.
@@ -95,7 +88,7 @@ def isometric_factors(
     time_limit : float, optional
         Seconds.
     progress : bool or callable, optional
-        By default on a terminal only. A callable is given a mapping each round.
+        By default on a terminal only. A callable receives a mapping each round.
 
     Returns
     -------
@@ -108,7 +101,7 @@ def isometric_factors(
     ShapeError
         X or the start do not fit the graph.
     DisconnectedGraphError
-        There is an objective, and parts of the graph may drift apart for ever.
+        There is an objective, and components of the graph may drift apart without limit.
     InfeasibleError
         The product is a constraint, and V has a rank above k.
     UnknownNameError
@@ -130,19 +123,18 @@ def isometric_factors(
     V = rows_of_nodes(graph, X)
     k = number_of_components(n_components, V.shape)
     validate.choice("product", product, PRODUCTS)
-    validate.choice("method", method, METHODS)
     validate.positive_number("tol", tol)
     validate.positive_integer("max_iter", max_iter)
     validate.positive_integer("inner_iter", inner_iter)
     problem = IsometricProblem.of(V, graph, k, product, objective, pull, spread_bound, tol)
     x = problem.packed(*_start(problem, start, seed))
-    return IsometricSearch(problem, method, tol, max_iter, inner_iter, time_limit).run(x, progress)
+    return IsometricSearch(problem, tol, max_iter, inner_iter, time_limit).run(x, progress)
 
 
 def _start(
     problem: IsometricProblem, start: str | tuple[ArrayLike, ArrayLike], seed: int
 ) -> tuple[Array, Array]:
-    """Factors to begin with, rows of H of unit length unless given."""
+    """Factors to begin with; rows of H have unit length unless given."""
     V, k, rng = problem.lagrangian.X, problem.k, np.random.default_rng(seed)
     n, m = V.shape
     if not isinstance(start, str):

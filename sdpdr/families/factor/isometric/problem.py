@@ -1,8 +1,7 @@
-"""The program of isometric factors in units of their edges, its bounds, and its Lagrangian."""
+"""Isometric factorization in units of the edges: its bounds and its augmented Lagrangian."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,13 +12,9 @@ import scipy.sparse as sp
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
-from sdpdr.families.factor.nonnegative.projected import QuadraticModel
 from sdpdr.families.factor.nonnegative.truncation import singular_tail
 from sdpdr.graphs import FurthestPairs, NeighborGraph, furthest_pairs, geodesics
 from sdpdr.linalg import SquaredEdgeLengths
-
-# Share of the largest eigenvalue that keeps preconditioners definite.
-_RIDGE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +26,7 @@ class Multipliers:
     lengths : array of shape (edges,)
         :math:`\lambda`.
     product : array of shape (n, m) or None
-        M, of the rows WH = V; None for zeros.
+        M, of the constraint WH = V; None for zeros.
     length_penalty, product_penalty : float
         :math:`\sigma_1, \sigma_2`.
     """
@@ -44,7 +39,7 @@ class Multipliers:
 
 @dataclass(frozen=True, eq=False)
 class IsometricLagrangian:
-    r"""Augmented Lagrangian of isometric non-negative factors.
+    r"""Augmented Lagrangian of isometric nonnegative factors.
 
     .. math::
 
@@ -103,7 +98,7 @@ class IsometricLagrangian:
         return 1.0 if self.weights is None else np.asarray(self.weights, dtype=float)[:, None]
 
     def split(self, x: Array) -> tuple[Array, Array]:
-        """W and H from all their entries in a row."""
+        """W and H from all their entries in one vector."""
         n, m = self.X.shape
         k = x.size // (n + m)
         return x[: n * k].reshape(n, k), x[n * k :].reshape(k, m)
@@ -117,10 +112,8 @@ class IsometricLagrangian:
         """Sum of squared distances of the pairs."""
         return 0.0 if self.pairs is None else float(np.vdot(W, self.pairs @ W))
 
-    def evaluate(
-        self, W: Array, H: Array, at: Multipliers
-    ) -> tuple[float, Array, Array, Callable[[], QuadraticModel]]:
-        """Value, both gradients, and a function that makes the convex model."""
+    def evaluate(self, W: Array, H: Array, at: Multipliers) -> tuple[float, Array, Array]:
+        """The value and both gradients."""
         steps = self.incidence @ W
         r = np.einsum("ek,ek->e", steps, steps) - self.graph.sqdist
         R = W @ H - self.X
@@ -135,93 +128,35 @@ class IsometricLagrangian:
             pulled = self.pairs @ W
             value -= self.pull * np.vdot(W, pulled)
             left -= 2.0 * self.pull * pulled
+        return float(value), left, W.T @ Q
 
-        def model() -> QuadraticModel:
-            return GaussNewton(self, W, H, steps, np.maximum(q, 0.0), at)
-
-        return float(value), left, W.T @ Q, model
-
-    def flat(self, x: Array, at: Multipliers) -> tuple[float, Array, Callable[[], QuadraticModel]]:
-        """The same of all entries in a row."""
-        value, left, right, model = self.evaluate(*self.split(x), at)
-        return value, np.concatenate([left.ravel(), right.ravel()]), model
-
-
-class GaussNewton:
-    r"""Second derivatives of the Lagrangian without their concave parts.
-
-    .. math::
-
-        2 L(q_+) \otimes I + \sigma_1 J^T J + \sigma_2 P^T \operatorname{diag}(c) P,
-
-    with J and P the derivatives of the lengths and of the product. What is left out are
-    :math:`-2\beta L_F`, negative weights q, and second derivatives of the product times its errors.
-    The products of W and H need no matrix of the size of V.
-    """
-
-    def __init__(
-        self,
-        of: IsometricLagrangian,
-        W: Array,
-        H: Array,
-        steps: Array,
-        tension: Array,
-        at: Multipliers,
-    ) -> None:
-        self.of, self.W, self.H, self.steps, self.tension, self.at = of, W, H, steps, tension, at
-        counted = at.product_penalty * of.counts * W
-        self.counted = counted
-        self.left, self.right = H @ H.T, W.T @ counted
-        share = np.einsum("ek,ek->e", steps, steps) / W.shape[1]
-        local = 4.0 * at.length_penalty * share + 2.0 * tension
-        diagonal = (abs(of._transposed) @ local)[:, None]
-        values, self.left_basis = np.linalg.eigh(self.left)
-        values = at.product_penalty * (of.counts * values + _RIDGE * values[-1])
-        self.left_inverse = 1.0 / (values + diagonal)
-        values, self.right_basis = np.linalg.eigh(self.right)
-        self.right_inverse = (1.0 / (values + _RIDGE * values[-1]))[:, None]
-
-    def product(self, p: Array) -> Array:
-        """The matrix times a vector."""
-        of, at = self.of, self.at
-        w, h = of.split(p)
-        change = of.incidence @ w
-        along = 2.0 * at.length_penalty * np.einsum("ek,ek->e", self.steps, change)
-        pulls = self.tension[:, None] * change + along[:, None] * self.steps
-        left = 2.0 * (of._transposed @ pulls)
-        left += at.product_penalty * of.counts * (w @ self.left) + self.counted @ (h @ self.H.T)
-        right = (self.counted.T @ w) @ self.H + self.right @ h
-        return np.concatenate([left.ravel(), right.ravel()])
-
-    def precondition(self, p: Array) -> Array:
-        """Rows of W and columns of H for themselves, with the mean stiffness of their edges."""
-        w, h = self.of.split(p)
-        left = ((w @ self.left_basis) * self.left_inverse) @ self.left_basis.T
-        right = self.right_basis @ (self.right_inverse * (self.right_basis.T @ h))
-        return np.concatenate([left.ravel(), right.ravel()])
+    def flat(self, x: Array, at: Multipliers) -> tuple[float, Array]:
+        """The value and the gradient, by all entries in one vector."""
+        value, left, right = self.evaluate(*self.split(x), at)
+        return value, np.concatenate([left.ravel(), right.ravel()])
 
 
 OBJECTIVES = ("none", "furthest")
-# Default pull where the product is a penalty.
+# Default pull if the product is a penalty.
 PULL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class IsometricProblem:
-    r"""What is to be minimised, in units in which edges have mean squared length one.
+    r"""The problem in units in which edges have mean squared length one.
 
     Attributes
     ----------
     lagrangian : IsometricLagrangian
     k : int
     unit : float
-        Plain length of one unit.
+        Length of one unit in the data.
     exact : bool
         Whether the product is a constraint.
     pull : float
         :math:`\beta`.
     spread_unit : float
-        S, the spread if all pairs were as far apart as shortest paths are long.
+        S, the spread if all pairs were as far apart as the shortest paths between them.
     rec_bound, spread_bound : float
         As of `IsometricFactors`.
     """
@@ -247,7 +182,7 @@ class IsometricProblem:
         spread_bound: float | None,
         tol: float,
     ) -> IsometricProblem:
-        """What `isometric_factors` was asked, checked."""
+        """From the arguments of `isometric_factors`, checked."""
         exact = product == "constraint"
         pairs = _pairs(V, graph, objective)
         unit = float(np.sqrt(np.mean(graph.sqdist))) if graph.m else 1.0
@@ -272,7 +207,7 @@ class IsometricProblem:
         return cls(lagrangian, k, unit, exact, beta, spread, tail, limit)
 
     def packed(self, W: Array, H: Array) -> Array:
-        """Factors in these units, in a row."""
+        """Factors in these units, in one vector."""
         return np.concatenate([W.ravel() / self.unit, H.ravel()])
 
     def unpacked(self, x: Array) -> tuple[Array, Array]:
@@ -281,13 +216,13 @@ class IsometricProblem:
         return self.unit * W, H.copy()
 
     def objective(self, rec: float, spread: float) -> float:
-        """What is minimised."""
+        """The objective that is minimized."""
         pulled = self.pull * spread / self.spread_unit if self.spread_unit else 0.0
         return (0.0 if self.exact else 0.5 * rec**2) - pulled
 
     @property
     def bound(self) -> float:
-        """No isometric factors have a smaller objective."""
+        """A lower bound on the objective of all isometric factors."""
         return self.objective(self.rec_bound, self.spread_bound)
 
 
@@ -302,14 +237,14 @@ def _pairs(V: Array, graph: NeighborGraph, objective: str | FurthestPairs) -> Fu
     found = furthest_pairs(V, progress=False) if isinstance(objective, str) else objective
     if found.furthest.size != graph.n:
         raise DataError(
-            f"the furthest pairs are of {found.furthest.size} points, the graph has {graph.n} "
+            f"the furthest pairs are of {found.furthest.size} points, but the graph has {graph.n} "
             "nodes. Find them with graphs.furthest_pairs(X)."
         )
     return found
 
 
 def _laplacian(pairs: FurthestPairs, graph: NeighborGraph) -> Any:
-    """Of the pairs, one for each point, counted as often as its node."""
+    """The Laplacian of the pairs, each weighted by the count of its node."""
     ends = np.column_stack([np.arange(graph.n), pairs.furthest])
     return SquaredEdgeLengths(graph.n, ends).adjoint(graph.counts.astype(float))
 

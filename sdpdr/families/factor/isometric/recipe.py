@@ -1,4 +1,4 @@
-"""Isometric non-negative factorization as semidefinite programs."""
+"""Isometric nonnegative factorization as semidefinite programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def isometric_nmf(
     trace_limit: float | None = None,
     n_components: int | None = None,
 ) -> Model:
-    r"""Convex relaxation of isometric non-negative factorization.
+    r"""Convex relaxation of isometric nonnegative factorization.
 
     .. math::
 
@@ -43,50 +43,50 @@ def isometric_nmf(
     :math:`\mathcal W_{ii} + \mathcal W_{jj} - 2 \mathcal W_{ij}`. For factors :math:`V = W H` with
     the lengths of the graph, :math:`\mathcal W = W W^T` and :math:`\mathcal H = H^T H` are
     feasible. Completely positive matrices, for which the converse holds, are replaced by positive
-    semidefinite ones with non-negative entries.
+    semidefinite ones with nonnegative entries.
 
-    Unless :math:`\mathcal W` and :math:`\mathcal H` are limited, V has no say: the supremum is that
-    of `mfnu`, whatever V is.
+    Unless :math:`\mathcal W` and :math:`\mathcal H` are bounded, V has no effect: the supremum is
+    that of `mfnu`, whatever V is.
 
     Parameters
     ----------
     graph : NeighborGraph
         Of n nodes, with the squared lengths d.
     X : array_like of shape (n, m)
-        V, non-negative: a row for each node.
+        V, nonnegative: a row for each node.
     isometry : {"equality", "inequality"}, Band or Slack, default "equality"
     objective : {"furthest", "trace"}, default "furthest"
-        Spread each point from the one furthest from it in X; or make tr Z least, which is bounded
-        without limits, and at most :math:`|W|_F^2 + |H|_F^2` of any factors.
+        Spread each point from the one furthest from it in X; or minimize tr Z, which is bounded
+        without limits, and at most :math:`|W|_F^2 + |H|_F^2` for any factors.
     trace_limit : float, optional
         :math:`\operatorname{tr} Z \le \tau`.
     n_components : int, optional
         k, of factors with unit rows of H: then :math:`\operatorname{tr} \mathcal H \le k`, and
-        :math:`\operatorname{tr} \mathcal W \le |V|_F^2`, since non-negative terms do not cancel.
+        :math:`\operatorname{tr} \mathcal W \le |V|_F^2`, since nonnegative terms do not cancel.
 
     Returns
     -------
     Model
-        Unsolved; give it to `sdpdr.solve`.
+        Unsolved; pass it to `sdpdr.solve`.
 
     Raises
     ------
     DataError
         V has negative entries; no matrix with this V is within the limit on the trace.
     ShapeError
-        V has not as many rows as the graph has nodes.
+        The number of rows of V is not the number of nodes of the graph.
     DisconnectedGraphError
-        Parts of the graph may drift apart for ever.
+        Components of the graph may drift apart without limit.
     UnknownNameError
 
     Warns
     -----
     VacuousWarning
-        The spread is the objective and nothing is limited.
+        The spread is the objective and nothing is bounded.
 
     References
     ----------
-    Vasiloglou thesis, section 4.4.1, (4.85), where nothing is limited and the objective acts on Z.
+    Vasiloglou thesis, section 4.4.1, (4.85), where nothing is bounded and the objective acts on Z.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def isometric_nmf(
 def isometric_nmf_lift(
     graph: NeighborGraph, X: ArrayLike, n_components: int, isometry: Relation = "equality"
 ) -> Model:
-    r"""Isometric non-negative factorization as a matter of rank.
+    r"""Isometric nonnegative factorization as a matter of rank.
 
     .. math::
 
@@ -127,9 +127,9 @@ def isometric_nmf_lift(
         \end{pmatrix} \succeq 0, \qquad W, H \ge 0, \qquad
         \mathcal W_{ii} + \mathcal W_{jj} - 2 \mathcal W_{ij} \;(=, \le)\; d_{ij} .
 
-    Z of rank k is the same as factors :math:`V = W H` with the lengths of the graph. The model only
-    says what holds at any rank; `sdpdr.iterate.ConvexIteration` with the direction
-    `sdpdr.iterate.Schur` looks for the rank.
+    Z of rank k is the same as factors :math:`V = W H` with the lengths of the graph. The model
+    states the constraints without the rank; `sdpdr.iterate.ConvexIteration` with the direction
+    `sdpdr.iterate.Schur` searches for the rank.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def placed(graph: NeighborGraph, order: int, first: int = 0) -> NeighborGraph:
 
 
 def rows_of_nodes(graph: NeighborGraph, X: ArrayLike) -> Array:
-    """A non-negative matrix with a row for each node."""
+    """A nonnegative matrix with a row for each node."""
     V = nonnegative_matrix(X)
     if V.shape[0] != graph.n:
         raise ShapeError(

@@ -1,4 +1,4 @@
-"""Rounds of descent and of multipliers for isometric factors, and what they return."""
+"""The augmented Lagrangian method for isometric factors, and its results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.progress import Advised, Progress, show_progress
 from sdpdr.families.factor.isometric.problem import IsometricProblem, Multipliers
-from sdpdr.families.factor.nonnegative.projected import descend
 
 
 class IsometricStatus(Advised):
@@ -23,12 +22,13 @@ class IsometricStatus(Advised):
         "optimum; `bound` says how much better others may be at most."
     )
     STALLED = (
-        "Lengths (or the product, where it is a constraint) have stopped coming closer: perhaps "
-        "there are no such factors. Take more components, fewer neighbours, or product='penalty'."
+        "The errors of lengths (or of the product, if it is a constraint) have stopped falling: "
+        "perhaps there are no such factors. Take more components, fewer neighbours, or "
+        "product='penalty'."
     )
     ITERATION_LIMIT = (
-        "The limit of rounds was reached: look at `dist` and `rec`, and go on with start=(W, H) if "
-        "they are not small enough."
+        "The limit of rounds was reached: check `dist` and `rec`, and continue with start=(W, H) "
+        "if they are not small enough."
     )
     TIME_LIMIT = "The time limit was reached; the best factors so far are returned."
     INTERRUPTED = "Interrupted; the best factors so far are returned."
@@ -69,7 +69,7 @@ class IsometricRound:
 
 @dataclass(frozen=True, eq=False)
 class IsometricFactors:
-    r"""Non-negative factors, how well they fit and how well they keep lengths.
+    r"""Nonnegative factors, how well they fit and how well they keep lengths.
 
     Attributes
     ----------
@@ -84,15 +84,15 @@ class IsometricFactors:
     spread : float
         Sum of squared distances of the pairs pulled apart; 0 without an objective.
     objective : float
-        What was minimised: :math:`\tfrac12 \mathrm{rec}^2 - \beta\,\mathrm{spread}/S`, without the
-        first term where the product was a constraint, and without the second where there are no
-        pairs.
+        The objective that was minimized: :math:`\tfrac12 \mathrm{rec}^2 -
+        \beta\,\mathrm{spread}/S`, without the first term if the product was a constraint, and
+        without the second if there are no pairs.
     rec_bound : float
         No factors of k columns have a smaller ``rec``, isometric or not (Eckart-Young).
     spread_bound : float
         No placement with the lengths of the graph has a larger spread.
     bound : float
-        No factors whose lengths hold have a smaller objective: both bounds put into it.
+        No factors with exact lengths have a smaller objective: both bounds combined.
     multipliers : array of shape (edges,)
         Of the lengths: the rate at which the objective rises with the squared length of an edge.
     history : tuple of IsometricRound
@@ -117,7 +117,7 @@ class IsometricFactors:
         return self.objective - self.bound
 
     def rows(self) -> list[dict[str, Any]]:
-        """The history as plain mappings, ready for a table or a figure."""
+        """The history as mappings, for a table or a figure."""
         return [asdict(record) for record in self.history]
 
     def __repr__(self) -> str:
@@ -127,31 +127,30 @@ class IsometricFactors:
         )
 
 
-# Errors that fell by less than this factor in a round double their penalty.
+# An error above this share of the last round's doubles its penalty.
 _CUT = 0.5
 # Largest penalty, relative to the squares of the lengths or of the data.
 _STIFFEST = 1e6
 # First penalty of lengths, relative to that of the product.
 _LENGTHS = 0.1
-# A spread so many times the largest that lengths allow is on its way to infinity.
+# A spread so many times the largest that lengths allow is diverging.
 _RUNAWAY = 1e3
-# Rounds in which errors must fall by a tenth, or else they have stalled.
+# Rounds in which errors must fall by a tenth; otherwise they have stalled.
 _PATIENCE, _PROGRESS = 10, 0.9
 
 
 @dataclass
 class IsometricSearch:
-    """Rounds of descent and of multipliers."""
+    """Rounds of L-BFGS-B, each followed by an update of multipliers and penalties."""
 
     problem: IsometricProblem
-    method: str
     tol: float
     max_iter: int
     inner_iter: int
     time_limit: float | None
 
     def run(self, x: Array, progress: Progress | bool | None) -> IsometricFactors:
-        """All rounds, with the last factors reached."""
+        """All rounds, with the best factors reached."""
         self.deadline = Deadline(self.time_limit)
         of = self.problem.lagrangian
         self.size = float(np.sum(of.counts * of.X**2)), float(np.sum(of.graph.sqdist**2)) or 1.0
@@ -191,31 +190,27 @@ class IsometricSearch:
         return self._result(*best, status)
 
     def _descend(self, x: Array, at: Multipliers) -> tuple[Array, float, int]:
-        of = self.problem.lagrangian
-        if self.method == "newton":
-            found = descend(
-                lambda z: of.flat(z, at), x, max_iter=self.inner_iter, stop=self.deadline.is_over
-            )
-            return found.x, found.slope, found.iterations
+        """The point of a round, the norm of its projected gradient, and the steps taken."""
 
         def stop(z: Array) -> None:
             if self.deadline.is_over():
                 raise StopIteration
 
-        inner = minimize(
-            lambda z: of.flat(z, at)[:2],
+        found = minimize(
+            self.problem.lagrangian.flat,
             x,
+            args=(at,),
             jac=True,
             method="L-BFGS-B",
             bounds=[(0.0, None)] * x.size,
             callback=stop,
-            options={"maxiter": 50 * self.inner_iter, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-10},
+            options={"maxiter": self.inner_iter, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-10},
         )
-        pressed = np.where(inner.x > 0.0, inner.jac, np.minimum(inner.jac, 0.0))
-        return inner.x, float(np.linalg.norm(pressed)), int(inner.nit)
+        projected = np.where(found.x > 0.0, found.jac, np.minimum(found.jac, 0.0))
+        return found.x, float(np.linalg.norm(projected)), int(found.nit)
 
     def _updated(self, x: Array, at: Multipliers) -> Multipliers:
-        """First-order multipliers, and penalties doubled where errors fell too little."""
+        """First-order multipliers, and penalties doubled if errors fell too little."""
         of = self.problem.lagrangian
         W, H = of.split(x)
         lengths = at.lengths - at.length_penalty * of.length_errors(W)
@@ -227,7 +222,7 @@ class IsometricSearch:
         return Multipliers(lengths, product, stiff, firm)
 
     def _fell(self, name: str) -> float:
-        """One, or two where an error fell by less than half."""
+        """Two if an error fell by less than half, else one."""
         if len(self.history) < 2:
             return 1.0
         before, now = (getattr(record, name) for record in self.history[-2:])
@@ -256,7 +251,7 @@ class IsometricSearch:
         return max(record.dist, record.rec) if self.problem.exact else record.dist
 
     def _merit(self, record: IsometricRound) -> tuple[float, float]:
-        """What the best round has least of: errors, and the objective where there are none."""
+        """The key of the best round: its error above ``tol``, then its objective."""
         violation = self._violation(record)
         return (violation if violation > self.tol else 0.0), record.objective
 

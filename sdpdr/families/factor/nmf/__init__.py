@@ -1,1 +1,1 @@
-"""Non-negative matrix factorization: recipes, bounds, convex iteration, estimator."""
+"""Nonnegative matrix factorization: recipes, bounds, convex iteration, estimator."""

@@ -1,4 +1,4 @@
-"""Convex programs that bound non-negative factorizations from below."""
+"""Convex programs that bound nonnegative factorizations from below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sdpdr.model.blocks.nonnegative import (
 
 
 def nmf_dnn(X: ArrayLike, nonnegative: bool = True) -> Model:
-    r"""The doubly non-negative program, a lower bound on the size of every factorization.
+    r"""The doubly nonnegative program, a lower bound on the size of every factorization.
 
     .. math::
 
@@ -157,7 +157,7 @@ def nmf_cones(X: ArrayLike) -> Model:
 
 
 def nmf_overlap(X: ArrayLike, k: int) -> Model:
-    r"""How much of a matrix a non-negative factorization with k components can explain, at most.
+    r"""How much of a matrix a nonnegative factorization with k components can explain, at most.
 
     .. math::
 
@@ -165,7 +165,7 @@ def nmf_overlap(X: ArrayLike, k: int) -> Model:
         |Z|_{(k)} \le 1, \quad \nu(Z) \le \sqrt k .
 
     The first is the hull of the matrices of rank k and length one (`LowRankBall`), the second the
-    norm of `nmf_dnn`. Every :math:`Z = W H / |W H|_F` with k non-negative components obeys both,
+    norm of `nmf_dnn`. Every :math:`Z = W H / |W H|_F` with k nonnegative components obeys both,
     and :math:`|V - WH|_F^2 \ge |V|_F^2 - c(V)^2`. Without the second row this is the bound of
     Eckart and Young.
 

@@ -1,4 +1,4 @@
-"""Non-negative matrix factorization with scikit-learn's face."""
+"""Nonnegative matrix factorization as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -6,20 +6,17 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix, require_squares
-from sdpdr.base.errors import DataTypeError
 from sdpdr.base.estimators import as_precise, checked
 from sdpdr.families.factor.nmf.nmf import nmf
-from sdpdr.families.factor.nmf.nmf_bound import METHODS, nmf_bound
+from sdpdr.families.factor.nmf.nmf_bound import check_method, nmf_bound
 from sdpdr.families.factor.nmf.search import Factorization
 from sdpdr.families.factor.nmf.starts import POLISH, Starts
 from sdpdr.families.factor.nonnegative.inputs import (
-    PartialMatrix,
     SparseMatrix,
     number_of_components,
     partial_matrix,
@@ -27,39 +24,37 @@ from sdpdr.families.factor.nonnegative.inputs import (
 from sdpdr.families.factor.nonnegative.projection import FactorTransformer, coordinates
 from sdpdr.solving.iterate.records import IterationStatus
 
-SOLVERS = ("auto", "lift", "polish", "scikit-learn")
+SOLVERS = ("auto", "lift")
 
 
 @dataclass(eq=False, repr=False)
 class NMF(FactorTransformer):
-    r"""Non-negative matrix factorization :math:`X \approx W H`, with what is proved of its error.
+    r"""Nonnegative matrix factorization :math:`X \approx W H`, with a proved bound on its error.
 
-    As `sklearn.decomposition.NMF` in use, for the Frobenius norm. Two things are added: matrices
-    that *have* a factorization of the rank are factored to rounding, and a lower bound says what no
-    factorization can beat.
+    Used like `sklearn.decomposition.NMF`, for the Frobenius norm. Two things are added: small
+    matrices that *have* a factorization of the rank are factored to rounding, and a lower bound
+    says what no factorization can beat.
 
     Parameters
     ----------
     n_components : int, optional
         k. By default 2, or fewer if X has fewer rows or columns.
-    solver : {"auto", "lift", "polish", "scikit-learn"}, default "auto"
+    solver : {"auto", "lift"}, default "auto"
+        ``"auto"`` is scikit-learn's coordinate descent, from ``"nndsvda"`` and random factors. The
+        best start is run to its end, and polished if its error is so small that an exact
+        factorization may be near. With missing entries, the descent is over the known ones.
         ``"lift"`` is `sdpdr.factorize.nmf`, convex iteration on semidefinite programs of order
-        n + m + k; ``"polish"`` is `sdpdr.nonnegative.polish_factors` from random factors;
-        ``"scikit-learn"`` is its coordinate descent, from ``"nndsvda"`` and random factors, the
-        best of them to its end, and polished where the error is so small that an exact
-        factorization may be near; it alone takes sparse data, as they are. ``"auto"`` is
-        ``"scikit-learn"``, or, with missing entries, the same with a coordinate descent over the
-        known ones: on matrices that have a factorization they find it about as often as the lift,
-        and a hundred times faster (see the method's page).
+        n + m + k: it finds an exact factorization about as often, a hundred times slower, and
+        takes further constraints (``options``).
     starts : int, default 5
-        How many starts. The lift and the polish make none after one that fits exactly.
+        Number of starts. The lift makes none after one that fits exactly.
     tol : float, default 1e-6
         Relative error at which the factorization counts as exact.
     max_iter : int, default 1000
-        Of coordinate descent, and of the polish.
+        Iterations of coordinate descent.
     bound : {"eckart_young", "auto", "overlap", "cones"}, default "eckart_young"
-        The first alone for sparse data, with up to 4000 rows or columns.
-        How the error is bounded from below, see `sdpdr.nmf_bound`; all but the first take seconds.
+        The method of the lower bound, see `sdpdr.nmf_bound`; all but the first take seconds, and
+        sparse data of more than 60 rows and columns allow the first two only.
     random_state : int, RandomState or None, default 0
     options : mapping, optional
         Further arguments of `sdpdr.factorize.nmf`, for the lift.
@@ -73,19 +68,21 @@ class NMF(FactorTransformer):
     reconstruction_err_ : float
         :math:`|X - WH|_F` over the known entries.
     status_ : IterationStatus
-        ``RANK_REACHED`` if that is at most ``tol`` times :math:`|X|_F`, else how the iteration
-        ended; ``SETTLED`` of other solvers.
+        ``RANK_REACHED`` if that is at most ``tol`` times :math:`|X|_F`, else how the lift ended,
+        or ``SETTLED``.
     bound_ : float
-        No W, H of that rank has a smaller error; 0 where entries are missing, or where sparse data
-        have too many rows and columns.
+        No W, H of that rank has a smaller error; 0 if entries are missing, or if sparse data have
+        more than 4000 rows and columns.
     gap_ : float
         The share of the error that another factorization might save.
+    norm_gap_ : float
+        The same amount as a share of :math:`|X|_F`.
     argument_ : str
-        What proves the bound.
+        The proof of the bound, in words.
     factorization_ : Factorization or None
         History and state of the lift.
     n_iter_ : int
-        Programs of the lift; starts of other solvers.
+        Programs of the lift, or the number of starts.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -127,12 +124,12 @@ class NMF(FactorTransformer):
         Parameters
         ----------
         X : array_like or sparse array of shape (n, m)
-            Non-negative; ``nan`` where an entry is not known. What a sparse array does not store
-            is zero, and known.
+            Nonnegative; ``nan`` where an entry is not known. Entries that a sparse array does not
+            store are zero, and known.
         y : ignored
         """
         validate.choice("solver", self.solver, SOLVERS)
-        validate.choice("bound", self.bound, METHODS)
+        check_method("bound", self.bound, X)
         validate.positive_integer("starts", self.starts)
         validate.positive_integer("max_iter", self.max_iter)
         validate.positive_number("tol", self.tol)
@@ -141,25 +138,37 @@ class NMF(FactorTransformer):
         k = min(2, *given.shape)
         if self.n_components is not None:
             k = number_of_components(self.n_components, given.shape)
-        known = self._known(given, k)
+        if sp.issparse(given) and sum(given.shape) * k <= POLISH:
+            given = given.toarray()  # small factors are polished, which takes a dense matrix
+        known = SparseMatrix(given) if sp.issparse(given) else partial_matrix(given)
         seed = validate.seed(self.random_state)
+        self.factorization_ = None
         if self.solver == "lift":
-            assert isinstance(known, PartialMatrix)
             options = {"starts": self.starts, "tol": self.tol, "seed": seed, **(self.options or {})}
-            found = nmf(known.with_gaps(), k, **options)
-            self.factorization_, self.status_ = found, found.status
-            self.components_, self.n_iter_ = found.factors()[1], len(found.history)
+            self.factorization_ = nmf(known.with_gaps(), k, **options)
+            H, self.n_iter_ = self.factorization_.factors()[1], len(self.factorization_.history)
         else:
-            self.factorization_ = None
             search = Starts(known, k, self.starts, self.tol, self.max_iter, seed)
-            polish = self.solver == "polish"
-            self.components_, self.n_iter_ = search.polished() if polish else search.descended()
-        W = coordinates(known.with_gaps(), self.components_)
-        self._grade(known, k, W)
+            H, self.n_iter_ = search.descended()
+        W = coordinates(known.with_gaps(), H)
+        self.components_, self.n_components_ = H, k
+        error = known.error(W, H)
+        self.reconstruction_err_ = error * known.norm
+        if error <= self.tol:
+            self.status_ = IterationStatus.RANK_REACHED
+        else:
+            lift = self.factorization_
+            self.status_ = IterationStatus.SETTLED if lift is None else lift.status
+        self.bound_, self.gap_, self.norm_gap_ = 0.0, 1.0, error
+        self.argument_ = "no bound is known where entries are missing"
+        if known.is_complete:
+            proof = nmf_bound(known.values, W, H, method=self.bound)
+            self.bound_, self.argument_ = proof.lower, proof.argument
+            self.gap_, self.norm_gap_ = proof.gap, proof.norm_gap
         return as_precise(W, X)
 
     def transform(self, X: Any) -> Array:
-        """Non-negative least squares: the W that fits best with the components as they are.
+        """The W that fits best with the components as they are, by nonnegative least squares.
 
         Parameters
         ----------
@@ -174,50 +183,12 @@ class NMF(FactorTransformer):
         return as_precise(coordinates(self._checked(X, reset=False), self.components_), X)
 
     def _checked(self, X: Any, **options: Any) -> Matrix:
-        finite = True if self.solver == "scikit-learn" or sp.issparse(X) else "allow-nan"
-        sparse = "csr" if self.solver in ("auto", "scikit-learn") else False
+        finite = True if sp.issparse(X) else "allow-nan"
+        sparse = "csr" if self.solver == "auto" else False
         return checked(self, X, accept_sparse=sparse, ensure_all_finite=finite, **options)
-
-    def _known(self, given: Matrix, k: int) -> PartialMatrix | SparseMatrix:
-        if not sp.issparse(given):
-            return partial_matrix(given)
-        if self.bound not in ("eckart_young", "auto"):
-            raise DataTypeError(
-                f"X is sparse, and bound={self.bound!r} is proved by dense programs. Pass "
-                "bound='eckart_young', or X.toarray() if X is small."
-            )
-        known = SparseMatrix(given)
-        # So small that factors are polished, which takes a dense matrix.
-        return partial_matrix(given.toarray()) if sum(given.shape) * k <= POLISH else known
-
-    def _grade(self, known: PartialMatrix | SparseMatrix, k: int, W: Array) -> None:
-        self.n_components_ = k
-        share = known.error(W, self.components_)
-        self.reconstruction_err_ = share * known.norm
-        if share <= self.tol:
-            self.status_ = IterationStatus.RANK_REACHED
-        elif self.factorization_ is None:
-            self.status_ = IterationStatus.SETTLED
-        self.bound_, self.gap_ = 0.0, 1.0
-        self.argument_ = "no bound is known where entries are missing"
-        if isinstance(known, SparseMatrix):
-            self._bound_sparse(known, k)
-        elif known.is_complete:
-            proof = nmf_bound(known.values, W, self.components_, method=self.bound)
-            self.bound_, self.gap_, self.argument_ = proof.lower, proof.gap, proof.argument
-
-    def _bound_sparse(self, known: SparseMatrix, k: int) -> None:
-        upper = self.reconstruction_err_
-        self.bound_ = min(known.singular_tail(k), upper)
-        self.gap_ = (upper - self.bound_) / max(upper, np.finfo(float).tiny)
-        self.argument_ = (
-            "the singular values beyond the first k"
-            if self.bound_
-            else "no bound is known: singular values take a dense matrix of too large an order"
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.solver != "scikit-learn"
-        tags.input_tags.sparse = self.solver in ("auto", "scikit-learn")
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self.solver == "auto"
         return tags

@@ -1,25 +1,29 @@
-"""Lower bounds on the error of every non-negative factorization with k components."""
+"""Lower bounds on the error of every nonnegative factorization with k components."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.arrays import Array, Matrix
+from sdpdr.base.errors import DataError, DataTypeError, ShapeError
 from sdpdr.base.progress import Progress
 from sdpdr.families.factor.nmf.bounds import nmf_overlap
 from sdpdr.families.factor.nmf.rank import overlap_bound, unexplained
 from sdpdr.families.factor.nonnegative.cone_search import cone_search
 from sdpdr.families.factor.nonnegative.inputs import (
+    SparseMatrix,
+    checked_matrix,
     dense_matrix,
-    nonnegative_matrix,
     number_of_components,
+    require_nonnegative,
 )
 from sdpdr.families.factor.nonnegative.projection import alternate, coordinate_descent
 from sdpdr.families.factor.nonnegative.truncation import clipped_svd, closed_form, singular_tail
@@ -33,30 +37,30 @@ PROGRAM_LIMIT, EXACT_LIMIT = 60, 40
 # Smaller side, components, and coordinates to branch over, up to which "auto" searches.
 SEARCH_SIDE, SEARCH_COMPONENTS, SEARCH_COORDINATES = 4, 3, 9
 
-# Rounds of alternation, and entries of a matrix up to which they take no time.
+# Rounds of alternation, and entries of a matrix up to which they take negligible time.
 _ROUNDS, _SMALL = 50, 2500
 # Iterations of scikit-learn's descent, and random starts of it on small matrices.
 _DESCENTS, _STARTS = 2000, 8
-# Errors below this share of the norm are none.
-_NOTHING = 1e-9
+# Errors below this share of the norm count as zero.
+_ZERO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class NMFBound:
-    """What is proved about the error of non-negative factorizations of a matrix.
+    """A proved lower bound on the error of nonnegative factorizations of a matrix.
 
     Attributes
     ----------
     lower : float
         No factorization with k components has a smaller :math:`|X - WH|_F`.
     upper : float
-        The error of the factorization given, or of the best one that was met on the way.
+        The error of the factorization given, or of the best one found.
     norm : float
         :math:`|X|_F`, to divide both by.
     n_components : int
         k.
     argument : str
-        What proves the lower bound, and what was left out.
+        The proof of the lower bound in words, and what was left out.
     parts : mapping of str to float
         The lower bound of each method that was used.
     W, H : array
@@ -76,9 +80,15 @@ class NMFBound:
     def gap(self) -> float:
         """The share of the error that another factorization might save, at most; 0 to 1.
 
-        An error below 1e-9 of the norm counts as zero.
+        An error below 1e-9 of the norm counts as zero. Near an exact factorization any remaining
+        error gives a gap near one; ``norm_gap`` is the same amount relative to the matrix.
         """
-        return (self.upper - self.lower) / max(self.upper, _NOTHING * self.norm)
+        return (self.upper - self.lower) / max(self.upper, _ZERO * self.norm)
+
+    @property
+    def norm_gap(self) -> float:
+        """The error that another factorization might save, relative to the norm of the matrix."""
+        return (self.upper - self.lower) / self.norm
 
     @property
     def relative(self) -> tuple[float, float]:
@@ -88,8 +98,8 @@ class NMFBound:
     def __repr__(self) -> str:
         lower, upper = self.relative
         return (
-            f"NMFBound(k={self.n_components}: relative error at least {lower:.6g}, "
-            f"here {upper:.6g}, gap {self.gap:.1e})"
+            f"NMFBound(k={self.n_components}: relative error at least {lower:.6g}, here "
+            f"{upper:.6g}, gap {self.gap:.1e} of the error, {self.norm_gap:.1e} of the norm)"
         )
 
 
@@ -106,24 +116,25 @@ def nmf_bound(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> NMFBound:
-    r"""Bound the error of all non-negative factorizations :math:`X \approx W H` with k components.
+    r"""Bound the error of all nonnegative factorizations :math:`X \approx W H` with k components.
 
-    Give any factorization, from any program, to learn how far from the best it is at most. Three
-    arguments are at hand:
+    Pass any factorization, from any software, to see how far it is from the best at most. There are
+    three proofs:
 
     ``eckart_young``
-        The singular values that k leaves out. Any size, one decomposition.
+        The singular values beyond the first k. Any size, one decomposition; sparse matrices with at
+        most 4000 rows or columns.
     ``overlap``
         One semidefinite program (`sdpdr.methods.nmf_overlap`), whose multipliers give a bound by an
         eigenvalue and singular values, however inaccurate they are. Never worse than the first.
-        Of order n + m twice: seconds for 60 rows and columns, a minute for 150.
+        It has two matrices of order n + m: seconds for 60 rows and columns, a minute for 150.
     ``cones``
         Branch and bound (`sdpdr.nonnegative.cone_search`), for a smaller side of at most 4.
 
     Parameters
     ----------
-    X : array_like of shape (n, m)
-        Not negative.
+    X : array_like or sparse array of shape (n, m)
+        Nonnegative.
     W : array_like of shape (n, k), optional
     H : array_like of shape (k, m), optional
         A factorization in the orientation of scikit-learn: ``W = nmf.fit_transform(X)``,
@@ -131,16 +142,16 @@ def nmf_bound(
     k : int, optional
         1 to min(n, m); needed if no factorization is given.
     method : {"auto", "eckart_young", "overlap", "cones"}, default "auto"
-        "auto" goes through the three in order, as far as the size permits, until the bounds meet.
-        The first is always used.
+        "auto" tries the three in order, as far as the size permits, until the bounds meet. The
+        first is always used, and it alone takes sparse matrices of more than 60 rows and columns.
     tol : float, default 1e-4
-        Bounds meet where they differ by this share of the norm of X.
+        Bounds that differ by at most this share of the norm of X meet.
     time_limit : float, default 10
         Seconds for the solver and for the search, each.
     solver : str or Solver, default "auto"
         For the program. "auto" is ``"clarabel"`` up to 40 rows and columns, then ``"scs"``.
     seed : int, default 0
-        Of the search, and of starts of a descent that finds a factorization if none is given.
+        Of the search, and of the descents that find a factorization if none is given.
     progress : bool or callable, optional
         Of the search; by default on a terminal only.
 
@@ -170,8 +181,7 @@ def nmf_bound(
     >>> round(found.parts["eckart_young"] / found.norm, 4)
     0.226
     """
-    V = nonnegative_matrix(X)
-    validate.choice("method", method, METHODS)
+    V = _matrix(X, method)
     validate.positive_number("tol", tol)
     validate.positive_number("time_limit", time_limit)
     given = _factors(V, W, H, k)
@@ -179,18 +189,17 @@ def nmf_bound(
         k = given[0].shape[1]
     elif k is None:
         raise DataError("give k, the number of components, or a factorization W, H.")
-    k = number_of_components(k, V.shape, "k")
-    state = _Bounding(V, k, given, seed)
+    state = _Bounds(V, number_of_components(k, V.shape, "k"), given, seed)
+    state.add("eckart_young", singular_tail(V, state.k), "the singular values beyond the first k")
     core = state.core
-    state.add("eckart_young", singular_tail(V, k), "the singular values beyond the first k")
-    if method == "overlap" or (method == "auto" and state.wants_program(tol)):
-        lower, words, Z = _overlap(core.V, core.k, solver, time_limit)
-        state.add("overlap", lower, words)
+    if method == "overlap" or (method == "auto" and state.needs_program(tol)):
+        lower, proof, Z = _overlap(core.V, core.k, solver, time_limit)
+        state.add("overlap", lower, proof)
         if not lower:
-            state.left_out += f"; {words}"
+            state.left_out += f"; {proof}"
         if Z is not None and not given:
             state.offer(*_quick(core.V, core.k, Z))
-    if method == "cones" or (method == "auto" and state.wants_search(tol)):
+    if method == "cones" or (method == "auto" and state.needs_search(tol)):
         found = cone_search(
             core.V,
             core.k,
@@ -206,13 +215,46 @@ def nmf_bound(
     return state.result()
 
 
-class _Core:
-    """A matrix without its rows and columns of zeros, which a best factorization leaves zero."""
+def check_method(name: str, method: str, X: Any) -> None:
+    """Refuse unknown methods, and sparse data for methods that take a dense matrix.
 
-    def __init__(self, V: Array, k: int) -> None:
+    Parameters
+    ----------
+    name : str
+        Of the argument, for messages.
+    method : str
+    X : object
+
+    Raises
+    ------
+    UnknownNameError, DataTypeError
+    """
+    validate.choice(name, method, METHODS)
+    if sp.issparse(X) and method in ("overlap", "cones"):
+        raise DataTypeError(
+            f"X is sparse, and {name}={method!r} is proved by dense programs. Pass "
+            f"{name}='eckart_young', or X.toarray() if X is small."
+        )
+
+
+def _matrix(X: Any, method: str) -> Matrix:
+    """A checked matrix; a sparse one becomes dense if it is small."""
+    check_method("method", method, X)
+    V = checked_matrix(X, "X", accept_sparse="csr")
+    require_nonnegative(V)
+    if not sp.issparse(V):
+        return V
+    return V.toarray() if sum(V.shape) <= PROGRAM_LIMIT else sp.csr_array(V)
+
+
+class _Core:
+    """A matrix without its zero rows and columns, where the best factors are zero."""
+
+    def __init__(self, V: Matrix, k: int) -> None:
         self.shape, self.components = V.shape, k
-        self.rows, self.columns = np.flatnonzero(V.any(axis=1)), np.flatnonzero(V.any(axis=0))
-        self.V = V[np.ix_(self.rows, self.columns)]
+        nonzero = V.nonzero()
+        self.rows, self.columns = np.unique(nonzero[0]), np.unique(nonzero[1])
+        self.V = V[self.rows][:, self.columns]
         self.k = min(k, *self.V.shape)
 
     def lifted(self, W: Array, H: Array) -> tuple[Array, Array]:
@@ -224,20 +266,22 @@ class _Core:
         return left, right
 
 
-class _Bounding:
+class _Bounds:
     """The bounds so far, and the factorization that they are compared with."""
 
-    def __init__(self, V: Array, k: int, given: tuple[Array, Array] | None, seed: int) -> None:
-        self.V, self.k, self.norm = V, k, float(np.linalg.norm(V))
+    def __init__(self, V: Matrix, k: int, given: tuple[Array, Array] | None, seed: int) -> None:
+        self.V, self.k, self.sparse = V, k, sp.issparse(V)
+        self.norm = SparseMatrix(V).norm if self.sparse else float(np.linalg.norm(V))
         self.parts: dict[str, float] = {}
-        self.words: dict[str, str] = {}
+        self.proofs: dict[str, str] = {}
         self.left_out = ""
         self.upper = np.inf
         self.core = _Core(V, k)
-        if known := given or closed_form(V, k):
-            self._keep(*known)
+        best = given or (None if self.sparse else closed_form(V, k))
+        if best:
+            self._keep(*best)
             return
-        for factors in _found(self.core, seed):
+        for factors in _candidates(self.core, seed):
             self.offer(*factors)
 
     def offer(self, W: Array, H: Array) -> None:
@@ -245,56 +289,68 @@ class _Bounding:
         self._keep(*self.core.lifted(W, H))
 
     def _keep(self, W: Array, H: Array) -> None:
-        error = float(np.linalg.norm(self.V - W @ H))
+        if self.sparse:
+            error = SparseMatrix(self.V).error(W, H) * self.norm
+        else:
+            error = float(np.linalg.norm(self.V - W @ H))
         if error < self.upper:
             self.W, self.H, self.upper = W, H, error
 
-    def add(self, name: str, lower: float, words: str) -> None:
+    def add(self, name: str, lower: float, proof: str) -> None:
         self.parts[name] = max(0.0, lower)
-        self.words[name] = words
+        self.proofs[name] = proof
 
     def _apart(self, tol: float) -> bool:
         return self.upper - max(self.parts.values()) > tol * self.norm
 
-    def wants_program(self, tol: float) -> bool:
+    def needs_program(self, tol: float) -> bool:
         n = sum(self.core.V.shape)
-        if self._apart(tol) and n > PROGRAM_LIMIT:
+        if self._apart(tol) and (self.sparse or n > PROGRAM_LIMIT):
+            advice = "takes X.toarray()" if self.sparse else "solves it anyway"
             self.left_out = (
                 f"; the program was left out, since {n} rows and columns are more than "
-                f"{PROGRAM_LIMIT} (method='overlap' solves it all the same)"
+                f"{PROGRAM_LIMIT} (method='overlap' {advice})"
             )
+            return False
         # One component is the leading singular pair, and the first bound is exact.
-        return self._apart(tol) and n <= PROGRAM_LIMIT and self.k > 1
+        return self._apart(tol) and self.k > 1
 
-    def wants_search(self, tol: float) -> bool:
+    def needs_search(self, tol: float) -> bool:
         side = min(self.core.V.shape)
-        small = side <= SEARCH_SIDE and self.k <= SEARCH_COMPONENTS
+        small = side <= SEARCH_SIDE and self.k <= SEARCH_COMPONENTS and not self.sparse
         return self._apart(tol) and small and self.k * (side - 1) <= SEARCH_COORDINATES
 
     def result(self) -> NMFBound:
         best = max(self.parts, key=lambda name: self.parts[name])
-        # A factorization that attains the bound may seem to beat it by rounding.
+        # By rounding, a factorization that attains the bound may seem to beat it.
         lower = min(self.parts[best], self.upper)
-        words = f"{best}: {self.words[best]}{self.left_out}"
+        argument = f"{best}: {self.proofs[best]}{self.left_out}"
+        if self.sparse and not lower:
+            argument = (
+                "no bound is known: singular values take a dense matrix of too large an order"
+            )
         parts = MappingProxyType(self.parts)
-        return NMFBound(lower, self.upper, self.norm, self.k, words, parts, self.W, self.H)
+        return NMFBound(lower, self.upper, self.norm, self.k, argument, parts, self.W, self.H)
 
 
 def _quick(V: Array, k: int, near: Array | None = None) -> tuple[Array, Array]:
-    """Factors of a matrix near V, refitted to V and mended a little where that takes no time."""
+    """Factors of a matrix near V, refitted to V and improved where that takes negligible time."""
     near = V if near is None else near
     W, _ = closed_form(near, k) or clipped_svd(near, k)
     return alternate(V, W, _ROUNDS if V.size <= _SMALL else 0)
 
 
-def _found(core: _Core, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Factors of the core: quick ones, scikit-learn's, and the matrix itself where k is enough."""
+def _candidates(core: _Core, seed: int) -> Iterator[tuple[Array, Array]]:
+    """Factors of the core: quick ones, scikit-learn's, and the matrix itself if k is enough."""
     V, k = core.V, core.k
-    yield _quick(V, k)
-    for start in range(1 + (_STARTS if V.size <= _SMALL else 0)):
+    dense = not sp.issparse(V)
+    if dense:
+        yield _quick(V, k)
+    small = np.prod(V.shape) <= _SMALL
+    for start in range(1 + (_STARTS if small else 0)):
         init, seed_of = "random" if start else "nndsvda", seed + start
         yield coordinate_descent(V, k, init=init, seed=seed_of, tol=1e-6, steps=_DESCENTS)
-    if k == min(V.shape):
+    if dense and k == min(V.shape):
         n, m = V.shape
         yield (np.eye(n), V) if n <= m else (V, np.eye(m))
 
@@ -302,13 +358,13 @@ def _found(core: _Core, seed: int) -> Iterator[tuple[Array, Array]]:
 def _overlap(
     V: Array, k: int, solver: str | Solver, time_limit: float
 ) -> tuple[float, str, Array | None]:
-    """The bound of the program, from multipliers of whatever accuracy, and the Z it found."""
+    """The bound of the program, from multipliers of any accuracy, its proof, and the Z it found."""
     n, m = V.shape
     if n > m:
-        lower, words, Z = _overlap(V.T, k, solver, time_limit)
-        return lower, words, None if Z is None else Z.T
+        lower, proof, Z = _overlap(V.T, k, solver, time_limit)
+        return lower, proof, None if Z is None else Z.T
     norm = float(np.linalg.norm(V))
-    # Of the multipliers our bound loses far less than the tolerance of operator splitting.
+    # The bound loses far less than the tolerance of the multipliers.
     small = n + m <= EXACT_LIMIT
     unit, tol = V / norm, 1e-8 if small else 1e-4
     if solver == "auto":
@@ -329,8 +385,8 @@ def _overlap(
     rows, columns = np.triu_indices(n + m, 1)
     N[rows, columns] = N[columns, rows] = duals[1]
     overlap = overlap_bound(unit, k, B, N)
-    words = f"multipliers of the program from {solution.solver}"
-    return norm * unexplained(1.0, overlap), words, _corner(solution, n)
+    proof = f"multipliers of the program from {solution.solver}"
+    return norm * unexplained(1.0, overlap), proof, _corner(solution, n)
 
 
 def _corner(solution: Solution, n: int) -> Array | None:
@@ -343,7 +399,7 @@ def _corner(solution: Solution, n: int) -> Array | None:
 
 
 def _factors(
-    V: Array, W: ArrayLike | None, H: ArrayLike | None, k: int | None
+    V: Matrix, W: ArrayLike | None, H: ArrayLike | None, k: int | None
 ) -> tuple[Array, Array] | None:
     if W is None and H is None:
         return None
@@ -368,6 +424,6 @@ def _factor(values: ArrayLike, name: str) -> Array:
         i, j = np.argwhere(factor < 0.0)[0]
         raise DataError(
             f"{name}[{i}, {j}] = {factor[i, j]:g}: the bound is on factorizations without negative "
-            "entries, and says nothing about this one. Clip it first, if that is meant."
+            "entries only. Clip this one at zero first."
         )
     return factor

@@ -1,6 +1,6 @@
-r"""Lower bounds on the non-negative rank: fooling sets, and what components can explain.
+r"""Lower bounds on the nonnegative rank: fooling sets, and the overlap with few components.
 
-Let Z have non-negative rank k and length one. For any B, and any symmetric :math:`N \ge 0`,
+Let Z have nonnegative rank k and length one. For any B, and any symmetric :math:`N \ge 0`,
 
 .. math::
 
@@ -12,7 +12,7 @@ The first term bounds :math:`\langle V - B, Z\rangle` because Z has rank k. For 
 :math:`z_l = (w_l, h_l)`. Then :math:`Q \ge 0`, so :math:`2\langle B, Z\rangle` is at most the inner
 product of Q with the matrix in brackets, and so at most its largest eigenvalue times
 :math:`\operatorname{tr} Q = 2 \sum_l |w_l||h_l| \le 2\sqrt k (\sum_l |w_l|^2|h_l|^2)^{1/2} \le
-2 \sqrt k\,|Z|_F`; the last step, because the components have non-negative inner products.
+2 \sqrt k\,|Z|_F`; the last step, because the components have nonnegative inner products.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 def fooling_set(X: ArrayLike) -> Index:
-    r"""Places (i, j) with :math:`V_{ij} > 0` of which no two lie in one positive rectangle.
+    r"""Entries (i, j) with :math:`V_{ij} > 0` of which no two lie in one positive rectangle.
 
     For any two of them :math:`V_{ij'} V_{i'j} = 0`. A component :math:`w h^T \le V` that were
-    positive at both would be positive at (i, j') and (i', j) too, so each place needs a component
-    of its own: their number is a lower bound on the non-negative rank, which depends on the zeros
-    alone. The set is grown greedily from every place in turn; a larger one may exist.
+    positive at both would be positive at (i, j') and (i', j) too, so each entry needs a component
+    of its own: their number is a lower bound on the nonnegative rank, which depends on the zeros
+    alone. The set is grown greedily from every entry in turn; a larger one may exist.
 
     Parameters
     ----------
     X : array_like of shape (N, m)
-        Not negative.
+        Nonnegative.
 
     Returns
     -------
@@ -63,32 +63,32 @@ def fooling_set(X: ArrayLike) -> Index:
     1
     """
     V = nonnegative_matrix(X) > 0.0
-    places = np.argwhere(V)
+    entries = np.argwhere(V)
     # Those in sparse rows and columns are in conflict with the fewest others.
-    crowd = V.sum(axis=1)[places[:, 0]] + V.sum(axis=0)[places[:, 1]]
-    places = places[np.argsort(crowd, kind="stable")]
-    found = [_grown(V, places, seed) for seed in range(len(places))]
-    return np.asarray(places[max(found, key=len)])
+    crowd = V.sum(axis=1)[entries[:, 0]] + V.sum(axis=0)[entries[:, 1]]
+    entries = entries[np.argsort(crowd, kind="stable")]
+    found = [_grown(V, entries, seed) for seed in range(len(entries))]
+    return np.asarray(entries[max(found, key=len)])
 
 
-def _grown(V: Flags, places: Index, seed: int) -> list[int]:
-    """The set that holds one place and, in order, every other that goes with those before it."""
-    free = _apart(V, places, seed)
+def _grown(V: Flags, entries: Index, seed: int) -> list[int]:
+    """The set of one entry and, in order, every other that is compatible with those before it."""
+    free = _apart(V, entries, seed)
     chosen = [seed]
     while free.any():
         chosen.append(int(np.argmax(free)))
-        free &= _apart(V, places, chosen[-1])
+        free &= _apart(V, entries, chosen[-1])
     return chosen
 
 
-def _apart(V: Flags, places: Index, at: int) -> Flags:
-    """Which places share no positive rectangle with one of them."""
-    i, j = places[at]
-    return ~(V[i, places[:, 1]] & V[places[:, 0], j])
+def _apart(V: Flags, entries: Index, at: int) -> Flags:
+    """Which entries share no positive rectangle with one of them."""
+    i, j = entries[at]
+    return ~(V[i, entries[:, 1]] & V[entries[:, 0], j])
 
 
 def overlap_bound(V: Array, k: int, B: Array, N: Array) -> float:
-    r"""A bound on :math:`\langle V, Z\rangle` over Z of non-negative rank k and length one.
+    r"""A bound on :math:`\langle V, Z\rangle` over Z of nonnegative rank k and length one.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def overlap_bound(V: Array, k: int, B: Array, N: Array) -> float:
     Returns
     -------
     float
-        Raised by what rounding may have taken from it.
+        Increased by its rounding error.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def overlap_bound(V: Array, k: int, B: Array, N: Array) -> float:
 
 
 def unexplained(norm: float, overlap: float) -> float:
-    r"""The error that is left where at most ``overlap`` is explained.
+    r"""A lower bound on the error if the overlap is at most ``overlap``.
 
     :math:`|V - sZ|_F^2 \ge |V|_F^2 - \langle V, Z\rangle^2` for every scale s.
 
@@ -136,30 +136,30 @@ def unexplained(norm: float, overlap: float) -> float:
     return float(np.sqrt(max(0.0, square)))
 
 
-# The ratio is raised to an integer, so rounding must not lift it above one.
+# The ratio is rounded up to an integer, so rounding errors must not lift it above one.
 _ROUNDING = 1e-12
-# Rounds that balance rows and columns.
+# Rounds of scaling that balance rows and columns.
 _ROUNDS = 200
 
 
 @dataclass(frozen=True)
 class RankBound:
-    """What is proved about the number of non-negative components that a matrix needs.
+    """Proved bounds on the number of nonnegative components that a matrix needs.
 
     Attributes
     ----------
     lower : int
-        No factorization V = W H with non-negative factors has fewer components.
+        No factorization V = W H with nonnegative factors has fewer components.
     ratio : float
-        The bound of the doubly non-negative program, before it is raised to an integer; proved.
+        The proved bound of the doubly nonnegative program, before it is rounded up.
     rank : int
-        The rank, counting the singular values that rounding cannot explain.
+        The numerical rank.
     fooling : int
         Size of the fooling set found.
     upper : int
         The smaller side, which is always enough.
     argument : str
-        What proves ``lower``.
+        The proof of ``lower``.
     """
 
     lower: int
@@ -179,7 +179,7 @@ class RankBound:
 def nonnegative_rank_bound(
     X: ArrayLike, *, balance: bool = True, solver: str | Solver = "auto"
 ) -> RankBound:
-    r"""The least number of non-negative components that a matrix needs, at least.
+    r"""A proved lower bound on the number of nonnegative components that a matrix needs.
 
     With :math:`\nu` the value of `sdpdr.methods.nmf_dnn`, every exact factorization with k
     components has
@@ -187,7 +187,7 @@ def nonnegative_rank_bound(
     .. math:: k \ge \frac{\nu(V)^2}{|V|_F^2},
 
     because :math:`\nu(V) \le \sum_l |w_l||h_l| \le \sqrt k\, (\sum_l |w_l|^2|h_l|^2)^{1/2} \le
-    \sqrt k\,|V|_F`. Used is the *proved* bound on :math:`\nu`, with all rounding accounted for.
+    \sqrt k\,|V|_F`. The bound on :math:`\nu` is proved, with all rounding accounted for.
     The rank and a fooling set are two further lower bounds.
 
     Parameters
@@ -196,7 +196,7 @@ def nonnegative_rank_bound(
         V, not negative.
     balance : bool, default True
         Try the matrix with rows and columns scaled to equal lengths, too. That changes the ratio
-        but not the non-negative rank.
+        but not the nonnegative rank.
     solver : str or Solver, default "auto"
 
     Returns
@@ -228,7 +228,7 @@ def nonnegative_rank_bound(
     rank = int(np.linalg.matrix_rank(V, rtol=4.0 * max(V.shape) * np.finfo(float).eps))
     fooling = len(fooling_set(V))
     found = {
-        "the doubly non-negative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),
+        "the doubly nonnegative program": int(np.ceil(ratio * (1.0 - _ROUNDING))),
         "a fooling set": fooling,
         "the rank": rank,
     }
@@ -237,7 +237,7 @@ def nonnegative_rank_bound(
 
 
 def _ratio(V: Array, solver: str | Solver) -> float:
-    """The square of the proved bound on the norm over that of the length."""
+    """The squared bound on the norm over the squared length."""
     unit = V / np.linalg.norm(V)
     solution = solve(nmf_dnn(unit), solver, tol=unless_configured(solver, 1e-8), rigorous=True)
     if solution.bound is None:

@@ -1,4 +1,4 @@
-"""Non-negative factorization as a matrix of low rank, and by small cones, one for each product."""
+"""Nonnegative factorization as a matrix of low rank, and by small cones, one for each product."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nmf_lift(
     nonnegative: bool = True,
     dnn: bool = False,
 ) -> Model:
-    r"""Non-negative matrix factorization, but for the rank.
+    r"""Nonnegative matrix factorization, but for the rank.
 
     .. math::
 
@@ -36,7 +36,7 @@ def nmf_lift(
         Z = \begin{pmatrix} I_k & W^T & H \\ W & \mathcal W & V \\ H^T & V^T & \mathcal H
         \end{pmatrix} \succeq 0, \quad V = X, \quad W, H \ge 0 .
 
-    X = W H with k non-negative terms exactly if some feasible Z has rank k. Alone, the program
+    X = W H with k nonnegative terms exactly if some feasible Z has rank k. Alone, the program
     knows nothing of k: its optimum is :math:`2 |X|_*`, twice the trace norm (with ``dnn`` a lower
     bound of :math:`2 \sum_l |w_l| |h_l|` over factorizations with any number of terms).
     `sdpdr.factorize.nmf` presses it towards the rank.
@@ -87,7 +87,7 @@ def nmf_lift(
     known = partial_matrix(X, observed)
     k = number_of_components(n_components, known.shape)
     lift = FactorLift(k, *known.shape)
-    places = known.places()
+    places = known.positions()
     pairs = k + places + np.array([0, known.shape[0]])
     values = known.values[tuple(places.T)]
     blocks: list[Block] = [lift]
@@ -115,7 +115,7 @@ def nmf_products(
     left: ArrayLike | float = 0.0,
     right: ArrayLike | float = 0.0,
 ) -> Model:
-    r"""Non-negative matrix factorization with every product lifted on its own.
+    r"""Nonnegative matrix factorization with every product lifted on its own.
 
     .. math::
 
@@ -127,8 +127,8 @@ def nmf_products(
     What is minimised is convex, and what is wanted, :math:`T = W^2` and :math:`S = H^2`, is not.
     With weights that are alike for all terms, zero or any number, some optimum has k equal columns,
     a factorization of rank one: the program does not change when terms are exchanged. Weights
-    :math:`C_W = 2 W_t`, :math:`C_H = 2 H_t` from a point without that symmetry majorise
-    :math:`\sum (T - W^2) + \sum (S - H^2)`; `sdpdr.factorize.nmf` iterates them.
+    :math:`C_W = 2 W_t`, :math:`C_H = 2 H_t` from a point without that symmetry majorize
+    :math:`\sum (T - W^2) + \sum (S - H^2)`, so that solving again with them lowers it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The loops behind `sdpdr.factorize.nmf`: programs, and what is kept of their factors."""
+"""The iteration behind `sdpdr.factorize.nmf`, and the best factors of its programs."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from sdpdr.solving.iterate.records import IterationStatus, Record, State
 
 @dataclass(frozen=True, eq=False)
 class Factorization:
-    """Non-negative factors of a matrix, found by an iteration of programs.
+    """Nonnegative factors of a matrix, found by an iteration of programs.
 
     Attributes
     ----------
     status : IterationStatus
-        ``RANK_REACHED`` only where W and H, as they are returned, multiply to the matrix to the
-        tolerance, or to the error allowed.
+        ``RANK_REACHED`` only if W and H, as returned, multiply to the matrix to the tolerance, or
+        to the error allowed.
     W : array of shape (n, k) or None
-        None where no program has an answer.
+        None if no program was solved.
     H : array of shape (k, m) or None
     error : float
         :math:`|X - WH|_F / |X|_F` over the known entries; ``inf`` without factors.
@@ -41,11 +41,11 @@ class Factorization:
     known : PartialMatrix
         The matrix.
     radius : float or None
-        The distance :math:`|X - V|_F` that was allowed in the end; None where V = X.
+        The distance :math:`|X - V|_F` that was allowed in the end; None for V = X.
     polished : Polished or None
-        The last step, by which W and H were found; None if they are those of a program.
+        The last step, if it found W and H; None if they are those of a program.
     state : State or None
-        To go on from.
+        To continue from.
     """
 
     status: IterationStatus
@@ -61,17 +61,17 @@ class Factorization:
 
     @property
     def reached(self) -> bool:
-        """Whether the product is the matrix, as far as was asked."""
+        """Whether the product is the matrix, to the tolerance requested."""
         return self.status is IterationStatus.RANK_REACHED
 
     @property
     def n_starts(self) -> int:
-        """How many starts were made."""
+        """The number of starts."""
         return 1 + max((r.start for r in self.history), default=-1)
 
     @property
     def excess(self) -> float:
-        """Least excess over the rank of any program; twice a trace norm under ``"schur"``."""
+        """The least excess of a program over rank k; twice a trace norm under ``"schur"``."""
         return min((r.excess for r in self.history if r.excess >= 0.0), default=float("nan"))
 
     def factors(self) -> tuple[Array, Array]:
@@ -87,7 +87,7 @@ class Factorization:
         return self.W, self.H
 
     def rows(self) -> list[dict[str, Any]]:
-        """The history as plain mappings with the error of each program, as for `plot.rounds`."""
+        """The history as mappings with the error of each program, for `plot.rounds`."""
         return [
             {**asdict(record), "error": error}
             for record, error in zip(self.history, self.errors, strict=True)
@@ -101,16 +101,18 @@ class Factorization:
         )
 
 
-# Share of the trace that ends an iteration by itself: less than solvers reach, because it is the
-# factors that are judged.
+# Excess relative to the trace that would end an iteration: less than solvers reach, because the
+# factors decide.
 _NEVER = 1e-12
-# Rounding in a comparison with the error allowed.
+# Rounding error of the comparison with the error allowed.
 _ROUNDING = 1e-9
+# Relative error of a program's factors up to which they are polished before the start ends.
+_POLISHED = 1e-2
 
 
 @dataclass(eq=False)
-class ProgramSearch:
-    """What is sought, for how long, and the best that was found.
+class LiftSearch:
+    """The factors sought, the limits of the search, and the best factors found.
 
     Attributes
     ----------
@@ -118,13 +120,13 @@ class ProgramSearch:
     k : int
     tol : float
         Relative error at which a product counts as the matrix.
-    polish_at : float or None
-        Relative error at which factors are polished; None for never.
+    polish : bool
+        Whether factors are polished: those within one per cent, and the last ones of a start.
     starts, seed, max_iter : int
     radius : float or None
         Distance allowed, in place of ``tol``.
     best : Factorization or None
-        Of the programs so far, or an earlier result to go on from.
+        Of the programs so far, or an earlier result to continue.
     errors : list of float
         Of each program's own factors.
     """
@@ -132,7 +134,7 @@ class ProgramSearch:
     known: PartialMatrix
     k: int
     tol: float
-    polish_at: float | None
+    polish: bool
     starts: int
     seed: int
     max_iter: int
@@ -151,25 +153,25 @@ class ProgramSearch:
         return (1.0 + _ROUNDING) * self.radius / self.known.norm
 
     def start(self, init: tuple[ArrayLike, ArrayLike] | None) -> Factor | str:
-        """The matrix of given factors; "random" without."""
+        """The matrix of given factors, or "random"."""
         if init is None:
             return "random"
         W, H = balanced(*factor_pair("init", *init, self.known.shape, self.k))
         return Factor(np.vstack([np.eye(self.k), W, H.T]))
 
     def accept(self, W: Array, H: Array, last: bool) -> bool:
-        """Whether factors, as they are or polished, are what is sought.
+        """Whether factors, as they are or polished, end the search.
 
         Parameters
         ----------
         W, H : array
         last : bool
-            Whether their start ends with them: they are then polished in any case.
+            Whether they are the last ones of their start, which are always polished.
         """
         W, H = np.maximum(W, 0.0), np.maximum(H, 0.0)
         self.errors.append(self.known.error(W, H))
         self._keep(W, H, self.errors[-1], None)
-        if self.polish_at is not None and (last or self.errors[-1] <= self.polish_at):
+        if self.polish and (last or self.errors[-1] <= _POLISHED):
             found = polish_factors(self.known, W, H)
             self._keep(found.W, found.H, found.error, found)
         return self._so_far.error <= self.limit
@@ -186,7 +188,7 @@ class ProgramSearch:
     def found(
         self, status: IterationStatus, history: Sequence[Record], state: State | None = None
     ) -> Factorization:
-        """The result; a rank is reached only if the factors themselves say so."""
+        """The result; the rank is reached only if the factors themselves multiply to the matrix."""
         if self._so_far.error <= self.limit:
             status = IterationStatus.RANK_REACHED
         elif status is IterationStatus.RANK_REACHED:
@@ -201,29 +203,29 @@ class ProgramSearch:
             state=state,
         )
 
+    def run(self, model: Model, **options: Any) -> Factorization:
+        """Convex iteration on a lift of both factors."""
+        iteration = ConvexIteration(
+            model,
+            self.k,
+            variable="Z",
+            restarts=self.starts - 1,
+            seed=self.seed,
+            max_iter=self.max_iter,
+            tol=_NEVER,
+            **options,
+        )
+        lift = FactorLift(self.k, *self.known.shape)
+        earlier = None if self.best is None else self.best.state
 
-def search_lift(search: ProgramSearch, model: Model, **options: Any) -> Factorization:
-    """Convex iteration on a lift of both factors."""
-    iteration = ConvexIteration(
-        model,
-        search.k,
-        variable="Z",
-        restarts=search.starts - 1,
-        seed=search.seed,
-        max_iter=search.max_iter,
-        tol=_NEVER,
-        **options,
-    )
-    lift = FactorLift(search.k, *search.known.shape)
-    earlier = None if search.best is None else search.best.state
+        def accept(state: State) -> bool:
+            assert state.last is not None
+            # Programs without a point have no factors.
+            self.errors.extend([np.inf] * (len(state.history) - len(self.errors) - 1))
+            W, H = lift.read(state.last.values["Z"])
+            last = iteration.done(state) or state.start > state.history[-1].start
+            return self.accept(W, H.T, last)
 
-    def accept(state: State) -> bool:
-        assert state.last is not None
-        search.errors.extend([np.inf] * (len(state.history) - len(search.errors) - 1))
-        W, H = lift.read(state.last.values["Z"])
-        last = iteration.done(state) or state.start > state.history[-1].start
-        return search.accept(W, H.T, last)
-
-    state = iteration.run(earlier, accept)
-    search.errors.extend([np.inf] * (len(state.history) - len(search.errors)))
-    return search.found(state.status, state.history, state)
+        state = iteration.run(earlier, accept)
+        self.errors.extend([np.inf] * (len(state.history) - len(self.errors)))
+        return self.found(state.status, state.history, state)

@@ -1,1 +1,1 @@
-"""Numerics of non-negative matrices; `sdpdr.nonnegative` gathers what is public."""
+"""Numerics of nonnegative matrices; `sdpdr.nonnegative` gathers what is public."""

@@ -1,4 +1,4 @@
-r"""The best factorization within limits on its entries, by branching over their logarithms.
+r"""The best factorization with entries in an interval, by branching over their logarithms.
 
 With :math:`W_{il} = e^{w_{il}}` and :math:`H_{lj} = e^{h_{lj}}` the squared error is a difference
 of convex functions,
@@ -9,8 +9,8 @@ of convex functions,
     - 2 \sum_{ijl} V_{ij}\, e^{w_{il} + h_{lj}} .
 
 On a box the last exponentials lie below their chords, which leaves a convex function F below the
-error. The least of its linearisation at any point, over the box, is a bound that needs no exact
-minimum.
+error. The least value over the box of its linearization at any point is a bound that needs no
+exact minimum.
 """
 
 from __future__ import annotations
@@ -25,17 +25,16 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Progress
-from sdpdr.families.factor.nonnegative.branching import (
-    Branching,
+from sdpdr.families.factor.nonnegative.branch_and_bound import (
+    BranchingProblem,
     GlobalSearch,
-    SearchLimits,
-    explore,
+    branch_and_bound,
 )
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 
-# Free entries beyond which the boxes are too many to be worth a try.
+# Free entries beyond which there are too many boxes for any result.
 LIMIT = 12
-# A side of a box so short that its chord is its tangent.
+# Length of a side of a box up to which chord and tangent coincide.
 _FLAT = 1e-9
 
 
@@ -54,14 +53,14 @@ def box_search(
     r"""Enclose the least error of a factorization with entries in [low, high]. For tiny matrices.
 
     The first row of W is one, which fixes the scale of each component and loses no factorization
-    with positive entries. Zeros have no logarithm, so the bound is on factorizations *within the
-    limits* only: where the best has zeros, the least error outside may be smaller.
-    `cone_search` has neither defect and is faster; this search is the one of the thesis.
+    with positive entries. Zeros have no logarithm, so the bound holds for entries *within the
+    limits* only: if the best factors have zeros, their error may be smaller. `cone_search` has
+    neither defect and is faster; this search is the one of the thesis.
 
     Parameters
     ----------
     X : array_like of shape (N, m)
-        V, not negative, with (N - 1 + m) k at most 12.
+        V, nonnegative, with (N - 1 + m) k at most 12.
     k : int
         1 to min(N, m).
     low, high : float
@@ -96,7 +95,6 @@ def box_search(
     k = number_of_components(k, V.shape, "k")
     for name, value in (("low", low), ("high", high)):
         validate.positive_number(name, value)
-    limits = SearchLimits(tol, max_nodes, time_limit, progress)
     if not low < high:
         raise DataError(f"low must be less than high; they are {low} and {high}.")
     free = (V.shape[0] - 1 + V.shape[1]) * k
@@ -105,11 +103,18 @@ def box_search(
             f"{free} entries are free, and box_search is for at most {LIMIT}. Use cone_search, or "
             "sdpdr.nmf_bound for a bound on larger matrices."
         )
-    return explore(_Boxes(V, k, low, high), start, limits)
+    return branch_and_bound(
+        _Boxes(V, k, low, high),
+        start,
+        tol=tol,
+        max_nodes=max_nodes,
+        time_limit=time_limit,
+        progress=progress,
+    )
 
 
-class _Boxes(Branching):
-    """Boxes of logarithms by number, with the lowest point found of the convex function on each."""
+class _Boxes(BranchingProblem):
+    """Boxes of logarithms by number, with the minimizer found of the convex function on each."""
 
     search = "box_search"
 
@@ -122,17 +127,17 @@ class _Boxes(Branching):
         self.boxes = [(lower, upper)]
         self.lowest: dict[int, Array] = {}
 
-    def begun(self) -> tuple[float, int]:
+    def root(self) -> tuple[float, int]:
         """The whole box."""
         return self.relaxed(0), 0
 
     @property
     def question(self) -> str:
-        """How many components, within which limits."""
+        """The number of components and the limits."""
         return f"{self.k} components with the limits [{self.low!r}, {self.high!r}]"
 
     def children(self, node: int) -> Iterable[tuple[float, int]]:
-        """Both halves of a box, cut in the middle where it costs most."""
+        """Both halves of a box, cut in the middle of the side where the chords are worst."""
         lower, upper = self.boxes[node]
         at = self._worst(lower, upper, self.lowest[node])
         middle = (lower[at] + upper[at]) / 2.0
@@ -144,12 +149,12 @@ class _Boxes(Branching):
             yield self.relaxed(number), number
 
     def argument(self, nodes: int, lower: float) -> str:
-        """What proves a lower bound."""
+        """The proof of a lower bound."""
         limits = f"[{self.low:g}, {self.high:g}]"
         return f"chords on the boxes of {nodes} split nodes, for entries in {limits}"
 
     def relaxed(self, number: int) -> float:
-        """A lower bound on the squared error in a box; may improve the best on the way."""
+        """A lower bound on the squared error in a box; may improve the best factors."""
         lower, upper = self.boxes[number]
         slope, level = self._chords(lower, upper)
 

@@ -1,4 +1,4 @@
-r"""The best non-negative factorization of a small matrix, by branching over its columns.
+r"""The best nonnegative factorization of a small matrix, by branching over the columns of W.
 
 W may be scaled to have columns that sum to one, points of the unit simplex. A node says of each
 column in which smaller simplex it lies. Whatever points are chosen there, all columns of WH lie in
@@ -6,9 +6,9 @@ the cone of all the vertices, so
 
 .. math:: |V - WH|_F^2 \ge \sum_j \operatorname{dist}(v_j, \operatorname{cone}(P_1, \dots, P_k))^2 .
 
-The columns may be exchanged, so a node is a multiset of simplices, and is looked at once. It is cut
+The columns may be exchanged, so a node is a multiset of simplices, and is visited once. It is cut
 where the columns of V use points of one simplex that lie furthest apart: if they used the same
-point of each, these points were the columns of a W that attains the bound.
+point of each, these points would be the columns of a W that attains the bound.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.progress import Progress
-from sdpdr.families.factor.nonnegative.branching import (
-    Branching,
+from sdpdr.families.factor.nonnegative.branch_and_bound import (
+    BranchingProblem,
     GlobalSearch,
-    SearchLimits,
-    explore,
+    branch_and_bound,
 )
 from sdpdr.families.factor.nonnegative.inputs import nonnegative_matrix, number_of_components
 from sdpdr.families.factor.nonnegative.projection import alternate, project, squared_distances
@@ -52,7 +51,7 @@ def cone_search(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> GlobalSearch:
-    r"""Enclose the least error of a non-negative factorization with k components.
+    r"""Enclose the least error of a nonnegative factorization with k components.
 
     Best-first branch and bound over the columns of W (or, if those are shorter, the rows of H).
     The number of nodes grows like a power of 1/tol with the exponent k (N - 1) at worst: it closes
@@ -62,26 +61,26 @@ def cone_search(
     Parameters
     ----------
     X : array_like of shape (N, m)
-        V, not negative.
+        V, nonnegative.
     k : int
         1 to min(N, m).
     tol : float, default 1e-3
-        Of the distance between the bounds, relative to the norm of V.
+        Distance between the bounds, relative to the norm of V.
     max_nodes : int, default 100000
-        To be split in this call.
+        Nodes to split in this call.
     time_limit : float, optional
         Seconds for this call.
     start : GlobalSearch, optional
-        Go on from this result of the same search.
+        Continue this result of the same search.
     seed : int, default 0
-        Of the first local searches.
+        Of the local searches at the root.
     progress : bool or callable, optional
-        Show progress; by default on a terminal only. A callable is given a mapping now and then.
+        By default on a terminal only. A callable receives a mapping every 100 nodes.
 
     Returns
     -------
     GlobalSearch
-        However it ended; an interrupt ends it with the bounds so far.
+        Whatever ended it; an interrupt ends it with the bounds so far.
 
     Raises
     ------
@@ -102,18 +101,24 @@ def cone_search(
     """
     V = nonnegative_matrix(X)
     k = number_of_components(k, V.shape, "k")
-    limits = SearchLimits(tol, max_nodes, time_limit, progress)
-    return explore(_Cones(V, k, seed), start, limits)
+    return branch_and_bound(
+        _Cones(V, k, seed),
+        start,
+        tol=tol,
+        max_nodes=max_nodes,
+        time_limit=time_limit,
+        progress=progress,
+    )
 
 
-class _Cones(Branching):
+class _Cones(BranchingProblem):
     """Simplices by number, with the squared lengths of their edges, and their halves by edge."""
 
     search = "cone_search"
 
     def __init__(self, V: Array, k: int, seed: int) -> None:
-        self.given, self.turned, self.seed = V, V.shape[0] > V.shape[1], seed
-        super().__init__(V.T if self.turned else V, k)
+        self.given, self.transposed, self.seed = V, V.shape[0] > V.shape[1], seed
+        super().__init__(V.T if self.transposed else V, k)
         self.least = singular_tail(V, k)
         n = self.V.shape[0]
         self.simplices: list[Array] = []
@@ -122,21 +127,21 @@ class _Cones(Branching):
         self._add(np.eye(n))
         self.halves: dict[tuple[int, int], tuple[int, int]] = {}
         self.cuts: dict[Node, Cut] = {}
-        self.asked = 0
+        self.visited = 0
 
     @property
     def factors(self) -> tuple[Array, Array]:
-        """The best ones, of the matrix as it was given."""
+        """The best factors of the given matrix."""
         W, H = self.best
-        return (H.T, W.T) if self.turned else (W, H)
+        return (H.T, W.T) if self.transposed else (W, H)
 
     def argument(self, nodes: int, lower: float) -> str:
-        """What proves a lower bound."""
+        """The proof of a lower bound."""
         if lower <= self.least:
-            return "the singular values that k leaves out"
+            return "the singular values beyond the first k"
         return f"distances from the cones of {nodes} split nodes"
 
-    def begun(self) -> tuple[float, Node]:
+    def root(self) -> tuple[float, Node]:
         """The whole unit simplex for each component, after some local searches."""
         V, k, rng = self.V, self.k, np.random.default_rng(self.seed)
         self.offer(*(closed_form(V, k) or alternate(V, clipped_svd(V, k)[0], _ROUNDS)))
@@ -148,23 +153,23 @@ class _Cones(Branching):
 
     @property
     def question(self) -> str:
-        """How many components."""
+        """The number of components."""
         return f"{self.k} components"
 
     def children(self, node: Node) -> Iterable[tuple[float, Node]]:
         """The node with one of its simplices cut in half, both ways."""
-        self.asked += 1
-        if self.asked % _EVERY == 1:
+        self.visited += 1
+        if self.visited % _EVERY == 1:
             middles = np.column_stack([self.simplices[s].mean(axis=1) for s in node])
             self.offer(*alternate(self.V, middles, _ROUNDS))
         simplex, edge = self.cuts[node]
-        place = node.index(simplex)
+        position = node.index(simplex)
         for half in self._halves(simplex, edge):
-            part = tuple(sorted((*node[:place], half, *node[place + 1 :])))
+            part = tuple(sorted((*node[:position], half, *node[position + 1 :])))
             yield self.bound(part), part
 
     def bound(self, node: Node) -> float:
-        """Of the squared error in a node; notes where the node is to be cut."""
+        """A bound on the squared error in a node; also chooses where to cut the node."""
         simplices = list(dict.fromkeys(node))
         vertices = np.hstack([self.simplices[s] for s in simplices])
         coefficients = project(vertices, self.V)
@@ -175,8 +180,7 @@ class _Cones(Branching):
     def _cut(self, simplices: list[int], shares: list[Array]) -> Cut:
         """The simplex and edge along which the columns of V use points furthest apart.
 
-        If all used the same point of each simplex, these points were the columns of a W that
-        attains the bound. The variance of points P c is minus the sum over edges of the covariance
+        The variance of points P c is minus the sum over edges of the covariance
         of the two coordinates times the squared length.
         """
         best, cut = _SAME * self.norm**2, None
@@ -187,6 +191,7 @@ class _Cones(Branching):
                 best, cut = spread[edge], (simplex, edge)
         if cut is not None:
             return cut
+        # No spread: cut the longest edge.
         longest = max(simplices, key=lambda simplex: float(self.lengths[simplex].max()))
         return longest, int(np.argmax(self.lengths[longest]))
 

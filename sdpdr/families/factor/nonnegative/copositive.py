@@ -1,6 +1,6 @@
 r"""Copositive matrices, :math:`x^T M x \ge 0` for all :math:`x \ge 0`.
 
-If :math:`A = B B^T` with B non-negative, then
+If :math:`A = B B^T` with B nonnegative, then
 :math:`\langle M, A\rangle = \sum_l b_l^T M b_l \ge 0` for every copositive M. A copositive M with
 :math:`\langle M, A\rangle < 0` therefore proves that A is not completely positive.
 """
@@ -19,28 +19,27 @@ from sdpdr.base.arrays import Array, Index, as_real
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_squares
 
-# Order up to which all principal submatrices are looked at: there are 32,767 of them.
+# Order up to which all principal submatrices are tested: there are 32,767 of them.
 LARGEST = 15
-# Shifts to try when a matrix is copositive up to the accuracy of a solver, relative to its largest
-# entry: rounding, and what interior-point methods leave.
+# Shifts, relative to the largest entry, for a matrix that is copositive up to the accuracy of a
+# solver: rounding, and errors of interior-point methods.
 _SHIFTS = (1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 
 PROOFS: Mapping[str, str] = MappingProxyType(
     {
         "entry": "an entry is negative",
         "eigenvalue": "an eigenvalue is negative",
-        "no triangle": "no three places are joined, and the comparison matrix is indefinite",
-        "five places": "M is Horn's matrix, scaled, at five places",
-        "odd cycle": "M has the signs of an odd cycle, at its places",
+        "no triangle": "no three rows are joined, and the comparison matrix is indefinite",
+        "five places": "M is Horn's matrix, scaled, in five rows",
         "multipliers": "M is copositive by the multipliers of level one",
     }
 )
-"""What shows that the matrix of a certificate is copositive, by name."""
+"""Proofs that the matrix of a certificate is copositive, by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Copositivity:
-    r"""What a copositivity test found.
+    r"""The answer of a copositivity test.
 
     Attributes
     ----------
@@ -63,12 +62,11 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
     r"""Decide whether a matrix of order 15 or less is copositive, by Kaplan's criterion.
 
     M is copositive exactly if no principal submatrix has an eigenvector v > 0 with a negative
-    eigenvalue. Of a multiple eigenvalue, and of eigenvalues too close to tell apart, no solver
-    returns the vector one needs. So the whole span of the eigenvectors of negative eigenvalues is
-    searched for a positive vector, by non-negative least squares: one that is found is a witness
+    eigenvalue. For a multiple eigenvalue, or nearly equal ones, a solver returns an arbitrary basis
+    of the eigenspace. So the whole span of the eigenvectors of negative eigenvalues is searched
+    for a positive vector, by nonnegative least squares: one that is found is a witness
     :math:`x^T M x < 0` whatever the eigenvalues are, and if there is none there is no such
-    eigenvector. Eigenvalues of M + shift I are meant, so that rounding below the shift does not
-    matter: what is decided is whether *that* matrix is copositive.
+    eigenvector. The test is about M + shift I, so rounding below the shift does not matter.
 
     Parameters
     ----------
@@ -80,7 +78,7 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
     Returns
     -------
     Copositivity
-        True where it holds; else with a witness.
+        True if M + shift I is copositive; else with a witness.
 
     Raises
     ------
@@ -104,27 +102,27 @@ def copositivity(M: ArrayLike, shift: float | None = None) -> Copositivity:
     n = len(matrix)
     if n > LARGEST:
         raise DataError(
-            f"the test looks at all principal submatrices, 2^n of them, for n up to {LARGEST}; M "
+            f"the test takes all principal submatrices, 2^n of them, for n up to {LARGEST}; M "
             f"has order {n}."
         )
     if shift is None:
         shift = _SHIFTS[0] * float(np.max(np.abs(matrix)))
     for order in range(1, n + 1):
-        places = np.array(list(combinations(range(n), order)))
-        parts = matrix[places[:, :, None], places[:, None, :]]
+        rows = np.array(list(combinations(range(n), order)))
+        parts = matrix[rows[:, :, None], rows[:, None, :]]
         values, vectors = np.linalg.eigh(parts)
         for which in np.flatnonzero(values[:, 0] < -shift):
             span = vectors[which][:, values[which] < -shift]
             x = _positive_in(span)
             if x is not None and x @ parts[which] @ x < -shift * (x @ x):
                 witness = np.zeros(n)
-                witness[places[which]] = x
+                witness[rows[which]] = x
                 return Copositivity(False, shift, witness)
     return Copositivity(True, shift)
 
 
 def horn_matrix() -> Array:
-    """Horn's matrix: copositive, but no sum of a semidefinite and a non-negative matrix.
+    """Horn's matrix: copositive, but no sum of a semidefinite and a nonnegative matrix.
 
     Examples
     --------
@@ -149,7 +147,7 @@ class Refutation:
         No completely positive matrix is closer to A than this, in the Frobenius norm:
         :math:`-\langle M, A\rangle / |M|_F`.
     proof : str
-        A key of `PROOFS`: what shows that M is copositive.
+        A key of `PROOFS`: the proof that M is copositive.
     kaplan : bool
         Whether `copositivity` has confirmed it, independently of that.
     """
@@ -166,12 +164,12 @@ class Refutation:
         M, A = as_real(M, copy=True), as_real(A)
         value = float(np.sum(M * A))
         norm = float(np.linalg.norm(M))
-        # M = 0 is copositive, and cuts nothing off.
+        # M = 0 is copositive, and proves nothing.
         return cls(M, value, -value / norm if norm else 0.0, proof)
 
     @property
     def least_gap(self) -> float:
-        r"""What :math:`\operatorname{tr} A - |B|_F^2` cannot fall below.
+        r"""A lower bound on :math:`\operatorname{tr} A - |B|_F^2`.
 
         For :math:`B \ge 0` and :math:`B B^T \preceq A`: with D the difference,
         :math:`\lambda_{\min}(M) \operatorname{tr} D \le \langle M, D\rangle
@@ -184,29 +182,29 @@ class Refutation:
         """Whether no completely positive matrix is within this share of the norm of A."""
         return self.distance > tol * float(np.linalg.norm(A))
 
-    def within(self, places: Index, n: int) -> Refutation:
-        """The same for a matrix of order n of which A is the part at some places."""
+    def within(self, rows: Index, n: int) -> Refutation:
+        """The same for a matrix of order n that has A in some of its rows and columns."""
         M = np.zeros((n, n))
-        M[np.ix_(places, places)] = self.matrix
+        M[np.ix_(rows, rows)] = self.matrix
         return replace(self, matrix=M)
 
     def holds_against(self, A: ArrayLike, tol: float = 0.0) -> bool:
         """Compute everything again: M copositive by Kaplan's test, distance above ``tol`` times A.
 
-        The test is about M plus a shift, so that is what is measured. It looks at D M D, which is
-        copositive if and only if M is, with D such that no row of A is too short to count, and at
-        the places where M is not zero.
+        The test is about M plus a shift, so the distance is measured with it. It takes D M D, which
+        is copositive if and only if M is, with D such that no row of A is too short to count, and
+        only the rows where M is not zero.
 
         Raises
         ------
         DataError
-            There are too many such places for the test.
+            There are too many such rows for the test.
         """
         matrix = np.asarray(A, dtype=float)
-        places = np.flatnonzero(self.matrix.any(axis=0))
-        where = np.ix_(places, places)
+        rows = np.flatnonzero(self.matrix.any(axis=0))
+        where = np.ix_(rows, rows)
         M, part = self.matrix[where], matrix[where]
-        if not places.size:
+        if not rows.size:
             return False
         units = _units(M, part)
         test = copositivity(M * np.outer(units, units))
@@ -219,10 +217,10 @@ class Refutation:
 
 
 def confirmed(certificate: Refutation, A: Array) -> Refutation:
-    """The certificate with Kaplan's word, where the order allows; as it was where it does not hold.
+    """The certificate confirmed by Kaplan's test if possible, else unchanged.
 
     A matrix that a solver found is copositive up to its accuracy, so the least multiple of the
-    identity is added with which the test holds.
+    identity is added with which the test succeeds.
     """
     M = certificate.matrix
     if len(M) > LARGEST:
@@ -258,7 +256,7 @@ def multiplier_certificate(M: Array, parts: Array, A: Array) -> Refutation:
     parts : array of shape (n, n, n)
         The matrices :math:`P_i`.
     A : array of shape (n, n)
-        Against which it is held.
+        The matrix to be refuted.
     """
     n = len(M)
     rest = M - parts
@@ -276,7 +274,7 @@ def multiplier_certificate(M: Array, parts: Array, A: Array) -> Refutation:
 def lowered(M: Array) -> Array:
     r"""The matrix with entries above :math:`(M_{ii} M_{jj})^{1/2}` lowered to that.
 
-    A copositive matrix stays so. With one such entry lowered, :math:`u = e_i / M_{ii}^{1/2} -
+    The matrix remains copositive. With one such entry lowered, :math:`u = e_i / M_{ii}^{1/2} -
     e_j / M_{jj}^{1/2}` has :math:`u^T M u = 0`, so the form is linear along u; its least value on
     the part of a line that is not negative is at an end, where :math:`x_i x_j = 0` and the entry
     does not count.
@@ -297,7 +295,7 @@ def lowered(M: Array) -> Array:
 
 
 def _units(M: Array, A: Array) -> Array:
-    """Scales in which A has a unit diagonal; beside its zeros, those in which M is not large."""
+    """Scales in which A has a unit diagonal; for zero rows of A, scales in which M is not large."""
     own, largest = np.diag(A), np.max(np.abs(M), axis=0)
     return np.asarray(
         np.sqrt(np.where(own > 0.0, own, 1.0 / np.where(largest > 0.0, largest, 1.0)))
@@ -305,7 +303,7 @@ def _units(M: Array, A: Array) -> Array:
 
 
 def _positive_in(span: Array) -> Array | None:
-    """A non-negative vector of sum one in the span of orthonormal columns, or None.
+    """A nonnegative vector of sum one in the span of orthonormal columns, or None.
 
     By Stiemke's lemma there is a positive one unless some y >= 0, y != 0, is orthogonal to all
     columns. Least squares for such a y either succeed, or their residual makes the vector.

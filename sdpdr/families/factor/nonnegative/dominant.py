@@ -1,8 +1,8 @@
-r"""Completely positive matrices whose factor can be written down.
+r"""Closed-form factors of completely positive matrices.
 
-Diagonally dominant ones, ones that become so under a scaling :math:`D A D`, and ones of rank two at
-most. Where no three places are joined, the second is also necessary, so that the question is
-settled either way.
+They exist for diagonally dominant matrices, for those with a diagonally dominant scaling
+:math:`D A D`, and for rank two. If no three rows are joined by nonzero entries, the second
+condition is also necessary, and decides the question.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _NEGLIGIBLE = 1e-10
 
 
 def comparison_matrix(A: ArrayLike) -> Array:
-    r"""The matrix :math:`M(A) = 2 \operatorname{diag}(A) - A`: off the diagonal, signs change.
+    r"""The matrix :math:`M(A) = 2 \operatorname{diag}(A) - A`, with signs changed off the diagonal.
 
-    A non-negative A has :math:`M(A) d \ge 0` for some d > 0 exactly if D A D is diagonally
+    A nonnegative A has :math:`M(A) d \ge 0` for some d > 0 exactly if D A D is diagonally
     dominant.
 
     Parameters
@@ -60,7 +60,7 @@ def is_dominant(A: Array) -> bool:
 
 
 def dominant_factor(A: ArrayLike) -> Array:
-    r"""A non-negative B with :math:`A = B B^T`, for a diagonally dominant A.
+    r"""A nonnegative B with :math:`A = B B^T`, for a diagonally dominant A.
 
     .. math::
 
@@ -80,7 +80,7 @@ def dominant_factor(A: ArrayLike) -> Array:
     Raises
     ------
     DataError
-        A negative entry, or a row that is not dominant (it is named).
+        A negative entry, or a row that is not dominant (the message names it).
 
     References
     ----------
@@ -97,7 +97,7 @@ def dominant_factor(A: ArrayLike) -> Array:
     matrix = symmetric_matrix(A, "A")
     if np.min(matrix) < 0.0:
         i, j = np.unravel_index(int(np.argmin(matrix)), matrix.shape)
-        raise DataError(f"A[{i}, {j}] = {matrix[i, j]:g} is negative; A must be non-negative.")
+        raise DataError(f"A[{i}, {j}] = {matrix[i, j]:g} is negative; A must be nonnegative.")
     excess = comparison_matrix(matrix).sum(axis=1)
     least = int(np.argmin(excess))
     if not is_dominant(matrix):
@@ -109,11 +109,11 @@ def dominant_factor(A: ArrayLike) -> Array:
 
 
 def scaled_dominant_factor(A: ArrayLike) -> Array | None:
-    r"""A non-negative B with :math:`A = B B^T` if some scaling D A D is diagonally dominant.
+    r"""A nonnegative B with :math:`A = B B^T` if some scaling D A D is diagonally dominant.
 
-    The scales are the eigenvector d > 0 of the least eigenvalue :math:`\lambda` of the comparison
-    matrix, of each connected part of the support on its own: :math:`M(A) d = \lambda d`, so they
-    exist exactly if :math:`\lambda \ge 0`.
+    For each connected block, the scales are the eigenvector d > 0 of the least eigenvalue
+    :math:`\lambda` of the comparison matrix: :math:`M(A) d = \lambda d`, so they exist exactly if
+    :math:`\lambda \ge 0`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def scaled_dominant_factor(A: ArrayLike) -> Array | None:
     Returns
     -------
     array of shape (n, k), or None
-        None if no scaling will do. That proves nothing about A unless no three places are joined.
+        None if no such scaling exists. That proves nothing about A if three rows are joined.
 
     Examples
     --------
@@ -138,23 +138,23 @@ def scaled_dominant_factor(A: ArrayLike) -> Array | None:
     if np.min(matrix) < 0.0 or np.min(np.diag(matrix)) < 0.0:
         return None
     columns = []
-    for places in components(matrix):
-        part = matrix[np.ix_(places, places)]
+    for rows in components(matrix):
+        part = matrix[np.ix_(rows, rows)]
         value, d = _scales(part)
-        # Entries at the size of rounding join parts whose scales cannot be told from zero.
-        if value < -_ROUNDING * len(places) or np.min(d) <= _NEGLIGIBLE * np.max(d):
+        # Entries of the size of rounding errors may join blocks; their scales are not reliable.
+        if value < -_ROUNDING * len(rows) or np.min(d) <= _NEGLIGIBLE * np.max(d):
             return None
         scaled = d[:, None] * part * d
         excess = np.maximum(comparison_matrix(scaled).sum(axis=1), 0.0)
         own = _dominant(scaled, excess) / d[:, None]
         factor = np.zeros((len(matrix), own.shape[1]))
-        factor[places] = own
+        factor[rows] = own
         columns.append(factor)
     return np.hstack(columns)
 
 
 def small_rank_factor(A: Array, rank: int) -> Array:
-    r"""A non-negative B with as many columns as the rank, for a doubly non-negative A of rank <= 2.
+    r"""A nonnegative B with as many columns as the rank, for a doubly nonnegative A of rank <= 2.
 
     The rows of any factor with two columns have angles of at most 90 degrees between them, so they
     can be turned into the quadrant.
@@ -187,7 +187,7 @@ def small_rank_factor(A: Array, rank: int) -> Array:
 
 
 def has_triangle(A: Array) -> bool:
-    """Whether three places are joined by entries that are not zero.
+    """Whether three rows are joined by nonzero entries.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def has_triangle(A: Array) -> bool:
 
 
 def triangle_free_certificate(A: Array) -> Refutation | None:
-    r"""Why a matrix without three joined places is not completely positive; None if it is.
+    r"""A certificate that a matrix without triangles is not completely positive; None if it is.
 
     With d > 0 the eigenvector of the least eigenvalue :math:`\lambda < 0` of the comparison matrix
     and S = -1 where :math:`a_{ij} \ne 0`, +1 elsewhere and on the diagonal,
@@ -211,7 +211,7 @@ def triangle_free_certificate(A: Array) -> Refutation | None:
     Parameters
     ----------
     A : array of shape (n, n)
-        Symmetric, non-negative, without `has_triangle`.
+        Symmetric, nonnegative, without `has_triangle`.
 
     References
     ----------
@@ -223,21 +223,21 @@ def triangle_free_certificate(A: Array) -> Refutation | None:
     --------
     >>> cycle = np.roll(np.eye(5), 1, axis=0)
     >>> triangle_free_certificate(1.8 * np.eye(5) + cycle + cycle.T)
-    Refutation(<M, A> = -0.2: no three places are joined, and the comparison matrix is indefinite)
+    Refutation(<M, A> = -0.2: no three rows are joined, and the comparison matrix is indefinite)
     """
-    for places in components(A):
-        part = A[np.ix_(places, places)]
-        if _scales(part)[0] >= -_ROUNDING * len(places):
+    for rows in components(A):
+        part = A[np.ix_(rows, rows)]
+        if _scales(part)[0] >= -_ROUNDING * len(rows):
             continue
         d = np.abs(np.linalg.eigh(comparison_matrix(part))[1][:, 0])
         signs = np.where(_joined(part), -1.0, 1.0)
         found = Refutation.of("no triangle", d[:, None] * signs * d, part)
-        return found.within(places, len(A))
+        return found.within(rows, len(A))
     return None
 
 
 def components(A: Array) -> list[Index]:
-    """Places that entries join, directly or through others; places with a zero diagonal are none.
+    """Sets of rows that nonzero entries connect; zero rows are left out.
 
     Examples
     --------

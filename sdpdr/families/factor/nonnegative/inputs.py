@@ -1,4 +1,4 @@
-"""What may be factored: matrices of which some entries are not known, and sparse ones."""
+"""Checks of nonnegative matrices: complete, with missing entries, or sparse."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
     ----------
     X : array_like of shape (n, m)
     name : str, default "X"
-        What messages call it.
+        Its name in messages.
 
     Raises
     ------
     DataError
         An entry is negative, infinite or not a number (its place is named), or all are zero.
     DataTypeError
-        The entries are no real numbers.
+        The entries are not real numbers.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def nonnegative_matrix(X: ArrayLike, name: str = "X") -> Array:
 
 
 def require_nonnegative(matrix: Matrix, name: str = "X") -> None:
-    """Refuse negative entries, and nothing but zeros, of a dense or sparse matrix.
+    """Refuse negative entries and zero matrices, dense or sparse.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def require_nonnegative(matrix: Matrix, name: str = "X") -> None:
     if i.size:
         raise DataError(
             f"Negative values in data: {name}[{i[0]}, {j[0]}] = {matrix[i[0], j[0]]:g}. {name} "
-            "must be non-negative; shift or clip it if negative entries mean nothing."
+            "must be nonnegative; shift or clip it if negative entries mean nothing."
         )
     if not matrix.max() > 0.0:
         raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
@@ -87,7 +87,7 @@ def factor_pair(
     Parameters
     ----------
     name : str
-        What messages call them.
+        Their name in messages.
     W, H : array_like
     shape : tuple of int
     k : int, optional
@@ -109,13 +109,13 @@ def factor_pair(
 
 
 def dense_matrix(X: Any, name: str = "X", *, gaps: bool = False) -> Array:
-    """A finite matrix as floats; scikit-learn's own check, in its words, as our errors.
+    """A finite matrix as floats, checked by scikit-learn, with its messages as our errors.
 
     Parameters
     ----------
     X : array_like of shape (n, m)
     name : str, default "X"
-        What messages call it.
+        Its name in messages.
     gaps : bool, default False
         Whether entries may be ``nan``.
 
@@ -124,14 +124,14 @@ def dense_matrix(X: Any, name: str = "X", *, gaps: bool = False) -> Array:
     DataError
         An entry is infinite or not a number, or X has no entries, or not two dimensions.
     DataTypeError
-        X is sparse, or its entries are no real numbers.
+        X is sparse, or its entries are not real numbers.
     """
     finite = "allow-nan" if gaps else True
     return np.asarray(checked_matrix(X, name, ensure_all_finite=finite))
 
 
 def checked_matrix(X: Any, name: str, **options: Any) -> Any:
-    """What scikit-learn's own check, with its options, makes of a matrix; its words as our errors.
+    """A matrix checked by scikit-learn's `check_array` with the options given.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def checked_matrix(X: Any, name: str, **options: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PartialMatrix:
-    """A non-negative matrix and which of its entries are known.
+    """A nonnegative matrix and which of its entries are known.
 
     Attributes
     ----------
@@ -174,11 +174,11 @@ class PartialMatrix:
 
     @property
     def norm(self) -> float:
-        """Frobenius norm of what is known."""
+        """Frobenius norm of the known entries."""
         return float(np.linalg.norm(self.values))
 
-    def places(self) -> Index:
-        """Where entries are known, row by row; shape (p, 2)."""
+    def positions(self) -> Index:
+        """Rows and columns of the known entries, row by row; shape (p, 2)."""
         return np.argwhere(self.mask)
 
     def with_gaps(self) -> Array:
@@ -186,14 +186,14 @@ class PartialMatrix:
         return np.where(self.mask > 0.0, self.values, np.nan)
 
     def error(self, W: Array, H: Array) -> float:
-        """How far the product is from the known entries, relative to their norm."""
+        """Distance of the product from the known entries, relative to their norm."""
         return float(np.linalg.norm(self.mask * (W @ H - self.values))) / self.norm
 
 
 def partial_matrix(
     X: ArrayLike, observed: ArrayLike | None = None, name: str = "X"
 ) -> PartialMatrix:
-    """A non-negative matrix of which some entries may be missing.
+    """A nonnegative matrix, in which entries may be missing.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def partial_matrix(
     observed : array_like of bool, shape (n, m), optional
         True where an entry counts as known.
     name : str, default "X"
-        What messages call it.
+        Its name in messages.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def partial_matrix(
     Examples
     --------
     >>> known = partial_matrix([[1.0, np.nan], [2.0, 3.0]])
-    >>> known.places().tolist(), known.is_complete
+    >>> known.positions().tolist(), known.is_complete
     ([[0, 0], [1, 0], [1, 1]], False)
     """
     given = dense_matrix(X, name, gaps=True)
@@ -240,7 +240,7 @@ def partial_matrix(
 
 
 def require_known(mask: np.ndarray, name: str = "X") -> None:
-    """Refuse a matrix with a row or column of which no entry is known.
+    """Refuse a matrix with a row or column without known entries.
 
     Raises
     ------
@@ -250,20 +250,16 @@ def require_known(mask: np.ndarray, name: str = "X") -> None:
         empty = np.flatnonzero(~mask.any(axis=axis))
         if empty.size:
             raise DataError(
-                f"{word} {empty[0]} of {name} has no known entry, so nothing says what its factor "
-                f"is. Leave the {word} out."
+                f"{word} {empty[0]} of {name} has no known entry, so its factor is arbitrary. "
+                f"Leave the {word} out."
             )
-
-
-# Order up to which singular values come from a dense matrix of inner products.
-_ORDER = 4000
 
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrix:
-    """A non-negative sparse matrix, all of it known; see `PartialMatrix`.
+    """A nonnegative sparse matrix without missing entries; see `PartialMatrix`.
 
-    Errors, coordinates and bounds come from products, and nothing becomes dense.
+    Errors and coordinates come from products, and nothing becomes dense.
 
     Parameters
     ----------
@@ -272,7 +268,7 @@ class SparseMatrix:
     Raises
     ------
     DataError
-        An entry is negative, or none is left.
+        An entry is negative, or all are zero.
 
     Examples
     --------
@@ -300,21 +296,11 @@ class SparseMatrix:
         return float(norm(self.values))
 
     def with_gaps(self) -> Any:
-        """The matrix itself: what it does not store is known."""
+        """The matrix itself."""
         return self.values
 
     def error(self, W: Array, H: Array) -> float:
-        """How far the product is, relative to the norm; 1e-8 cannot be told from none."""
+        """Distance of the product, relative to the norm; below 1e-8 it cannot be resolved."""
         square = self.norm**2 - 2.0 * float(np.sum(W * (self.values @ H.T)))
         square += float(np.sum((W.T @ W) * (H @ H.T)))
         return float(np.sqrt(max(square, 0.0))) / self.norm
-
-    def singular_tail(self, k: int) -> float:
-        """See `sdpdr.families.factor.nonnegative.truncation.singular_tail`; 0 where too large."""
-        X = self.values if self.shape[0] <= self.shape[1] else self.values.T
-        if X.shape[0] > _ORDER:
-            return 0.0
-        squares = np.linalg.eigvalsh((X @ X.T).toarray())[::-1]
-        # Each eigenvalue is off by a small multiple of the largest one's rounding.
-        error = 4.0 * max(self.shape) * np.finfo(float).eps * float(squares[0])
-        return float(np.sqrt(np.sum(np.maximum(squares[k:] - error, 0.0))))

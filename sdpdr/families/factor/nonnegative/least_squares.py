@@ -1,13 +1,4 @@
-r"""Least squares over non-negative unknowns: linear ones, checked, and others, step by step.
-
-.. math:: \min_{x \ge 0}\ \tfrac12 |f(x)|^2 .
-
-References
-----------
-C. Kanzow, N. Yamashita and M. Fukushima, "Levenberg-Marquardt methods with strong local convergence
-properties for solving nonlinear equations with convex constraints", Journal of Computational and
-Applied Mathematics 172, 2004.
-"""
+"""Least squares over nonnegative unknowns, linear and nonlinear."""
 
 from __future__ import annotations
 
@@ -25,10 +16,10 @@ _OPTIMAL, _NEARLY = 1e-9, 1e-7
 
 
 def nonnegative_least_squares(matrix: Array, target: Array) -> tuple[Array, float]:
-    r"""The least :math:`\|A y - b\|` over :math:`y \ge 0`, and where it is taken.
+    r"""The minimizer of :math:`\|A y - b\|` over :math:`y \ge 0`, and the least distance.
 
-    The fast method of SciPy is checked by its condition of optimality, :math:`A^T (b - A y) \le 0`:
-    that of SciPy 1.15 stops too early without a word. Where it fails, a slower one takes its place.
+    SciPy's `nnls` is checked by its optimality condition, :math:`A^T (b - A y) \le 0`: the one of
+    SciPy 1.15 can stop too early without an error. Where the check fails, a slower method runs.
 
     Parameters
     ----------
@@ -38,30 +29,29 @@ def nonnegative_least_squares(matrix: Array, target: Array) -> tuple[Array, floa
     Returns
     -------
     y : array of shape (n,)
-    away : float
-        The least distance.
+    distance : float
 
     Raises
     ------
     ArithmeticError
-        If neither comes to an optimum.
+        If neither method reaches an optimum.
 
     Examples
     --------
     >>> import numpy as np
-    >>> y, away = nonnegative_least_squares(np.eye(2), np.array([1.0, -2.0]))
-    >>> y.tolist(), away
+    >>> y, distance = nonnegative_least_squares(np.eye(2), np.array([1.0, -2.0]))
+    >>> y.tolist(), distance
     ([1.0, 0.0], 2.0)
     """
     try:
         y = nnls(matrix, target)[0]
-    except RuntimeError:  # the limit of its iterations
+    except RuntimeError:  # its iteration limit
         y = np.zeros(matrix.shape[1])
     if not _is_optimal(matrix, target, y, _OPTIMAL):
         found = lsq_linear(matrix, target, (0.0, np.inf), method="bvls", tol=1e-14)
         y = np.maximum(found.x, 0.0)
         if not _is_optimal(matrix, target, y, _NEARLY):
-            raise ArithmeticError("least squares with signs did not come to an optimum")
+            raise ArithmeticError("nonnegative least squares did not reach an optimum")
     return y, float(np.linalg.norm(matrix @ y - target))
 
 
@@ -74,107 +64,114 @@ def _is_optimal(matrix: Array, target: Array, y: Array, tol: float) -> bool:
     return bool(np.all(inwards <= allowed) and abs(inwards @ y) <= tol * size**2)
 
 
-# Damping, relative to the largest slope: first, least, most; and its factors after good and bad
-# steps.
+# Damping relative to the largest diagonal entry of J'J: first, least, most; and its factors after
+# accepted and refused steps.
 _FIRST, _LEAST, _MOST = 1e-3, 1e-13, 1e12
 _EASE, _TIGHTEN = 0.2, 4.0
-# Decrease, relative to what the gradient promises, below which a step is refused.
+# Decrease, relative to the gradient's prediction, below which a step is refused.
 _ENOUGH = 1e-4
-# Decrease of the squares, relative to them, that is lost in their rounding.
+# Relative decrease of the squares that is lost in their rounding.
 _IDLE = 1e-15
-# Entries within this share of the largest may count as being at their limit.
+# Unknowns below this share of the largest may be treated as being at zero.
 _NEAR = 1e-2
 
 
 class ResidualMap(Protocol):
-    """Functions of the unknowns, with J their derivative."""
+    """A vector of functions f of the unknowns, with derivative J."""
 
-    def away(self, x: Array) -> Array:
+    def residuals(self, x: Array) -> Array:
         """Values f(x), of any shape."""
 
-    def gradient(self, x: Array, away: Array) -> Array:
+    def gradient(self, x: Array, residuals: Array) -> Array:
         """The vector J^T f."""
 
     def squares(self, x: Array) -> Array:
         """The matrix J^T J."""
 
 
-def descend(
+def fit_nonnegative(
     problem: ResidualMap,
     x: Array,
     least: float,
     max_iter: int,
     stop: Callable[[], bool] | None = None,
     idle: float = _IDLE,
-) -> tuple[Array, int, float]:
-    """Go down until the residuals are small or nothing is left to win.
+) -> tuple[Array, int]:
+    r"""A local minimizer of :math:`|f(x)|^2` over :math:`x \ge 0`, by Levenberg and Marquardt.
+
+    Unknowns near zero that the gradient keeps there take no part in a step, and those that a step
+    makes negative become zero. Where f vanishes nearby, the residuals fall quadratically to
+    rounding.
 
     Parameters
     ----------
     problem : ResidualMap
     x : array of shape (p,)
-        Where to begin; not negative.
+        Where to begin; nonnegative.
     least : float
-        Norm of the residuals that ends it.
+        Norm of the residuals that ends the fit.
     max_iter : int
-        Linear systems.
+        Linear systems to solve at most.
     stop : callable, optional
-        Asked before each of them whether to stop.
+        Called before each of them; a true answer ends the fit.
     idle : float, default 1e-15
-        Decrease of the squares, relative to them, that is not worth another step.
+        Relative decrease of the squares that ends the fit.
 
     Returns
     -------
     x : array of shape (p,)
     steps : int
         Linear systems solved.
-    slope : float
-        Norm of the gradient where it can still be followed.
+
+    References
+    ----------
+    C. Kanzow, N. Yamashita and M. Fukushima, "Levenberg-Marquardt methods with strong local
+    convergence properties for solving nonlinear equations with convex constraints", Journal of
+    Computational and Applied Mathematics 172, 2004.
 
     Examples
     --------
     >>> class Square:
-    ...     def away(self, x):
+    ...     def residuals(self, x):
     ...         return x**2 - 4.0
-    ...     def gradient(self, x, away):
-    ...         return 2.0 * x * away
+    ...     def gradient(self, x, residuals):
+    ...         return 2.0 * x * residuals
     ...     def squares(self, x):
     ...         return np.diag(4.0 * x**2)
-    >>> descend(Square(), np.array([3.0]), 1e-12, 50)[0].round(9)
+    >>> fit_nonnegative(Square(), np.array([3.0]), 1e-12, 50)[0].round(9)
     array([2.])
     """
-    away = problem.away(x)
-    size = float(np.sum(away**2))
+    residuals = problem.residuals(x)
+    size = float(np.sum(residuals**2))
     damping, steps, fresh = _FIRST, 0, True
-    slope = np.inf
     while steps < max_iter and size > least**2 and damping < _MOST:
         if stop is not None and stop():
             break
         if fresh:
-            gradient, squares = problem.gradient(x, away), problem.squares(x)
+            gradient, squares = problem.gradient(x, residuals), problem.squares(x)
             scale = float(np.max(np.diag(squares)))
             slope = float(np.linalg.norm(gradient[(x > 0.0) | (gradient < 0.0)]))
         if not (scale > 0.0 and slope > 0.0):
             break
         steps += 1
         moved = _moved(x, gradient, squares, damping * scale, slope / scale)
-        after = problem.away(moved)
+        after = problem.residuals(moved)
         smaller = float(np.sum(after**2))
-        promised = float(gradient @ (x - moved))
-        fresh = smaller < size and size - smaller >= _ENOUGH * promised
+        predicted = float(gradient @ (x - moved))
+        fresh = smaller < size and size - smaller >= _ENOUGH * predicted
         if not fresh:
             damping *= _TIGHTEN
             continue
         settled = size - smaller <= idle * size
-        x, away, size = moved, after, smaller
+        x, residuals, size = moved, after, smaller
         damping = max(damping * _EASE, _LEAST)
         if settled:
             break
-    return x, steps, slope
+    return x, steps
 
 
 def _moved(x: Array, gradient: Array, squares: Array, damping: float, slope: float) -> Array:
-    """A damped step of the free entries, and one down the gradient of all others."""
+    """A damped step of the free unknowns, and a gradient step of the others, projected."""
     near = min(_NEAR * float(np.max(x)), slope)
     held = (x <= near) & (gradient > 0.0)
     free = ~held

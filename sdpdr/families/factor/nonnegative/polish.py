@@ -1,12 +1,13 @@
 r"""From factors that nearly multiply to a matrix to factors that do, to rounding.
 
-The products of a semidefinite iteration carry the accuracy of its solver. A few steps on the
-equations :math:`(WH)_{ij} = x_{ij}` themselves, with W and H kept non-negative, leave rounding.
+The factors of a semidefinite program carry the accuracy of its solver. A few steps of least squares
+on the equations :math:`WH = X`, or :math:`BB^T = A`, with all entries kept nonnegative, leave only
+rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +18,12 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.inputs import PartialMatrix, factor_pair, partial_matrix
-from sdpdr.families.factor.nonnegative.least_squares import descend
+from sdpdr.families.factor.nonnegative.least_squares import fit_nonnegative
 
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """Non-negative factors and how well their product fits.
+    """Nonnegative factors and how well their product fits.
 
     Attributes
     ----------
@@ -34,9 +35,6 @@ class Polished:
         The same of the factors given, negative entries replaced by zero.
     steps : int
         Linear systems solved.
-    slope : float
-        What is left of the gradient where it could still be followed, relative to
-        :math:`|X|_F^{3/2}`; zero at a stationary point.
     """
 
     W: Array
@@ -44,11 +42,11 @@ class Polished:
     error: float
     before: float
     steps: int
-    slope: float
 
     def __repr__(self) -> str:
+        k = self.H.shape[0]
         return (
-            f"Polished(rank {self.H.shape[0]}: error {self.error:.2e}, {self.before:.2e} before, "
+            f"Polished(rank {k}: error {self.error:.2e}, {self.before:.2e} before, "
             f"{self.steps} steps)"
         )
 
@@ -62,32 +60,29 @@ def polish_factors(
     max_iter: int = 200,
     idle: float = 1e-15,
 ) -> Polished:
-    r"""Non-negative factors nearby that fit a matrix best.
+    r"""Nonnegative factors nearby that fit a matrix best.
 
     .. math::
 
         \min_{W, H \ge 0}\ \tfrac12 \sum_{ij\ \text{known}} \bigl((WH)_{ij} - x_{ij}\bigr)^2
 
-    by the method of Levenberg and Marquardt, projected: entries at zero that the gradient keeps
-    there take no part in a step, and those that a step makes negative become zero. Where an exact
-    factorization is near, the error falls quadratically to rounding; elsewhere to a stationary
-    point.
+    Where an exact factorization is near, the error falls quadratically to rounding; elsewhere to a
+    stationary point.
 
     Parameters
     ----------
     X : array_like of shape (n, m) or PartialMatrix
-        Non-negative; ``nan`` where an entry is not known.
+        Nonnegative; ``nan`` where an entry is not known.
     W : array_like of shape (n, k)
     H : array_like of shape (k, m)
-        Where to begin; negative entries count as zero, and the columns of W and rows of H are
-        first given equal norms.
+        Where to begin; negative entries count as zero.
     tol : float, default 1e-14
-        Relative error at which to stop.
+        Relative error that ends the fit.
     max_iter : int, default 200
         Linear systems of order (n + m) k to solve at most.
     idle : float, default 1e-15
-        Decrease of the squared error, relative to it, that is not worth another step: 1e-4 asks
-        for factorizations that are exact, and gives up soon where there is none.
+        Relative decrease of the squared error that ends the fit. 1e-4 seeks exact factorizations
+        only, and gives up soon where there is none.
 
     Returns
     -------
@@ -96,12 +91,6 @@ def polish_factors(
     Raises
     ------
     DataError, ShapeError
-
-    References
-    ----------
-    C. Kanzow, N. Yamashita and M. Fukushima, "Levenberg-Marquardt methods with strong local
-    convergence properties for solving nonlinear equations with convex constraints", Journal of
-    Computational and Applied Mathematics 172, 2004.
 
     Examples
     --------
@@ -112,14 +101,115 @@ def polish_factors(
     """
     known = X if isinstance(X, PartialMatrix) else partial_matrix(X)
     validate.positive_integer("max_iter", max_iter)
-    left, right = balanced(*_factors(known, W, H))
-    problem = _Products(known, left.shape[1])
-    x = problem.join(left, right)
-    before = problem.error(x)
-    x, steps, slope = descend(problem, x, tol * known.norm, max_iter, idle=idle)
+    left, right = factor_pair("W and H", W, H, known.shape)
+    if not (np.all(np.isfinite(left)) and np.all(np.isfinite(right))):
+        raise DataError("the entries of W and H must be finite numbers.")
+    left, right = balanced(np.maximum(left, 0.0), np.maximum(right, 0.0))
+    before = known.error(left, right)
+    problem = _Product(known, left.shape[1])
+    x, steps = fit_nonnegative(
+        problem, problem.join(left, right), tol * known.norm, max_iter, idle=idle
+    )
     left, right = balanced(*problem.split(x))
-    error = known.error(left, right)
-    return Polished(left, right, error, before, steps, slope / known.norm**1.5)
+    return Polished(left, right, known.error(left, right), before, steps)
+
+
+def polish_square(
+    A: Array,
+    B: Array,
+    *,
+    tol: float = 1e-14,
+    max_iter: int = 100,
+    stop: Callable[[], bool] | None = None,
+) -> Array:
+    r"""A nonnegative factor nearby whose square fits a symmetric matrix best.
+
+    .. math:: \min_{B \ge 0}\ \tfrac14 |B B^T - A|_F^2
+
+    The factor is determined up to orthogonal matrices that keep it nonnegative, so the derivative
+    never has full rank; the damping takes care of that.
+
+    Parameters
+    ----------
+    A : array of shape (n, n)
+        Symmetric.
+    B : array of shape (n, k)
+        Where to begin; negative entries count as zero.
+    tol : float, default 1e-14
+        Relative residual that ends the fit.
+    max_iter : int, default 100
+        Linear systems of order n k to solve at most.
+    stop : callable, optional
+        Called before each of them; a true answer ends the fit.
+
+    Examples
+    --------
+    >>> B = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]])
+    >>> C = polish_square(B @ B.T, B + 0.05)
+    >>> bool(np.allclose(C @ C.T, B @ B.T, atol=1e-12))
+    True
+    """
+    small = tol * float(np.linalg.norm(A))
+    start = np.maximum(B, 0.0).ravel()
+    x, _ = fit_nonnegative(_Square(A, B.shape[1]), start, small, max_iter, stop)
+    return x.reshape(B.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Product:
+    """Residuals of W H at the known entries; unknowns are W, then the transpose of H."""
+
+    known: PartialMatrix
+    k: int
+
+    def join(self, W: Array, H: Array) -> Array:
+        return np.concatenate([W.ravel(), H.T.ravel()])
+
+    def split(self, x: Array) -> tuple[Array, Array]:
+        n, m = self.known.shape
+        return x[: n * self.k].reshape(n, self.k), x[n * self.k :].reshape(m, self.k).T
+
+    def residuals(self, x: Array) -> Array:
+        W, H = self.split(x)
+        return self.known.mask * (W @ H - self.known.values)
+
+    def gradient(self, x: Array, residuals: Array) -> Array:
+        W, H = self.split(x)
+        return np.concatenate([(residuals @ H.T).ravel(), (residuals.T @ W).ravel()])
+
+    def squares(self, x: Array) -> Array:
+        W, H = self.split(x)
+        n, m, k, mask = *self.known.shape, self.k, self.known.mask
+        top = np.einsum("ij,lj,qj->ilq", mask, H, H, optimize=True)
+        low = np.einsum("ij,il,iq->jlq", mask, W, W, optimize=True)
+        cross = np.einsum("ij,lj,iq->iljq", mask, H, W)
+        found = sl.block_diag(*top, *low)
+        found[: n * k, n * k :] = cross.reshape(n * k, m * k)
+        found[n * k :, : n * k] = found[: n * k, n * k :].T
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Square:
+    """Residuals of B B'; unknowns are the entries of B."""
+
+    A: Array
+    k: int
+
+    def residuals(self, x: Array) -> Array:
+        B = x.reshape(-1, self.k)
+        return B @ B.T - self.A
+
+    def gradient(self, x: Array, residuals: Array) -> Array:
+        return 2.0 * (residuals @ x.reshape(-1, self.k)).ravel()
+
+    def squares(self, x: Array) -> Array:
+        """The matrix of D -> 2 (D B' + B D') B."""
+        B = x.reshape(-1, self.k)
+        own = np.kron(np.eye(len(B)), B.T @ B)
+        # Entry ((i, l), (j, q)) of D -> B D' B is B_iq B_jl.
+        cross = np.einsum("iq,jl->iljq", B, B).reshape(x.size, x.size)
+        return np.asarray(2.0 * (own + cross))
 
 
 def balanced(W: Array, H: Array) -> tuple[Array, Array]:
@@ -141,7 +231,7 @@ def balanced(W: Array, H: Array) -> tuple[Array, Array]:
 def random_factors(
     X: ArrayLike | PartialMatrix, k: int, seed: int | Sequence[int] = 0
 ) -> tuple[Array, Array]:
-    """Uniform factors of the size of a matrix: each of Frobenius norm :math:`|X|_2^{1/2}`.
+    """Uniform random factors of the size of a matrix: each of Frobenius norm :math:`|X|_2^{1/2}`.
 
     Parameters
     ----------
@@ -167,48 +257,3 @@ def random_factors(
     W, H = rng.random((n, k)), rng.random((k, m))
     size = np.sqrt(np.linalg.norm(known.values, 2))
     return W * size / np.linalg.norm(W), H * size / np.linalg.norm(H)
-
-
-def _factors(known: PartialMatrix, W: ArrayLike, H: ArrayLike) -> tuple[Array, Array]:
-    left, right = factor_pair("W and H", W, H, known.shape)
-    if not (np.all(np.isfinite(left)) and np.all(np.isfinite(right))):
-        raise DataError("the entries of W and H must be finite numbers.")
-    return np.maximum(left, 0.0), np.maximum(right, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Products:
-    """Residuals of the products at the known places, and their slopes."""
-
-    known: PartialMatrix
-    k: int
-
-    def join(self, W: Array, H: Array) -> Array:
-        return np.concatenate([W.ravel(), H.T.ravel()])
-
-    def split(self, x: Array) -> tuple[Array, Array]:
-        n, m = self.known.shape
-        return x[: n * self.k].reshape(n, self.k), x[n * self.k :].reshape(m, self.k).T
-
-    def away(self, x: Array) -> Array:
-        W, H = self.split(x)
-        return self.known.mask * (W @ H - self.known.values)
-
-    def error(self, x: Array) -> float:
-        return float(np.linalg.norm(self.away(x))) / self.known.norm
-
-    def gradient(self, x: Array, away: Array) -> Array:
-        W, H = self.split(x)
-        return np.concatenate([(away @ H.T).ravel(), (away.T @ W).ravel()])
-
-    def squares(self, x: Array) -> Array:
-        """The slopes times themselves, of order (n + m) k."""
-        W, H = self.split(x)
-        n, m, k, mask = *self.known.shape, self.k, self.known.mask
-        top = np.einsum("ij,lj,qj->ilq", mask, H, H, optimize=True)
-        low = np.einsum("ij,il,iq->jlq", mask, W, W, optimize=True)
-        cross = np.einsum("ij,lj,iq->iljq", mask, H, W)
-        found = sl.block_diag(*top, *low)
-        found[: n * k, n * k :] = cross.reshape(n * k, m * k)
-        found[n * k :, : n * k] = found[: n * k, n * k :].T
-        return found

@@ -1,9 +1,9 @@
-r"""Projections onto cones of non-negative vectors, with a proof of the distance.
+r"""Projections onto cones of nonnegative vectors, with a proof of the distance.
 
 The distance of v from the cone of the columns of G is bounded from below by every y with
 :math:`G^T y \le 0`: for x in the cone, :math:`|v - x|^2 \ge 2 y^T (v - x) - |y|^2 \ge
 2 y^T v - |y|^2`. The residual of the least-squares fit is such a y up to rounding, and subtracting
-a multiple of the vector of ones makes it one, because the columns are not negative.
+a multiple of the vector of ones makes it one, because the columns are nonnegative.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sdpdr.families.factor.nonnegative.least_squares import nonnegative_least_sq
 
 
 def project(generators: Array, points: Array) -> Array:
-    """Non-negative coefficients of the nearest points of a cone.
+    """Nonnegative coefficients of the nearest points of a cone.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def project(generators: Array, points: Array) -> Array:
 
 
 def coordinates(X: Any, components: Array) -> Array:
-    r"""Rows by non-negative least squares over what is known of them, shape (n, k).
+    r"""Coordinates of rows by nonnegative least squares over their known entries, shape (n, k).
 
     With :math:`H^T = Q R` a row x of a sparse matrix has the coordinates of
     :math:`\min_{w \ge 0} |R w - Q^T x|`, R of the order of the components, and the same for all
@@ -74,7 +74,7 @@ def coordinates(X: Any, components: Array) -> Array:
         return np.asarray([solved(components[:, here].T, row[here])[0] for row, here in parts])
     Q, R = np.linalg.qr(components.T)
     inside = X @ Q
-    # What is outside the span cannot be fitted, but it says which errors are small.
+    # The part outside the span cannot be fitted, but its size says which errors are small.
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() - np.sum(inside**2, axis=1)
     targets = np.column_stack([inside, np.sqrt(np.maximum(squares, 0.0))])
     matrix = np.vstack([R, np.zeros(R.shape[1])])
@@ -87,7 +87,7 @@ def squared_distances(generators: Array, points: Array, coefficients: Array | No
     Parameters
     ----------
     generators : array of shape (n, p)
-        As columns; not negative, and each with the sum one.
+        As columns; nonnegative, and each with the sum one.
     points : array of shape (n, m)
         As columns.
     coefficients : array of shape (p, m), optional
@@ -112,7 +112,7 @@ def squared_distances(generators: Array, points: Array, coefficients: Array | No
 
 
 def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
-    """W and H after some rounds of exact least squares in turn; the error never rises.
+    """W and H after alternating exact least squares; the error never rises.
 
     Parameters
     ----------
@@ -140,19 +140,37 @@ def alternate(V: Array, W: Array, steps: int) -> tuple[Array, Array]:
 def coordinate_descent(
     X: Any, k: int, *, init: str, seed: int, tol: float = 1e-4, steps: int = 200, **begin: Array
 ) -> tuple[Array, Array]:
-    """scikit-learn's factors, converged or not, from those it makes or is given."""
-    theirs = decomposition.NMF(k, init=init, tol=tol, max_iter=steps, random_state=seed)
+    """Factors by scikit-learn's coordinate descent, converged or not.
+
+    Its function is called, and not its estimator, whose answers `sklearn.config_context` may turn
+    into data frames.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, m)
+    k : int
+    init : {"nndsvda", "random", "custom"}
+    seed : int
+    tol : float, default 1e-4
+        Relative decrease of the projected gradient.
+    steps : int, default 200
+    **begin
+        W and H, for ``init="custom"``.
+    """
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        # Any factors will do: others may follow, or a bound tells what they are worth.
+        # Unconverged factors are welcome: other starts follow, and a bound grades them.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return theirs.fit_transform(X, **begin), theirs.components_
+        W, H, _ = decomposition.non_negative_factorization(
+            X, n_components=k, init=init, tol=tol, max_iter=steps, random_state=seed, **begin
+        )
+    return W, H
 
 
 def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
     r"""Hoyer's measure of sparsity, :math:`(\sqrt p - |x|_1/|x|_2)/(\sqrt p - 1)` of p numbers.
 
-    One for a single entry that is not zero, zero where all entries are equal in size; the scale of
-    x does not matter.
+    One for a single nonzero entry, zero if all entries are equal in size; the scale of x does not
+    matter.
 
     Parameters
     ----------
@@ -168,7 +186,7 @@ def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
     Raises
     ------
     DataError
-        X has no entries, or some that are not finite.
+        X has no entries, or some are not finite.
 
     References
     ----------
@@ -183,12 +201,12 @@ def hoyer(X: ArrayLike, axis: int | None = 0) -> Array:
     """
     values = np.asarray(X, dtype=float)
     if not values.size or not np.isfinite(values).all():
-        raise DataError("sparsity is measured of finite numbers, at least one of them.")
+        raise DataError("hoyer needs at least one entry, and finite ones only.")
     root = np.sqrt(values.size if axis is None else values.shape[axis])
     size = np.sqrt(np.sum(np.square(values), axis=axis))
     with np.errstate(invalid="ignore", divide="ignore"):
         found = (root - np.sum(np.abs(values), axis=axis) / size) / (root - 1.0)
-    # Rounding may leave the scale, nan may not.
+    # Rounding may leave the interval; nan stays.
     return np.asarray(np.clip(found, 0.0, 1.0))
 
 
@@ -196,7 +214,7 @@ Fitted = TypeVar("Fitted", bound="FactorTransformer")
 
 
 class FactorTransformer(Reconstructing):
-    """What estimators of two factors have in common: X is about W H, and H is ``components_``."""
+    """Base of estimators of two factors: X is about W H, and H is ``components_``."""
 
     components_: Array
 

@@ -1,4 +1,4 @@
-"""Symmetric matrices that may be completely positive, and why they may not be."""
+"""Checks of symmetric matrices, and obvious proofs that they are not completely positive."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sdpdr.base.errors import DataError
 from sdpdr.families.factor.nonnegative.copositive import Refutation, confirmed
 from sdpdr.families.factor.nonnegative.inputs import dense_matrix
 
-# Relative to the largest entry: how far from symmetric rounding may leave a matrix.
+# Asymmetry relative to the largest entry that counts as rounding.
 _SYMMETRIC = 1e-10
 
 
 def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
     """A finite symmetric matrix, not all zero, as floats.
 
-    Negative entries and eigenvalues are let through: they are proofs that the matrix is not
-    completely positive (`obvious_certificate`), not errors.
+    Negative entries and eigenvalues are no errors: they prove that the matrix is not completely
+    positive (`obvious_certificate`).
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
     Raises
     ------
     DataError
-        The matrix is not square or not symmetric (a place is named), an entry is infinite or not a
-        number, or all are zero.
+        The matrix is not square or not symmetric (the message names an entry), an entry is
+        infinite or not a number, or all are zero.
     DataTypeError
         The entries are no real numbers.
 
@@ -53,7 +53,7 @@ def symmetric_matrix(X: ArrayLike, name: str = "X") -> Array:
         i, j = np.unravel_index(int(np.argmax(apart)), apart.shape)
         raise DataError(
             f"{name} must be symmetric; {name}[{i}, {j}] = {matrix[i, j]:g} but {name}[{j}, {i}] = "
-            f"{matrix[j, i]:g}. Pass ({name} + {name}.T) / 2 if that is meant."
+            f"{matrix[j, i]:g}. Pass ({name} + {name}.T) / 2 to symmetrize it."
         )
     if not np.any(matrix):
         raise DataError(f"all entries of {name} are zero: there is nothing to factor.")
@@ -67,13 +67,13 @@ class UnitScaled:
     Attributes
     ----------
     whole : array of shape (n, n)
-        As it was.
+        The matrix itself.
     matrix : array of shape (r, r)
-        Scaled, without rows beside a diagonal entry that is not positive.
+        Scaled, without rows whose diagonal entry is not positive.
     root : array of shape (r,)
-        Of the diagonal.
+        Square roots of the diagonal.
     kept : array of int, shape (r,)
-        The rows that are left.
+        The rows that remain.
     """
 
     whole: Array
@@ -83,46 +83,46 @@ class UnitScaled:
 
     @classmethod
     def of(cls, A: Array) -> UnitScaled:
-        """From the matrix as it is."""
+        """From the matrix itself."""
         kept = np.flatnonzero(np.diag(A) > 0.0)
         root = np.sqrt(np.diag(A)[kept])
         return cls(A, A[np.ix_(kept, kept)] / np.outer(root, root), root, kept)
 
     def refuted(
-        self, proof: str, M: Array, tol: float, places: Index | None = None
+        self, proof: str, M: Array, tol: float, rows: Index | None = None
     ) -> Refutation | None:
-        """What a copositive M says of the matrix as it was; None if no more than ``tol``.
+        """The certificate of a copositive M against the matrix itself; None within ``tol``.
 
         Parameters
         ----------
         proof, M
             As of `Refutation.of`, at unit diagonal.
         tol : float
-            Distance that counts, relative to the norm at unit diagonal.
-        places : array of int, optional
-            Where M lies, among the rows that were kept; all of them by default.
+            Least distance that counts, relative to the norm at unit diagonal.
+        rows : array of int, optional
+            The rows of M, among the rows that remain; all of them by default.
         """
-        own = np.arange(self.kept.size) if places is None else places
+        own = np.arange(self.kept.size) if rows is None else rows
         part = self.matrix[np.ix_(own, own)]
         found = Refutation.of(proof, M, part)
         if found.is_beyond(tol, part):
             found = confirmed(found, part)
         return self.of_itself(found, own) if found.is_beyond(tol, part) else None
 
-    def of_itself(self, found: Refutation, places: Index | slice = slice(None)) -> Refutation:
-        """The same of the matrix as it was."""
-        root, there = self.root[places], self.kept[places]
+    def of_itself(self, found: Refutation, rows: Index | slice = slice(None)) -> Refutation:
+        """The certificate at unit diagonal, moved to the matrix itself."""
+        root, there = self.root[rows], self.kept[rows]
         M, own = found.matrix / np.outer(root, root), self.whole[np.ix_(there, there)]
         moved = replace(Refutation.of(found.proof, M, own), kaplan=found.kaplan)
         return moved.within(there, len(self.whole))
 
 
 def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
-    r"""Why a symmetric matrix is not even doubly non-negative; None if it is.
+    r"""A certificate that a symmetric matrix is not doubly nonnegative; None if it is.
 
     A negative entry is found by :math:`M = E_{ij} + E_{ji}`, a negative eigenvalue by
-    :math:`M = v v^T` of its eigenvector. Both M are copositive. The matrix is looked at as it is,
-    then at unit diagonal, so that no row is too short to count.
+    :math:`M = v v^T` of its eigenvector. Both M are copositive. The matrix itself is tested,
+    then the one at unit diagonal, so that no row is too short to count.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def obvious_certificate(A: Array, tol: float = 1e-9) -> Refutation | None:
 
 
 def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
-    """What is negative about a matrix, and the matrix M that shows it."""
+    """The name of the proof that a matrix has something negative, and its M."""
     least = -tol * float(np.linalg.norm(A))
     i, j = np.unravel_index(int(np.argmin(A)), A.shape)
     if A[i, j] < least:
@@ -170,9 +170,9 @@ def _negative(A: Array, tol: float) -> tuple[str, Array] | None:
 
 
 def without_rounding(A: Array) -> Array:
-    """A doubly non-negative matrix without the negative entries that rounding has left in it.
+    """A doubly nonnegative matrix without the negative entries that are rounding errors.
 
-    Rows beside a diagonal entry that is not positive become zero.
+    Rows whose diagonal entry is not positive become zero.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def is_doubly_nonnegative(X: ArrayLike, tol: float = 1e-9) -> bool:
 
 
 def cp_rank_bound(n: int, rank: int) -> int:
-    r"""How many columns a completely positive matrix never needs more than.
+    r"""An upper bound on the number of columns that a completely positive matrix needs.
 
     :math:`r(r+1)/2 - 1` for rank r from two on; n up to order four, and :math:`n(n+1)/2 - 4` from
     five on. The conjecture :math:`n^2/4` is false from order seven on.
