@@ -164,26 +164,6 @@ def test_numbers_with_blanks_are_no_words(sdpdr, tmp_path, lines, blank):
     np.testing.assert_array_equal(read[:, 0], np.arange(1034, 2000, 100))
 
 
-@pytest.mark.parametrize("gap", ["", "NA"])
-@pytest.mark.parametrize("classes", ["xy", "12"])
-def test_a_class_that_is_not_known_has_a_name_in_the_figure(sdpdr, tmp_path, points, gap, classes):
-    table = pd.DataFrame(points, columns=list("abc")).assign(kind=list(classes) * 6)
-    table.loc[4, "kind"] = gap
-    table.to_csv(tmp_path / "t.csv", index=False)
-    assert not sdpdr("embed t.csv --connect mst --label kind --figure y.html").code
-    page = (tmp_path / "y.html").read_text()
-    assert re.findall("<li.*?>(.*?)</li>", page) == [*classes, "not known"]
-
-
-def test_whole_numbers_of_many_kinds_are_a_quantity_with_gaps_or_without(sdpdr, tmp_path, points):
-    table = pd.DataFrame(points, columns=list("abc")).assign(dose=range(0, 240, 20))
-    for text in (table.to_csv(index=False), table.to_csv(index=False).replace(",60", ",")):
-        (tmp_path / "t.csv").write_text(text)
-        assert not sdpdr("embed t.csv --connect mst --color dose --figure y.html").code
-        ends = re.search("<span>(.*?)</span><span>(.*?)</span>", (tmp_path / "y.html").read_text())
-        assert ends.groups() == ("0", "220")
-
-
 def _drawn(points, manner):
     """A table as a client of a database prints it, or Markdown."""
     rule = "+".join(["-----------"] * 3)

@@ -52,7 +52,7 @@ def test_the_name_asked_for_tells_the_format_of_a_figure(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
 @pytest.mark.parametrize("name", ["--out full.csv", "--out full.npz", "--figure full.png",
-                                  "--figure full.html", "--record full.json"])  # fmt: skip
+                                  "--record full.json"])  # fmt: skip
 def test_a_full_device_is_told_and_gets_no_neighbour(sdpdr, tmp_path, roll_csv, name):
     _, name_alone = name.split()
     (tmp_path / name_alone).symlink_to("/dev/full")
@@ -88,7 +88,7 @@ def test_a_link_that_leads_to_itself_is_no_table_and_no_traceback(sdpdr, tmp_pat
 # -- names and classes of any letters ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "html"])
+@pytest.mark.parametrize("suffix", ["png", "svg"])
 @pytest.mark.parametrize("name", [b"t\xff.csv", rb"$\frac$^$.csv"])
 def test_figures_and_records_have_titles_whatever_a_table_is_called(
     sdpdr, tmp_path, roll_csv, suffix, name
@@ -99,8 +99,6 @@ def test_figures_and_records_have_titles_whatever_a_table_is_called(
     assert sdpdr(f"{base} --figure y.{suffix} --out y.csv --record y.json").code == Exit.OK
     called = name.replace(b"\xff", b"?").decode()
     assert json.loads((tmp_path / "y.json").read_text())["data"]["file"] == called
-    if suffix == "html":
-        assert called in (tmp_path / "y.html").read_text()
 
 
 def test_classes_that_look_like_formulas_are_words(sdpdr, tmp_path, roll_csv):

@@ -230,15 +230,6 @@ def test_coordinates_found_are_called_by_those_known(sdpdr, tmp_path, halves):
     assert list(placed.columns)[-3:] == ["lon_found", "lat_found", "trust"]
 
 
-def test_points_of_a_page_tell_what_they_are(sdpdr, tmp_path, halves):
-    assert sdpdr("embed old.csv --figure y.html").code == Exit.OK
-    page = (tmp_path / "y.html").read_text()
-    assert page.count("<circle") == 80
-    assert "<title>row: 5\nid: p4\nside: " in page
-    assert "http" not in page
-    assert page.count("<li ") == 2
-
-
 def test_work_is_told_in_lines_where_nobody_looks():
     lines = []
     with Log(lines.append, every=0.01) as log:

@@ -173,7 +173,7 @@ def like_ctrl_c() -> Iterator[list[int]]:
         yield heard
 
 
-FIGURES = (".png", ".svg", ".pdf", ".html")
+FIGURES = (".png", ".svg", ".pdf")
 
 
 def check_target(path: Path, suffixes: Sequence[str]) -> None:
@@ -275,21 +275,11 @@ def figure_writer(
 ) -> Writer:
     """Writer of a picture of an embedding, in the format of the path's suffix.
 
-    Points without a place are left out; ``told`` is what HTML tells of each.
+    Points without a place are left out.
     """
-    from sdpdr.lab.plot import embedding, hoverable
+    from sdpdr.lab.plot import embedding
     from sdpdr.lab.plot.style import literal
 
     placed = np.isfinite(Y).all(axis=1)
     shown = None if colour is None else colour[placed]
-
-    def write(path: Path) -> None:
-        if path.suffix.lower() != ".html":
-            embedding(Y[placed], shown, title=literal(title)).savefig(path)
-            return
-        known = {"row": np.flatnonzero(placed) + 1}
-        known |= {name: column[placed] for name, column in (told or {}).items()}
-        page = hoverable(Y[placed], shown, told=known, title=title)
-        path.write_text(page, encoding="utf-8")
-
-    return write
+    return lambda path: embedding(Y[placed], shown, title=literal(title)).savefig(path)

@@ -76,7 +76,7 @@ def add(commands: Any) -> None:
         "sort -u data.csv | sdpdr embed - --out embedding.csv\n"
         "sdpdr embed wine.csv.gz --label cultivar --scale standard --figure\n"
         "sdpdr embed gaps.csv --metric precomputed --method distance_completion --out y.csv\n"
-        "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.html --save large.npz",
+        "sdpdr embed large.csv --sample 2000 --out y.csv --figure y.png --save large.npz",
     )
     parser.set_defaults(told=as_options)
     add_argument(parser, "FILE", "one row per point; - is CSV from the standard input", type=Path)

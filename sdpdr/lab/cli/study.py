@@ -1,20 +1,19 @@
-"""``sdpdr study``: run a study, report on it, compare two; ``sdpdr demo``: the main job, once."""
+"""``sdpdr study``: run a study and report on it; ``sdpdr demo``: the main job, once."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from sdpdr.base.errors import StudyError, require_packages
 from sdpdr.lab.cli.console import check_target, complain, grid, note, say, say_json, table
 from sdpdr.lab.cli.options import Exit, add_argument, add_command, whole
 
-REPORTS = (".html", ".md", ".rst")
+REPORTS = (".html", ".md")
+EXPORTS = (".parquet", ".csv")
 
 
 def add(commands: Any) -> None:
@@ -41,11 +40,11 @@ def add(commands: Any) -> None:
         own,
         "export",
         run_export,
-        "sdpdr study export quick.duckdb --to quick.parquet",
-        summary="write the rows of results as Parquet or CSV",
+        "sdpdr study export quick.jsonl --to quick.parquet",
+        summary="write the records of results as Parquet or CSV",
         with_json=False,
     )
-    add_argument(exporting, "RESULTS", "*.duckdb", type=Path)
+    add_argument(exporting, "RESULTS", "a study that was run here, or its *.jsonl")
     add_argument(exporting, "--to PATH", ".parquet or .csv", type=Path, required=True)
 
 
@@ -58,18 +57,18 @@ def _add_run(own: Any) -> None:
         "run",
         run_run,
         "sdpdr study run quick\n"
-        "sdpdr study run my-study.toml --out results/mine.duckdb --jobs 4\n"
+        "sdpdr study run my-study.toml --out results/mine.jsonl --jobs 4\n"
         "sdpdr study run solvers --scheduler tcp://10.0.0.1:8786",
-        summary="carry out what is missing of a study; stop it at any moment and run it again",
+        summary="carry out the missing runs of a study; stop it at any moment and run it again",
     )
     add = partial(add_argument, running)
     add("STUDY", _STUDY)
-    add("-o/--out PATH", "results (default: STUDY.duckdb, here)", type=Path)
+    add("-o/--out PATH", "results (default: STUDY.jsonl, here)", type=Path)
     add("--jobs N", "runs at a time (default: the study's)", type=whole)
     add(
-        "--again SOLVER",
-        "carry out the runs of this solver again, after an upgrade\n"
-        "for instance; repeat it for several",
+        "--rerun SOLVER",
+        "repeat the runs of this solver, for instance after an upgrade;\n"
+        "give it several times for several solvers",
         action="append",
         default=[],
     )
@@ -81,22 +80,17 @@ def _add_report(own: Any) -> None:
         own,
         "report",
         run_report,
-        "sdpdr study report quick\n"
-        "sdpdr study report quick.duckdb --out quick.html --out quick.md\n"
-        "sdpdr study report --compare before.duckdb after.duckdb",
-        summary="write the report of a study, or compare two results",
+        "sdpdr study report quick\nsdpdr study report quick.jsonl --out quick.html --out quick.md",
+        summary="write the report of a study",
         with_json=False,
     )
     add = partial(add_argument, reporting)
     add(
         "STUDY",
-        "a study that was run here, or results: *.duckdb, *.jsonl, *.parquet, *.csv;\n"
+        "a study that was run here, or results: *.jsonl, *.parquet, *.csv;\n"
         "also while the study is running",
-        nargs="?",
     )
-    words = "two results: is B slower than A, beyond noise, or worse?"
-    add("--compare A B", words, nargs=2, type=Path)
-    words = ".html, .md or .rst; repeat it for several (default: STUDY.html, here)"
+    words = ".html or .md; repeat it for several (default: STUDY.html, here)"
     add("-o/--out PATH", words, type=Path, action="append")
 
 
@@ -142,107 +136,72 @@ def run_show(args: Namespace) -> Exit:
 
 
 def run_run(args: Namespace) -> Exit:
-    """Carry out what is missing."""
-    _need_extra()
+    """Carry out the missing runs."""
+    from sdpdr.lab.study.measures import means, not_installed, runs_by_median
+    from sdpdr.lab.study.results import read_results
     from sdpdr.lab.study.run import results_of, run_study
     from sdpdr.lab.study.studyfile import find_study
 
     study = find_study(args.study)
     path = args.out or results_of(study)
     try:
-        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs, again=args.again)
+        run_study(study, path, scheduler=args.scheduler, jobs=args.jobs, rerun=args.rerun)
     except KeyboardInterrupt:
-        complain("stopped", f"rows so far are in {path}; run it again, and it goes on.")
+        complain("stopped", f"records so far are in {path}; run it again, and it goes on.")
         return Exit.INTERRUPTED
-    from sdpdr.lab.study.measures import means, not_installed, runs_by_median
-    from sdpdr.lab.study.store import Results
-
-    with Results(path, read_only=True) as results:
-        frame = results.frame()
-        hidden = len(results.keys()) - len(frame)
-    if hidden:
-        from sdpdr.base.rows import counted
-
-        are = "is" if hidden == 1 else "are"
-        note(
-            f"{counted(hidden, 'row')} of other settings or another study {are} kept in {path} and "
-            "left out"
-        )
-    ranking = means(runs_by_median(frame))
-    absent = not_installed(frame)
+    results = read_results(path)
+    if results.n_hidden:
+        note(f"{path} holds {results.n_hidden} records of other settings, which are left out")
+    runs = runs_by_median(results.frame)
+    ranking = means(runs).drop(columns="contestant")
+    absent = not_installed(runs)
     if args.json:
         kept = ranking.astype(object).where(ranking.notna(), None).to_dict("records")
-        say_json({"results": str(path), "runs": len(frame), "ranking": kept})
+        say_json({"results": str(path), "runs": len(results.frame), "ranking": kept})
     else:
         say(_ranking(ranking))
         if absent:
             note(f"not installed, or without a licence: {', '.join(absent)}")
-        note(f"results: {path}; a page of them: sdpdr study report {quote(str(path))}")
+        note(f"results: {path}; a report: sdpdr study report {quote(str(path))}")
     return Exit.OK
 
 
 def _ranking(ranking: Any) -> Any:
     """Contestants, best first, for a terminal."""
-    from sdpdr.lab.study.page.parts import Table
-    from sdpdr.lab.study.page.render import to_terminal
+    from sdpdr.lab.study.compare import terminal_table
 
-    titles = {"instances": "of", "mean": "mean seconds", "ratio": "times the best"}
-    columns = ["solver", "form", "tol", "solved", *titles.values()]
-    return to_terminal(Table("ranking", ranking.rename(columns=titles)[columns]))
+    titles = {"mean": "mean seconds", "ratio": "times the fastest"}
+    columns = ["solver", "form", "tol", "solved", "instances", *titles.values()]
+    return terminal_table(ranking.rename(columns=titles)[columns])
 
 
 def run_report(args: Namespace) -> Exit:
     """Write a report."""
-    _need_extra()
-    if (args.study is None) == (args.compare is None):
-        raise StudyError("name a study or its results to report on, or two with --compare A B.")
-    if args.compare:
-        return _compare(args)
-    from sdpdr.lab.study.page import write_report
-    from sdpdr.lab.study.reading import read_results
-    from sdpdr.lab.study.studyfile import find_results
+    from sdpdr.lab.study.report import write_report
+    from sdpdr.lab.study.results import find_results, read_results
 
     path = find_results(args.study)
     results = read_results(path)
     for out in _targets(args, path.stem):
-        write_report(results.frame, results.meta, results.environments, out)
+        write_report(results, out)
         note(f"wrote {out}")
-    return Exit.OK
-
-
-def _compare(args: Namespace) -> Exit:
-    from sdpdr.lab.study.page import write_comparison
-    from sdpdr.lab.study.reading import read_results
-
-    before, after = (read_results(path) for path in args.compare)
-    for out in _targets(args, f"{args.compare[0].stem}-{args.compare[1].stem}", REPORTS[:2]):
-        verdict = write_comparison(before, after, out)
-        note(f"wrote {out}")
-    say(verdict)
     return Exit.OK
 
 
 def run_export(args: Namespace) -> Exit:
-    """Write rows."""
-    _need_extra()
-    from sdpdr.lab.study.store import EXPORTS, Results
+    """Write the records."""
+    from sdpdr.lab.study.results import find_results, read_results
 
     check_target(args.to, EXPORTS)
-    with Results(args.results, read_only=True) as results:
-        results.export(args.to)
+    read_results(find_results(args.results)).export(args.to)
     note(f"wrote {args.to}")
     return Exit.OK
 
 
-def _need_extra() -> None:
-    """Say once, and before anything is done, what is not installed."""
-    require_packages("studies", "study", "duckdb", "pandas", "plotly", "psutil")
-
-
-def _targets(args: Namespace, stem: str, suffixes: Sequence[str] = REPORTS) -> list[Path]:
+def _targets(args: Namespace, stem: str) -> list[Path]:
     targets = args.out or [Path(f"{stem}.html")]
     for target in targets:
-        check_target(target, suffixes)
+        check_target(target, REPORTS)
     return list(targets)
 
 

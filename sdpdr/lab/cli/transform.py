@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
         "transform",
         run,
         "sdpdr transform model.npz new.csv --out places.csv\n"
-        "sdpdr transform model.npz new.csv.gz --id name --figure places.html",
+        "sdpdr transform model.npz new.csv.gz --id name --figure places.png",
     )
     parser.set_defaults(told=as_options)
     add_argument(parser, "MODEL", "what `sdpdr embed --save` wrote", type=Path)
