@@ -96,7 +96,7 @@ def edges_of(card: Card) -> int | None:
 
 def run(limit: float) -> None:
     """Solve problems that are new, and keep the rows that the comparison needs."""
-    from sdpdr.lab.study.reading import read_results
+    from sdpdr.lab.study.results import read_results
     from sdpdr.lab.study.run import run_study
 
     with tempfile.TemporaryDirectory() as name:
@@ -104,7 +104,7 @@ def run(limit: float) -> None:
         cards = ", ".join(f'"{card}"' for card in new_cards(folder))
         study = folder / "new.toml"
         study.write_text(STUDY.format(cards=cards, limit=limit))
-        rows = read_results(run_study(study, folder / "new.duckdb")).frame
+        rows = read_results(run_study(study, folder / "new.jsonl")).frame
     rows[COLUMNS].to_parquet(RUNS, index=False)
 
 

@@ -24,8 +24,8 @@ def add_outputs(add: Callable[..., None], what: str) -> None:
     """Add the options of the table that is written, and of its picture."""
     add("-o/--out PATH", f"{what}: {' '.join(WRITABLE)}", type=Path)
     words = (
-        f"a picture of its first two coordinates: {' '.join(FIGURES)}; points of\n"
-        "HTML tell what they are under the pointer (default: FILE-embedding.png)"
+        f"a picture of its first two coordinates: {' '.join(FIGURES)}\n"
+        "(default: FILE-embedding.png)"
     )
     add("--figure PATH", words, type=Path, nargs="?", const=_BESIDE)
 

@@ -197,13 +197,14 @@ def to_markdown(page: Page, pictures: Path | None = None) -> str:
     ----------
     page : Page
     pictures : Path, optional
-        A folder to which the figures are written as SVG; without it, they are left out.
+        A folder beside the page, to which the figures are written as SVG; without it, they are left
+        out.
     """
 
     def draw(picture: Picture) -> Markup:
         assert pictures is not None
         write_file(pictures / f"{picture.name}.svg", picture.figure().savefig)
-        return Markup(f"{picture.name}.svg")
+        return Markup(f"{pictures.name}/{picture.name}.svg")
 
     def finalize(value: object) -> Markup:
         return value if isinstance(value, Markup) else Markup(escape_markdown(str(value)))

@@ -194,12 +194,12 @@ def _verdict(data: ReportData) -> Iterator[str]:
     if solved.max() == 0:
         yield "No contestant solved anything."
     else:
-        verb, each = ("solves", "") if len(best) == 1 else ("solve", " each")
         total = runs["instance"].nunique()
-        yield (
-            f"{_enumerated(best)} {verb} the most{each}: {int(solved.max())} of "
-            f"{_counted(total, 'instance')}{where}, verified by us."
-        )
+        subject = f"{_enumerated(best)} {'solves' if len(best) == 1 else 'solve'} the most:"
+        if len(best) == len(solved) > 1:
+            subject = f"All {len(best)} contestants solve"
+        n = int(solved.max())
+        yield f"{subject} {n} of {_counted(total, 'instance')}{where}, verified by us."
     yield from _fastest(data, tol)
     yield _false_claims(runs)
     yield (
