@@ -30,6 +30,8 @@ from sdpdr.lab.plot.style import (
 _DASHES = ("-", "--", ":", "-.", (0, (7, 2)))
 # Longer names are cut: they would leave no room for the figure.
 _MOST_LETTERS = 34
+# Names below a figure stand in so many columns, so that the figure suits a narrow page.
+_NAMES_IN_A_LINE = 2
 _MARKERS = ("o", "s", "D", "P", "^", "X", "*", "h")
 
 
@@ -274,8 +276,8 @@ def short(name: str) -> str:
 
 
 def _new(entries: int) -> tuple[Figure, Axes]:
-    """A figure with a logarithmic scale, and room for so many names at its right."""
-    figure = new_figure(8.4, max(4.2, 0.9 + 0.21 * entries))
+    """A figure with a logarithmic scale, and room for so many names below."""
+    figure = new_figure(6.6, 4.0 + 0.21 * -(-entries // _NAMES_IN_A_LINE))
     axes = figure.subplots()
     axes.set_xscale("log")
     return figure, axes
@@ -283,8 +285,10 @@ def _new(entries: int) -> tuple[Figure, Axes]:
 
 def _name_lines(axes: Axes, entries: int) -> None:
     axes.grid(color=FAINT, alpha=0.25, linewidth=0.6)
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
     if entries:
-        draw_legend(axes, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        draw_legend(figure, loc="outside lower left", ncols=_NAMES_IN_A_LINE)
 
 
 def runs(

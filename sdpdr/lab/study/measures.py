@@ -198,7 +198,7 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
     ...     [("a", "p", 3.0), ("b", "p", 7.0), ("a", "q", 1.0), ("b", "q", 9.0)])
     >>> means(runs_by_median(records), shift=1.0)[["solver", "solved", "mean", "ratio"]].round(3)
       solver  solved   mean  ratio
-    0      p       2  4.657  1.334
+    0      p       2  4.657  1.341
     1      q       1  3.472  1.000
     """
     kept = [at_tolerance(runs, tol) for tol in sorted(runs["tol"].unique())]

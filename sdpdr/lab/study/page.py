@@ -29,6 +29,7 @@ _FORMATS = dict.fromkeys(
     ("gap", "worst error", "residual", "apart", "tol", "tolerance"), ".1e"
 ) | dict.fromkeys(("value", "other value", "bound"), ".9g")
 _FORMATS |= dict.fromkeys(("times the fastest", "exponent"), ".2f")
+_BYTES = ("memory", "median memory")
 _SECONDS = (
     "mean seconds", "build", "compile", "solve", "certify", "prepare", "grade", "total", "seconds"
 )  # fmt: skip
@@ -270,7 +271,7 @@ def show(cell: Any, title: str = "") -> str:
         return MISSING
     if isinstance(value, (str, bool)):
         return str(value)
-    if "memory" in title:
+    if title in _BYTES:
         return show_bytes(value)
     if isinstance(value, int) or (value.is_integer() and title not in _FORMATS):
         return f"{value:.0f}"

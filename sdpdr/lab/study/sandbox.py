@@ -250,12 +250,11 @@ def serve(number: int, imports: str) -> None:
     """
     importlib.import_module(imports)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    with Connection(number) as line:
+    with Connection(number) as line, suppress(EOFError, OSError):
         line.send_bytes(b"ready")
-        with suppress(EOFError, OSError):
-            while True:
-                limits, task = pickle.loads(line.recv_bytes())
-                line.send(_supervise(line, limits, task))
+        while True:
+            limits, task = pickle.loads(line.recv_bytes())
+            line.send(_supervise(line, limits, task))
 
 
 def _supervise(line: Connection, limits: SandboxLimits, task: bytes) -> RunOutcome:
