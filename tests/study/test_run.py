@@ -210,6 +210,7 @@ def test_what_cannot_be_run_is_refused(tmp_path, undisturbed, folder):
         run_study(other, undisturbed)
 
 
+@pytest.mark.nightly
 def test_bad_solvers_give_honest_records(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(HERE))
     path = run_study(Study.read(DOUBLES, "doubles"), tmp_path / "doubles.jsonl")

@@ -19,6 +19,7 @@ from sdpdr.lab.study.run_task import run_task
 from sdpdr.lab.study.sandbox import RunOutcome, Sandbox, SandboxLimits
 from sdpdr.lab.study.schema import PARTS
 from sdpdr.lab.study.task import Task
+from sdpdr.solvers.processes.ends import listen
 
 # How often a run is begun that another program ends.
 ATTEMPTS = 4
@@ -57,7 +58,7 @@ def attempt(
         wall, limits.memory_limit, 2.0 * limits.threads * wall + 5.0, limits.threads, tuple(cores)
     )
     for attempts in range(1, ATTEMPTS + 1):  # noqa: B007 - kept in the record
-        outcome = sandbox.run(partial(run_task, task), fence, stop)
+        outcome = sandbox.run(partial(_in_worker, task), fence, stop)
         if outcome.how not in ("killed", "lost"):
             break
     around = environment(limits.threads)
@@ -72,6 +73,12 @@ def attempt(
         "environment": digest(around),
     }
     return task.identity() | _findings(task, outcome) | measured, around
+
+
+def _in_worker(task: Task) -> Record:
+    """Carry out a task in a process that was made for it, which solvers need to know."""
+    listen(lambda point: None)
+    return run_task(task)
 
 
 def _findings(task: Task, outcome: RunOutcome) -> Record:

@@ -28,7 +28,6 @@ from typing import Any, NoReturn
 
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import StudyError, require_packages
-from sdpdr.solvers.processes.ends import crash_claim, listen
 
 # Signals by which the user or the system ends a process; such a run is tried again.
 FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -325,6 +324,8 @@ def _read(source: int, parts: dict[int, bytes]) -> bool:
 
 def _own_end(code: int, answer: bytes, said: str) -> tuple[str, str]:
     """How a runner ended that the guard did not end, and why there is no answer."""
+    from sdpdr.solvers.processes.ends import crash_claim
+
     if code == 0 and answer:
         return "answered", ""
     if -code in FROM_OUTSIDE:
@@ -406,7 +407,6 @@ def _become_runner(limits: SandboxLimits, task: bytes, answer: int, output: int)
             os.dup2(output, number)
         os.close(output)
         _limit(limits)
-        listen(lambda point: None)  # Solvers then know that this process is a worker.
         returned = pickle.dumps((pickle.loads(task)(),))
         while returned:
             returned = returned[os.write(answer, returned) :]
@@ -427,7 +427,6 @@ def _limit(limits: SandboxLimits) -> None:
     import resource
 
     import psutil
-    from threadpoolctl import threadpool_limits
 
     reserved = psutil.Process().memory_info().vms
     for what, limit in (
@@ -441,6 +440,8 @@ def _limit(limits: SandboxLimits) -> None:
             resource.setrlimit(what, (soft, hard))
     os.environ |= {f"{name}_NUM_THREADS": str(limits.threads) for name in _THREADED}
     if limits.threads > 1:
+        from threadpoolctl import threadpool_limits
+
         threadpool_limits(limits.threads)
     if limits.cores:
         os.sched_setaffinity(0, limits.cores)
