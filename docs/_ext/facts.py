@@ -117,19 +117,19 @@ class OutcomeTable(_Table):
         yield from ((f"``{name}``", words) for name, words in schema.ENDS.items())
 
 
-class HonestyTable(_Table):
+class ClaimTable(_Table):
     """What a solver's claim is worth."""
 
-    head = ("Honesty", "What it means")
+    head = ("Claim", "What it means")
     widths = (18, 80)
 
     def rows(self) -> Iterable[Sequence[str]]:
-        for name, words in schema.HONESTY.items():
+        for name, words in schema.CLAIMS.items():
             yield f"``{name}``" if name else "empty", words
 
 
 class ColumnTable(_Table):
-    """The columns of a study's rows."""
+    """The columns of a study's records."""
 
     head = ("Column", "Type", "What it holds")
     widths = (18, 12, 70)
@@ -160,7 +160,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("tolerance-table", ToleranceTable)
     app.add_directive("status-table", StatusTable)
     app.add_directive("outcome-table", OutcomeTable)
-    app.add_directive("honesty-table", HonestyTable)
+    app.add_directive("claim-table", ClaimTable)
     app.add_directive("column-table", ColumnTable)
     app.add_directive("command-help", CommandHelp)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

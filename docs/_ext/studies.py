@@ -1,47 +1,50 @@
-"""Pages of the studies whose rows lie in ``docs/studies``: made anew from them at every build.
+"""Pages of the studies whose records lie in ``docs/studies``: made anew from them at every build.
 
-``study-verdict:: NAME`` shows the sentences that such a page begins with, and
-``study-regret:: NAME`` how far `auto` is from the best.
+``study-verdict:: NAME`` shows the sentences with which such a page begins, and
+``study-ranking:: NAME`` its ranking.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from docutils import nodes
 from listtable import list_table, parsed
 from sphinx.util.docutils import SphinxDirective
 
-from sdpdr.lab.study.measures import regret_of, runs_by_median
-from sdpdr.lab.study.measures.regret import WITHIN
-from sdpdr.lab.study.page import study_page, write_report
-from sdpdr.lab.study.reading import Read, read_results
+from sdpdr.base.files import write_text
+from sdpdr.lab.study.page import Page, to_markdown
+from sdpdr.lab.study.report import study_page
+from sdpdr.lab.study.results import read_results
 
 FOLDER = Path(__file__).parents[1] / "studies"
 
 
 def path_of(name: str) -> str:
-    """Where its rows lie."""
+    """Where the records of a study lie."""
     return str(FOLDER / f"{name}.parquet")
 
 
 @lru_cache
-def read(name: str) -> Read:
-    """The rows of a study."""
-    return read_results(path_of(name))
+def page_of(name: str) -> Page:
+    """The report of a study."""
+    return study_page(read_results(path_of(name)))
 
 
 def write_pages(app: Any) -> None:
-    """Write ``generated/NAME.rst`` with its figures for every ``NAME.parquet``."""
+    """Write ``generated/NAME.md``, and its figures beside it, for every ``NAME.parquet``."""
     generated = FOLDER / "generated"
-    generated.mkdir(exist_ok=True)
-    for rows in sorted(FOLDER.glob("*.parquet")):
-        results = read(rows.stem)
-        page = generated / f"{rows.stem}.rst"
-        write_report(results.frame, results.meta, results.environments, page)
+    for records in sorted(FOLDER.glob("*.parquet")):
+        pictures = generated / records.stem
+        pictures.mkdir(parents=True, exist_ok=True)
+        page = page_of(records.stem)
+        # Every run would be a table of thousands of lines.
+        kept = [section for section in page.sections if section.name != "runs"]
+        text = to_markdown(replace(page, sections=kept), pictures)
+        write_text(generated / f"{records.stem}.md", text)
 
 
 class StudyVerdict(SphinxDirective):
@@ -51,35 +54,26 @@ class StudyVerdict(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(path_of(self.arguments[0]))
-        results = read(self.arguments[0])
-        page = study_page(results.frame, results.meta, results.environments)
+        page = page_of(self.arguments[0])
         items = [nodes.list_item("", nodes.paragraph(text=words)) for words in page.verdict]
         return [nodes.bullet_list("", *items)]
 
 
-class StudyRegret(SphinxDirective):
-    """How far `auto` is from the best, on all instances and on those that take their time."""
+class StudyRanking(SphinxDirective):
+    """The ranking of a study."""
 
     required_arguments = 1
-    thresholds = (0.0, 0.1, 0.5)
 
     def run(self) -> list[nodes.Node]:
         self.env.note_dependency(path_of(self.arguments[0]))
-        regret = regret_of(runs_by_median(read(self.arguments[0]).frame))
-        head = ("Instances whose best takes", "Number", *(f"Within {x:g}" for x in WITHIN), "Mean")
-        rows = []
-        for least in self.thresholds:
-            of = regret.table[regret.table["best_seconds"] >= least]
-            ratios = of["ratio"].to_numpy()
-            shares = [f"{np.mean(ratios <= x):.0%}" for x in WITHIN]
-            mean = np.exp(np.mean(np.log(ratios[np.isfinite(ratios)])))
-            words = f"at least {least:g} s" if least else "any time"
-            rows.append((words, str(len(of)), *shares, f"{mean:.2f}"))
-        return parsed(self, list_table(head, rows))
+        sections = {section.name: section for section in page_of(self.arguments[0]).sections}
+        (table,) = sections["ranking"].tables
+        lines = ([text for text, _ in line] for line in table.lines)
+        return parsed(self, list_table([title for title, _ in table.heads], lines))
 
 
 def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", write_pages)
     app.add_directive("study-verdict", StudyVerdict)
-    app.add_directive("study-regret", StudyRegret)
+    app.add_directive("study-ranking", StudyRanking)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 
 import matplotlib
 import numpy as np
@@ -196,8 +195,6 @@ def test_points_without_a_class_have_a_name_and_a_colour_of_their_own(gap, kinds
     figure = plot.embedding(Y[: kinds + 2], classes)
     legend = figure.axes[0].get_legend()
     assert [t.get_text() for t in legend.get_texts()] == [*names, "not known"]
-    page = plot.hoverable(Y[: kinds + 2], classes)
-    assert f'<li style="--of: {PALE}">not known</li>' in page
 
 
 def test_quantities_have_a_scale_and_gaps_in_them_are_faint():
@@ -268,43 +265,7 @@ def test_wrong_input_is_named(draw, error, words):
         draw()
 
 
-def _circles(page):
-    found = re.findall(r'<circle cx="([^"]+)" cy="([^"]+)" r="[^"]+" fill="([^"]+)"', page)
-    return np.array([[float(x), -float(y)] for x, y, _ in found]), [colour for *_, colour in found]
-
-
-@pytest.mark.parametrize("stretch", [[1.0, 1.0], [100.0, 1.0], [0.01, 1.0]])
-def test_a_page_keeps_proportions_and_all_points_inside(stretch):
-    plane = Y[:, :2] * stretch
-    page = plot.hoverable(plane, Y[:, 0])
-    at, _ = _circles(page)
-    apart = [np.linalg.norm(p[:, None] - p, axis=2) for p in (at, plane)]
-    scale = apart[0].max() / apart[1].max()
-    np.testing.assert_allclose(apart[0], scale * apart[1], atol=0.3)  # of a pixel, as written
-    width, height = map(float, re.search(r'viewBox="0 0 (\d+) (\d+)"', page).groups())
-    assert (at >= [0.0, -height]).all()
-    assert (at <= [width, 0.0]).all()
-
-
-@pytest.mark.parametrize("points", [Y[:1], np.zeros((4, 2)), Y[:, :1]])
-def test_a_page_of_few_points_or_of_a_line(points):
-    with np.errstate(all="raise"):
-        at, _ = _circles(plot.hoverable(points))
-    assert len(at) == len(points)
-    assert np.isfinite(at).all()
-
-
-def test_a_page_tells_what_was_given_and_nothing_else():
-    told = {"name": ['<b>&"'] * 30, "no": range(30)}
-    page = plot.hoverable(Y, np.arange(30) % 3, told=told, title="<i>")
-    assert page.count("<title>name: &lt;b&gt;&amp;&#34;\nno: ") == 30
-    assert "<i>" not in page
-    assert len(set(_circles(page)[1])) == page.count("<li ") == 3
-    with pytest.raises(ShapeError, match="'no' has 29"):
-        plot.hoverable(Y, told={"no": range(29)})
-
-
-@pytest.mark.parametrize("panels", [1, 2, 3])
+@pytest.mark.parametrize("panels", [1, 3])
 @pytest.mark.parametrize("names", ["0123456789", ["a long name", "another long name", "short"]])
 def test_a_legend_of_many_classes_is_no_wider_than_its_figure(panels, names):
     points = np.random.default_rng(0).normal(size=(30, 2))
@@ -318,3 +279,60 @@ def test_a_legend_of_many_classes_is_no_wider_than_its_figure(panels, names):
     assert box.x1 <= width
     assert box.y1 <= height
     assert len(legend.get_texts()) == len(names)
+
+
+ROUNDS = [
+    {"iteration": k, "start": k // 3, "objective": -1.0 - k, "share": 10.0**-k, "status": "SOLVED"}
+    for k in range(6)
+]
+
+
+def test_objective_and_excess_are_drawn_over_the_programs():
+    figure = plot.rounds(ROUNDS, bound=-9.0, tol=1e-6, title="rank 2")
+    assert isinstance(figure, Figure)
+    upper, lower = figure.axes
+    drawn = np.concatenate([line.get_ydata() for line in upper.lines])
+    assert {-1.0, -6.0, -9.0} <= set(drawn)
+    assert lower.get_yscale() == "log"
+    assert upper.get_title(loc="left") == "rank 2"
+    figure.canvas.draw()
+
+
+def test_a_new_start_has_a_line_of_its_own():
+    one = plot.rounds([{**entry, "start": 0} for entry in ROUNDS])
+    two = plot.rounds(ROUNDS)
+    assert len(two.axes[0].lines) > len(one.axes[0].lines)
+
+
+def test_odd_histories_are_drawn():
+    failed = {**ROUNDS[0], "objective": np.nan, "share": np.nan, "status": "FAILED"}
+    odd = (ROUNDS[:1], [ROUNDS[0], {**failed, "iteration": 1}], [{**ROUNDS[0], "share": 0.0}])
+    for history in odd:
+        figure = plot.rounds(history)
+        figure.canvas.draw()
+        assert len(figure.axes[0].lines[0].get_xdata()) == len(history)
+
+
+def test_an_empty_history_is_refused():
+    with pytest.raises(DataError, match="empty"):
+        plot.rounds([])
+
+
+def test_every_product_has_its_place():
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((6, 2)), rng.standard_normal((5, 3))
+    figure = plot.bases(A, B, title="two and three")
+    shown = [axes.images[0] for axes in figure.axes]
+    assert len(shown) == 6
+    assert np.asarray(shown[4].get_array()) == pytest.approx(np.outer(A[:, 1], B[:, 1]))
+    assert len({image.get_clim() for image in shown}) == 1
+    low, high = shown[0].get_clim()
+    assert -low == high >= max(np.abs(image.get_array()).max() for image in shown)
+
+
+@pytest.mark.parametrize(
+    "wrong", [(np.ones(3), np.ones((3, 1))), (np.ones((3, 0)), np.ones((2, 1)))]
+)
+def test_what_is_no_basis_is_refused(wrong):
+    with pytest.raises(ShapeError, match="a column for each component"):
+        plot.bases(*wrong)

@@ -101,6 +101,7 @@ def test_a_solver_that_fails_is_a_row_with_its_words(model, monkeypatch):
     json.dumps(row, allow_nan=False)
 
 
+@pytest.mark.nightly
 def test_runs_in_child_processes_keep_their_order(model):
     comparison = compare(model, ["lowrank", "clarabel"], ["factor", "lmi"], jobs=2)
     assert [run.solver for run in comparison.runs] == ["lowrank", "clarabel"]

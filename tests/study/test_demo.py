@@ -14,8 +14,7 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.lab.cli import main
 from sdpdr.lab.study import demo
-from sdpdr.lab.study.demo import QUICK, demonstrate, representatives
-from sdpdr.lab.study.report import verdict_on
+from sdpdr.lab.study.demo import QUICK, demonstrate, representatives, verdict_on
 from sdpdr.program import Solution
 
 
@@ -48,7 +47,7 @@ def test_it_succeeds_and_writes_report_figures_and_records(finished):
     html = (out / "report.html").read_text(encoding="utf-8")
     pictures = {name.removesuffix(".png") for name in names if name.endswith(".png")}
     assert len(pictures) == html.count("<figure")
-    assert all(f'id="{name}"' in html for name in pictures)
+    assert all(f'id="figure-{name}"' in html for name in pictures)
     for name in ("swiss-roll", "digits"):
         record = json.loads((out / f"{name}.json").read_text())
         assert record["certified"]

@@ -1,151 +1,185 @@
-"""The report is one valid page that needs nothing from outside, with everything in it."""
-
-from __future__ import annotations
+"""The report of a study: it answers first, shows what it rests on, and text stays text."""
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
-from sdpdr import datasets, graphs, methods, plot
-from sdpdr.lab.study.compare import ComparedRun, Comparison, compare
-from sdpdr.lab.study.page import Section, to_html, write_page
-from sdpdr.lab.study.page.render import inline_svg
-from sdpdr.lab.study.report import comparing, picture, report, unfolding, versions
-from sdpdr.solving.solve import solve
+from sdpdr.errors import FileFormatError
+from sdpdr.lab.study.page import Page, Section, escape_markdown, show, to_html, to_markdown
+from sdpdr.lab.study.report import KINDS, kind_of, study_page, write_report
+from sdpdr.lab.study.results import LoadedResults, read_results
+from sdpdr.lab.study.rows import frame_of
+from sdpdr.lab.study.schema import OUTCOMES
 
-VOID = {"meta", "br", "hr", "img", "link", "input", "col", "wbr"}
+NASTY = "</td><script>alert('boo')</script>|`$(id)`* \x1b[31m"
+STUDIES = Path(__file__).parents[2] / "docs" / "studies"
+VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
-class Page(HTMLParser):
-    """Checks that elements nest, and collects identifiers, addresses and text."""
+def record(problem="a", solver="p", seconds=1.0, **more):
+    return {"problem": problem, "solver": solver, "form": "lmi", "tol": 1e-6, "solve": seconds,
+            "compile": 0.1, "build": 0.1, "certify": 0.1, "solved": True, "outcome": "SOLVED",
+            "claim_accuracy": "true", "time_limit": 10.0, "method": "mvu", "n": 5, "value": 2.0,
+            "gap": 1e-8, "worst": 1e-9, "peak_memory": 5_000_000, "environment": "e",
+            } | more  # fmt: skip
 
-    def __init__(self, html):
+
+def results(*records, **meta):
+    known = {"name": "s", "title": "Study", "question": "Which?", "settings": {"time_limit": 10.0}}
+    environments = {"e": {"machine": "M", "versions": {"numpy": "2.0"}}}
+    return LoadedResults(frame_of(records), known | meta, environments)
+
+
+MIXED = results(
+    record("a", "p"), record("b", "p"),
+    record("a", "q", 0.2),
+    record("b", "q", 10.0, solved=False, outcome="TIME_LIMIT", message="late", claim_accuracy=""),
+    record("a", "r", solved=False, outcome="INACCURATE", claim_accuracy="overstated"),
+    record("b", "r", solved=False, outcome="MISSING", claim_accuracy=""),
+    started="2026-01-01T10:00:00+00:00", text="[about]\ntitle = 'x'", command="sdpdr study run s",
+)  # fmt: skip
+
+
+class WellFormed(HTMLParser):
+    """Elements are closed in the order in which they were opened, and no scripts are there."""
+
+    def __init__(self, text):
         super().__init__()
-        self.open, self.ids, self.addresses, self.tags, self.words = [], [], [], [], []
-        self.feed(html)
-        self.close()
-        assert self.open == []
+        self.open, self.ids, self.tags = [], [], set()
+        self.feed(text)
+        assert not self.open
 
-    def handle_starttag(self, tag, attrs):
-        self.handle_startendtag(tag, attrs)
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.ids += [value for name, value in attributes if name == "id"]
         if tag not in VOID:
             self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value)
-            if name in ("href", "xlink:href", "src", "action"):
-                self.addresses.append(value)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data):
-        self.words.append(data)
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
 
 
-@pytest.fixture(scope="module")
-def parts():
-    X, t = datasets.swiss_roll(12, seed=0)
-    graph = graphs.knn(X, n_neighbors=4)
-    model = methods.mvu(graph)
-    return X, t, graph, model, solve(model, "lowrank")
-
-
-@pytest.fixture(scope="module")
-def html(parts):
-    X, t, graph, model, solution = parts
-    pictures = (
-        picture("roll-data", plot.cloud(X, t), "Data."),
-        picture("roll-embedding", plot.embedding(solution.embedding(2), t), "Embedding."),
-        picture("roll-images", plot.embedding(X, images=X[:, :, None] + 99.0), "Raster < vector."),
+def test_the_answer_comes_first():
+    page = study_page(MIXED)
+    assert page.verdict[0] == "p lmi solves the most: 2 of 2 instances, verified by us."
+    assert "p lmi is fastest" in page.verdict[1]
+    assert page.verdict[2].startswith("1 claim of success could not be verified: r lmi (1).")
+    assert page.verdict[3] == (
+        "Compared were 3 contestants (a solver in a form) on 2 instances: 6 runs."
     )
-    comparison = compare(model, ["lowrank", "clarabel"], ["factor", "lmi"])
-    absent = ComparedRun("absent", "gram, lmi", reason="package 'absent' is missing: <install> it")
-    comparison = Comparison((*comparison.runs, absent), 1e-6, 20.0)
-    sections = (
-        unfolding(
-            "roll", "Roll & unroll", "Text.", graph=graph, model=model, solution=solution,
-            pictures=pictures,
-        ),
-        comparing("all", "All", "Text.", graph=graph, model=model, comparison=comparison),
+    names = [section.name for section in page.sections]
+    assert names == ["ranking", "profile", "outcomes", "claims", "runs", "settings", "machine",
+                     "limitations"]  # fmt: skip
+
+
+def test_a_page_is_one_whole_file_without_scripts():
+    text = to_html(study_page(MIXED))
+    page = WellFormed(text)
+    assert len(set(page.ids)) == len(page.ids)
+    assert "script" not in page.tags
+    assert page.tags >= {"svg", "table", "figure"}
+    assert not re.search(r"(src|href)=\"(?!#|data:)", text)
+    assert "currentColor" in text
+    assert "prefers-color-scheme: dark" in text
+    assert "2026-01-01 10:00:00 UTC" in text
+
+
+def test_markdown_has_the_same_tables_and_no_figures(tmp_path):
+    text = to_markdown(study_page(MIXED))
+    assert text.startswith("# Study\n")
+    assert "| p lmi | 2 | 2 |" in text
+    assert "![" not in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") for line in rows)
+    drawn = to_markdown(study_page(MIXED), tmp_path)
+    for name in re.findall(r"!\[.*\]\((.*)\)", drawn):
+        assert (tmp_path.parent / name).read_text().startswith("<?xml")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outcomes-map.svg", "profile.svg"]
+
+
+def test_what_solvers_print_stays_text():
+    nasty = results(
+        record("a", NASTY, message=NASTY, claimed=NASTY),
+        record("b", NASTY, solved=False, outcome="FAILED", message=NASTY),
+        title=NASTY, question=NASTY, text=f"```\n{NASTY}\n```", command=NASTY,
     )  # fmt: skip
-    return to_html(report("A <title>", "A summary.", sections, ("One limit.",)))
+    page = study_page(nasty)
+    assert "script" not in WellFormed(to_html(page)).tags
+    text = to_markdown(page)
+    assert "<script" not in text.replace(f"```\n{NASTY}", "")
+    assert "````\n```" in text
 
 
-def test_the_page_is_well_formed_and_identifiers_are_unique(html):
-    page = Page(html)
-    assert html.startswith("<!doctype html>")
-    assert len(page.ids) == len(set(page.ids))
-    assert "<title>A &lt;title&gt;</title>" in html
-    assert "&lt;install&gt;" in html
+def test_results_that_are_empty_or_of_one_run():
+    for loaded in (results(), results(record(solved=False, outcome="CRASHED"))):
+        WellFormed(to_html(study_page(loaded)))
+    assert study_page(results()).verdict == ["There are no runs yet."]
+    alone = study_page(results(record(solved=False, outcome="CRASHED")))
+    assert alone.verdict[0] == "No contestant solved anything."
 
 
-def test_the_page_needs_nothing_from_outside(html):
-    page = Page(html)
-    assert not re.search(r"https?://|file:|//[a-z]+\.|@import", html)
-    assert not {"script", "link", "iframe", "object"} & set(page.tags)
-    for address in page.addresses:
-        assert address.startswith(("#", "data:image/png;base64,"))
-    inside = [address[1:] for address in page.addresses if address.startswith("#")]
-    assert set(inside) <= set(page.ids)
-    assert set(re.findall(r"url\(#([^)]+)\)", html)) <= set(page.ids)
+def test_growth_contradictions_tolerances_and_machines_have_their_places():
+    loaded = results(
+        *(record(f"f@{n}", seconds=0.1 * n, family="f", n=n, tol=tol, environment=f"e{tol}")
+          for n in (10, 20, 40) for tol in (1e-3, 1e-6)),
+        record("a", value=1.0, certified=True), record("a", "q", value=1.5),
+    )  # fmt: skip
+    loaded = LoadedResults(
+        loaded.frame, loaded.meta, {"e0.001": {"os": "x"}, "e1e-06": {"os": "y"}}
+    )
+    page = study_page(loaded)
+    sections = {section.name: section for section in page.sections}
+    assert {"growth", "doubts"} <= set(sections)
+    assert len(sections["growth"].pictures) == 2
+    assert "tolerance" in sections["ranking"].tables[0].frame
+    assert len(sections["machine"].tables) == 1
+    WellFormed(to_html(page))
 
 
-def test_every_figure_is_there(html):
-    ids = Page(html).ids
-    for name in ("data", "embedding", "images", "weights", "spectrum", "convergence"):
-        assert f"roll-{name}" in ids
-    assert "all-runs" in ids
-    assert html.count("<figure") == html.count("<svg") == 7
+def test_every_outcome_has_a_kind():
+    assert {kind_of(outcome, False) for outcome in OUTCOMES} <= set(KINDS)
+    assert len({kind.sign for kind in KINDS}) == len({kind.colour for kind in KINDS}) == len(KINDS)
 
 
-def test_every_fact_is_there(html, parts):
-    _, _, graph, model, solution = parts
-    text = " ".join(" ".join(Page(html).words).split())
-    for line in model.describe().splitlines():
-        assert " ".join(line.split()) in text
-    for fact in (str(graph.m), solution.argument, f"{solution.value:.10g}", "relative gap",
-                 "did not run", "One limit.", *versions()):  # fmt: skip
-        assert fact in text
+def test_another_suffix_is_refused(tmp_path):
+    for name in ("a.rst", "a.pdf", "a"):
+        with pytest.raises(FileFormatError, match=r"a report called \*\.html or \*\.md"):
+            write_report(MIXED, tmp_path / name)
 
 
-def test_ink_follows_the_page(parts):
-    svg = inline_svg(plot.spectrum(parts[-1].spectrum()), "x")
-    assert "currentColor" in svg
-    assert "#000000" not in svg
-    assert "<text" in svg
+@pytest.mark.parametrize("text", ["# title", "1. list", "a_b _c_", "x | y", "@person", "$x$"])
+def test_markdown_is_escaped(text):
+    page = Page(text, "", [text], [Section("s", "S", [text])])
+    assert escape_markdown(text) in to_markdown(page)
 
 
-def test_the_same_report_is_the_same_page(parts):
-    _, _, graph, model, solution = parts
-
-    def page():
-        told = unfolding("a", "A", "t", graph=graph, model=model, solution=solution)
-        return to_html(report("T", "S", [told]))
-
-    assert "<svg" in page()
-    assert page() == page()
-
-
-def test_saving_leaves_a_whole_page_or_none(tmp_path):
-    target = tmp_path / "report.html"
-    write_page(report("T", "S", [Section("a", "A", ["text"])]), target)
-    assert Page(target.read_text(encoding="utf-8")).ids == ["a", "versions"]
-    broken = report("T", "S", [Section("a", "A", ["text"], charts=["no picture"])])
-    before = target.read_bytes()
-    with pytest.raises(Exception, match="no attribute"):
-        write_page(broken, target)
-    assert target.read_bytes() == before
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+@pytest.mark.parametrize(
+    ("cell", "title", "text"),
+    [(2.34e-8, "gap", "2.3e-08"), (None, "gap", "–"), (3, "n", "3"), (2.5, "solve", "2.5"),
+     (4.0, "n", "4"), (1234.5678, "x", "1235"), (2.0, "times the fastest", "2.00"),
+     (1, "out of memory", "1"), (2e9, "median memory", "2 GB")],
+)  # fmt: skip
+def test_numbers_are_shown_by_their_columns(cell, title, text):
+    assert show(cell, title) == text
 
 
-def test_versions_name_no_machine(tmp_path):
-    import platform
+@pytest.mark.integration
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.parquet"))[:1], ids=lambda path: path.stem)
+def test_recorded_studies_can_be_reported_on(path, tmp_path):
+    pytest.importorskip("pyarrow")
+    write_report(read_results(path), tmp_path / "report.html")
+    page = WellFormed((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert {"ranking", "profile", "outcomes", "claims"} <= set(page.ids)
 
-    found = versions()
-    assert "processors" in found["system"]
-    assert not any(platform.node() in value for value in found.values() if platform.node())
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.parquet")), ids=lambda path: path.stem)
+def test_all_recorded_studies_can_be_reported_on(path, tmp_path):
+    test_recorded_studies_can_be_reported_on(path, tmp_path)

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-# What is tested imports it.
-pytest.importorskip("psutil", reason="the extra 'study' is not installed")
-
 from sdpdr.errors import CardError, FileFormatError, StudyError, UnknownNameError
 from sdpdr.lab.library.expectation import KnownAnswer
 from sdpdr.lab.library.problem import Problem, read_optimal_values
@@ -131,7 +128,6 @@ def test_options_go_to_fields_of_the_solver_and_the_rest_to_its_own():
         ("[run]", "[[variants]]\nvariant = 'v'\n[[variants]]\nvariant = 'v'\n[run]", "there twice"),
         ("[run]", "[run]\nmemory_limit = '2'", "an amount such as '2 GB', got '2'"),
         ("[run]", "[run]\nmemory_limit = '-1 GB'", "an amount such as '2 GB'"),
-        ("[run]", "[run]\nhopeless = -1", "key run.hopeless: expected a number of at least 0"),
         ("[run]", "[run]\nthreads = true", "key run.threads: expected a whole number"),
         ('"circle"', '"no-such-*"', "no card is called 'no-such-*'"),
         ('cards = ["path-graph*", "circle"]', "n = [1, 2]", "no problem is left"),

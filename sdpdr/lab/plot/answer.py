@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, SolveFailedError
-from sdpdr.lab.plot.dimensions import draw_shares
+from sdpdr.lab.plot.curves import draw_shares, draw_sides
 from sdpdr.lab.plot.edges import SPRINGS, SPRINGS_LABEL, draw_springs
-from sdpdr.lab.plot.history import draw_sides
 from sdpdr.lab.plot.points import draw_points, frame, plane_of
 from sdpdr.lab.plot.style import (
     INK,

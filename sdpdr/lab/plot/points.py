@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ShapeError
 from sdpdr.graphs.transitions import step_starts
-from sdpdr.lab.plot.images import draw_images
 from sdpdr.lab.plot.style import (
     CLASSES,
     FAINT,
@@ -29,6 +30,7 @@ from sdpdr.lab.plot.style import (
     explain,
     new_figure,
     note,
+    printable,
 )
 
 _BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
@@ -312,38 +314,6 @@ def size_of(plane: Array, n_classes: int = 0, title: str = "") -> tuple[float, f
     return inches + (1.2 if n_classes else 0.9), inches * ratio + 0.4 + above
 
 
-def pixels_of(plane: Array, box: tuple[float, float], margin: float) -> tuple[Array, Array, float]:
-    """Places on a page, y downwards, of points that fill a box of pixels without distortion.
-
-    Parameters
-    ----------
-    plane : ndarray of shape (n, 2)
-    box : tuple of float
-        Width and height that they may take, the margin around them aside.
-    margin : float
-
-    Returns
-    -------
-    at : ndarray of shape (n, 2)
-    size : ndarray of shape (2,)
-        Width and height of the page.
-    unit : float
-        Length of a pixel; one where all points are in one place.
-
-    Examples
-    --------
-    >>> at, size, unit = pixels_of(np.array([[0.0, 0.0], [2.0, 1.0]]), (100.0, 100.0), 10.0)
-    >>> at.tolist(), size.tolist(), unit
-    ([[10.0, 60.0], [110.0, 10.0]], [120.0, 70.0], 0.02)
-    """
-    low, extent = plane.min(axis=0), np.ptp(plane, axis=0)
-    unit = float(np.max(extent / box)) or 1.0
-    size = extent / unit
-    at = (plane - low) / unit
-    at[:, 1] = size[1] - at[:, 1]
-    return at + margin, size + 2.0 * margin, unit
-
-
 def is_flat(plane: Array) -> bool:
     """Whether points are so much wider than high that their legend belongs below."""
     width, height = np.ptp(plane, axis=0)
@@ -353,3 +323,194 @@ def is_flat(plane: Array) -> bool:
 def _dot(n: int) -> float:
     """Area of a dot that lets n of them be told apart."""
     return float(np.clip(9000.0 / n, 5.0, 40.0))
+
+
+# -- several embeddings --------------------------------------------------------------------------
+
+# Inches of a panel, and of the words above it.
+PANEL, WORDS = 2.2, 0.55
+# Inches of an entry of the legend without its name, and of a letter of that.
+ENTRY, LETTER = 0.5, 0.09
+
+
+def embeddings(
+    embeddings: Mapping[str, ArrayLike],
+    colour: ArrayLike | None = None,
+    *,
+    notes: Mapping[str, str] | None = None,
+    edges: ArrayLike | None = None,
+    columns: int = 3,
+    label: str = "",
+) -> Figure:
+    """Draw several embeddings of the same points, each as large as its panel.
+
+    Parameters
+    ----------
+    embeddings : mapping from name to array_like of shape (n, d)
+        The first two columns are drawn. To see differences, first lay them over one another with
+        ``align``.
+    colour : array_like of shape (n,), optional
+        As for `sdpdr.plot.embedding`; one scale for all.
+    notes : mapping from name to str, optional
+        A short line below a name.
+    edges : array_like of int, shape (m, 2), optional
+        Edges of a graph, drawn below the points.
+    columns : int, default 3
+        Panels in a row.
+    label : str, optional
+        What the colour means.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    DataError, ShapeError
+        There is no embedding, or the arrays do not fit together.
+
+    Examples
+    --------
+    >>> corner = [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]
+    >>> figure = embeddings({"corner": corner, "line": [[0.0], [1.0], [2.0]]}, ["a", "b", "a"])
+    >>> [axes.get_title("left") for axes in figure.axes]
+    ['corner', 'line']
+    """
+    if not embeddings or columns < 1:
+        raise DataError("pass at least one embedding, and at least one column.")
+    planes = {name: plane_of(Y) for name, Y in embeddings.items()}
+    n = len(next(iter(planes.values())))
+    for name, plane in planes.items():
+        if len(plane) != n:
+            raise ShapeError(f"{name} has {len(plane)} points but the first embedding has {n}.")
+    colouring = colour_points(colour, n)
+    columns = min(columns, len(planes))
+    rows = -(-len(planes) // columns)
+    width = PANEL * columns + 0.2
+    lines, entries = _legend_lines(colouring.names, width)
+    legend = 0.35 + 0.2 * lines if colouring.names or colouring.scale is not None else 0.0
+    ratio = _tallest(planes.values())
+    figure = new_figure(width, (PANEL * ratio + WORDS) * rows + legend)
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)
+    engine.set(w_pad=0.09, h_pad=0.05, wspace=0.03, hspace=0.03)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for axes in panels.flat[len(planes) :]:
+        axes.set_axis_off()
+    size = float(np.clip(2500.0 / n, 2.5, 18.0))
+    for axes, (name, plane) in zip(panels.flat, planes.items(), strict=False):
+        draw_points(axes, plane, colouring, size, edges, 0.35, rasterized=n * len(planes) > MANY)
+        _frame_alike(axes, plane, ratio)
+        _name(axes, name, (notes or {}).get(name, ""))
+    explain(
+        colouring, label, list(panels.flat), figure, below=True, loc="outside lower center",
+        ncols=entries,
+    )  # fmt: skip
+    return figure
+
+
+def _legend_lines(names: Sequence[str], width: float) -> tuple[int, int]:
+    """Lines of a legend that is no wider than the figure, and entries on each."""
+    if not names:
+        return 1, 0
+    fitting = max(int(width / (ENTRY + LETTER * max(map(len, names)))), 1)
+    lines = -(-len(names) // fitting)
+    return lines, -(-len(names) // lines)
+
+
+def _tallest(planes: Iterable[Array]) -> float:
+    """Height of the panels over their width: that of the tallest embedding, within reason."""
+    ratios = []
+    for plane in planes:
+        width, height = np.ptp(plane, axis=0)
+        ratios.append(height / width if width > 0.0 else 1.0)
+    return float(np.clip(max(ratios), 0.3, 1.0))
+
+
+def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
+    """One unit the same length along both axes, in a panel of the shape all panels have."""
+    middle = (plane.min(axis=0) + plane.max(axis=0)) / 2.0
+    width, height = np.ptp(plane, axis=0)
+    half = 0.53 * max(width, height / ratio, 1e-9)
+    reach = half * np.array([1.0, ratio])
+    look_at(axes, middle - reach, middle + reach)
+
+
+def _name(axes: Axes, name: str, words: str) -> None:
+    axes.set_title(printable(name), loc="left", color=INK, fontsize=10, pad=16 if words else 5)
+    if words:
+        note(axes, words, (0.0, 1.0), (0, 5), xycoords="axes fraction", alpha=0.75)
+
+
+# -- pictures of the points ----------------------------------------------------------------------
+
+# Heights of a picture as parts of the larger extent of the points, the largest first.
+HEIGHTS = tuple(np.geomspace(0.13, 0.026, 12))
+# So many pictures should be seen; the largest height that leaves room for them is taken.
+ENOUGH = 55
+
+
+def draw_images(
+    axes: Axes, plane: Array, images: Array, colours: Array, photos: bool = False
+) -> None:
+    """Draw as many of the pictures as find room without overlap, and widen the axes for them."""
+    channels = (3,) if photos else ()
+    grey = images.ndim == 3
+    if len(images) != len(plane) or not (grey or images.shape[3:] == channels):
+        wanted = "(n, height, width) or (n, height, width, 3)" if photos else "(n, height, width)"
+        raise ShapeError(
+            f"images have shape {images.shape} but there are {len(plane)} points: pass an array "
+            f"of shape {wanted}."
+        )
+    extent = float(np.max(np.ptp(plane, axis=0))) or 1.0
+    ratio = images.shape[2] / images.shape[1]
+    kept, height = _fitting(plane, extent, ratio)
+    half = 0.5 * height * np.array([ratio, 1.0])
+    low, high = plane[kept] - half, plane[kept] + half
+    limits = axes.get_xlim(), axes.get_ylim()
+    top = float(np.abs(images).max()) or 1.0
+    for i, (left, bottom), (right, upper) in zip(kept, low, high, strict=True):
+        if photos:
+            picture = images[i] / top
+            axes.add_patch(_rim(left, bottom, right - left, upper - bottom, colours[i]))
+        else:
+            picture = _inked(images[i] / top, colours[i])
+        axes.imshow(
+            picture, extent=(left, right, bottom, upper), cmap="gray", vmin=0.0, vmax=1.0,
+            interpolation="bilinear", zorder=3,
+        )  # fmt: skip
+    pad = 0.02 * extent
+    axes.set_xlim(min(limits[0][0], low[:, 0].min() - pad), max(limits[0][1], high[:, 0].max()))
+    axes.set_ylim(min(limits[1][0], low[:, 1].min() - pad), max(limits[1][1], high[:, 1].max()))
+
+
+def apart(plane: Array, width: float, height: float) -> list[int]:
+    """Points, first come first served, around which boxes of that size do not overlap."""
+    kept: list[int] = []
+    for i, point in enumerate(plane):
+        steps = np.abs(plane[kept] - point) / [width, height]
+        if not kept or steps.max(axis=1).min() >= 1.0:
+            kept.append(i)
+    return kept
+
+
+def _fitting(plane: Array, extent: float, ratio: float) -> tuple[list[int], float]:
+    """Points to show and the height of a picture: large, but with room for enough of them."""
+    for part in HEIGHTS:
+        height = extent * part / max(ratio, 1.0)
+        kept = apart(plane, ratio * height, height)
+        if len(kept) >= min(ENOUGH, 0.4 * len(plane)):
+            break
+    return kept, height
+
+
+def _inked(ink: Array, colour: Array) -> Array:
+    tinted = np.empty((*ink.shape, 4))
+    tinted[..., :3], tinted[..., 3] = colour[:3], np.clip(ink, 0.0, 1.0)
+    return tinted
+
+
+def _rim(left: float, bottom: float, width: float, height: float, colour: Array) -> Rectangle:
+    return Rectangle(
+        (left, bottom), width, height, fill=False, edgecolor=tuple(colour), linewidth=1.2, zorder=4
+    )

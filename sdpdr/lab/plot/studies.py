@@ -1,4 +1,4 @@
-"""Studies of solvers on paper: performance profiles, growth with size, maps of failures."""
+"""Figures of studies: performance profiles, growth with size, outcomes, several solvers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,31 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
 
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
-from sdpdr.lab.plot.style import CLASSES, FAINT, INK, draw_legend, new_figure, tidy
+from sdpdr.lab.plot.style import (
+    ACCENT,
+    CLASSES,
+    FAINT,
+    INK,
+    SECOND,
+    draw_legend,
+    new_figure,
+    note,
+    tidy,
+)
 
 _DASHES = ("-", "--", ":", "-.", (0, (7, 2)))
 # Longer names are cut: they would leave no room for the figure.
 _MOST_LETTERS = 34
+# Names below a figure stand in so many columns, so that the figure suits a narrow page.
+_NAMES_IN_A_LINE = 2
 _MARKERS = ("o", "s", "D", "P", "^", "X", "*", "h")
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a contestant is drawn, wherever it appears.
+    """How a contestant is drawn, in every figure.
 
     Attributes
     ----------
@@ -178,7 +191,7 @@ def outcome_map(
     *,
     title: str = "",
 ) -> Figure:
-    """Draw what became of each row in the hands of each column, as a sign on a colour.
+    """Draw the outcome of each row for each column, as a sign on a colour.
 
     Parameters
     ----------
@@ -258,13 +271,13 @@ def _paired(name: str, x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarr
 
 
 def short(name: str) -> str:
-    """A name that leaves room for the figure beside it."""
+    """A name, cut if it would leave no room for the figure."""
     return name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
 
 
 def _new(entries: int) -> tuple[Figure, Axes]:
-    """A figure with a logarithmic scale, and room for so many names at its right."""
-    figure = new_figure(8.4, max(4.2, 0.9 + 0.21 * entries))
+    """A figure with a logarithmic scale, and room for so many names below."""
+    figure = new_figure(6.6, 4.0 + 0.21 * -(-entries // _NAMES_IN_A_LINE))
     axes = figure.subplots()
     axes.set_xscale("log")
     return figure, axes
@@ -272,5 +285,78 @@ def _new(entries: int) -> tuple[Figure, Axes]:
 
 def _name_lines(axes: Axes, entries: int) -> None:
     axes.grid(color=FAINT, alpha=0.25, linewidth=0.6)
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
     if entries:
-        draw_legend(axes, loc="center left", bbox_to_anchor=(1.01, 0.5))
+        draw_legend(figure, loc="outside lower left", ncols=_NAMES_IN_A_LINE)
+
+
+def runs(
+    names: Sequence[str], gaps: ArrayLike, seconds: ArrayLike, tol: float, *, title: str = ""
+) -> Figure:
+    """Draw the gap and the time of each run, on logarithmic scales.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One for each run, drawn from top to bottom.
+    gaps : array_like of shape (k,)
+        Relative gaps; their absolute values are drawn. What is not finite has no answer.
+    seconds : array_like of shape (k,)
+    tol : float
+        The gap asked for, drawn as a line.
+    title : str, optional
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ShapeError
+
+    Examples
+    --------
+    >>> figure = runs(["fast", "slow"], [1e-9, float("nan")], [0.1, 8.0], 1e-6)
+    """
+    gap, spent = np.abs(np.asarray(gaps, dtype=float)), np.asarray(seconds, dtype=float)
+    if not gap.shape == spent.shape == (len(names),) or not names:
+        raise ShapeError(
+            f"there are {len(names)} names, but gaps of shape {gap.shape} and seconds of shape "
+            f"{spent.shape}: pass one of each for each run, and at least one."
+        )
+    place = np.arange(len(names))
+    figure = new_figure(8.4, 1.1 + 0.27 * len(names))
+    left, right = figure.subplots(1, 2, sharey=True)
+    _draw_gaps(left, place, gap, tol)
+    tidy(left, title=title, x="relative gap, verified")
+    left.set_yticks(place, names)
+    left.set_ylim(len(names) - 0.4, -0.6)
+    met = gap <= tol
+    right.barh(place, np.maximum(spent, 1e-3), 0.55, color=np.where(met, ACCENT, FAINT))
+    right.set_xscale("log")
+    tidy(right, x="seconds")
+    for axes in (left, right):
+        axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _draw_gaps(axes: Axes, place: np.ndarray, gap: Array, tol: float) -> None:
+    known = np.isfinite(gap)
+    met = known & (gap <= tol)
+    shown = np.maximum(gap, 1e-16)
+    start = min(float(shown[known].min(initial=tol)), tol) / 5.0
+    axes.hlines(place[known], start, shown[known], color=FAINT, linewidth=0.8, alpha=0.6)
+    for chosen, colour, label in (
+        (met, ACCENT, "meets the tolerance"),
+        (known & ~met, SECOND, "misses it"),
+    ):
+        if chosen.any():
+            axes.plot(shown[chosen], place[chosen], "o", color=colour, markersize=6, label=label)
+    for y in place[~known]:
+        note(axes, "no answer", (start, y), (4, 0), va="center", style="italic")
+    axes.axvline(tol, color=FAINT, linewidth=0.9, linestyle="--")
+    axes.set_xscale("log")
+    axes.set_xlim(start, max(float(shown[known].max(initial=tol)), tol) * 5.0)
+    if known.any():
+        draw_legend(axes, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2)

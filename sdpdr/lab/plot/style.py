@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
+from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, ListedColormap, Normalize, to_rgba_array
@@ -56,6 +59,32 @@ def two_panels() -> tuple[Figure, Axes, Axes]:
 def tick_whole_numbers(axes: Axes) -> None:
     """No fractions below the axes."""
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def to_svg(figure: Figure, name: str, title: str = "") -> str:
+    """A figure as an element of an HTML page, the same each time.
+
+    Its text stays text, and its ink takes the colour of the text around it.
+
+    Parameters
+    ----------
+    figure : Figure
+    name : str
+        Unique in the page; goes before all identifiers.
+    title : str, optional
+        Read out to those who do not see the figure.
+    """
+    buffer = io.StringIO()
+    unnamed: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", transparent=True, metadata=unnamed, dpi=170)
+    svg = buffer.getvalue()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\1{name}-", svg).replace(INK, "currentColor")
+    if title:
+        start = svg.index(">") + 1
+        svg = f"{svg[:start]}<title>{escape(title)}</title>{svg[start:]}"
+    return svg
 
 
 def tidy(axes: Axes, *, title: str = "", x: str = "", y: str = "") -> None:

@@ -1,48 +1,39 @@
-"""One model through every solver, in every form: what each claims beside what we verify."""
+"""One model through several solvers and forms: the claim of each beside what we verify."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bar
+from rich.progress import track
 from rich.table import Table as RichTable
-from rich.text import Text
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import NotAcceptedError, SolverLicenceError
 from sdpdr.base.files import write_text
-from sdpdr.base.progress import Progress
-from sdpdr.lab.study.page.outcomes import outcome_cell
-from sdpdr.lab.study.page.parts import Cell, Table
-from sdpdr.lab.study.page.render import to_terminal
+from sdpdr.base.progress import has_terminal
+from sdpdr.lab.study.page import Cell, show
+from sdpdr.lab.study.report import outcome_cell
 from sdpdr.model import Model
 from sdpdr.program import SDP, Solution, Status
 from sdpdr.solvers.base import FORMS, Solver
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solving.solve import solve
 
-# Announces a run, and yields what its iterations are reported to.
-Tell: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 # Phases of a solve, as three things to wait for.
-PHASES: Mapping[str, tuple[str, ...]] = {
+PHASES = {
     "prepare": ("graph", "build", "render", "compile", "reduce"),
     "solve": ("solve",),
     "grade": ("lift", "certify"),
 }
-_SHOWN = (
-    "solver", "form", "claimed", "verified", "value", "bound", "gap", "residual", *PHASES, "total",
-    "words",
-)  # fmt: skip
+_COLOURS = {"good": "green", "fair": "yellow", "bad": "red", "soft": "dim"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +43,11 @@ class ComparedRun:
     Attributes
     ----------
     solver, form : str
-        For a solver that cannot run here, the form names all that it would take.
+        For a solver that cannot run here, all forms that it would take.
     solution : Solution or None
-        Graded by us, whatever the solver says.
+        Graded by us, whatever the solver claims.
     reason : str
-        Why there is no solution, or what the solver had to say.
+        Why there is no solution, or the solver's message.
     """
 
     solver: str
@@ -65,7 +56,7 @@ class ComparedRun:
     reason: str = ""
 
     def row(self) -> dict[str, Any]:
-        """Everything that a table shows, as plain values ready for JSON."""
+        """Plain values, ready for JSON."""
         head = {"solver": self.solver, "form": self.form}
         if self.solution is None:
             return head | {"claimed": None, "verified": None, "reason": self.reason}
@@ -92,9 +83,9 @@ class Comparison:
     ----------
     runs : tuple of ComparedRun
     tol : float
-        Relative gap that every solver was asked for.
+        Requested relative gap.
     time_limit : float or None
-        Seconds that each was given.
+        Seconds for each run.
     """
 
     runs: tuple[ComparedRun, ...]
@@ -103,7 +94,7 @@ class Comparison:
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
-        """The graded answers of all that ran."""
+        """The graded answers of all solvers that ran."""
         return tuple(run.solution for run in self.runs if run.solution is not None)
 
     @property
@@ -116,30 +107,50 @@ class Comparison:
         return [run.row() for run in self.runs]
 
     def save_json(self, path: str | Path) -> None:
-        """Write the rows, with what was asked of every solver."""
+        """Write the rows, with tolerance and time limit."""
         content = {"tol": self.tol, "time_limit": self.time_limit, "runs": self.rows()}
         write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
     def frame(self) -> pd.DataFrame:
-        """The rows as a table of a page; see `sdpdr.lab.study.page.Table`."""
+        """The rows as a table of a page."""
         frame = pd.json_normalize(self.rows())
         frame = frame.rename(columns=lambda name: name.removeprefix("seconds."))
-        frame = frame.rename(columns={"worst_residual": "residual", "reason": "words"})
+        frame = frame.rename(columns={"worst_residual": "residual", "reason": "message"})
         frame["verified"] = [
             Cell("did not run", "soft")
             if run.solution is None
             else outcome_cell(run.solution.status.name, run.solution.status is Status.SOLVED)
             for run in self.runs
         ]
-        return frame.reindex(columns=[*_SHOWN])
+        columns = ["solver", "form", "claimed", "verified", "value", "bound", "gap", "residual"]
+        return frame.reindex(columns=[*columns, *PHASES, "total", "message"])
 
     def table(self) -> RichTable:
         """The rows for a terminal; reasons of failures stand below."""
-        built = to_terminal(Table("comparison", self.frame().drop(columns="words")))
         reasons = dict.fromkeys(f"{r.solver}, {r.form}: {r.reason}" for r in self.runs if r.reason)
-        if reasons:
-            built.caption = Text("\n".join(reasons), style="dim")
-        return built
+        return terminal_table(self.frame().drop(columns="message"), "\n".join(reasons))
+
+
+def terminal_table(frame: pd.DataFrame, caption: str = "") -> RichTable:
+    """A frame of values or `sdpdr.lab.study.page.Cell` as a table for a terminal."""
+    from rich import box
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption_justify="left")
+    for title in frame:
+        table.add_column(title, overflow="fold")
+    for cells in frame.itertuples(index=False, name=None):
+        table.add_row(
+            *(
+                Text(
+                    show(cell, title), _COLOURS.get(cell.tone, "") if isinstance(cell, Cell) else ""
+                )
+                for cell, title in zip(cells, frame, strict=True)
+            )
+        )
+    if caption:
+        table.caption = Text(caption, style="dim")
+    return table
 
 
 def compare(
@@ -158,29 +169,29 @@ def compare(
     ----------
     model : Model or SDP
     solvers : sequence of str or Solver, optional
-        Names from ``sdpdr.solvers()`` or configured solvers; default: all, those that cannot run
-        included.
+        Names from ``sdpdr.solvers()`` or configured solvers; default: all, including those that
+        cannot run here.
     forms : sequence of str, optional
-        Default: all. A pair of solver and form that does not exist is passed over.
+        Default: all. A pair of solver and form that does not exist is left out.
     tol : float, default 1e-6
-        Relative gap aimed at.
+        Requested relative gap.
     time_limit : float, optional, default 20
         Seconds for each run.
     jobs : int, optional
-        Run so many at a time, each solver in a child process, so that a crash of native code
-        becomes a row as well. Default: one after another, in this process.
+        Runs at a time, each solver in a child process, so that a crash of native code becomes a
+        row as well. Default: one after another, in this process.
     progress : bool, optional
-        Show progress on the error output; by default on a terminal only.
+        Show a bar on the error output; by default on a terminal only.
 
     Returns
     -------
     Comparison
-        What cannot run or is not accepted is a row with the reason, as is what fails.
+        A solver that cannot run, refuses or fails is a row with the reason.
 
     Raises
     ------
     UnknownNameError
-        Of a solver or a form.
+        For an unknown solver or form.
 
     Examples
     --------
@@ -191,20 +202,26 @@ def compare(
     [('lowrank', 'factor', True), ('clarabel', 'lmi', True)]
     """
     pairs = list(_pairs(solvers, forms))
-    with _show(progress, len(pairs)) as tell:
-        run = partial(
-            _run, model, tell=tell, tol=tol, time_limit=time_limit, isolate=jobs is not None
-        )
-        if jobs is None:
-            runs = [run(*pair) for pair in pairs]
-        else:
-            with ThreadPoolExecutor(jobs) as pool:
-                runs = list(pool.map(lambda pair: run(*pair), pairs))
+    run = partial(_run, model, tol=tol, time_limit=time_limit, isolate=jobs is not None)
+    shown = has_terminal() if progress is None else progress
+    bar = partial(
+        track,
+        description="comparing solvers",
+        total=len(pairs),
+        console=Console(stderr=True, force_terminal=progress or None),
+        transient=True,
+        disable=not shown,
+    )
+    if jobs is None:
+        runs = [run(*pair) for pair in bar(pairs)]
+    else:
+        with ThreadPoolExecutor(jobs) as pool:
+            runs = list(bar(pool.map(lambda pair: run(*pair), pairs)))
     return Comparison(tuple(runs), tol, time_limit)
 
 
 def seconds_by_phase(solution: Solution) -> dict[str, float]:
-    """Seconds to prepare, to solve and to grade, and in all."""
+    """Seconds to prepare, to solve and to grade, and their total."""
     spent = {
         name: sum(solution.timings.get(part, 0.0) for part in parts)
         for name, parts in PHASES.items()
@@ -215,7 +232,7 @@ def seconds_by_phase(solution: Solution) -> dict[str, float]:
 def _pairs(
     solvers: Sequence[str | Solver] | None, forms: Sequence[str] | None
 ) -> Iterator[tuple[Solver, str]]:
-    """Solver and form; of a solver that cannot run here, all forms as one."""
+    """Solver and form; for a solver that cannot run here, all forms as one."""
     for form in forms or ():
         choice("form", form, FORMS)
     chosen = SOLVERS if solvers is None else solvers
@@ -232,7 +249,6 @@ def _run(
     solver: Solver,
     form: str,
     *,
-    tell: Tell,
     tol: float,
     time_limit: float | None,
     isolate: bool,
@@ -240,41 +256,10 @@ def _run(
     available = solver.availability()
     if not available.usable:
         return ComparedRun(solver.name, form, reason=available.reason)
-    with tell(f"{solver.name}, {form} form") as report:
-        try:
-            solution = solve(
-                model,
-                solver,
-                form,
-                tol=tol,
-                time_limit=time_limit,
-                isolate=isolate,
-                progress=report,
-            )
-        except (NotAcceptedError, SolverLicenceError) as error:
-            return ComparedRun(solver.name, form, reason=str(error))
+    try:
+        solution = solve(
+            model, solver, form, tol=tol, time_limit=time_limit, isolate=isolate, progress=False
+        )
+    except (NotAcceptedError, SolverLicenceError) as error:
+        return ComparedRun(solver.name, form, reason=str(error))
     return ComparedRun(solver.name, form, solution, solution.claimed.message)
-
-
-@contextmanager
-def _show(progress: bool | None, total: int) -> Iterator[Tell]:
-    """A bar over all runs, and a line for each that is under way."""
-    console = Console(stderr=True, force_terminal=progress or None)
-    columns = (
-        TextColumn("{task.description:<36}"), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )  # fmt: skip
-    wanted = console.is_terminal if progress is None else progress
-    with Bar(*columns, console=console, disable=not wanted, transient=True) as bar:
-        runs = bar.add_task("comparing solvers", total=total)
-
-        @contextmanager
-        def tell(what: str) -> Iterator[Progress]:
-            task = bar.add_task(what, total=None)
-            yield lambda record: bar.update(
-                task, description=f"{what}, iteration {record['iteration']}"
-            )
-            bar.remove_task(task)
-            bar.advance(runs)
-
-        yield tell

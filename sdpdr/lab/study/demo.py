@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,34 +13,50 @@ from matplotlib.figure import Figure
 from rich.console import Console
 
 from sdpdr import graphs
+from sdpdr.base.arrays import Array
 from sdpdr.base.deadline import Deadline
 from sdpdr.base.files import write_file
 from sdpdr.base.progress import has_terminal
 from sdpdr.families import methods
+from sdpdr.families.unfold.quality import quality
 from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import datasets, plot
-from sdpdr.lab.study.compare import Comparison, compare
-from sdpdr.lab.study.page import Chart, Page, Section, write_page
-from sdpdr.lab.study.page.parts import listed, told
-from sdpdr.lab.study.report import comparing, picture, report, unfolding
+from sdpdr.lab.study.compare import Comparison, compare, seconds_by_phase
+from sdpdr.lab.study.page import Page, Picture, Section, Table, write_page
+from sdpdr.lab.study.rows import environment
+from sdpdr.model import Model
 from sdpdr.program import Solution
+from sdpdr.program.report import facts as solution_facts
 from sdpdr.solvers.registry import SOLVERS, find
 from sdpdr.solving.solve import solve
 
 TITLE = "Maximum Variance Unfolding, solved and certified"
-STEPS = 5_000
+# First-order steps are many and small: a limit on their number makes the outcome repeatable.
+SCS_STEPS = 5_000
+# From these parts of their squared length on, lengths count as kept, or as kept in part.
+_KEPT, _IN_PART = 0.9, 0.5
+_LIMITATIONS = (
+    "Certified means that the value and a bound proved by the multipliers agree to the relative "
+    "tolerance, at a point whose constraints hold to the same tolerance, all in floating-point "
+    "arithmetic. It says that the program was solved, not that the program suits the data.",
+    "The inequality form lets lengths shrink but not grow. An unfolding may therefore be shorter "
+    "than the manifold in places, and narrow regions of a sparse graph collapse to threads.",
+    "Two coordinates are drawn; the spectra show how much of the variance they hold.",
+    "Seconds are of one run on this machine, with the solvers' default settings and one time limit "
+    "for all; they are a first impression, not a benchmark.",
+)
 
 
 @dataclass(frozen=True)
 class DemoSizes:
-    """How much is done.
+    """Sizes of the demonstration.
 
     Attributes
     ----------
     roll, digits : int
-        Points of the swiss roll, and images before the largest connected part is taken.
+        Points of the swiss roll, and images before the largest component is taken.
     compared : int
-        Points of the instance that all solvers get.
+        Points of the instance for all solvers.
     time_limit : float
         Seconds for each of them.
     jobs : int or None
@@ -68,7 +84,7 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
     Parameters
     ----------
     out : Path
-        Directory for what it writes.
+        Directory for the report, the figures and the records.
     quick : bool, default False
         Smaller data, for a first look.
 
@@ -80,27 +96,29 @@ def demonstrate(out: Path, *, quick: bool = False) -> bool:
     out.mkdir(parents=True, exist_ok=True)
     sizes = QUICK if quick else DemoSizes()
     watch = Deadline()
-    said = Console(stderr=True, soft_wrap=True, highlight=False)
-
-    with said.status("unfolding the swiss roll"):
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    with errors.status("unfolding the swiss roll"):
         roll, roll_solution = unfold_roll(sizes.roll)
-    said.print(f"swiss roll: {roll_solution!r}\n            {roll.facts['answer']}")
-    with said.status("unfolding the digits"):
+    errors.print(f"swiss roll: {roll_solution!r}\n            {roll.facts['answer']}")
+    with errors.status("unfolding the digits"):
         digits, digits_solution = unfold_digits(sizes.digits)
-    said.print(f"digits:     {digits_solution!r}\n            {digits.facts['answer']}")
+    errors.print(f"digits:     {digits_solution!r}\n            {digits.facts['answer']}")
     compared, comparison = compare_all(sizes)
     Console(width=None if has_terminal(sys.stdout) else 160).print(comparison.table())
 
-    unfoldings = {"swiss-roll": roll_solution, "digits": digits_solution}
-    summary = summarize(unfoldings.values(), comparison)
-    with said.status("writing the report"):
+    solutions = {"swiss-roll": roll_solution, "digits": digits_solution}
+    summary = summarize(solutions.values(), comparison)
+    with errors.status("writing the report"):
         verdict = [f"{section.title}: {section.facts['answer']}." for section in (roll, digits)]
-        page = report(TITLE, summary, (roll, digits, compared), listed("demonstration"), verdict)
-        save(out, page, unfoldings, comparison)
-    seconds = watch.spent
-    said.print(f"{summary} All of it took {seconds:.0f} s.")
+        last = Section("limitations", "Limitations", points=_LIMITATIONS)
+        around = environment(1)
+        known = {name: str(x) for name, x in around.items() if name != "versions"}
+        machine = Section("machine", "Machine and versions", facts=known | around["versions"])
+        page = Page(TITLE, summary, verdict, [roll, digits, compared, last, machine])
+        save(out, page, solutions, comparison)
+    errors.print(f"{summary} All of it took {watch.spent:.0f} s.")
     Console(soft_wrap=True).print(f"report: {out / 'report.html'}", highlight=False)
-    return all(solution.certified() for solution in unfoldings.values())
+    return all(solution.certified() for solution in solutions.values())
 
 
 def unfold_roll(n: int) -> tuple[Section, Solution]:
@@ -109,26 +127,31 @@ def unfold_roll(n: int) -> tuple[Section, Solution]:
     graph = graphs.knn(X, n_neighbors=6)
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
-    label, order = "position along the roll", np.argsort(t)
-    spectrum = solution.spectrum()
-    flat = spectrum[:2].sum() / spectrum.sum()
-    section = unfolding(
-        "swiss-roll",
-        told("swiss-roll", n=n),
-        told("swiss-roll-words", flat=f"{flat:.0%}"),
-        graph=graph,
-        model=model,
-        solution=solution,
-        pictures=(
-            _picture("swiss-roll-data", plot.cloud(X, t, label=label)),
-            _picture("swiss-roll-pattern", plot.sparsity(graph.laplacian()[order][:, order])),
-            _picture(
-                "swiss-roll-embedding",
-                plot.embedding(solution.embedding(2), t, edges=graph.edges, label=label),
-            ),
+    label, order, spectrum = "position along the roll", np.argsort(t), solution.spectrum()
+    Y = solution.embedding(2)
+    pictures = [
+        Picture("swiss-roll-data", "The data, in space.", partial(plot.cloud, X, t, label=label)),
+        Picture(
+            "swiss-roll-pattern",
+            "The pattern of the dual slack, a weighted Laplacian of the neighbour graph, with the "
+            "points in order along the roll.",
+            partial(plot.sparsity, graph.laplacian()[order][:, order]),
         ),
+        Picture(
+            "swiss-roll-embedding",
+            "Unfolded: the first two coordinates, with the edges of the neighbour graph.",
+            partial(plot.embedding, Y, t, edges=graph.edges, label=label),
+        ),
+    ]
+    text = (
+        "A rectangle rolled up in space. Only the distances between near neighbours are kept, and "
+        "may shrink but not grow, while all points are pulled as far apart as these allow: the "
+        "roll opens. Of the variance of the best embedding in any number of dimensions, two "
+        f"dimensions hold {spectrum[:2].sum() / spectrum.sum():.0%}."
     )
-    return section, solution
+    return _unfolding(
+        "swiss-roll", f"Swiss roll, {n} points", text, pictures, graph, model, solution
+    )
 
 
 def unfold_digits(n: int) -> tuple[Section, Solution]:
@@ -139,21 +162,66 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
     Y = solution.embedding(2)
-    of_images = plot.embedding(Y, classes, images=X.reshape(-1, 8, 8), label="digit")
-    of_classes = plot.embedding(Y, classes, edges=graph.edges, label="digit")
-    section = unfolding(
-        "digits",
-        told("digits", n=graph.n),
-        told("digits-words", n=graph.n, all=n),
-        graph=graph,
-        model=model,
-        solution=solution,
-        pictures=(
-            _picture("digits-embedding", of_images),
-            _picture("digits-classes", of_classes),
+    images = X.reshape(-1, 8, 8)
+    pictures = [
+        Picture(
+            "digits-embedding",
+            "Unfolded: as many images as find room, in the colour of their class; the rest are "
+            "dots.",
+            partial(plot.embedding, Y, classes, images=images, label="digit"),
         ),
+        Picture(
+            "digits-classes",
+            "The same embedding with all points and the neighbour graph.",
+            partial(plot.embedding, Y, classes, edges=graph.edges, label="digit"),
+        ),
+    ]
+    text = (
+        f"Each image of 8 x 8 pixels is a point with 64 coordinates. Of {n} images the graph of 4 "
+        f"nearest neighbours joins {graph.n}, its largest component, and these are unfolded. The "
+        "program knows no class: the colours are added afterwards."
     )
-    return section, solution
+    title = f"Handwritten digits, {graph.n} images"
+    return _unfolding("digits", title, text, pictures, graph, model, solution)
+
+
+def _unfolding(
+    name: str,
+    title: str,
+    text: str,
+    pictures: Sequence[Picture],
+    graph: NeighborGraph,
+    model: Model,
+    solution: Solution,
+) -> tuple[Section, Solution]:
+    """Section on an unfolded graph: the given pictures, then what the answer itself shows."""
+    Y, spectrum = solution.embedding(2), solution.spectrum()
+    own = [
+        Picture(
+            f"{name}-weights",
+            "Dual weight of each edge: the tension of a spring network that holds the unfolding in "
+            "equilibrium. Thin grey edges carry almost nothing.",
+            partial(plot.dual_weights, Y, graph.edges, solution.duals["isometry"]),
+        ),
+        Picture(
+            f"{name}-spectrum",
+            "Eigenvalues of the Gram matrix as shares of the variance, alone and added up. Rings "
+            "are rounding errors.",
+            partial(plot.spectrum, spectrum),
+        ),
+    ]
+    if solution.history:
+        words = (
+            "Above, the value and the proven bound. Below, their relative distance, and how far "
+            "the point is from feasible and stationary."
+        )
+        own.append(
+            Picture(f"{name}-convergence", words, partial(plot.convergence, solution.history))
+        )
+    facts = {"answer": verdict_on(graph, solution)} | _graph_facts(graph) | solution_facts(solution)
+    facts |= quality(graph, Y, spectrum=spectrum).facts()
+    code = {"The program": model.describe()}
+    return Section(name, title, [text], [*pictures, *own], facts=facts, code=code), solution
 
 
 def compare_all(sizes: DemoSizes) -> tuple[Section, Comparison]:
@@ -161,22 +229,98 @@ def compare_all(sizes: DemoSizes) -> tuple[Section, Comparison]:
     X, _ = datasets.swiss_roll(sizes.compared, seed=0)
     graph = graphs.knn(X, n_neighbors=4)
     model = methods.mvu(graph)
-    # First-order steps are many and small: a limit on their number makes the outcome repeatable.
-    solvers = [find(name)(max_iter=STEPS if name == "scs" else None) for name in sizes.solvers]
+    solvers = [find(name)(max_iter=SCS_STEPS if name == "scs" else None) for name in sizes.solvers]
     comparison = compare(model, solvers, time_limit=sizes.time_limit, jobs=sizes.jobs)
-    section = comparing(
+    graded = [run for run in comparison.runs if run.solution is not None]
+    pictures = []
+    if graded:
+        figure = partial(
+            plot.runs,
+            [f"{run.solver}, {run.form}" for run in graded],
+            [solution.gap for solution in comparison.solutions],
+            [seconds_by_phase(solution)["total"] for solution in comparison.solutions],
+            comparison.tol,
+        )
+        caption = "How far each answer is from its proven bound, and its total seconds."
+        pictures = [Picture("solvers-runs", caption, figure)]
+    text = (
+        "The same program in every form that each solver takes. Whatever a solver claims, the "
+        "value, the bound, the gap and the residual are computed by us from the program. The "
+        f"dashed line is the requested relative gap; SCS was given {SCS_STEPS} steps."
+    )
+    facts = _graph_facts(graph) | {
+        "tolerance": f"{comparison.tol:.0e}",
+        "time limit": f"{sizes.time_limit:g} s for each run",
+    }
+    section = Section(
         "solvers",
-        told("solvers", n=graph.n),
-        told("solvers-words", steps=STEPS),
-        graph=graph,
-        model=model,
-        comparison=comparison,
+        f"One instance, every solver: swiss roll with {graph.n} points",
+        [text],
+        pictures,
+        [Table(comparison.frame())],
+        facts,
+        code={"The program": model.describe()},
     )
     return section, comparison
 
 
-def _picture(name: str, figure: Figure) -> Chart:
-    return picture(name, figure, told(name))
+def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
+    """Whether an unfolding is certified, and how far it and its picture keep lengths.
+
+    Parameters
+    ----------
+    graph : NeighborGraph
+    solution : Solution
+        Of an unfolding of that graph.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import sdpdr
+    >>> from sdpdr import graphs, methods
+    >>> graph = graphs.path([1.0, 2.0])
+    >>> print(verdict_on(graph, sdpdr.solve(methods.mvu(graph))))
+    certified, and lengths were kept: edges have 100% of their squared length in the two dimensions
+    of the picture, and 100% in all dimensions of the unfolding
+    """
+    drawn = _squared_lengths(graph, solution.embedding(2))
+    in_all = _squared_lengths(graph, solution.embedding(len(solution.spectrum())))
+    total = graph.sqdist.sum()
+    words = _fate_of_lengths(graph.sqdist, drawn)
+    grade, kept = solution.certified(), words == "kept"
+    return (
+        f"{'certified' if grade else 'not certified'}, {'and' if grade == kept else 'but'} lengths "
+        f"were {words}: edges have {drawn.sum() / total:.0%} of their squared length in the two "
+        f"dimensions of the picture, and {in_all.sum() / total:.0%} in all dimensions of the "
+        "unfolding"
+    )
+
+
+def _fate_of_lengths(data: Array, drawn: Array) -> str:
+    """Whether squared lengths were kept; the gain of one edge does not offset another's loss."""
+    larger = np.maximum(data, drawn)
+    part = np.divide(np.minimum(data, drawn), larger, out=np.ones_like(data), where=larger > 0.0)
+    lost = data * (1.0 - part)
+    kept = 1.0 - float(lost.sum() / data.sum())
+    if kept >= _KEPT:
+        return "kept"
+    if lost[drawn > data].sum() > 0.5 * lost.sum():
+        return "stretched"
+    return "kept in part" if kept >= _IN_PART else "not kept"
+
+
+def _squared_lengths(graph: NeighborGraph, Y: Array) -> Array:
+    """Squared lengths of the edges of an embedding."""
+    i, j = graph.edges.T
+    return np.asarray(np.sum(np.square(Y[i] - Y[j]), axis=1))
+
+
+def _graph_facts(graph: NeighborGraph) -> dict[str, str]:
+    """Size and origin of a graph."""
+    return {"points": f"{graph.n}", "edges": f"{graph.m}", "graph": str(graph.provenance)}
 
 
 def representatives(graph: NeighborGraph) -> np.ndarray:
@@ -187,7 +331,7 @@ def representatives(graph: NeighborGraph) -> np.ndarray:
 
 
 def summarize(solutions: Iterable[Solution], comparison: Comparison) -> str:
-    """One sentence on everything that was solved."""
+    """Summary of everything that was solved."""
     answers = tuple(solutions)
     worst = max(abs(solution.gap) for solution in answers)
     certified = sum(solution.certified() for solution in answers)
@@ -202,9 +346,9 @@ def summarize(solutions: Iterable[Solution], comparison: Comparison) -> str:
 def save(out: Path, page: Page, solutions: dict[str, Solution], comparison: Comparison) -> None:
     """The report, every figure as PNG beside it, and the record of every solution as JSON."""
     write_page(page, out / "report.html")
-    for chart in (chart for section in page.sections for chart in section.charts):
-        if chart.still is not None:
-            write_file(out / f"{chart.name}.png", partial(chart.still().savefig, dpi=200))
+    for picture in (picture for section in page.sections for picture in section.pictures):
+        figure: Figure = picture.figure()
+        write_file(out / f"{picture.name}.png", partial(figure.savefig, dpi=200))
     for name, solution in solutions.items():
         solution.save_record(out / f"{name}.json")
     comparison.save_json(out / "comparison.json")

@@ -1,209 +1,576 @@
-"""A report of solves: sections on models and their answers, for a page that opens anywhere."""
+"""The report of a study: the answer in sentences, then figures and tables that it rests on."""
 
 from __future__ import annotations
 
-import os
-import platform
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from os import PathLike
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
-from sdpdr.base.arrays import Array
-from sdpdr.families.unfold.quality import quality
-from sdpdr.graphs import NeighborGraph
 from sdpdr.lab import plot
-from sdpdr.lab.study.compare import Comparison, seconds_by_phase
-from sdpdr.lab.study.page.parts import Chart, Page, Section, Table, told
-from sdpdr.lab.study.rows import PACKAGES, installed
-from sdpdr.model import Model
-from sdpdr.program import Solution
-from sdpdr.program.report import facts as solution_facts
+from sdpdr.lab.study import measures
+from sdpdr.lab.study.page import Cell, Page, Picture, Section, Table, show_bytes, write_page
+from sdpdr.lab.study.results import LoadedResults
+from sdpdr.lab.study.schema import CLAIMS, ENDS, NEVER_RAN, PARTS, VERIFIED
 
-# From these parts of their squared length on, lengths were kept, or kept in part; of a stretched
-# edge the part is that of its new length which it had.
-_KEPT, _IN_PART = 0.9, 0.5
+# In a map of outcomes, instances beyond this number are drawn only if some contestant failed.
+_MOST_INSTANCES = 60
+_LONGEST_MESSAGE = 300
 
 
-def report(
-    title: str,
-    summary: str,
-    sections: Sequence[Section],
-    limitations: Sequence[str] = (),
-    verdict: Sequence[str] = (),
-) -> Page:
-    """A page of sections, with what a reader should not conclude, and the versions.
+@dataclass(frozen=True)
+class Kind:
+    """A kind of outcome.
 
-    Parameters
+    Attributes
     ----------
-    title, summary : str
-    sections : sequence of Section
-    limitations, verdict : sequence of str, optional
+    name, sign, colour : str
+        The kinds differ by more than colour.
+    tone : str
+        As of `sdpdr.lab.study.page.Cell`.
+    """
 
-    Returns
-    -------
-    Page
-        For `sdpdr.lab.study.page.write_page`; as HTML it refers to nothing outside itself, and
-        runs no scripts.
+    name: str
+    sign: str
+    colour: str
+    tone: str
+
+
+# Colours differ in lightness, so that they remain apart under all common deficiencies of colour
+# vision; grey is used where the solver had no part.
+SOLVED = Kind("solved and verified", "✓", "#7fb2de", "good")
+CLOSE = Kind("an answer that misses the tolerance", "≈", "#d99400", "fair")
+LATE = Kind("out of time, iterations or memory", "◷", "#c25600", "fair")
+WRONG = Kind("another outcome than the expected one", "≠", "#832db6", "bad")
+BROKE = Kind("crashed, failed or broken", "✗", "#a01508", "bad")
+ABSENT = Kind("refused, not installed or not built", "–", "#7b868c", "soft")
+EMPTY = Kind("no run", " ", "#c9cdd4", "soft")
+KINDS = (SOLVED, CLOSE, LATE, WRONG, BROKE, ABSENT, EMPTY)
+_KIND_OF: Mapping[str, Kind] = MappingProxyType(
+    dict.fromkeys(VERIFIED, WRONG)
+    | dict.fromkeys(("INACCURATE", "UNVERIFIED", "OPTIMAL_NEARBY"), CLOSE)
+    | dict.fromkeys(("TIME_LIMIT", "ITERATION_LIMIT", "OUT_OF_MEMORY", "INTERRUPTED"), LATE)
+    | dict.fromkeys(NEVER_RAN, ABSENT)
+)
+
+
+def kind_of(outcome: str, solved: bool) -> Kind:
+    """The kind of an outcome.
 
     Examples
     --------
-    >>> page = report("A solve", "It went well.", [Section("one", "One model", ["Words."])])
-    >>> [section.name for section in page.sections]
-    ['one', 'versions']
+    >>> kind_of("INFEASIBLE", True).name, kind_of("SOLVED", False).name
+    ('solved and verified', 'another outcome than the expected one')
     """
-    last = [Section("limitations", "Limitations", points=limitations)] if limitations else []
-    made = Section("versions", "Versions and machine", facts=versions())
-    return Page(title, summary, verdict, [*sections, *last, made], is_live=False)
+    if not outcome:
+        return EMPTY
+    return SOLVED if solved else _KIND_OF.get(outcome, BROKE)
 
 
-def picture(name: str, figure: Figure, words: str) -> Chart:
-    """A figure with the words below it; small ones stand side by side.
+def outcome_cell(outcome: str, solved: bool) -> Cell:
+    """An outcome for a table, with its sign."""
+    kind = kind_of(outcome, solved)
+    return Cell(f"{kind.sign} {outcome.lower().replace('_', ' ')}", kind.tone)
+
+
+def write_report(results: LoadedResults, path: str | PathLike[str]) -> None:
+    """Write the report of a study as ``.html`` or ``.md``.
 
     Parameters
     ----------
-    name : str
-        Short, unique in the page; letters, digits and hyphens.
-    figure : Figure
-    words : str
+    results : LoadedResults
+        From `sdpdr.lab.study.results.read_results`.
+    path : str or Path
 
-    Returns
-    -------
-    Chart
+    Raises
+    ------
+    FileFormatError
+        The suffix is another.
     """
-    return Chart(name, words, still=lambda: figure, is_small=bool(figure.get_figwidth() < 5.0))
+    write_page(study_page(results), path)
 
 
-def unfolding(
-    name: str,
-    title: str,
-    text: str,
-    *,
-    graph: NeighborGraph,
-    model: Model,
-    solution: Solution,
-    pictures: Sequence[Chart] = (),
-) -> Section:
-    """Section on an unfolded graph: the pictures given, then what the answer itself tells.
-
-    Parameters
-    ----------
-    name : str
-        Short, unique in the page; letters, digits and hyphens.
-    title, text : str
-    graph : NeighborGraph
-    model : Model
-    solution : Solution
-        Of that model, with multipliers for the edges.
-    pictures : sequence of Chart
-        Of the data and of the embedding, from `picture`.
-
-    Returns
-    -------
-    Section
-    """
-    weights, spectrum = solution.duals["isometry"], solution.spectrum()
-    drawn = {
-        "weights": plot.dual_weights(solution.embedding(2), graph.edges, weights),
-        "spectrum": plot.spectrum(spectrum),
-    }
-    if solution.history:
-        drawn["convergence"] = plot.convergence(solution.history)
-    own = [picture(f"{name}-{what}", figure, told(what)) for what, figure in drawn.items()]
-    measured = quality(graph, solution.embedding(2), spectrum=spectrum)
-    answer = {"answer": verdict_on(graph, solution)}
-    facts = answer | graph_facts(graph) | solution_facts(solution) | measured.facts()
-    code = {"The program": model.describe()}
-    return Section(name, title, (text,), (*pictures, *own), facts=facts, code=code)
-
-
-def comparing(
-    name: str, title: str, text: str, *, graph: NeighborGraph, model: Model, comparison: Comparison
-) -> Section:
-    """Section on one model and many solvers: a picture of all runs, and the table."""
-    limit = comparison.time_limit
-    facts = graph_facts(graph) | {
-        "tolerance": f"{comparison.tol:.0e}",
-        "time limit": "none" if limit is None else f"{limit:g} s each",
-    }
-    graded = [run for run in comparison.runs if run.solution is not None]
-    pictures = []
-    if graded:
-        figure = plot.runs(
-            [f"{run.solver}, {run.form}" for run in graded],
-            [solution.gap for solution in comparison.solutions],
-            [seconds_by_phase(solution)["total"] for solution in comparison.solutions],
-            comparison.tol,
-        )
-        pictures.append(picture(f"{name}-runs", figure, told("runs-figure")))
-    tables = [Table(f"{name}-table", comparison.frame())]
-    code = {"The program": model.describe()}
-    return Section(name, title, (text,), pictures, tables, facts, code=code)
-
-
-def verdict_on(graph: NeighborGraph, solution: Solution) -> str:
-    """Whether an unfolding is certified, and how far it and its picture keep lengths.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-    solution : Solution
-        Of an unfolding of that graph.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> from sdpdr import graphs, methods
-    >>> graph = graphs.path([1.0, 2.0])
-    >>> print(verdict_on(graph, sdpdr.solve(methods.mvu(graph))))
-    certified, and lengths were kept: edges have 100% of their squared length in the two dimensions
-    of the picture, and 100% in all dimensions of the unfolding
-    """
-    drawn = _squared_lengths(graph, solution.embedding(2))
-    in_all = _squared_lengths(graph, solution.embedding(len(solution.spectrum())))
-    total = graph.sqdist.sum()
-    words = _words(graph.sqdist, drawn)
-    grade, kept = solution.certified(), words == "kept"
-    return (
-        f"{'certified' if grade else 'not certified'}, {'and' if grade == kept else 'but'} lengths "
-        f"were {words}: edges have {drawn.sum() / total:.0%} of their squared length in the two "
-        f"dimensions of the picture, and {in_all.sum() / total:.0%} in all dimensions of the "
-        "unfolding"
+def study_page(results: LoadedResults) -> Page:
+    """The report of a study as a page."""
+    data = ReportData(results)
+    sections: list[Section] = []
+    if len(results.frame):
+        made = (ranking, profiles, outcomes, claims, growth, doubts, every_run)
+        sections = [section for make in made for section in make(data)]
+    meta = results.meta
+    return Page(
+        str(meta.get("title") or meta.get("name") or "A study of solvers"),
+        str(meta.get("question") or ""),
+        list(_verdict(data)),
+        [*sections, settings(data), machine(data), limitations(data)],
     )
 
 
-def _words(data: Array, drawn: Array) -> str:
-    """What became of squared lengths: what one edge gained makes up for no loss of another."""
-    larger = np.maximum(data, drawn)
-    part = np.divide(np.minimum(data, drawn), larger, out=np.ones_like(data), where=larger > 0.0)
-    lost = data * (1.0 - part)
-    kept = 1.0 - float(lost.sum() / data.sum())
-    if kept >= _KEPT:
-        return "kept"
-    if lost[drawn > data].sum() > 0.5 * lost.sum():
-        return "stretched"
-    return "kept in part" if kept >= _IN_PART else "not kept"
+@dataclass(frozen=True, eq=False)
+class ReportData:
+    """Results, and the lines and the order that all sections share.
+
+    Attributes
+    ----------
+    results : LoadedResults
+    """
+
+    results: LoadedResults
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The records."""
+        return self.results.frame
+
+    @cached_property
+    def runs(self) -> pd.DataFrame:
+        """One line for every instance, contestant and tolerance."""
+        return measures.runs_by_median(self.frame)
+
+    @cached_property
+    def means(self) -> pd.DataFrame:
+        """Numbers solved and mean seconds, the best contestant first."""
+        return measures.means(self.runs)
+
+    @cached_property
+    def tolerances(self) -> list[float]:
+        """The one that most lines have comes first."""
+        counts = self.runs["tol"].value_counts()
+        return sorted(counts.index, key=lambda tol: (-counts[tol], tol))
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Contestants, the best first, at the first tolerance."""
+        ranks = self.means.assign(rank=self.means["tol"].map(self.tolerances.index))
+        best = ranks.sort_values("rank", kind="stable")["contestant"].drop_duplicates()
+        return [*best, *(who for who in self.runs["contestant"].unique() if who not in set(best))]
+
+    def at(self, tol: float) -> pd.DataFrame:
+        """The lines of one tolerance."""
+        return self.runs[self.runs["tol"] == tol]
+
+    def ordered(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Lines by tolerance and contestant, the best first; without the tolerance if it is one."""
+        places: dict[str, list[Any]] = {"tol": self.tolerances, "contestant": self.order}
+        frame = frame.sort_values(
+            ["tol", "contestant"], key=lambda c: c.map(places[c.name].index), kind="stable"
+        )
+        return frame if len(self.tolerances) > 1 else frame.drop(columns="tol")
+
+    def pictures(
+        self, name: str, caption: str, draw: Callable[[float], Callable[[], Figure] | None]
+    ) -> list[Picture]:
+        """A picture for each tolerance that there is something to draw for."""
+        made = []
+        for place, tol in enumerate(self.tolerances):
+            figure = draw(tol)
+            if figure is not None:
+                note = f" Tolerance {tol:.0e}." if len(self.tolerances) > 1 else ""
+                suffix = f"-{place + 1}" if place else ""
+                made.append(Picture(f"{name}{suffix}", f"{caption}{note}", figure))
+        return made
 
 
-def _squared_lengths(graph: NeighborGraph, Y: Array) -> Array:
-    """Those of the edges of an embedding."""
-    i, j = graph.edges.T
-    return np.asarray(np.sum(np.square(Y[i] - Y[j]), axis=1))
+# -- the answer -----------------------------------------------------------------------------------
 
 
-def graph_facts(graph: NeighborGraph) -> dict[str, str]:
-    """Size and origin of a graph."""
-    return {"points": f"{graph.n}", "edges": f"{graph.m}", "graph": str(graph.provenance)}
+def _verdict(data: ReportData) -> Iterator[str]:
+    """The answer in sentences."""
+    if not len(data.frame):
+        yield "There are no runs yet."
+        return
+    tol = data.tolerances[0]
+    runs = data.at(tol)
+    where = f" at tolerance {tol:.0e}" if len(data.tolerances) > 1 else ""
+    solved = runs.groupby("contestant")["solved"].sum()
+    best = [who for who in data.order if who in solved.index and solved[who] == solved.max()]
+    if solved.max() == 0:
+        yield "No contestant solved anything."
+    else:
+        total = runs["instance"].nunique()
+        subject = f"{_enumerated(best)} {'solves' if len(best) == 1 else 'solve'} the most:"
+        if len(best) == len(solved) > 1:
+            subject = f"All {len(best)} contestants solve"
+        n = int(solved.max())
+        yield f"{subject} {n} of {_counted(total, 'instance')}{where}, verified by us."
+    yield from _fastest(data, tol)
+    yield _false_claims(runs)
+    yield (
+        f"Compared were {_counted(data.runs['contestant'].nunique(), 'contestant')} (a solver in a "
+        f"form) on {_counted(data.runs['instance'].nunique(), 'instance')}: "
+        f"{_counted(len(data.frame), 'run')}."
+    )
 
 
-def versions() -> dict[str, str]:
-    """Versions of what computes, and the kind of machine; nothing that names it."""
-    found = {
-        "Python": platform.python_version(),
-        "system": f"{platform.system()}, {platform.machine()}, {os.cpu_count()} processors",
+def _fastest(data: ReportData, tol: float) -> Iterator[str]:
+    means = data.means
+    means = means[(means["tol"] == tol) & (means["solved"] > 0)].sort_values("mean")
+    if len(means) < 2:
+        return
+    first, second = list(means.itertuples())[:2]
+    yield (
+        f"By the shifted geometric mean of seconds, with unsolved instances counting as the time "
+        f"limit, {first.contestant} is fastest ({first.mean:.3g} s), then {second.contestant} at "
+        f"{second.mean / first.mean:.2f} times that."
+    )
+
+
+def _false_claims(runs: pd.DataFrame) -> str:
+    false = runs[runs["claim_accuracy"] == "overstated"]["contestant"].value_counts()
+    near = int((runs["claim_accuracy"] == "near").sum())
+    missed = f" {_counted(near, 'claim')} missed the tolerance by less than ten times."
+    ending = missed if near else ""
+    if not len(false):
+        return f"No contestant claimed a success that it was far from.{ending}"
+    names = _enumerated([f"{who} ({n})" for who, n in false.items()])
+    return (
+        f"{_counted(int(false.sum()), 'claim')} of success could not be verified: {names}.{ending}"
+    )
+
+
+# -- sections -------------------------------------------------------------------------------------
+
+
+def ranking(data: ReportData) -> Iterator[Section]:
+    """Who solved how many, and how fast."""
+    table = data.ordered(data.means)
+    complete = table["solved"] == table["instances"]
+    shown = pd.DataFrame(
+        {
+            "contestant": table["contestant"],
+            **({"tolerance": table["tol"]} if "tol" in table else {}),
+            "solved": _toned(table["solved"], "good", complete),
+            "instances": table["instances"],
+            "mean seconds": table["mean"],
+            "times the fastest": table["ratio"],
+            "false claims": _toned(table["overstated"], "bad", table["overstated"] > 0),
+            "median memory": table["memory"],
+        }
+    )
+    note = (
+        "An instance counts as solved if our own residuals and gap say so. Seconds are those to "
+        f"compile, solve and certify; the mean is geometric, shifted by {measures.SHIFT:g} s, and "
+        "an unsolved instance counts as its time limit. Only instances that every contestant has a "
+        "run for are counted."
+    )
+    absent = measures.not_installed(data.runs)
+    text = [f"Not installed, or without a licence: {_enumerated(absent, 20)}."] if absent else []
+    yield Section("ranking", "Ranking", text, tables=[Table(shown, note)])
+
+
+def profiles(data: ReportData) -> Iterator[Section]:
+    """Performance profiles."""
+
+    def draw(tol: float) -> Callable[[], Figure] | None:
+        profile = measures.performance_profile(data.runs, tol)
+        finite = profile.ratios.to_numpy(dtype=float)
+        finite = finite[np.isfinite(finite)]
+        if not finite.size:
+            return None
+        end = 1.5 * max(float(finite.max()), 2.0)
+        names = [who for who in data.order if who in profile.ratios]
+        curves = {who: profile.curve(who, end) for who in names}
+        return partial(plot.performance_profile, curves)
+
+    caption = (
+        "At 1 on the left, the share of instances on which a contestant was the fastest; further "
+        "right, the share that it solved within so many times the seconds of the fastest; at the "
+        "right end, the share that it solved at all. Higher is better. The figure shows which "
+        "contestant is best; the order of the others depends on who takes part."
+    )
+    pictures = data.pictures("profile", caption, draw)
+    if pictures:
+        yield Section("profile", "Performance profile", pictures=pictures)
+
+
+def outcomes(data: ReportData) -> Iterator[Section]:
+    """How every run ended, and why it failed."""
+    left_out: list[str] = []
+
+    def draw(tol: float) -> Callable[[], Figure]:
+        runs = data.at(tol).sort_values(["method", "n"], kind="stable")
+        kinds = [
+            KINDS.index(kind_of(*end)) for end in zip(runs["outcome"], runs["solved"], strict=True)
+        ]
+        instances = list(runs["instance"].unique())
+        laid = runs.assign(kind=kinds).pivot(index="instance", columns="contestant", values="kind")
+        laid = laid.reindex(instances)[[who for who in data.order if who in laid]]
+        laid = laid.fillna(KINDS.index(EMPTY)).astype(int)
+        uneven = laid[(laid != KINDS.index(SOLVED)).any(axis=1)]
+        if len(laid) > _MOST_INSTANCES and 0 < len(uneven) < len(laid):
+            n = _counted(len(laid) - len(uneven), "instance")
+            left_out.append(f"Not drawn: {n} that every contestant solved.")
+            laid = uneven
+        signs = [(kind.name, kind.sign, kind.colour) for kind in KINDS]
+        return partial(
+            plot.outcome_map, list(laid.index), list(laid.columns), laid.to_numpy(), signs
+        )
+
+    caption = "One line an instance, one column a contestant, the best on the left."
+    pictures = data.pictures("outcomes-map", caption, draw)
+    counts = data.ordered(measures.outcome_counts(data.runs).reset_index())
+    words = {name: name.lower().replace("_", " ") for name in counts}
+    tables = [Table(counts.rename(columns=words), "Number of instances by outcome.")]
+    met = [f"{words[name].capitalize()}: {ENDS[name]}." for name in counts if name in ENDS]
+    reasons = _reasons(data)
+    if len(reasons):
+        tables.append(Table(reasons, "What was not solved or was claimed falsely, and why."))
+    yield Section("outcomes", "Outcomes", left_out, pictures, tables, points=met)
+
+
+def _reasons(data: ReportData) -> pd.DataFrame:
+    """What was not solved, and false claims, which come first."""
+    runs = data.runs.assign(false=data.runs["claim_accuracy"] == "overstated")
+    runs = runs[~runs["solved"] | runs["false"]].sort_values(
+        "false", ascending=False, kind="stable"
+    )
+    cells = [outcome_cell(*end) for end in zip(runs["outcome"], runs["solved"], strict=True)]
+    return pd.DataFrame(
+        {
+            "contestant": runs["contestant"],
+            "instance": runs["instance"],
+            **({"tolerance": runs["tol"]} if len(data.tolerances) > 1 else {}),
+            "outcome": cells,
+            "claim": _toned(runs["claim_accuracy"], "bad", runs["false"]),
+            "worst error": runs["worst"],
+            "message": [_short(message) for message in runs["message"]],
+        }
+    )
+
+
+def claims(data: ReportData) -> Iterator[Section]:
+    """Claims against what was verified."""
+    table = data.ordered(measures.claims(data.runs).reset_index())
+    for word, tone in (("near", "fair"), ("overstated", "bad")):
+        table[word] = _toned(table[word], tone, table[word] > 0)
+    table = table.rename(columns={"tol": "tolerance", "none": "no claim"})
+    text = (
+        "A solver's own claim is recorded and never believed: residuals, value and bound are "
+        "computed by us at the point that it returned."
+    )
+    points = [f"{word}: {words}" for word, words in CLAIMS.items() if word]
+    note = "Number of instances by what the claim was worth."
+    yield Section(
+        "claims", "Claimed and verified", [text], tables=[Table(table, note)], points=points
+    )
+
+
+def growth(data: ReportData) -> Iterator[Section]:
+    """Seconds over size, for families."""
+    table = measures.growth(data.runs)
+    if table.empty:
+        return
+    pictures = []
+    by = ["family", "variant", "tol"]
+    for place, ((family, variant, tol), lines) in enumerate(table.groupby(by, sort=False)):
+        runs = data.at(tol)
+        runs = runs[(runs["family"] == family) & (runs["variant"] == variant) & runs["solved"]]
+        runs = runs[(runs["seconds"] > 0.0) & runs["n"].notna()].sort_values("n")
+        points = {
+            who: (own["n"].to_numpy(float), own["seconds"].to_numpy(float))
+            for who, own in runs.groupby("contestant")
+        }
+        points = {who: points[who] for who in data.order if who in points}
+        if not points:
+            continue
+        fits = lines.set_index("contestant")
+        fitted = {
+            who: (n, fits.loc[who, "factor"] * n ** fits.loc[who, "exponent"])
+            for who, (n, _) in points.items()
+            if np.isfinite(fits.loc[who, "exponent"])
+        }
+        caption = (
+            f"Family {measures.instance_name(family, variant)}, tolerance {tol:.0e}: each mark is "
+            "a solved instance, each line a power of the size. Both scales are logarithmic."
+        )
+        figure = partial(plot.growth, points, fitted)
+        pictures.append(Picture(f"growth-{place + 1}", caption, figure))
+    table["family"] = list(map(measures.instance_name, table["family"], table["variant"]))
+    titles = {
+        "tol": "tolerance", "largest_solved": "largest solved", "first_failed": "smallest failed"
+    }  # fmt: skip
+    table = data.ordered(table.drop(columns=["variant", "factor"])).rename(columns=titles)
+    table.insert(0, "contestant", table.pop("contestant"))
+    note = (
+        "Exponents of the size, of a straight line through the logarithms. Fewer than three sizes "
+        "make no exponent; small sizes, at which every program takes some time, make it too small."
+    )
+    yield Section("growth", "Growth with size", [], pictures, [Table(table, note)])
+
+
+def doubts(data: ReportData) -> Iterator[Section]:
+    """Verified answers that contradict one another."""
+    found = measures.disagreements(data.frame)
+    if len(found):
+        note = (
+            "Answers that we verified and that contradict another verified answer or the "
+            "reference. They are findings about the problem or about our grading before they are "
+            "findings about a solver."
+        )
+        table = Table(found.rename(columns={"other_value": "other value"}), note)
+        yield Section("doubts", "Contradictions", tables=[table])
+
+
+def every_run(data: ReportData) -> Iterator[Section]:
+    """All records."""
+    records = measures.named(data.frame)
+    shown = pd.DataFrame(
+        {
+            "instance": records["instance"],
+            "contestant": records["contestant"],
+            "n": records["n"],
+            "tolerance": records["tol"],
+            "repeat": records["repeat"],
+            "outcome": [
+                outcome_cell(*end)
+                for end in zip(records["outcome"], records["solved"], strict=True)
+            ],
+            "claim": records["claim_accuracy"],
+            "value": records["value"],
+            "gap": records["gap"],
+            "worst error": records["worst"],
+            **{name: records[name] for name in PARTS},
+            "memory": records["peak_memory"],
+            "used": records["used"],
+        }
+    )
+    alike = [name for name in ("tolerance", "repeat") if shown[name].nunique() < 2]
+    yield Section("runs", "All runs", tables=[Table(shown.drop(columns=alike))])
+
+
+def settings(data: ReportData) -> Section:
+    """The study file, its settings and the command."""
+    meta = data.results.meta
+    units = {"time_limit": " s", "patience": " s"}
+    given = dict(meta.get("settings") or {})
+    facts = {
+        "begun": _moment(meta.get("started")),
+        "ended": _moment(meta.get("finished")) or "not yet",
+        **{
+            name.replace("_", " "): show_bytes(value)
+            if name == "memory_limit" and isinstance(value, (int, float))
+            else f"{_words(value)}{units.get(name, '')}"
+            for name, value in given.items()
+        },
     }
-    return found | dict.fromkeys(PACKAGES, "not installed") | installed()
+    code = {"Command": meta.get("command"), "Study file": meta.get("text")}
+    return Section(
+        "settings",
+        "Settings",
+        facts={name: words for name, words in facts.items() if words},
+        code={caption: str(text) for caption, text in code.items() if text},
+    )
+
+
+def machine(data: ReportData) -> Section:
+    """Machines and versions."""
+    found = {name: _flat(content) for name, content in data.results.environments.items()}
+    if len(found) == 1:
+        return Section("machine", "Machine and versions", facts=next(iter(found.values())))
+    if not found:
+        return Section("machine", "Machine and versions", ["They were not recorded."])
+    counts = data.frame["environment"].value_counts()
+    titled = {f"{name} ({counts.get(name, 0)} runs)": facts for name, facts in found.items()}
+    table = pd.DataFrame(titled).fillna("").rename_axis("what").reset_index()
+    text = f"Runs come from {len(found)} environments; times across them do not compare."
+    return Section("machine", "Machine and versions", [text], tables=[Table(table)])
+
+
+def limitations(data: ReportData) -> Section:
+    """What a reader should not conclude."""
+    points = [
+        "Times are of this machine, this load and these versions. Ratios carry over better than "
+        "seconds; neither carries over to other problems.",
+        "A solver is run with one tolerance translated into its options and its other settings as "
+        "they are; its author would tune it better.",
+        "An unsolved instance counts in the mean as its time limit, so the mean of a contestant "
+        "that solves little says more about the limit than about the contestant.",
+        "Gaps are verified up to rounding in double precision. Where no bound can be proved, the "
+        "grade rests on residuals.",
+        "Runs at the same time share memory and its bandwidth; to quote times, use jobs = 1.",
+    ]
+    if len(data.frame):
+        repeats = int(data.runs["repeats"].max())
+        points.append(
+            "Each run was made once: differences of some ten percent may be noise."
+            if repeats < 2
+            else f"Each run was made up to {repeats} times, and the median is used."
+        )
+        if data.frame["seed"].nunique() <= 1:
+            points.append("One seed was used: variation over seeds was not measured.")
+        uneven = sum(
+            data.at(tol)["instance"].nunique()
+            - measures.at_tolerance(data.runs, tol)["instance"].nunique()
+            for tol in data.tolerances
+        )
+        if uneven:
+            points.append(
+                f"{_counted(uneven, 'instance')} without a run of some contestant: left out of "
+                "means and profiles."
+            )
+    return Section("limitations", "Limitations", points=points)
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
+    """Values, with a tone where they are chosen."""
+    return [Cell(v, tone if yes else "") for v, yes in zip(values, chosen, strict=True)]
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _enumerated(names: Sequence[str], most: int = 4) -> str:
+    """Names in a sentence.
+
+    Examples
+    --------
+    >>> _enumerated(["a", "b", "c"]), _enumerated(list("abcdef"), 3)
+    ('a, b and c', 'a, b, c and 3 more')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _short(message: str) -> str:
+    plain = " ".join(message.split())
+    return plain if len(plain) <= _LONGEST_MESSAGE else f"{plain[:_LONGEST_MESSAGE]} …"
+
+
+def _moment(time: Any) -> str:
+    """A time as people write it.
+
+    Examples
+    --------
+    >>> _moment("2026-01-01T10:00:00+00:00")
+    '2026-01-01 10:00:00 UTC'
+    """
+    return re.sub(r"(\d)T(\d)", r"\1 \2", str(time or "")).replace("+00:00", " UTC")
+
+
+def _flat(environment: Mapping[str, Any]) -> dict[str, str]:
+    """An environment as facts, the versions last."""
+    plain = {k: _words(v) for k, v in environment.items() if not isinstance(v, Mapping)}
+    nested = [v for v in environment.values() if isinstance(v, Mapping)]
+    return plain | {str(k): _words(v) for part in nested for k, v in part.items()}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_words, value))
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "none" if value is None else str(value)

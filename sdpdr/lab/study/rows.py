@@ -1,4 +1,4 @@
-"""Rows of results as a pandas frame, and the machine and the versions that a run had."""
+"""Records as a pandas frame, and the machine and the versions that a run had."""
 
 from __future__ import annotations
 
@@ -13,24 +13,51 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sdpdr.base.errors import DataError
 from sdpdr.lab.study.schema import COLUMNS
 from sdpdr.solvers.registry import table
-from sdpdr.solving.costs.work import allowed_memory, in_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What tells apart the rows of one study, in the order in which they are shown.
-ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
+# Order in which the records of a study are shown.
+_ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
 _KINDS = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
+PACKAGES = (
+    "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
+    "mosek", "coptpy", "ipyopt", "mkl", "scikit-learn", "distributed",
+)  # fmt: skip
 
 
-def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as a frame, in an order that never changes."""
+def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Records as a frame with all columns of the schema and their types, in a fixed order.
+
+    Parameters
+    ----------
+    records : iterable of mappings
+        From names of columns to values. What is left out is missing: "", ``nan``, ``<NA>`` or
+        False.
+
+    Raises
+    ------
+    DataError
+        A record has a column that the schema does not have.
+
+    Examples
+    --------
+    >>> records = frame_of([{"problem": "path", "solver": "scs", "solve": 0.5, "n": 7}])
+    >>> records[["problem", "variant", "solve", "tol", "n", "order", "solved"]]
+      problem variant  solve  tol  n  order  solved
+    0    path            0.5  NaN  7   <NA>   False
+    """
     import pandas as pd
 
-    frame = pd.DataFrame(list(rows), columns=[c.name for c in COLUMNS], dtype=object)
-    return typed(frame.sort_values(list(ORDER), ignore_index=True))
+    given = list(records)
+    names = [column.name for column in COLUMNS]
+    for name in {name for record in given for name in record} - set(names):
+        raise DataError(f"a record has the column {name!r}; expected one of {', '.join(names)}.")
+    frame = typed(pd.DataFrame(given, columns=names, dtype=object))
+    return frame.sort_values(list(_ORDER), ignore_index=True)
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
@@ -45,20 +72,14 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-PACKAGES = (
-    "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
-    "mosek", "coptpy", "ipyopt", "mkl", "scikit-learn", "duckdb", "distributed",
-)  # fmt: skip
-
-
 @lru_cache
 def environment(threads: int) -> dict[str, Any]:
-    """What figures of time depend on.
+    """Machine and versions, on which times depend; nothing that names the machine or its user.
 
     Parameters
     ----------
     threads : int
-        That a run is given.
+        Of a run.
 
     Returns
     -------
@@ -69,27 +90,21 @@ def environment(threads: int) -> dict[str, Any]:
     return {
         "machine": _processor(),
         "processors": os.cpu_count(),
-        "memory": in_words(allowed_memory()),
+        "memory": _memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "threads": threads,
-        "versions": versions(),
+        "versions": installed() | {f"solver {s.name}": s.version for s in table() if s.usable},
     }
 
 
-def digest(found: dict[str, Any]) -> str:
+def digest(found: Mapping[str, Any]) -> str:
     """Short name of an environment."""
-    text = json.dumps(found, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def versions() -> dict[str, str]:
-    """Of the packages that compute, and of all usable solvers."""
-    return installed() | {f"solver {s.name}": s.version for s in table() if s.usable}
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def installed(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """Versions of those packages that are installed."""
+    """Versions of the packages that are installed."""
     found = {}
     for package in packages:
         with suppress(PackageNotFoundError):
@@ -97,8 +112,15 @@ def installed(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     return found
 
 
+def _memory() -> str:
+    """Memory of the machine."""
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return "unknown"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 1e9:.1f} GB"
+
+
 def _processor() -> str:
-    """The kind of processor."""
+    """Kind of processor."""
     info = Path("/proc/cpuinfo")
     if info.is_file():
         for line in info.read_text(encoding="utf-8", errors="replace").splitlines():

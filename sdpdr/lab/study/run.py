@@ -1,4 +1,4 @@
-"""Carry out a study: what is missing, in shuffled order, kept as it ends."""
+"""Carry out a study: the runs that are missing, in shuffled order, each kept as it ends."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sdpdr.base.checks import choice
 from sdpdr.base.errors import DataError, ResultsError
 from sdpdr.base.files import undone_when_asked_to_end
 from sdpdr.base.progress import has_terminal
-from sdpdr.lab.study.hands import Done, Row, on_cluster, on_this_machine
-from sdpdr.lab.study.store import SUFFIX, Results
+from sdpdr.lab.study.executors import Done, Record, on_cluster, on_this_machine
+from sdpdr.lab.study.results import SUFFIX, Results
 from sdpdr.lab.study.studyfile import Study
 from sdpdr.lab.study.task import Task
 
@@ -30,36 +30,36 @@ def run_study(
     *,
     scheduler: str | None = None,
     jobs: int | None = None,
-    again: Collection[str] = (),
+    rerun: Collection[str] = (),
     progress: bool | None = None,
 ) -> Path:
     """Carry out all runs of a study that are not yet in its results.
 
     Every run has a process of its own, with limits of time and memory: a solver that crashes,
-    hangs or is ended is a row like any other. Interrupt it at any moment and call it again; it
-    goes on where it stopped.
+    hangs or is killed makes a record like any other. Interrupt the study at any moment and call
+    this again; it goes on where it stopped.
 
     Parameters
     ----------
     study : Study, str or Path
         Or the path of a study file.
     path : str or Path, optional
-        Of the results, ``*.duckdb``; by default the name of the study, in this folder.
+        Of the results, ``*.jsonl``; by default the name of the study, in this folder.
     scheduler : str, optional
         Address of a Dask scheduler, such as ``"tcp://10.0.0.1:8786"``, whose workers carry out the
         runs. Default: this machine.
     jobs : int, optional
-        Runs at a time on this machine; wins over the study's.
-    again : collection of str, default ()
-        Names of solvers whose runs are carried out again, after an upgrade for instance; their new
-        rows take the place of the old ones.
+        Runs at a time on this machine, instead of the study's number.
+    rerun : collection of str, default ()
+        Names of solvers whose runs are repeated, after an upgrade for instance; their new records
+        replace the old ones.
     progress : bool, optional
         Show progress on the error output; by default on a terminal only.
 
     Returns
     -------
     Path
-        Of the results; open them with `sdpdr.lab.study.store.Results`.
+        Of the results, for `sdpdr.lab.study.results.read_results`.
 
     Raises
     ------
@@ -75,12 +75,12 @@ def run_study(
     path = results_of(study) if path is None else Path(path)
     tasks = shuffled(study)
     names = {contestant.name for contestant in study.contestants}
-    for name in again:
+    for name in rerun:
         choice("solver of the study", name, names)
     with Results(path) as results, undone_when_asked_to_end():
         _begin(results, study, tasks, scheduler, jobs)
         settled = results.settled()
-        missing = [t for t in tasks if t.key not in settled or t.contestant.name in again]
+        missing = [t for t in tasks if t.key not in settled or t.contestant.name in rerun]
         with _show(progress, study, len(tasks), len(tasks) - len(missing)) as tell:
             if missing:
                 if scheduler is None:
@@ -93,7 +93,7 @@ def run_study(
 
 
 def results_of(study: Study) -> Path:
-    """Where the results of a study lie if nobody says otherwise: in this folder."""
+    """Default path of the results of a study, in this folder."""
     return Path(f"{study.name}{SUFFIX}")
 
 
@@ -107,7 +107,7 @@ def shuffled(study: Study) -> list[Task]:
 def _begin(
     results: Results, study: Study, tasks: Sequence[Task], scheduler: str | None, jobs: int | None
 ) -> None:
-    """Keep what the study is; refuse the results of another."""
+    """Keep what defines the study; refuse the results of another."""
     other = results.fact("name", study.name)
     if other != study.name:
         raise ResultsError(
@@ -128,30 +128,27 @@ def _begin(
         "started": results.fact("started", _now()),
         "finished": None,
     }.items():
-        if results.fact(name, results) != content:
-            results.state(name, content)
+        results.state(name, content)
 
 
 def _collect(
-    runs: Generator[Done, None, None], results: Results, tell: Callable[[Row], None]
+    runs: Generator[Done, None, None], results: Results, tell: Callable[[Record], None]
 ) -> None:
-    """Keep rows as their runs end, and what their machines are."""
-    known = set(results.environments())
+    """Keep the records as their runs end, and describe their machines."""
     with closing(runs):
-        for row, environment in runs:
-            digest = row.get("environment")
-            if digest and digest not in known:
+        for record, environment in runs:
+            digest = record.get("environment")
+            if digest and digest not in results.environments():
                 results.add_environment(digest, environment)
-                known.add(digest)
-            results.add(row)
-            tell(row)
+            results.add(record)
+            tell(record)
 
 
 @contextmanager
 def _show(
     progress: bool | None, study: Study, total: int, done: int
-) -> Iterator[Callable[[Row], None]]:
-    """A bar with the time that is left, and how the runs ended so far."""
+) -> Iterator[Callable[[Record], None]]:
+    """A bar with the remaining time and the number of runs that ended in each way."""
     console = Console(stderr=True, force_terminal=progress or None)
     wanted = has_terminal() if progress is None else progress
     columns = (
@@ -162,8 +159,8 @@ def _show(
     with Bar(*columns, console=console, disable=not wanted, transient=True) as bar:
         shown = bar.add_task(f"study {study.name}", total=total, completed=done, ends="")
 
-        def tell(row: Row) -> None:
-            ends["solved" if row["solved"] else row["outcome"].lower().replace("_", " ")] += 1
+        def tell(record: Record) -> None:
+            ends["solved" if record["solved"] else record["outcome"].lower().replace("_", " ")] += 1
             words = ", ".join(f"{count} {end}" for end, count in ends.most_common(4))
             bar.update(shown, advance=1, ends=words)
 

@@ -1,4 +1,4 @@
-"""The columns of a study's results: one tidy row a run, and what each column holds."""
+"""The columns of a study's results: one record for each run, and what each column holds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sdpdr.program import Status
@@ -20,10 +21,10 @@ class ResultColumn:
     Attributes
     ----------
     name : str
-    kind : str
-        A type of SQL; empty of words.
+    kind : {"VARCHAR", "DOUBLE", "BIGINT", "BOOLEAN", ""}
+        Type of the column; empty for words.
     holds : str
-        In words.
+        Description.
     """
 
     name: str
@@ -33,15 +34,15 @@ class ResultColumn:
 
 def _part(name: str) -> tuple[ResultColumn, ...]:
     with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["part"] == name]
-    return tuple(ResultColumn(row["name"], row["kind"], row["holds"]) for row in rows)
+        lines = [line for line in csv.DictReader(file) if line["part"] == name]
+    return tuple(ResultColumn(line["name"], line["kind"], line["holds"]) for line in lines)
 
 
 IDENTITY: tuple[ResultColumn, ...] = _part("identity")
-"""What a run is; all of it is known beforehand."""
+"""Which run it is; known before it begins."""
 
 FINDINGS: tuple[ResultColumn, ...] = _part("findings")
-"""What a run found; the same each time, for solvers that repeat themselves."""
+"""What the run found; the same each time, for deterministic solvers."""
 
 MEASUREMENTS: tuple[ResultColumn, ...] = _part("measurements")
 """What differs each time."""
@@ -49,35 +50,45 @@ MEASUREMENTS: tuple[ResultColumn, ...] = _part("measurements")
 COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
 """All columns, in order."""
 
+FORMER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "rows": "constraints",
+        "honesty": "claim_accuracy",
+        "words": "message",
+        "off": "relative_error",
+    }
+)
+"""Names of columns in files of earlier versions, and their names now."""
+
 ENDS: Mapping[str, str] = {end.name: end.holds for end in _part("ends")}
-"""Ends of a run that are no answer at all, beside the statuses of `sdpdr.Status`, in words."""
+"""Ends of a run without an answer, beside the statuses of `sdpdr.Status`, with descriptions."""
 
 OUTCOMES: tuple[str, ...] = (*Status.__members__, *ENDS)
-"""What became of a run: a status that we verified, or an end without an answer."""
+"""How a run ended: a status that we verified, or an end without an answer."""
 
 VERIFIED = ("SOLVED", "INFEASIBLE", "UNBOUNDED")
 """Outcomes that are answers."""
 
 NEVER_RAN = ("REFUSED", "MISSING", "NOT_TRIED", "NOT_BUILT")
-"""Ends of runs that the solver had no part in."""
+"""Ends of runs in which the solver had no part."""
 
 PARTS = ("build", "compile", "solve", "certify")
-"""Columns of seconds that make up those of a run."""
+"""Columns of seconds that add up to the total of a run."""
 
-HONESTY: Mapping[str, str] = {word.name: word.holds for word in _part("honesty")}
-"""What the solver's word was worth, in words; it is empty where there was no claim."""
+CLAIMS: Mapping[str, str] = {word.name: word.holds for word in _part("claims")}
+"""Values of ``claim_accuracy`` with descriptions; empty where there was no claim."""
 
 
-def fitted(row: Mapping[str, Any]) -> dict[str, Any]:
-    r"""A row in the types of its columns; what does not fit in is not known.
+def fitted(record: Mapping[str, Any]) -> dict[str, Any]:
+    r"""A record in the types of its columns; what does not fit is missing.
 
     Examples
     --------
-    >>> row = fitted({"gap": float("inf"), "iterations": 2**70, "words": "a\x1bb", "more": 1})
-    >>> row["gap"], row["iterations"], row["words"], "more" in row
+    >>> record = fitted({"gap": float("inf"), "iterations": 2**70, "message": "a\x1bb", "more": 1})
+    >>> record["gap"], record["iterations"], record["message"], "more" in record
     (None, None, 'a b', False)
     """
-    return {column.name: _FIT[column.kind](row.get(column.name)) for column in COLUMNS}
+    return {column.name: _FIT[column.kind](record.get(column.name)) for column in COLUMNS}
 
 
 def _number(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""Study files: which problems, solvers, forms, tolerances and seeds; and the runs that follow."""
+"""Study files, which name problems, solvers, forms, tolerances and seeds; and their runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from sdpdr.lab.library.families import families, find_family, on_shelf, shelf
 from sdpdr.lab.library.fields import TomlTable, parsed_toml, read_toml
 from sdpdr.lab.library.problem import Problem, find_card, library, read_optimal_values
 from sdpdr.lab.library.vocabulary import METHODS
-from sdpdr.lab.study import journal
-from sdpdr.lab.study.reading import READABLE
-from sdpdr.lab.study.store import SUFFIX
+from sdpdr.lab.study.python_problems import python_problems
 from sdpdr.lab.study.task import AUTO, Contestant, RunLimits, Task
 
 _UNITS = {"MB": 10**6, "GB": 10**9, "MiB": 2**20, "GiB": 2**30}
@@ -32,26 +30,26 @@ class Study:
     Attributes
     ----------
     name : str
-        Of the file, without its suffix.
+        Name of the file, without its suffix.
     title, question : str
-        The question is what the study is to settle.
+        The question is the one that the study answers.
     problems : tuple of Problem
     contestants : tuple of Contestant
-        Every solver in every form that was asked for.
+        Every solver in every requested form.
     tols : tuple of float
     seeds : tuple of int
     repeats : int
     jobs : int
         Runs at a time on one machine.
     shuffle : int
-        Seed of the order.
+        Seed of the order of the runs.
     limits : RunLimits
     text : str
         The file.
     folder : str
-        In which it lies; modules there can hold solvers of one's own.
+        Folder of the file; modules there can hold solvers and problems.
     called : str
-        What a command calls it: the name of its file, or that under which it is shipped.
+        Name for the command line: that of its file, or that under which it is shipped.
 
     Examples
     --------
@@ -148,7 +146,7 @@ class Study:
         ]
 
     def settings(self) -> dict[str, Any]:
-        """What every run was given, in words for a report."""
+        """Limits and numbers that all runs share, for a report."""
         return asdict(self.limits) | {
             "repeats": self.repeats,
             "jobs": self.jobs,
@@ -165,15 +163,19 @@ _LIMITS = tuple(f.name for f in fields(RunLimits))
 
 
 def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
-    """The problems asked for, each in every variant."""
+    """The requested problems, each in every variant."""
     asked = table.table("problems")
-    asked.allow("cards", "tags", "methods", "families", "files", "optimal", "except", "n")
+    asked.allow(
+        "cards", "tags", "methods", "families", "files", "optimal", "python", "except", "n"
+    )  # fmt: skip
     chosen: dict[str, Problem] = {}
-    for problem in (*_cards(asked, folder), *_members(asked), *_files(asked, folder)):
+    for problem in (
+        *_cards(asked, folder), *_members(asked), *_files(asked, folder), *_made(asked, folder)
+    ):  # fmt: skip
         if not problem.is_program or not _is_wanted(asked, problem):
             continue
         if chosen.setdefault(problem.name, problem).digest != problem.digest:
-            raise asked.error("cards", f"two problems are called {problem.name!r}")
+            raise asked.error("cards", f"two problems are called {problem.name!r}; rename one")
     variants = list(_variants(table))
     for problem in chosen.values():
         yield from (
@@ -182,7 +184,7 @@ def _problems(table: TomlTable, folder: Path) -> Iterator[Problem]:
 
 
 def _cards(asked: TomlTable, folder: Path) -> Iterator[Problem]:
-    """Cards by name or pattern; all of them where only tags or methods are asked for."""
+    """Cards by name or pattern; all of them where only tags or methods are given."""
     named = asked.texts("cards", [])
     tags, methods = set(asked.texts("tags", [])), set(asked.texts("methods", []))
     for method in methods - METHODS.keys():
@@ -203,7 +205,7 @@ def _cards(asked: TomlTable, folder: Path) -> Iterator[Problem]:
 
 
 def _members(asked: TomlTable) -> Iterator[Problem]:
-    """Members of families, at the sizes asked for or suggested."""
+    """Members of families, at the requested or suggested sizes."""
     for one in asked.tables("families"):
         one.allow("name", "sizes")
         name = one.choice("name", tuple(families()))
@@ -226,6 +228,19 @@ def _files(asked: TomlTable, folder: Path) -> Iterator[Problem]:
         for path in found:
             problem = Problem.of_file(path)
             yield Problem.of_file(path, optimal.get(problem.name, ""))
+
+
+def _made(asked: TomlTable, folder: Path) -> Iterator[Problem]:
+    """Problems that Python makes: ``FILE.py:NAME``, relative to the study file."""
+    for entry in asked.texts("python", []):
+        file, colon, name = entry.rpartition(":")
+        if not colon or not file.endswith(".py") or not name.isidentifier():
+            raise asked.error(
+                "python",
+                f"expected FILE.py:NAME, such as 'mine.py:problems', where NAME is a function or "
+                f"a list in the file, got {entry!r}",
+            )
+        yield from python_problems(_place(asked, "python", file, folder).resolve(), name)
 
 
 def _place(asked: TomlTable, key: str, text: str, folder: Path) -> Path:
@@ -260,10 +275,10 @@ def _variants(table: TomlTable) -> Iterable[tuple[str, Mapping[str, Any]]]:
 
 
 def _contestants(table: TomlTable) -> Iterator[Contestant]:
-    """Every solver in every form that it takes, or in those asked for."""
+    """Every solver in every form that it takes, or in the requested ones."""
     asked = table.tables("solvers")
     if not asked:
-        raise table.error("solvers", "missing: write [[solvers]] with a name each")
+        raise table.error("solvers", "missing: write [[solvers]] with a name for each solver")
     seen = set()
     for one in asked:
         one.allow("name", "forms", "options", "defaults", "label")
@@ -303,7 +318,6 @@ def _limits(run: TomlTable) -> RunLimits:
         memory_limit=_bytes(run) if "memory_limit" in run else plain.memory_limit,
         threads=run.count("threads", plain.threads),
         warmup=run.truth("warmup", plain.warmup),
-        hopeless=run.number("hopeless", plain.hopeless, least=0.0),
     )
 
 
@@ -354,23 +368,3 @@ def find_study(name: str) -> Study:
     """
     study = Study.load(on_shelf("study", name, "studies"))
     return study if name.endswith(".toml") else replace(study, called=name)
-
-
-def find_results(name: str) -> Path:
-    """Results by their path, or those of a study that was run in this folder.
-
-    Raises
-    ------
-    FileFormatError
-        There are none.
-    """
-    path = Path(name)
-    if path.suffix in READABLE:
-        return path
-    found = Path(f"{path.stem}{SUFFIX}")
-    if not found.is_file() and not found.with_suffix(journal.SUFFIX).is_file():
-        raise FileFormatError(
-            f"there are no results {found} here. Run the study first, `sdpdr study run {name}`, "
-            "or name a file of results."
-        )
-    return found

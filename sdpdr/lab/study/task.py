@@ -1,4 +1,4 @@
-"""One run of a study: a problem, a contestant, and limits; its key says which run it is."""
+"""One run of a study: a problem, a contestant and limits; and the key that identifies it."""
 
 from __future__ import annotations
 
@@ -19,21 +19,19 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What every run is given.
+    """Limits of every run.
 
     Attributes
     ----------
     time_limit : float, default 20
         Seconds for the solver.
     patience : float, default 10
-        Seconds beyond, to build, to compile, to grade, and to come to an end.
+        Additional seconds to build, compile, grade and end.
     memory_limit : int, default 2 GiB
         Bytes beyond those of a process that has imported everything.
     threads : int, default 1
     warmup : bool, default True
-        Solve something tiny first, so that no solver is charged for loading its code.
-    hopeless : float, default 20
-        Do not begin runs that are predicted to take so many time limits; 0 begins all.
+        Solve a tiny program first, so that loading the solver's code is not measured.
     """
 
     time_limit: float = 20.0
@@ -41,7 +39,6 @@ class RunLimits:
     memory_limit: int = 2 * 2**30
     threads: int = 1
     warmup: bool = True
-    hopeless: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -54,11 +51,11 @@ class Contestant:
         A name from ``sdpdr.solvers()``, ``"auto"``, or ``"module:Class"`` for one of your own.
     form : str
     options : mapping
-        Fields of the solver's class, or the solver's own options by its own names.
+        Fields of the solver's class, or the solver's own options by their own names.
     defaults : bool
-        Leave tolerances to the solver's own defaults; the answer is graded as all others are.
+        Leave tolerances at the solver's own defaults; the answer is graded all the same.
     label : str
-        What tables call it; by default its name.
+        Name in tables; by default that of the solver.
     """
 
     solver: str
@@ -105,7 +102,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Task:
-    """A run, known beforehand.
+    """A run, before it begins.
 
     Attributes
     ----------
@@ -125,7 +122,7 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Digest of all that makes it this run and no other; of no version and no machine.
+        """Digest of everything that identifies the run; versions and machines do not count.
 
         Examples
         --------
@@ -142,7 +139,7 @@ class Task:
             [c.name, c.solver, c.form, dict(c.options), c.defaults],
             [self.tol, self.seed, self.repeat],
             [limits.time_limit, limits.memory_limit, limits.threads, limits.warmup],
-            [limits.patience, limits.hopeless],
+            [limits.patience],
         ]
         text = json.dumps(content, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,450 @@
+"""Measures of a study: pure functions of a frame of records.
+
+A *contestant* is a solver in a form, an *instance* a problem in a variant. Times to unequal
+accuracy are never compared: lines of different tolerances are treated apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from sdpdr.base.errors import DataError
+from sdpdr.lab.study.schema import CLAIMS, COLUMNS, NEVER_RAN, OUTCOMES, VERIFIED
+
+INSTANCE = ["problem", "variant"]
+CONTESTANT = ["solver", "form"]
+SHIFT = 0.1
+"""Seconds below which times hardly differ; benchmarks of large programs take 1 or 10."""
+RESOLUTION = 1e-6
+"""Seconds; shorter times count as this, so that ratios are finite."""
+FEWEST_SIZES = 3
+"""With fewer sizes, growth has no exponent."""
+
+_LINE = [*INSTANCE, *CONTESTANT, "tol"]
+_MEDIANS = ["seconds", "build", "compile", "solve", "certify", "total", "value", "worst"]
+_SHARED = ["method", "family", "n", "order", "constraints", "time_limit", "used"]
+# A line is as accurate in its claims as its least accurate repeat.
+_LEAST_ACCURATE_FIRST = ("overstated", "near", "understated", "", "silent", "true")
+
+
+def label(solver: str, form: str) -> str:
+    """Name of a contestant.
+
+    Examples
+    --------
+    >>> label("scs", "gram"), label("auto", "auto")
+    ('scs gram', 'auto')
+    """
+    return solver if solver == form else f"{solver} {form}"
+
+
+def instance_name(problem: str, variant: str) -> str:
+    """Name of an instance."""
+    return f"{problem}, {variant}" if variant else problem
+
+
+def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
+    """Repeats of a run as one line, with the median of what differs each time.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Records, with the columns of `sdpdr.lab.study.schema`.
+
+    Returns
+    -------
+    DataFrame
+        One line for every instance, contestant and tolerance, with
+
+        - ``problem, variant, solver, form, tol``, and ``contestant`` and ``instance``, their names,
+        - ``method, family, n, order, constraints, time_limit, used`` of the first repeat that has
+          them,
+        - ``solved``: whether all repeats are,
+        - ``outcome`` and ``message``: of the first repeat that is not solved, or of the first,
+        - ``claim_accuracy``: the least accurate,
+        - ``seconds``: median of ``compile + solve + certify``, the time to a graded answer; ``nan``
+          if nothing was measured. It is there for runs that are not solved too: look at ``solved``,
+        - ``build, compile, solve, certify, total, value, worst``: medians,
+        - ``peak_memory``: the largest, and ``repeats``: how many.
+
+    Raises
+    ------
+    DataError
+        A column is missing.
+
+    Examples
+    --------
+    >>> from sdpdr.lab.study.rows import frame_of
+    >>> one = {"problem": "path", "solver": "scs", "form": "gram", "tol": 1e-6, "solved": True}
+    >>> records = frame_of(one | {"repeat": i, "solve": t} for i, t in enumerate([1.0, 9.0, 2.0]))
+    >>> runs_by_median(records)[["contestant", "solved", "seconds", "repeats"]]
+      contestant  solved  seconds  repeats
+    0   scs gram    True      2.0        3
+    """
+    missing = [column.name for column in COLUMNS if column.name not in frame]
+    if missing:
+        raise DataError(f"the frame lacks the columns {', '.join(missing)} of a study's records.")
+    seconds = frame[["compile", "solve", "certify"]].sum(axis=1, min_count=1)
+    # Repeats that are not solved come first, so that they speak for the line.
+    timed = frame.assign(seconds=seconds).sort_values("solved", kind="stable")
+    groups = timed.groupby(_LINE, sort=False, dropna=False)
+    lines = groups[_MEDIANS].median()
+    lines[_SHARED] = groups[_SHARED].first()
+    lines[["outcome", "message"]] = groups[["outcome", "message"]].first()
+    lines["solved"] = groups["solved"].all()
+    lines["peak_memory"] = groups["peak_memory"].max()
+    lines["repeats"] = groups.size()
+    ranks = timed["claim_accuracy"].map(_LEAST_ACCURATE_FIRST.index)
+    least = ranks.groupby([timed[name] for name in _LINE], sort=False, dropna=False).min()
+    lines["claim_accuracy"] = [_LEAST_ACCURATE_FIRST[int(rank)] for rank in least]
+    order = frame.drop_duplicates(_LINE)[_LINE]
+    return named(lines.reindex(pd.MultiIndex.from_frame(order)).reset_index())
+
+
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame with the names of its contestants and instances."""
+    return frame.assign(
+        contestant=list(map(label, frame["solver"], frame["form"])),
+        instance=list(map(instance_name, frame["problem"], frame["variant"])),
+    )
+
+
+def at_tolerance(runs: pd.DataFrame, tol: float) -> pd.DataFrame:
+    """The lines of one tolerance, of the instances that every contestant has a line for."""
+    own = runs[runs["tol"] == tol]
+    counts = own.groupby("instance")["contestant"].transform("nunique")
+    return own[counts == own["contestant"].nunique()]
+
+
+def shifted_geometric_mean(seconds: Iterable[float], shift: float = SHIFT) -> float:
+    r"""The mean :math:`\bigl(\prod_{i=1}^m (t_i + s)\bigr)^{1/m} - s`.
+
+    It lies between the geometric mean (s = 0), on which easy problems have as much influence as
+    hard ones, and the arithmetic mean (s to infinity), which the slowest dominate.
+
+    Parameters
+    ----------
+    seconds : iterable of float
+        At least zero.
+    shift : float, default 0.1
+        Seconds, at least zero.
+
+    Returns
+    -------
+    float
+        ``nan`` for no times.
+
+    Raises
+    ------
+    DataError
+        The shift or a time is negative.
+
+    References
+    ----------
+    Achterberg, *Constraint Integer Programming*, PhD thesis, TU Berlin, 2007, appendix A.
+
+    Examples
+    --------
+    >>> round(shifted_geometric_mean([1.0, 7.0], shift=1.0), 12)
+    3.0
+    """
+    t = np.asarray(list(seconds), dtype=float)
+    if shift < 0 or (t < 0).any():
+        raise DataError(f"times and shift must be at least 0; got the shift {shift:g}, times {t}.")
+    if not t.size:
+        return float("nan")
+    if shift == 0 and (t == 0).any():
+        return 0.0
+    return float(np.exp(np.mean(np.log(t + shift))) - shift)
+
+
+def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
+    """Number solved and shifted geometric mean of the seconds of every contestant.
+
+    What is not solved counts as its time limit, or as the seconds it took if these are more, as in
+    Mittelmann's benchmarks. A contestant that was never run, for instance because it is not
+    installed, has no mean.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`. Instances that some contestant has no line for are left out.
+    shift : float, default 0.1
+        Seconds.
+
+    Returns
+    -------
+    DataFrame
+        One line for every tolerance and contestant, the most solved and then the fastest first:
+        ``tol, solver, form, contestant, instances, solved, mean``, ``ratio`` of the mean to the
+        least of its tolerance, ``memory``, the median of the peaks, and ``claims`` and
+        ``overstated``, the numbers of claims and of those that could not be verified.
+
+    References
+    ----------
+    Mittelmann, "Benchmarks for optimization software", https://plato.asu.edu/bench.html.
+
+    Examples
+    --------
+    >>> from sdpdr.lab.study.rows import frame_of
+    >>> records = frame_of(
+    ...     {"problem": problem, "solver": solver, "form": "gram", "tol": 1e-6, "solve": seconds,
+    ...      "solved": seconds < 9.0, "outcome": "SOLVED", "time_limit": 9.0}
+    ...     for problem, solver, seconds in
+    ...     [("a", "p", 3.0), ("b", "p", 7.0), ("a", "q", 1.0), ("b", "q", 9.0)])
+    >>> means(runs_by_median(records), shift=1.0)[["solver", "solved", "mean", "ratio"]].round(3)
+      solver  solved   mean  ratio
+    0      p       2  4.657  1.341
+    1      q       1  3.472  1.000
+    """
+    kept = [at_tolerance(runs, tol) for tol in sorted(runs["tol"].unique())]
+    runs = pd.concat(kept) if kept else runs
+    limit = runs["time_limit"].fillna(0.0)
+    charged = runs["seconds"].where(runs["solved"], np.fmax(runs["seconds"], limit)).fillna(limit)
+    groups = runs.assign(charged=charged).groupby(["tol", *CONTESTANT, "contestant"], sort=False)
+    table = groups.agg(
+        instances=("solved", "size"),
+        solved=("solved", "sum"),
+        mean=("charged", lambda seconds: shifted_geometric_mean(seconds, shift)),
+        memory=("peak_memory", "median"),
+        claims=("claim_accuracy", lambda words: int((words != "").sum())),
+        overstated=("claim_accuracy", lambda words: int((words == "overstated").sum())),
+        ran=("outcome", lambda ends: not ends.isin(NEVER_RAN).all()),
+    ).reset_index()
+    table["mean"] = table["mean"].where(table["ran"])
+    table["ratio"] = table["mean"] / table.groupby("tol")["mean"].transform("min")
+    table = table.drop(columns="ran")
+    return table.sort_values(
+        ["tol", "solved", "mean"], ascending=[True, False, True], ignore_index=True
+    )
+
+
+def not_installed(runs: pd.DataFrame) -> list[str]:
+    """Contestants all of whose lines end in "MISSING"."""
+    absent = runs["outcome"].eq("MISSING").groupby(runs["contestant"], sort=False).all()
+    return [str(name) for name, is_absent in absent.items() if is_absent]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    r"""Step functions :math:`\rho_s(\tau) = |\{p : r_{ps} \le \tau\}| / |P|`, one a contestant.
+
+    Attributes
+    ----------
+    ratios : DataFrame
+        By instance and contestant; infinite where it does not solve the instance.
+    """
+
+    ratios: pd.DataFrame
+
+    def share(self, tau: float) -> pd.Series:
+        """Share of the instances that each contestant solves within a factor of the fastest."""
+        return (np.isfinite(self.ratios) & (self.ratios <= tau)).mean()
+
+    def curve(self, contestant: str, end: float) -> tuple[np.ndarray, np.ndarray]:
+        """Factors at which the function of a contestant rises, and its values, from 1 to an end."""
+        ratios = self.ratios[contestant].to_numpy(dtype=float)
+        tau, counts = np.unique(ratios[np.isfinite(ratios)], return_counts=True)
+        share = np.cumsum(counts) / max(len(ratios), 1)
+        if not tau.size or tau[0] > 1.0:
+            tau, share = np.insert(tau, 0, 1.0), np.insert(share, 0, 0.0)
+        return np.append(tau, end), np.append(share, share[-1])
+
+
+def performance_profile(runs: pd.DataFrame, tol: float) -> Profile:
+    r"""Performance profiles at a tolerance.
+
+    With ratios :math:`r_{ps} = t_{ps} / \min_{s'} t_{ps'}`, infinite where contestant s does not
+    solve instance p, :math:`\rho_s(1)` is the share of instances where s is the fastest (ties count
+    for all), and the value for large :math:`\tau` its success rate.
+
+    **A profile ranks the best contestant only**: without the fastest, the order of the others may
+    change (Gould and Scott).
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`. Instances that some contestant has no line for are left out.
+    tol : float
+
+    References
+    ----------
+    Dolan and Moré, Mathematical Programming 91(2), 2002. Gould and Scott, ACM Transactions on
+    Mathematical Software 43(2), 2016.
+
+    Examples
+    --------
+    >>> from sdpdr.lab.study.rows import frame_of
+    >>> records = frame_of(
+    ...     {"problem": problem, "solver": solver, "form": "gram", "tol": 1e-6, "solve": seconds,
+    ...      "solved": True} for problem, solver, seconds in
+    ...     [("a", "p", 1.0), ("a", "q", 2.0), ("b", "p", 6.0), ("b", "q", 2.0)])
+    >>> profile = performance_profile(runs_by_median(records), 1e-6)
+    >>> [profile.share(tau).to_list() for tau in (1, 2, 3)]
+    [[0.5, 0.5], [0.5, 1.0], [1.0, 1.0]]
+    """
+    own = at_tolerance(runs, tol)
+    taken = own["seconds"].clip(lower=RESOLUTION).where(own["solved"]).fillna(np.inf)
+    laid = own.assign(taken=taken).pivot(index="instance", columns="contestant", values="taken")
+    best = laid.min(axis=1)
+    return Profile(laid.div(best.where(np.isfinite(best), 1.0), axis=0))
+
+
+def outcome_counts(runs: pd.DataFrame) -> pd.DataFrame:
+    """How often each contestant ended in each way.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`.
+
+    Returns
+    -------
+    DataFrame
+        Index ``tol, contestant``; columns are the outcomes that occur, in the order of
+        `sdpdr.lab.study.schema.OUTCOMES`.
+    """
+    return _counts(runs, "outcome", [name for name in OUTCOMES if name in set(runs["outcome"])])
+
+
+def claims(runs: pd.DataFrame) -> pd.DataFrame:
+    """What the claims of each contestant were worth.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`.
+
+    Returns
+    -------
+    DataFrame
+        Index ``tol, contestant``; columns the words of `sdpdr.lab.study.schema.CLAIMS`, and "none"
+        where there was no claim.
+    """
+    words = runs["claim_accuracy"].where(runs["claim_accuracy"] != "", "none")
+    return _counts(runs.assign(word=words), "word", [word or "none" for word in CLAIMS])
+
+
+def _counts(runs: pd.DataFrame, column: str, names: list[str]) -> pd.DataFrame:
+    counts = runs.groupby(["tol", "contestant", column], sort=False).size()
+    table = counts.unstack(column, fill_value=0).reindex(columns=names, fill_value=0).astype(int)
+    table.columns.name = None
+    return table
+
+
+def growth(runs: pd.DataFrame) -> pd.DataFrame:
+    r"""Exponent b of a power :math:`t \approx c\, n^b` for every contestant on every family.
+
+    A straight line through the logarithms, by least squares, of the sizes that are solved. Small
+    sizes, where every program takes some time for nothing, make it too flat.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `runs_by_median`. Lines without a family are left out.
+
+    Returns
+    -------
+    DataFrame
+        One line for every family, variant, tolerance and contestant: ``exponent`` and ``factor``
+        (``nan`` with fewer than three sizes), ``sizes``, ``largest_solved`` and ``first_failed``
+        (``nan`` if there is none).
+
+    Examples
+    --------
+    >>> from sdpdr.lab.study.rows import frame_of
+    >>> records = frame_of(
+    ...     {"problem": f"path@{n}", "family": "path", "n": n, "tol": 1e-6, "solver": "p",
+    ...      "form": "gram", "solve": 1e-4 * n**2.0, "solved": n < 160}
+    ...     for n in [10, 20, 40, 80, 160])
+    >>> growth(runs_by_median(records))[["exponent", "sizes", "first_failed"]].round(3)
+       exponent  sizes  first_failed
+    0       2.0      4         160.0
+    """
+    lines = []
+    families = runs[(runs["family"] != "") & runs["n"].notna()]
+    by = ["family", "variant", "tol", "contestant"]
+    for key, own in families.groupby(by, sort=False):
+        done = own[own["solved"] & (own["seconds"] > 0)]
+        n, t = (np.log(done[name].to_numpy(dtype=float)) for name in ("n", "seconds"))
+        sizes = len(np.unique(n))
+        fit = np.polyfit(n, t, 1) if sizes >= FEWEST_SIZES else np.full(2, np.nan)
+        failed = own.loc[~own["solved"], "n"]
+        lines.append(
+            dict(zip(by, key, strict=True))
+            | {
+                "exponent": float(fit[0]),
+                "factor": float(np.exp(fit[1])),
+                "sizes": sizes,
+                "largest_solved": float(done["n"].max()) if sizes else np.nan,
+                "first_failed": float(failed.min()) if len(failed) else np.nan,
+            }
+        )
+    columns = [*by, "exponent", "factor", "sizes", "largest_solved", "first_failed"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def disagreements(frame: pd.DataFrame, *, factor: float = 10.0) -> pd.DataFrame:
+    r"""Verified answers that contradict another verified answer, or what is known beforehand.
+
+    For every instance one solved record is the judge: certified before others, then of the least
+    tolerance and error. Another solved record contradicts it if its outcome differs, or if
+    :math:`|v - v_0| > f \varepsilon \max(|v|, |v_0|, \sigma)`, where :math:`\varepsilon` is the
+    larger tolerance and :math:`\sigma` the size beside which a value counts as zero.
+
+    There should be none: one that is found says that a grade or a problem is wrong, before it says
+    something about a solver.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Records, with the columns of `sdpdr.lab.study.schema`.
+    factor : float, default 10
+        The f above.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``instance, contestant, outcome, value, against, other_value, apart``.
+
+    Examples
+    --------
+    >>> from sdpdr.lab.study.rows import frame_of
+    >>> one = {"problem": "a", "form": "gram", "tol": 1e-6, "solved": True, "outcome": "SOLVED"}
+    >>> records = frame_of([one | {"solver": "p", "value": 1.0, "certified": True},
+    ...                     one | {"solver": "q", "value": 1.1}])
+    >>> disagreements(records)[["contestant", "value", "against"]].values.tolist()
+    [['q gram', 1.1, 'p gram']]
+    """
+    records = named(frame)
+    solved = records[records["solved"]].assign(size=_scale)
+    ranked = solved.assign(doubt=~solved["certified"], unknown=solved["value"].isna())
+    ranked = ranked.sort_values(["doubt", "tol", "unknown", "worst"], kind="stable")
+    judges = ranked.drop_duplicates("instance").set_index("instance")
+    judged = judges[["contestant", "tol", "outcome", "value", "size"]].add_prefix("judge_")
+    pairs = solved.join(judged, on="instance")
+    size = pairs[["size", "judge_size"]].max(axis=1)
+    apart = (pairs["value"] - pairs["judge_value"]).abs() / size.where(size > 0, 1.0)
+    wrong = apart > factor * pairs[["tol", "judge_tol"]].max(axis=1)
+    found = pairs.assign(apart=apart)[wrong | (pairs["outcome"] != pairs["judge_outcome"])]
+    found = found.rename(columns={"judge_contestant": "against", "judge_value": "other_value"})
+    known = records[~records["solved"] & records["outcome"].isin(VERIFIED)]
+    known = known[known["relative_error"].notna() | (known["outcome"] != "SOLVED")]
+    known = known.assign(
+        against="what is known", other_value=known["reference"], apart=known["relative_error"]
+    )
+    columns = ["instance", "contestant", "outcome", "value", "against", "other_value", "apart"]
+    parts = [part[columns] for part in (found, known) if len(part)]
+    together = pd.concat(parts) if parts else found[columns]
+    return together.drop_duplicates(["instance", "contestant", "outcome"]).reset_index(drop=True)
+
+
+def _scale(records: pd.DataFrame) -> pd.Series:
+    r"""The number that the gap of each record is relative to, which is at least its value."""
+    gap, value = records["gap"].abs(), records["value"].abs()
+    scale = (records["bound"] - records["value"]).abs() / gap.where((gap > 0) & np.isfinite(gap))
+    return pd.concat([value, scale], axis=1).max(axis=1)

@@ -1,0 +1,302 @@
+"""Pages of sections with figures and tables, as one HTML file or as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from sdpdr.base.errors import FileFormatError
+from sdpdr.base.files import write_file, write_text
+from sdpdr.lab.plot.style import to_svg
+
+MISSING = "–"
+MOST_ROWS = 60
+"""Longer tables are cut in Markdown, with a sentence that says so."""
+
+# Format of numbers by the title of their column; other numbers have four digits.
+_FORMATS = dict.fromkeys(
+    ("gap", "worst error", "residual", "apart", "tol", "tolerance"), ".1e"
+) | dict.fromkeys(("value", "other value", "bound"), ".9g")
+_FORMATS |= dict.fromkeys(("times the fastest", "exponent"), ".2f")
+_BYTES = ("memory", "median memory")
+_SECONDS = (
+    "mean seconds", "build", "compile", "solve", "certify", "prepare", "grade", "total", "seconds"
+)  # fmt: skip
+_FORMATS |= dict.fromkeys(_SECONDS, ".3g")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value of a table with a meaning.
+
+    Attributes
+    ----------
+    value : object
+        Text, a number, or None.
+    tone : {"", "good", "fair", "bad", "soft"}
+        Colour in which it is shown.
+    """
+
+    value: Any
+    tone: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Values or `Cell`; its columns are the headings, the first one names the line.
+    note : str, default ""
+        How to read it.
+    """
+
+    frame: pd.DataFrame
+    note: str = ""
+
+    @cached_property
+    def heads(self) -> list[tuple[str, bool]]:
+        """Headings, and whether their columns hold numbers."""
+        return [(title, self._is_number(title)) for title in self.frame.columns]
+
+    def _is_number(self, title: str) -> bool:
+        values = [_value(cell) for cell in self.frame[title]]
+        known = [value for value in values if value is not None and value != ""]
+        return bool(known) and not any(isinstance(value, (str, bool)) for value in known)
+
+    @cached_property
+    def lines(self) -> list[list[tuple[str, str]]]:
+        """Texts and tones of the cells, line by line."""
+        titles = list(self.frame.columns)
+        return [
+            [
+                (show(cell, title), cell.tone if isinstance(cell, Cell) else "")
+                for title, cell in zip(titles, cells, strict=True)
+            ]
+            for cells in self.frame.itertuples(index=False, name=None)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure with a caption.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the page; letters, digits and hyphens.
+    caption : str
+    figure : callable without arguments
+        Draws it.
+    """
+
+    name: str
+    caption: str
+    figure: Callable[[], Figure]
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of a page with a heading.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the page; letters, digits and hyphens.
+    title : str
+    text : sequence of str
+        Paragraphs.
+    pictures : sequence of Picture
+    tables : sequence of Table
+    facts : mapping of str
+    points : sequence of str
+        A list.
+    code : mapping from caption to text
+    """
+
+    name: str
+    title: str
+    text: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+    facts: Mapping[str, str] = field(default_factory=dict)
+    points: Sequence[str] = ()
+    code: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A page.
+
+    Attributes
+    ----------
+    title, lead : str
+    verdict : sequence of str
+        The answer, in sentences.
+    sections : sequence of Section
+    """
+
+    title: str
+    lead: str
+    verdict: Sequence[str]
+    sections: Sequence[Section]
+
+
+def write_page(page: Page, path: str | PathLike[str]) -> None:
+    """Write a page as ``.html`` or ``.md``, whole or not at all.
+
+    The HTML file contains everything that it shows, and runs no scripts. Markdown has no figures.
+
+    Raises
+    ------
+    FileFormatError
+        The suffix is another.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> page = Page("Title", "Lead.", ["<b> solves most."], [Section("one", "One", ["Text."])])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "page.html")
+    ...     write_page(page, path)
+    ...     "&lt;b&gt; solves most." in path.read_text(encoding="utf-8")
+    True
+    """
+    path = Path(path)
+    if path.suffix == ".html":
+        write_text(path, to_html(page))
+    elif path.suffix == ".md":
+        write_text(path, to_markdown(page))
+    else:
+        raise FileFormatError(f"{path}: expected a report called *.html or *.md.")
+
+
+def to_html(page: Page) -> str:
+    """The page as HTML; all text is escaped, wherever it comes from."""
+    environment = _environment()
+    environment.filters["svg"] = inline_svg
+    return environment.get_template("page.html").render(page=page)
+
+
+def to_markdown(page: Page, pictures: Path | None = None) -> str:
+    """The page in the Markdown of GitHub.
+
+    Parameters
+    ----------
+    page : Page
+    pictures : Path, optional
+        A folder beside the page, to which the figures are written as SVG; without it, they are left
+        out.
+    """
+
+    def draw(picture: Picture) -> Markup:
+        assert pictures is not None
+        write_file(pictures / f"{picture.name}.svg", picture.figure().savefig)
+        return Markup(f"{pictures.name}/{picture.name}.svg")
+
+    def finalize(value: object) -> Markup:
+        return value if isinstance(value, Markup) else Markup(escape_markdown(str(value)))
+
+    environment = _environment(finalize=finalize)
+    environment.filters |= {"draw": draw, "fenced": _fenced}
+    template = environment.get_template("page.md")
+    text = template.render(page=page, most=MOST_ROWS, draws=pictures is not None)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _environment(**options: Any) -> Environment:
+    return Environment(
+        loader=PackageLoader("sdpdr.lab.study"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
+    )
+
+
+def inline_svg(picture: Picture) -> Markup:
+    """A figure as an element of a page."""
+    return Markup(to_svg(picture.figure(), picture.name))
+
+
+def escape_markdown(text: str) -> str:
+    r"""Text that Markdown shows as it is, on one line.
+
+    Examples
+    --------
+    >>> print(escape_markdown("<b> a|b *c*"))
+    &lt;b&gt; a\|b \*c\*
+    """
+    plain = " ".join(text.split())
+    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    plain = re.sub(r"([\\|*`\[\]~$])", r"\\\1", plain)
+    # An underscore inside a word is no emphasis; an address is no mention of a person.
+    plain = re.sub(r"(?<!\w)_|_(?!\w)", r"\_", plain)
+    plain = re.sub(r"(?<!\w)@(?=\w)", "@&#8203;", plain)
+    # At the beginning of a line these would make a heading or a list.
+    return re.sub(r"^([-+#=]|\d+[.)])(?=\s|$)", r"\\\1", plain)
+
+
+def _fenced(text: str) -> Markup:
+    """A block of code; its fence is longer than any in the text."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return Markup(f"{fence}\n{text.strip()}\n{fence}")
+
+
+def show(cell: Any, title: str = "") -> str:
+    """A cell of a column as text.
+
+    Examples
+    --------
+    >>> show(2.3e-8, "gap"), show(3.5e6, "memory"), show(float("nan"), "gap"), show("")
+    ('2.3e-08', '3.5 MB', '–', '–')
+    """
+    value = _value(cell)
+    if value is None or value == "":
+        return MISSING
+    if isinstance(value, (str, bool)):
+        return str(value)
+    if title in _BYTES:
+        return show_bytes(value)
+    if isinstance(value, int) or (value.is_integer() and title not in _FORMATS):
+        return f"{value:.0f}"
+    return format(value, _FORMATS.get(title, ".4g"))
+
+
+def _value(cell: Any) -> Any:
+    """The plain value of a cell; None for missing numbers."""
+    value = cell.value if isinstance(cell, Cell) else cell
+    if value is None or isinstance(value, str):
+        return value
+    if value is pd.NA or not np.isfinite(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def show_bytes(size: float) -> str:
+    """Bytes in units of thousands.
+
+    Examples
+    --------
+    >>> show_bytes(512), show_bytes(2_340_000_000)
+    ('512 B', '2.3 GB')
+    """
+    units = ["B", "kB", "MB", "GB", "TB"]
+    while abs(size) >= 999.5 and len(units) > 1:
+        size, units = size / 1000.0, units[1:]
+    return f"{size:.0f} {units[0]}" if abs(size) >= 9.95 else f"{size:.2g} {units[0]}"

@@ -1,0 +1,274 @@
+"""Problems that Python makes: models, cvxpy problems and SDPs from a file of the user.
+
+A study file names them as ``python = ["mine.py:problems"]``. What ``problems`` names is a list, a
+dict, a function or a generator function without arguments; see `Study` and the guide. Each run
+makes its problem anew in its own process, by file, name and index, and compares a digest of the
+program, so that a file that has changed meanwhile is noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sdpdr.base.errors import CardError, CompileError, SdpdrError, StudyError
+from sdpdr.lab.library.problem import Problem
+from sdpdr.model import Model
+from sdpdr.program import SDP
+from sdpdr.program.rows import Expression
+
+_EXPECTED = (
+    "expected a sdpdr.Model, a cvxpy.Problem or a sdpdr.SDP, alone or as a pair (name, problem)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class PythonProblem(Problem):
+    """A problem that a name in a Python file makes.
+
+    Attributes
+    ----------
+    function : str
+        Name in the file.
+    index : int
+        Place of the problem in what the name makes.
+    program : str
+        Digest of the program when the study was read.
+    """
+
+    function: str = ""
+    index: int = 0
+    program: str = ""
+
+    @property
+    def method(self) -> str:
+        """Always ``"python"``."""
+        return "python"
+
+    @property
+    def digest(self) -> str:
+        """Digest of the program."""
+        return self.program
+
+    def build(self) -> Model | SDP:
+        """The program, made anew.
+
+        Raises
+        ------
+        StudyError
+            The file raises an error, or makes another program than when the study was read.
+        """
+        assert self.path is not None
+        entries = _entries(self.path, self.function)
+        entry = next(islice(entries, self.index, None), None)
+        program = None if entry is None else _program(entry[1], self._place)
+        if program is None or digest_of(program) != self.program:
+            raise StudyError(
+                f"{self._place} makes another program than when the study was read. If the file "
+                "was changed, run the study again; if it draws random numbers, fix their seed."
+            )
+        return program
+
+    @property
+    def _place(self) -> str:
+        assert self.path is not None
+        return f"{self.path.name}:{self.function}[{self.index}]"
+
+    def varied(self, variant: str, changes: Mapping[str, Any]) -> Problem:
+        """Not possible.
+
+        Raises
+        ------
+        CardError
+        """
+        raise CardError(
+            f"{self.name} is made by Python, so [[variants]] cannot vary it: let "
+            f"{self.function} make one problem for each variant."
+        )
+
+
+def python_problems(path: Path, function: str) -> Iterator[PythonProblem]:
+    """The problems that a name in a file makes.
+
+    Parameters
+    ----------
+    path : Path
+    function : str
+        A list, a dict from names to problems, a function without arguments that returns one of
+        these, a generator function, or a single problem. Entries are models, cvxpy problems or
+        SDPs, alone or as pairs ``(name, problem)``; those alone are called ``function[0]``,
+        ``function[1]`` and so on.
+
+    Raises
+    ------
+    StudyError
+        With the line, if the file raises an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> text = '''
+    ... import cvxpy as cp
+    ...
+    ... def problems():
+    ...     for n in (2, 3):
+    ...         X = cp.Variable((n, n), PSD=True)
+    ...         yield f"corner-{n}", cp.Problem(cp.Maximize(X[0, 1]), [cp.diag(X) == 1])
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "mine.py")
+    ...     _ = path.write_text(text)
+    ...     [problem.name for problem in python_problems(path, "problems")]
+    ['corner-2', 'corner-3']
+    """
+    for index, (name, made) in enumerate(_entries(path, function)):
+        program = _program(made, f"{path.name}:{function}[{index}]")
+        yield PythonProblem(
+            name or f"{function}[{index}]",
+            "python",
+            path=path,
+            tags=("python",),
+            function=function,
+            index=index,
+            program=digest_of(program),
+        )
+
+
+def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
+    """Names, which may be empty, and problems."""
+    with _blaming(path):
+        module = _module(path)
+    if not hasattr(module, function):
+        raise StudyError(
+            f"{path.name} has no {function!r}: define a function or list of that name."
+        )
+    with _blaming(path):
+        made = getattr(module, function)
+        made = made() if callable(made) and not _is_problem(made) else made
+        if _is_problem(made):
+            made = {function: made}
+        if isinstance(made, Mapping):
+            made = made.items()
+        if not isinstance(made, Iterable):
+            raise StudyError(f"{path.name}:{function} makes {made!r}; {_EXPECTED}, or several.")
+        iterator = iter(made)
+    while True:
+        with _blaming(path):
+            entry = next(iterator, None)
+        if entry is None:
+            return
+        yield entry if _is_named(entry) else ("", entry)
+
+
+def _module(path: Path) -> ModuleType:
+    """The file, executed as it is now; a cache of its bytecode could be out of date."""
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    module = ModuleType(f"sdpdr_study_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+    return module
+
+
+@contextmanager
+def _blaming(path: Path) -> Iterator[None]:
+    """Errors of the user's file, which can be any, with its name and the line."""
+    try:
+        yield
+    except StudyError:
+        raise
+    except OSError as error:
+        if error.filename == str(path):
+            raise StudyError(f"{path} cannot be read: {error.strerror}. Check its name.") from error
+        raise _blamed(path, error) from error
+    except (Exception, SystemExit) as error:
+        raise _blamed(path, error) from error
+
+
+def _blamed(path: Path, error: BaseException) -> StudyError:
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines, words = [error.lineno], error.msg
+    else:
+        words = str(error)
+    where = f", line {lines[-1]}" if lines else ""
+    return StudyError(f"{path.name}{where}: {type(error).__name__}: {words}".rstrip(".: ") + ".")
+
+
+def _is_problem(made: object) -> bool:
+    import cvxpy as cp
+
+    return isinstance(made, (Model, SDP, cp.Problem))
+
+
+def _is_named(entry: object) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+
+
+def _program(made: object, place: str) -> Model | SDP:
+    """What `sdpdr.solve` takes."""
+    from sdpdr.model import from_cvxpy
+
+    if not _is_problem(made):
+        raise StudyError(f"{place} is {made!r}; {_EXPECTED}.")
+    if isinstance(made, (Model, SDP)):
+        return made
+    try:
+        program: SDP = from_cvxpy(made)
+    except SdpdrError as error:
+        raise StudyError(f"{place}: {error}") from error
+    return program
+
+
+def digest_of(program: Model | SDP) -> str:
+    """Digest of the numbers of a program; names do not count, since cvxpy numbers its variables.
+
+    A model that has no standard form counts by its formula.
+    """
+    try:
+        sdp = program if isinstance(program, SDP) else program.to_sdp()
+    except CompileError:
+        assert isinstance(program, Model)
+        return hashlib.sha256(program.describe().encode()).hexdigest()
+    found = hashlib.sha256()
+
+    def add(*parts: object) -> None:
+        for part in parts:
+            is_array = isinstance(part, np.ndarray)
+            content = np.ascontiguousarray(part).tobytes() if is_array else repr(part).encode()
+            found.update(f"{len(content)}:".encode())
+            found.update(content)
+
+    def add_expression(expression: Expression) -> None:
+        for place, variable in enumerate(sdp.variables):
+            if variable.name in expression:
+                matrix = sp.csr_array(expression[variable.name].matrix(), copy=True)
+                matrix.sum_duplicates()
+                indices, ends = (part.astype(np.int64) for part in (matrix.indices, matrix.indptr))
+                add(place, matrix.shape, indices, ends, matrix.data)
+
+    add(sdp.maximize, float(sdp.constant))
+    for variable in sdp.variables:
+        add(type(variable).__name__, variable.size, variable.is_signed, variable.curvature)
+    add_expression(sdp.objective)
+    for rows in sdp.rows:
+        add(rows.relation, np.asarray(rows.rhs, dtype=float))
+        add_expression(rows.lhs)
+    for lmi in sdp.lmis:
+        add(lmi.order, np.asarray(lmi.constant, dtype=float))
+        add_expression(lmi.lhs)
+    return found.hexdigest()

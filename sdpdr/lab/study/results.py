@@ -1,0 +1,389 @@
+"""Results of a study: a journal of JSON lines that loses nothing, and exports of its records.
+
+Every line of ``NAME.jsonl`` is on the disk before the next run begins. It holds a record of a run,
+a fact about the study, or the description of a machine; the last line with a name replaces earlier
+ones. One process at a time adds lines; any process may read them meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from sdpdr.base.errors import (
+    FileFormatError,
+    ResultsDamagedError,
+    ResultsError,
+    ResultsLockedError,
+    require_packages,
+)
+from sdpdr.base.files import write_file
+from sdpdr.lab.study.rows import frame_of, typed
+from sdpdr.lab.study.schema import COLUMNS, FORMER_NAMES, fitted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUFFIX = ".jsonl"
+EXPORTS = (".parquet", ".csv")
+READABLE = (SUFFIX, *EXPORTS)
+# What is kept about a study besides its records.
+FACTS = ("name", "title", "question", "command", "text", "settings", "started", "finished")
+# Kinds of lines, and which entry of a line is its name.
+_NAMED: Mapping[str, str] = {"row": "key", "fact": "name", "environment": "digest"}
+_BEGINNING = b'{"kind": '
+_Lines = dict[tuple[str, str], dict[str, Any]]
+
+
+class Results:
+    """The journal of a study, open for adding records.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ends in ``.jsonl``; made if it does not exist. Half a line at its end, which a kill has
+        left, is cut off.
+
+    Raises
+    ------
+    ResultsLockedError
+        Another process adds records.
+    ResultsDamagedError
+        A line in the middle cannot be read; the message gives its number.
+    ResultsError
+        The file is not a journal of results, or cannot be written.
+    FileFormatError
+        Its name ends otherwise, or there is no such folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name, "small.jsonl")
+    >>> with Results(path) as results:
+    ...     results.add({"key": "a1", "problem": "path-graph", "solver": "scs", "solved": True})
+    >>> read_results(path).frame[["problem", "solved"]].values.tolist()
+    [['path-graph', True]]
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = _checked(Path(path))
+        if not self.path.parent.is_dir():
+            raise FileFormatError(
+                f"results {self.path}: there is no directory {self.path.parent}. Make it first."
+            )
+        self._lines = _read_lines(self.path)
+        with self._explained():
+            self._file: IO[bytes] = open(self.path, "ab")  # noqa: SIM115 - until it is closed
+        try:
+            with self._explained():
+                _lock(self._file)
+                # Another process may have added lines between the two.
+                self._lines = _read_lines(self.path)
+                self._file.truncate(self.path.read_bytes().rfind(b"\n") + 1)
+        except BlockingIOError:
+            self.close()
+            raise ResultsLockedError(
+                f"results {self.path} are in use by another process: a study that is running. "
+                "Wait for it, or end it; reports can be written meanwhile."
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other processes add records."""
+        self._file.close()
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Keep a record; it replaces one of the same key."""
+        self._append("row", fitted(record))
+
+    def add_environment(self, digest: str, content: Mapping[str, Any]) -> None:
+        """Keep the description of a machine."""
+        self._append("environment", {"digest": digest, "content": dict(content)})
+
+    def state(self, name: str, content: Any) -> None:
+        """Keep a fact about the study, such as its title or the keys of its runs."""
+        if self.fact(name, self) != content:
+            self._append("fact", {"name": name, "content": content})
+
+    def _append(self, kind: str, line: dict[str, Any]) -> None:
+        """Add a line, and return when it is on the disk."""
+        with self._explained():
+            self._file.write(f"{json.dumps({'kind': kind, **line})}\n".encode("ascii"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        self._lines[kind, line[_NAMED[kind]]] = line
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """A fact about the study."""
+        return self._lines.get(("fact", name), {"content": default})["content"]
+
+    def environments(self) -> set[str]:
+        """Digests of the machines that are described."""
+        return {name for kind, name in self._lines if kind == "environment"}
+
+    def settled(self) -> set[str]:
+        """Keys of the runs that need not be repeated.
+
+        A run whose solver was missing, or that was ended from outside each time, says nothing
+        about the solver, and may do better next time.
+        """
+        return {
+            name
+            for (kind, name), line in self._lines.items()
+            if kind == "row" and line["outcome"] not in ("MISSING", "KILLED")
+        }
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Errors of the system with advice."""
+        try:
+            yield
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise ResultsError(
+                f"results {self.path} cannot be written: {error.strerror}. "
+                "Make room or give another place; then run the study again, and it goes on."
+            ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedResults:
+    """All that results hold.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The records that the study asks for, with the columns of `sdpdr.lab.study.schema.COLUMNS`.
+    meta : mapping
+        Facts about the study: title, question, settings, text and others; fewer from CSV.
+    environments : mapping
+        Machines and versions, by the digest in the records.
+    n_hidden : int, default 0
+        How many records of other settings the journal holds besides.
+    """
+
+    frame: pd.DataFrame
+    meta: Mapping[str, Any]
+    environments: Mapping[str, Mapping[str, Any]]
+    n_hidden: int = 0
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the records as Parquet, with all that is known about the study, or as CSV.
+
+        Raises
+        ------
+        FileFormatError
+            The name ends otherwise.
+        ResultsError
+            The file cannot be written.
+        PackageMissingError
+        """
+        path = Path(path)
+        if path.suffix not in EXPORTS:
+            raise FileFormatError(f"{path}: expected a file called *{' or *'.join(EXPORTS)}.")
+        try:
+            if path.suffix == ".csv":
+                write_file(path, lambda beside: self.frame.to_csv(beside, index=False))
+            else:
+                write_file(path, self._write_parquet)
+        except OSError as error:
+            raise ResultsError(f"{path} cannot be written: {error.strerror}.") from error
+
+    def _write_parquet(self, path: Path) -> None:
+        require_packages("Parquet files", "study", "pyarrow")
+        import pyarrow
+        import pyarrow.parquet
+
+        about = {"meta": dict(self.meta), "environments": dict(self.environments)}
+        table = pyarrow.Table.from_pandas(self.frame, preserve_index=False)
+        table = table.replace_schema_metadata({k: json.dumps(v) for k, v in about.items()})
+        pyarrow.parquet.write_table(table, path, compression="zstd")
+
+
+def read_results(path: str | os.PathLike[str]) -> LoadedResults:
+    """Results from a journal, also while the study runs, or from an export.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``*.jsonl``, ``*.parquet`` or ``*.csv``.
+
+    Raises
+    ------
+    FileFormatError
+        There is no such file, its name ends otherwise, or it has other columns.
+    ResultsError, ResultsDamagedError, PackageMissingError
+    """
+    path = Path(path)
+    if path.suffix not in EXPORTS:
+        _checked(path)
+    if not path.is_file():
+        raise FileFormatError(f"results {path}: there is no such file. Check its name.")
+    if path.suffix == SUFFIX:
+        return _from_journal(path)
+    return _from_parquet(path) if path.suffix == ".parquet" else _from_csv(path)
+
+
+def find_results(name: str) -> Path:
+    """Results by their path, or those of a study that was run in this folder.
+
+    Raises
+    ------
+    FileFormatError
+        There are none.
+    """
+    path = Path(name)
+    if path.suffix in (*READABLE, ".duckdb"):
+        return path
+    found = Path(f"{path.stem}{SUFFIX}")
+    if not found.is_file():
+        raise FileFormatError(
+            f"there are no results {found} here. Run the study first, `sdpdr study run {name}`, "
+            "or name a file of results."
+        )
+    return found
+
+
+def _checked(path: Path) -> Path:
+    """The path of a journal."""
+    if path.suffix == ".duckdb":
+        raise FileFormatError(
+            f"results {path}: DuckDB files are no longer written or read. Write "
+            f"{path.with_suffix(SUFFIX)} instead."
+        )
+    if path.suffix != SUFFIX:
+        raise FileFormatError(
+            f"results {path}: expected a file called *{SUFFIX}. Write {path.with_suffix(SUFFIX)} "
+            f"instead; records can be read from *{' and *'.join(EXPORTS)} as well."
+        )
+    if path.exists() and not path.is_file():
+        raise ResultsError(f"results {path}: this is not a file. Give another name with --out.")
+    return path
+
+
+def _read_lines(path: Path) -> _Lines:
+    """The last line of each name; half a line at the end is a run that did not end."""
+    whole, _, rest = (path.read_bytes() if path.exists() else b"").rpartition(b"\n")
+    lines = whole.split(b"\n") if whole else []
+    found: _Lines = {}
+    for number, raw in enumerate(lines, start=1):
+        line = _parsed(raw)
+        if line is None and number == 1:
+            raise _not_ours(path)
+        if line is None:
+            raise ResultsDamagedError(
+                f"results {path}, line {number}: this is not a record of a study. Delete this "
+                "line and run the study again: it repeats only what is missing."
+            )
+        kind = line.pop("kind")
+        found[kind, line[_NAMED[kind]]] = line
+    # A kill may have left no more than a part of the first line.
+    if not lines and not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
+        raise _not_ours(path)
+    return found
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
+    with suppress(ValueError):
+        line = json.loads(raw)
+        if isinstance(line, dict) and _NAMED.get(str(line.get("kind"))) in line:
+            return line
+    return None
+
+
+def _not_ours(path: Path) -> ResultsError:
+    return ResultsError(
+        f"{path} is not a journal of results. Give results another name with --out, or move the "
+        "file away."
+    )
+
+
+def _lock(file: IO[bytes]) -> None:
+    """Keep other processes from locking the file until it is closed, where the system can."""
+    with suppress(ImportError):
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _from_journal(path: Path) -> LoadedResults:
+    kept: dict[str, dict[str, Any]] = {kind: {} for kind in _NAMED}
+    for (kind, name), line in _read_lines(path).items():
+        kept[kind][name] = line if kind == "row" else line["content"]
+    requested = kept["fact"].get("keys", list(kept["row"]))
+    records = [kept["row"][key] for key in requested if key in kept["row"]]
+    return LoadedResults(
+        frame_of(fitted(record) for record in records),
+        {name: kept["fact"].get(name) for name in FACTS},
+        dict(sorted(kept["environment"].items())),
+        len(kept["row"]) - len(records),
+    )
+
+
+def _from_parquet(path: Path) -> LoadedResults:
+    require_packages("Parquet files", "study", "pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (pyarrow.ArrowInvalid, OSError) as error:
+        raise FileFormatError(f"{path} cannot be read as Parquet: {error}.") from error
+    stored = table.schema.metadata or {}
+    about: dict[str, Any] = {"meta": _plain_meta(path), "environments": {}}
+    about |= {name: json.loads(stored[name.encode()]) for name in about if name.encode() in stored}
+    frame = typed(_columns_of(table.to_pandas(), path))
+    return LoadedResults(frame, about["meta"], about["environments"])
+
+
+def _from_csv(path: Path) -> LoadedResults:
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (ValueError, OSError) as error:
+        raise FileFormatError(f"{path} cannot be read as CSV: {error}.") from error
+    frame = _columns_of(frame, path)
+    for column in COLUMNS:
+        if column.kind == "VARCHAR":
+            continue
+        values = frame[column.name]
+        if column.kind == "BOOLEAN":
+            frame[column.name] = values.str.lower().eq("true")
+            continue
+        try:
+            frame[column.name] = pd.to_numeric(values.where(values != ""))
+        except ValueError as error:
+            raise FileFormatError(f"{path}, column {column.name}: {error}.") from error
+    return LoadedResults(typed(frame), _plain_meta(path), {})
+
+
+def _plain_meta(path: Path) -> dict[str, Any]:
+    return {"name": path.stem, "title": path.stem}
+
+
+def _columns_of(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The columns of the schema, also by their former names."""
+    frame = frame.rename(columns=dict(FORMER_NAMES))
+    missing = [column.name for column in COLUMNS if column.name not in frame]
+    if missing:
+        raise FileFormatError(
+            f"{path}: the columns {', '.join(missing)} are missing. Expected an export of a study."
+        )
+    return frame[[column.name for column in COLUMNS]].copy()

@@ -1,0 +1,184 @@
+"""Results: nothing is lost, nothing is half written, and every error has advice that works."""
+
+import json
+
+import pytest
+
+from sdpdr.errors import FileFormatError, ResultsDamagedError, ResultsError, ResultsLockedError
+from sdpdr.lab.study.results import Results, find_results, read_results
+from sdpdr.lab.study.schema import COLUMNS, FORMER_NAMES
+
+
+def record(key, **more):
+    return {"key": key, "problem": f"p{key}", "solver": "scs", "form": "lmi", "tol": 1e-6,
+            "outcome": "SOLVED", "solved": True} | more  # fmt: skip
+
+
+def fill(path, keys):
+    with Results(path) as results:
+        for key in keys:
+            results.add(record(key))
+
+
+def keys(path):
+    return read_results(path).frame["key"].tolist()
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.jsonl"
+
+
+def test_records_facts_and_environments_come_back(path):
+    with Results(path) as results:
+        results.state("title", "T")
+        results.state("keys", ["a", "c"])
+        results.add_environment("e1", {"machine": "m"})
+        for key in "abc":
+            results.add(record(key, n=7, gap=float("nan"), environment="e1"))
+        results.add(record("a", n=8))
+    loaded = read_results(path)
+    assert loaded.frame[["key", "n"]].values.tolist() == [["a", 8], ["c", 7]]
+    assert (loaded.n_hidden, loaded.meta["title"]) == (1, "T")
+    assert loaded.environments == {"e1": {"machine": "m"}}
+    assert loaded.frame["gap"].isna().all()
+
+
+def test_every_line_is_on_the_disk_before_the_next(path):
+    with Results(path) as results:
+        results.add(record("a"))
+        assert keys(path) == ["a"]
+
+
+@pytest.mark.parametrize("rest", ['{"kind": "row", "key": "c', "\x00\x00", "[]", "{}"])
+def test_half_a_line_at_the_end_spoils_neither_the_rest_nor_what_follows(path, rest):
+    fill(path, ["a"])
+    with open(path, "a") as file:
+        file.write(rest)
+    assert keys(path) == ["a"]
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"kind"', '{"kind": "fact", "na'])
+def test_a_journal_that_was_cut_off_in_its_first_line_goes_on(path, text):
+    path.write_text(text)
+    fill(path, ["a"])
+    assert keys(path) == ["a"]
+
+
+def test_a_damaged_line_is_named_and_the_advice_works(path):
+    fill(path, ["a", "b", "c"])
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([lines[0], "garb\x00age\n", lines[2]]))
+    for read in (read_results, Results):
+        with pytest.raises(ResultsDamagedError, match="line 2.*Delete this line"):
+            read(path)
+    path.write_text("".join([lines[0], lines[2]]))
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("text", ["my notes\n", '{"kind": "row"}\n', '{"epoch": 1}\n', "notes"])
+def test_a_file_that_is_not_ours_is_left_alone(path, text):
+    path.write_text(text)
+    with pytest.raises(ResultsError, match="is not a journal of results"):
+        Results(path)
+    assert path.read_text() == text
+
+
+def test_one_process_adds_records_and_others_read_them(path):
+    fill(path, ["a"])
+    with Results(path):
+        before = path.read_bytes()
+        with pytest.raises(ResultsLockedError, match="in use by another process"):
+            Results(path)
+        assert keys(path) == ["a"]
+        assert path.read_bytes() == before
+    fill(path, ["b"])
+    assert keys(path) == ["a", "b"]
+
+
+def test_values_that_do_not_fit_are_missing(path):
+    odd = {"iterations": 2**70, "value": float("inf"), "more": object()}
+    with Results(path) as results:
+        results.add(record("a", message="\udce4\x1b[31m\x00", **odd))
+    frame = read_results(path).frame
+    assert frame["message"].tolist() == ["[31m"]
+    assert frame[["iterations", "value"]].isna().all(axis=None)
+
+
+def test_missing_and_killed_runs_are_not_settled(path):
+    with Results(path) as results:
+        for key, outcome in {"a": "SOLVED", "b": "MISSING", "c": "KILLED", "d": "CRASHED"}.items():
+            results.add(record(key, outcome=outcome))
+        assert results.settled() == {"a", "d"}
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_exports_hold_the_same_records(path, suffix):
+    pytest.importorskip("pyarrow")
+    with Results(path) as results:
+        results.state("title", 'T, "quoted"')
+        results.add_environment("e", {"machine": "x"})
+        results.add(record("a", n=3, value=0.1 + 0.2, message='with, "commas"', memory_limit=2**31))
+        results.add(record("b", solved=False, outcome="CRASHED"))
+    loaded = read_results(path)
+    loaded.export(path.with_suffix(suffix))
+    again = read_results(path.with_suffix(suffix))
+    assert again.frame.equals(loaded.frame)
+    if suffix == ".parquet":
+        assert (again.meta["title"], again.environments) == ('T, "quoted"', {"e": {"machine": "x"}})
+
+
+def test_columns_are_found_by_their_former_names(path):
+    fill(path, ["a"])
+    former = {now: before for before, now in FORMER_NAMES.items()}
+    read_results(path).frame.rename(columns=former).to_csv(path.with_suffix(".csv"), index=False)
+    assert list(read_results(path.with_suffix(".csv")).frame) == [column.name for column in COLUMNS]
+
+
+def test_results_in_duckdb_are_refused_with_the_name_to_write_instead(path):
+    for use in (Results, read_results):
+        with pytest.raises(FileFormatError, match=r"Write .*a\.jsonl instead"):
+            use(path.with_suffix(".duckdb"))
+    fill(path, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.db", r"Write .*a\.jsonl instead"),
+        ("missing.jsonl", "no such file"),
+        ("missing.csv", "no such file"),
+        ("other.csv", "columns .* are missing"),
+        ("empty.csv", "cannot be read as CSV"),
+        ("text.parquet", "cannot be read as Parquet"),
+    ],
+)
+def test_files_that_are_no_results_are_refused(tmp_path, name, words):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "other.csv").write_text("problem,solver\na,b\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "text.parquet").write_text("text")
+    with pytest.raises(FileFormatError, match=words):
+        read_results(tmp_path / name)
+
+
+def test_places_that_cannot_hold_results_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(FileFormatError, match="no directory"):
+        Results(tmp_path / "nowhere" / "a.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(ResultsError, match="not a file"):
+        Results(tmp_path / "folder.jsonl")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileFormatError, match="Run the study first, `sdpdr study run quick`"):
+        find_results("quick")
+    fill(tmp_path / "quick.jsonl", "a")
+    assert find_results("quick").name == "quick.jsonl"
+
+
+def test_lines_are_plain_json(path):
+    fill(path, ["a"])
+    (line,) = path.read_text().splitlines()
+    assert json.loads(line)["kind"] == "row"
