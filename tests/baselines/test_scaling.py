@@ -22,7 +22,7 @@ from sdpdr.baselines import (
     stress,
 )
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
-from sdpdr.families.unfold.baselines.scaling import sammon_slope
+from sdpdr.families.unfold.baselines.stress import sammon_slope
 from sdpdr.families.unfold.quality import procrustes
 
 X = datasets.swiss_roll(40, seed=0)[0]

@@ -102,13 +102,20 @@ def test_likelihoods_are_leave_one_out_sums():
 
 def test_folding_first_learns_what_a_solver_of_the_whole_program_does():
     named = sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram").fit(ROLL[:12])
-    learned = sdpdr.LOOCVUnfolding(n_neighbors=3, tol=1e-5, time_limit=None).fit(ROLL[:12])
+    learned = sdpdr.LOOCVUnfolding(n_neighbors=3, tol=1e-4).fit(ROLL[:12])
     assert learned.solution_.certified()
     assert all(run.words.startswith("of the folded kernel") for run in learned.solution_.runs)
-    np.testing.assert_allclose(learned.solution_.value, named.solution_.value, rtol=1e-5)
+    np.testing.assert_allclose(learned.solution_.value, named.solution_.value, rtol=1e-4)
     gram, (i, j) = dense(learned.gram_), learned.graph_.edges.T
     lengths = gram[i, i] + gram[j, j] - 2.0 * gram[i, j]
-    np.testing.assert_allclose(lengths, learned.graph_.sqdist, rtol=1e-6)
+    np.testing.assert_allclose(lengths, learned.graph_.sqdist, rtol=0.05 + 1e-6)
+
+
+def test_by_default_the_likelihood_is_proved():
+    """Exact lengths of this roll leave no interior, without which nothing is proved."""
+    learned = sdpdr.LOOCVUnfolding(n_neighbors=5).fit(sdpdr.datasets.swiss_roll(40, seed=0)[0])
+    assert learned.solution_.certified(1e-6)
+    assert learned.sample_.size == 40
 
 
 def test_of_many_points_few_are_unfolded_and_the_others_placed_with_a_warning():

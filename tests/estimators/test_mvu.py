@@ -21,11 +21,9 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     FewPointsWarning,
     LostLengthsWarning,
-    SampledWarning,
     UncertifiedWarning,
     UnknownNameError,
 )
-from sdpdr.families.unfold.estimators import sampled
 
 
 @pytest.fixture(scope="module")
@@ -173,15 +171,11 @@ def test_pixels_with_constant_columns_and_several_parts_return():
     assert learned.embedding_.shape == (225, 2)
 
 
-def test_too_many_points_are_sampled_and_the_others_placed(monkeypatch):
-    monkeypatch.setattr(sampled, "FEW", 100)
-    monkeypatch.setattr(sampled.SampledInTime, "_predicted", lambda *_: 1e3)
+def test_too_many_points_are_sampled_and_the_others_placed():
     X, t = sdpdr.datasets.s_curve(300, seed=0)
-    with pytest.warns(SampledWarning, match="100 of 300 points"):
-        found = sdpdr.MVU(n_neighbors=5).fit(X)
+    found = sdpdr.MVU(n_neighbors=5, sample=100).fit(X)
     rows = found.sample_
-    assert rows.size == 100
-    assert found.graph_.n == 100
+    assert rows.size == found.graph_.n == 100
     assert found.embedding_.shape == (300, 2)
     alone = sdpdr.MVU(n_neighbors=5, sample=None).fit(X[rows])
     np.testing.assert_array_equal(found.embedding_[rows], alone.embedding_)
@@ -191,17 +185,6 @@ def test_too_many_points_are_sampled_and_the_others_placed(monkeypatch):
     along = np.corrcoef(found.embedding_[others, 0], t[others])[0, 1]
     assert abs(along) > 0.95
     assert not hasattr(found, "transform")
-
-
-def test_all_points_are_taken_where_there_is_time(monkeypatch):
-    monkeypatch.setattr(sampled, "FEW", 30)
-    X = sdpdr.datasets.swiss_roll(100, seed=0)[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", SampledWarning)
-        found = sdpdr.MVU(n_neighbors=4).fit(X)
-    np.testing.assert_array_equal(found.sample_, np.arange(100))
-    whole = sdpdr.MVU(n_neighbors=4, sample=None).fit(X)
-    np.testing.assert_array_equal(found.embedding_, whole.embedding_)
 
 
 def test_a_sample_of_a_size_and_a_map(roll):

@@ -254,9 +254,9 @@ def test_weights_that_are_all_equal_change_no_place(kind, value):
     plain = begun(kind).fit(ROLL[:20])
     weighed = begun(kind).fit(ROLL[:20], sample_weight=np.full(20, value))
     size = np.abs(plain.embedding_).max()
-    np.testing.assert_allclose(weighed.embedding_, plain.embedding_, atol=1e-7 * size)
+    np.testing.assert_allclose(weighed.embedding_, plain.embedding_, atol=1e-4 * size)
     most = weighed.eigenvalues_[0]
-    np.testing.assert_allclose(weighed.eigenvalues_, value * plain.eigenvalues_, atol=1e-7 * most)
+    np.testing.assert_allclose(weighed.eigenvalues_, value * plain.eigenvalues_, atol=1e-4 * most)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -394,13 +394,11 @@ def test_a_band_is_folded_as_well(graph):
     np.testing.assert_allclose(found.value, whole.value, rtol=1e-5)
 
 
-def test_where_folding_falls_short_the_program_is_solved_as_it_is_written(
-    graph, solved, monkeypatch
-):
-    monkeypatch.setattr(loocv_by_fold, "_FOR_PROOFS", 0.0)
+def test_where_folding_falls_short_the_program_is_solved_as_it_is_written(graph, solved):
+    """A trace so small that the inequality of the means loses more than the tolerance."""
     found = iterate.solve_loocv(graph, time_limit=60.0)
     assert found.certified(1e-6)
-    assert {is_by_folding(run) for run in found.runs} == {True, False}
+    assert not any(map(is_by_folding, found.runs))
     np.testing.assert_allclose(found.value, solved.value, rtol=2e-6)
 
 
