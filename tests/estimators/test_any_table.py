@@ -112,6 +112,7 @@ def fits(make, expected):
     assert learned.solution_.certified() != (UncertifiedWarning in said)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", TABLES)
 def test_any_table_is_fitted_and_told_what_there_is_to_tell(name):
     fits(*TABLES[name])
@@ -123,6 +124,7 @@ def test_large_tables_are_fitted_and_told_what_there_is_to_tell(name):
     fits(*LARGE[name])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("rows", "limit"), [(12, None), (30, 0.2)])
 def test_exact_lengths_that_are_not_proved_are_told(rows, limit):
     """Whether a solver gets there in the time or not, and what is proved of data nearby too."""

@@ -118,6 +118,7 @@ def test_by_default_the_likelihood_is_proved():
     assert learned.sample_.size == 40
 
 
+@pytest.mark.integration
 def test_of_many_points_few_are_unfolded_and_the_others_placed_with_a_warning():
     many = sdpdr.datasets.swiss_roll(50, seed=0)[0]
     learner = sdpdr.LOOCVUnfolding(
@@ -130,15 +131,6 @@ def test_of_many_points_few_are_unfolded_and_the_others_placed_with_a_warning():
     unfolded = np.flatnonzero(np.isfinite(learner.likelihoods_))
     np.testing.assert_array_equal(unfolded, learner.sample_)
     assert learner.embedding_.shape == (50, 2)
-
-
-def test_a_number_of_points_is_unfolded_where_it_is_named():
-    learned = sdpdr.LOOCVUnfolding(
-        n_neighbors=3, sample=12, connect="mst", isometry=Slack(1.0), solver="clarabel",
-        form="gram", tol=1e-5,
-    ).fit(ROLL)  # fmt: skip
-    assert learned.sample_.size == learned.graph_.n == 12
-    assert np.isfinite(learned.embedding_).all()
 
 
 def test_samples_that_coincide_get_the_same_place_and_likelihood():
@@ -178,15 +170,11 @@ def test_parameters_without_meaning_are_refused_in_words(estimator, error, words
         estimator.fit(ROLL)
 
 
+@pytest.mark.integration
 def test_a_trace_that_no_kernel_has_is_told():
     tight = sdpdr.LOOCVUnfolding(n_neighbors=3, trace=1.0, solver="clarabel", form="gram")
     with pytest.raises(SolveFailedError, match="INFEASIBLE"):
         tight.fit(ROLL[:12])
-
-
-def test_clones_and_parameters():
-    for estimator in (sdpdr.DensityMap(bandwidth=2.0), sdpdr.LOOCVUnfolding(unit=True)):
-        assert clone(estimator).get_params() == estimator.get_params()
 
 
 def test_distances_with_gaps_are_refused():

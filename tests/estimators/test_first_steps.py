@@ -16,7 +16,6 @@ from sdpdr.errors import (
     SampledWarning,
     SeemingDistancesWarning,
     UnknownNameError,
-    UnobservedWarning,
 )
 
 X = sdpdr.datasets.swiss_roll(60, seed=0)[0]
@@ -84,6 +83,7 @@ def test_other_points_are_points(points, recwarn):
 # -- how many neighbours --------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_the_data_choose_how_many_neighbours():
     chosen = graphs.choose_k(X).n_neighbors
     auto = sdpdr.MVU(n_neighbors="auto", extension="kernel").fit(X)
@@ -164,7 +164,6 @@ def of_two_parts():
         lambda: sdpdr.MVU().fit(of_two_parts()),
         lambda: sdpdr.MVU().fit_transform(of_two_parts()),
         lambda: sdpdr.MVU(n_neighbors=99).fit(X[:20]),
-        lambda: sdpdr.RatingMMMF(1.0).fit(np.array([[5, 1, np.nan, 2], [np.nan, 2, np.nan, 1]])),
         lambda: sdpdr.LPP().fit(pd.DataFrame({"a": np.arange(60), "b": X[:, 0]})),
     ],
 )
@@ -174,15 +173,9 @@ def test_warnings_point_to_the_caller(learn):
     assert {w.filename for w in caught} == {__file__}
 
 
-def test_those_of_a_sample_and_of_new_names_do(monkeypatch):
-    from sdpdr.families.unfold.estimators import sampled
-
-    monkeypatch.setattr(sampled, "FEW", 40)
+def test_those_of_a_sample_do(monkeypatch):
+    monkeypatch.setattr(sdpdr.MVU, "largest", 40)
     with pytest.warns() as caught:
-        sdpdr.MVU(time_limit=1e-9).fit(X)
+        sdpdr.MVU().fit(X)
     assert SampledWarning in {w.category for w in caught}
     assert {w.filename for w in caught} == {__file__}
-    model = sdpdr.RatingMMMF(1.0).fit([[1, 1, 5.0], [1, 2, 3.0], [2, 1, 1.0]])
-    with pytest.warns(UnobservedWarning) as caught:
-        model.predict([[7, 1]])
-    assert caught[0].filename == __file__

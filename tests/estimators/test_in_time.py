@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr.errors import DataTypeError, SampledWarning, UncertifiedWarning
+from sdpdr.errors import SampledWarning, UncertifiedWarning
 from sdpdr.families.unfold.estimators import completion, gram, kernels
 from sdpdr.program import Status
 from sdpdr.solving.iterate.records import IterationStatus
@@ -69,15 +69,6 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
     assert asked == [seconds.get(name, gram.PATIENCE), 7.0, None, None]
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", LIMITED)
-def test_a_limit_is_a_number_none_or_auto(name):
-    estimator, data = LIMITED[name]
-    assert estimator.time_limit == "auto"
-    with pytest.raises(DataTypeError, match="time_limit"):
-        clone(estimator).set_params(time_limit="soon").fit(*data)
-
-
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
     monkeypatch.setattr(gram.DefaultTimeLimit, "default_time_limit", 1e-3)
@@ -96,6 +87,7 @@ def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypat
     assert np.isfinite(learned.embedding_).all()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["DensityMap", "LOOCVUnfolding", "MFNU", "MVE", "MVU"])
 def test_of_too_many_points_a_sample_is_unfolded(monkeypatch, name):
     estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)

@@ -29,7 +29,7 @@ from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Solution, Status
-from sdpdr.program.point import Value, principal_places
+from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
@@ -174,12 +174,15 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         landmarks = getattr(self, "landmarks", None)
         return self._solved(self._model(graph, X, y), landmarks=landmarks)
 
-    def _solved(self, model: Model, landmarks: int | None = None) -> Solution:
+    def _solved(
+        self, model: Model, landmarks: int | None = None, start: Point | None = None
+    ) -> Solution:
         return solve(
             model,
-            self.solver,
+            self.solver if start is None else "lowrank",
             self.form,
             landmarks=landmarks,
+            start=start,
             tol=self.tol,
             time_limit=self._limit(),
             seed=validate.seed_or_none(self.random_state),

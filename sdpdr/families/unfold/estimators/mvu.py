@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
+from sdpdr.families.unfold.estimators.complete_graph import classical_optimum
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, WeightedSampling
 from sdpdr.families.unfold.iterated import minimum_volume
@@ -131,6 +132,14 @@ class MVU(SampledEmbedding):
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return mvu(graph, self.isometry)
+
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        is_free = self._is_left_to_us() and self.landmarks is None
+        if is_free and self.isometry == "inequality":
+            optimum = classical_optimum(graph)
+            if optimum is not None:
+                return self._solved(self._model(graph, X, y), start=optimum)
+        return super()._answer(graph, X, y)
 
     def _compare(self, places: Array) -> None:
         super()._compare(places)
