@@ -168,17 +168,20 @@ def precision_of(D: Any) -> float:
     >>> precision_of([[0.0, 0.1], [0.1, 0.0]]) < 1e-15 < 1e-8 < precision_of(np.float32([0.1]))
     True
     """
-    single = np.finfo(np.float32).eps
+    single, double = (float(np.finfo(kind).eps) for kind in (np.float32, np.float64))
     kinds = [D.dtype] if hasattr(D, "dtype") else list(getattr(D, "dtypes", ()))
     if kinds and all(kind in (np.float32, np.float16) for kind in kinds):
-        return float(single)
-    numbers = np.asarray(D.data if sp.issparse(D) else D, dtype=float)
+        return single
+    try:
+        numbers = np.asarray(D.data if sp.issparse(D) else D, dtype=float)
+    except (TypeError, ValueError):  # missing values of pandas, which NumPy does not read
+        return double
     known = numbers[np.isfinite(numbers)]
     with np.errstate(over="ignore"):
         rounded = known.astype(np.float32)
     # Decimals of a few binary digits are exact in double precision as well.
     is_single = np.array_equal(rounded, known) and bool(np.any(rounded * 2.0**12 % 1.0))
-    return float(single if is_single else np.finfo(np.float64).eps)
+    return single if is_single else double
 
 
 def require_one_order(D: Any) -> None:

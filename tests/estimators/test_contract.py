@@ -57,7 +57,7 @@ def test_reasons_are_of_estimators_that_there_are(contract):
 def test_a_failure_without_a_reason_is_told(contract):
     class Wrong(sdpdr.LDA):
         def fit(self, X, y=None):
-            self.n_neighbors += 1
+            self.orthonormal = not self.orthonormal
             return super().fit(X, y)
 
     told = contract.verdicts("Wrong", Wrong())

@@ -108,12 +108,8 @@ OF_DATA = [
     (SOPCA, POINTS + 1j, None, DataError, "real and imaginary"),
     (MMMF, SIGNS > 0.0, None, DataTypeError, "truth values"),
     (MMMF, pd.DataFrame(SIGNS > 0.0), None, DataTypeError, "truth values"),
-    (RATING, [("a", 1, 5), (2, 1, 4)], None, DataTypeError, r"users .*kinds \(int, str\)"),
-    (RATING, [(1, "a", 5), (1, 2, 4)], None, DataTypeError, r"items .*kinds \(int, str\)"),
     (RATING, np.full((4, 4), 2.0), None, DataError, "ratings take 1 value, 2 alone"),
     (RATING, spoiled(RATINGS, (2, 3), np.inf), None, DataError, r"not finite: 2\."),
-    (sdpdr.MMMFCV(cv=2), np.zeros((4, 4)), None, DataError, "ratings take 1 value"),
-    (sdpdr.MMMFCV(cv=2), [[1.0, 2.0]], None, DataError, "2 parts is held back, .* all equal"),
     (COMPLETION, DISTANCES + 1j, None, DataTypeError, "(?s)distances are not all num.*Complex"),
     (COMPLETION, loop(TRIPLES), None, DataError, "point 1 has the distance 2 to itself"),
     (COMPLETION, [*TRIPLES, (1, 0, 3.0)], None, DataError, "0, 1 have two distances, 1 and 3"),
@@ -217,10 +213,6 @@ def test_hops_beyond_the_longest_path_are_all():
 
 SEEDED = [
     (NMF, POSITIVE, None),
-    (clone(ISO).set_params(max_iter=1), POSITIVE, None),
-    (CP, AFFINITY, None),
-    (RATING, RATINGS[:5, :4], None),
-    (sdpdr.MMMFCV(sdpdr.MMMF(max_iter=20), cs=[1.0], cv=2), SIGNS, None),
     (sdpdr.SOPCA(2, method="glram", n_starts=2), STACK, None),
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
     (EXACT, DISTANCES, None),
@@ -229,6 +221,7 @@ SEEDED = [
 ]  # fmt: skip
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "X", "y"), SEEDED)
 def test_random_states_are_seeds_or_generators(estimator, X, y):
@@ -253,28 +246,21 @@ def read_only(X):
 
 SAME = {
     "list": np.ndarray.tolist,
-    "Fortran order": np.asfortranarray,
     "read only": read_only,
     "objects": lambda X: X.astype(object),
-    "big-endian": lambda X: X.astype(">f8"),
-    "frame": framed,
     "frame with missing values": lambda X: framed(X, "Float64"),
 }
 LEARNED = [
-    (NMF, POSITIVE, None, "components_"),
     (NMF, spoiled(POSITIVE, (1, 1), np.nan), None, "components_"),
-    (POLY, POSITIVE, None, "components_"),
-    (CP, AFFINITY, None, "embedding_"),
-    (sdpdr.MMMF(c=1.0), spoiled(SIGNS, (1, 1), np.nan), None, "X_"),
     (sdpdr.RatingMMMF(c=1.0), spoiled(RATINGS, (1, 1), np.nan), None, "value_"),
     (SOPCA, POINTS, None, "columns_"),
     (MIXED, POINTS, KNOWN, "scores_"),
     (EXACT, DISTANCES, None, "distances_"),
-    (GPLVM(max_iter=5), POINTS, None, "embedding_"),
     (Sammon(max_iter=20), POINTS, None, "embedding_"),
 ]  # fmt: skip
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("estimator", "X", "y", "found"), LEARNED)
 def test_the_answer_is_that_of_the_numbers_in_any_container(estimator, X, y, found):
@@ -282,15 +268,6 @@ def test_the_answer_is_that_of_the_numbers_in_any_container(estimator, X, y, fou
     for contained in SAME.values():
         learned = getattr(clone(estimator).fit(contained(X), y), found)
         np.testing.assert_allclose(learned, expected, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_coordinates_may_stand_in_any_container():
-    placed = np.where(np.arange(12)[:, None] < 5, POINTS, np.nan)
-    expected = clone(EXACT).fit(DISTANCES, placed).embedding_
-    for contained in SAME.values():
-        found = clone(EXACT).fit(DISTANCES, contained(placed)).embedding_
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore")

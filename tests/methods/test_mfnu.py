@@ -63,6 +63,7 @@ def test_all_pairs_are_variance(solver):
     assert mine == pytest.approx(theirs, rel=1e-6)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "form"),
     [("lowrank", "factor"), ("clarabel", "gram"), ("cvxopt", "lmi"), ("sdpa", "lmi")],

@@ -31,6 +31,7 @@ def test_ascent_finds_the_known_ellipsoids(points, shape, center):
     assert found.contains(points).all()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "points", "shape", "center"),
     [
@@ -109,12 +110,6 @@ def test_flat_points_have_an_ellipsoid_in_their_flat():
     assert found.contains(flat).all()
     # The area of the triangle grows by sqrt(3) as it is tilted.
     assert found.volume == pytest.approx(np.sqrt(3.0) * minimum_ellipsoid(TRIANGLE).volume)
-
-
-def test_two_points_on_a_line():
-    found = minimum_ellipsoid([[1.0], [5.0]])
-    assert found.center == pytest.approx(3.0)
-    assert found.volume == pytest.approx(4.0)
 
 
 def test_projection_onto_fewer_dimensions():
