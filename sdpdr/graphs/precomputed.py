@@ -92,8 +92,8 @@ class Precomputed:
         raise DisconnectedGraphError(
             f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
             "distance joins; the smallest has the points "
-            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts, or "
-            "connect='largest' to keep the largest.",
+            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts (more neighbours, "
+            "if they are a graph of neighbours), or connect='largest' to keep the largest.",
             parts,
         )
 

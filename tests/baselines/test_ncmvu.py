@@ -85,6 +85,7 @@ def test_three_dimensions_reach_the_convex_optimum_from_anywhere(best):
     assert_convex_optimum(best, 2904.10627)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("objective", "value"),
     [("variance", 2867.2736), pytest.param("furthest", 13300.7528, marks=pytest.mark.nightly)],
@@ -97,6 +98,7 @@ def test_two_dimensions_are_too_few_and_the_bound_says_so(graph, objective, valu
     assert "Rank 2 may be too small" in found.message
 
 
+@pytest.mark.nightly
 def test_exact_lengths_in_a_plane_that_do_not_exist(graph):
     found = ncmvu(graph, 2, "equality", start=X20, max_iter=8)
     assert not found.converged

@@ -112,8 +112,16 @@ def fits(make, expected):
     assert learned.solution_.certified() != (UncertifiedWarning in said)
 
 
+DAILY = (
+    "three rows", "one column", "clusters", "each row thrice", "words, one column for each",
+    "truth values", "units from 1e-6 to 1e6", "iris, a frame",
+)  # fmt: skip
+
+
 @pytest.mark.integration
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(t, marks=[] if t in DAILY else pytest.mark.nightly) for t in TABLES]
+)
 def test_any_table_is_fitted_and_told_what_there_is_to_tell(name):
     fits(*TABLES[name])
 

@@ -33,6 +33,7 @@ def saturated():
     return plain, both
 
 
+@pytest.mark.integration
 def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     plain, both = saturated
     trailing = Trailing(2, centred=True)
@@ -44,6 +45,7 @@ def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     assert share(both) > share(plain)
 
 
+@pytest.mark.integration
 def test_the_kernel_keeps_the_value_and_the_densities(saturated):
     plain, both = saturated
     np.testing.assert_allclose(both.solution_.value, plain.solution_.value, rtol=1e-6)
@@ -111,6 +113,7 @@ def test_a_variance_below_the_largest_is_not_told(recwarn):
     assert not [w for w in recwarn if issubclass(w.category, NonUniqueWarning)]
 
 
+@pytest.mark.nightly
 def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatch):
     monkeypatch.setattr(
         "sdpdr.families.unfold.estimators.densities.compact",
@@ -122,6 +125,7 @@ def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatc
     np.testing.assert_array_equal(learner.gram_, learner.solution_.gram())
 
 
+@pytest.mark.nightly
 def test_a_second_stage_that_lost_the_value_is_not_kept(saturated, monkeypatch):
     """As it may when its time is over: a kernel far from feasible is compact for nothing."""
     plain, both = saturated

@@ -170,6 +170,7 @@ def test_parameters_without_meaning_are_refused_in_words(estimator, error, words
         estimator.fit(ROLL)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_a_trace_that_no_kernel_has_is_told():
     tight = sdpdr.LOOCVUnfolding(n_neighbors=3, trace=1.0, solver="clarabel", form="gram")

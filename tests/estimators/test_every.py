@@ -271,7 +271,7 @@ DOUBTFUL = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", DOUBTFUL)
-@pytest.mark.parametrize("estimator", [sdpdr.MVU(), sdpdr.LDA()], ids=repr)
+@pytest.mark.parametrize("estimator", [sdpdr.LDA()], ids=repr)
 def test_codes_for_what_is_missing_and_years_are_told_of_frames_alone(name, estimator):
     frame = pd.DataFrame(ROLL[:24], columns=["a", "b", "c"])
     frame[name] = DOUBTFUL[name]
@@ -305,6 +305,7 @@ def test_a_rare_count_is_not_another_unit():
     assert "'c'" not in unlike(rare / [10.0, 1.0, 1.0], ["a", "b", "c"])
 
 
+@pytest.mark.nightly
 def test_rows_of_a_sample_are_named_as_in_the_data():
     X = np.concatenate([ROLL, ROLL[-1:]])
     with pytest.warns(DuplicatePointsWarning, match=f"earlier one: {len(ROLL)}\\."):

@@ -158,6 +158,7 @@ def test_every_embedding_has_it():
         assert clone(estimator).extension == "barycentric"
 
 
+@pytest.mark.nightly
 def test_many_points_share_few_centres(monkeypatch):
     """Beyond some thousands of points Gaussians stand about a sample of them."""
     monkeypatch.setattr("sdpdr.families.regress.maps._CENTERS", 150)

@@ -31,7 +31,7 @@ LEARNERS = [name for name in sdpdr.__all__ if hasattr(getattr(sdpdr, name), "get
 )
 def test_distances_passed_as_points_are_told(given):
     with pytest.warns(SeemingDistancesWarning, match="pass metric='precomputed'") as caught:
-        sdpdr.MVU().fit(given)
+        graphs.knn(given, 5)
     assert [w.filename for w in caught] == [__file__]
 
 
@@ -55,6 +55,7 @@ def test_they_are_wherever_there_is_a_metric(metric):
         sdpdr.LPP(metric=metric).fit(D)
 
 
+@pytest.mark.nightly
 def test_they_are_where_a_sample_of_the_rows_is_unfolded():
     with pytest.warns(SeemingDistancesWarning):
         sdpdr.MVU(sample=40).fit(D)
@@ -83,6 +84,7 @@ def test_other_points_are_points(points, recwarn):
 # -- how many neighbours --------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_the_data_choose_how_many_neighbours():
     chosen = graphs.choose_k(X).n_neighbors
@@ -106,14 +108,14 @@ def test_another_word_for_how_many_is_refused():
 # -- names of methods, arguments and columns ------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["transform", "score", "trust"])
-def test_what_only_an_extension_gives_says_so(name):
+def test_what_only_an_extension_gives_says_so():
     plain = sdpdr.MVU().fit(X)
-    assert not hasattr(plain, name)
-    with pytest.raises(AttributeError, match="pass extension='kernel'"):
-        getattr(plain, name)
-    assert callable(getattr(sdpdr.MVU(extension="kernel"), name))
-    assert getattr(sdpdr.MVU, name).__doc__
+    for name in ("transform", "score", "trust"):
+        assert not hasattr(plain, name)
+        with pytest.raises(AttributeError, match="pass extension='kernel'"):
+            getattr(plain, name)
+        assert callable(getattr(sdpdr.MVU(extension="kernel"), name))
+        assert getattr(sdpdr.MVU, name).__doc__
 
 
 @pytest.mark.parametrize("name", LEARNERS)

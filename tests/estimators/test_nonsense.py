@@ -14,10 +14,8 @@ from sdpdr.errors import DataTypeError, SdpdrError
 
 EVERY = runpy.run_path(str(Path(__file__).with_name("test_every.py")))["EVERY"]
 NONSENSE = {
-    "word": "nonsense",
     "object": object(),
     "negative": -1,
-    "nan": float("nan"),
 }
 # Legitimate where they stand: numbers per side, prices to try, coefficients, a lower end.
 MEANT = {

@@ -18,8 +18,11 @@ from sklearn.pipeline import make_pipeline
 import sdpdr
 from sdpdr import baselines, graphs
 from sdpdr.errors import (
+    AddedEdgesWarning,
     DataError,
     DataTypeError,
+    DisconnectedGraphError,
+    DroppedPointsWarning,
     DuplicatePointsWarning,
     FewPointsWarning,
     SquaredDistancesWarning,
@@ -150,6 +153,20 @@ def test_neighbours_of_scikit_learn_are_those_of_points():
     assert found.solution_.value == pytest.approx(expected.solution_.value, rel=1e-5)
     paths = baselines.isomap(sparse, n_neighbors=5, metric="precomputed")
     np.testing.assert_allclose(paths, baselines.isomap(X, n_neighbors=5), atol=1e-6)
+
+
+def test_parts_that_a_sparse_graph_does_not_join_are_joined_by_more_neighbours_or_left_out():
+    apart = np.vstack([X[:20], X[:12] + 60.0])
+    sparse = kneighbors_graph(apart, 5, mode="distance")
+    with pytest.raises(DisconnectedGraphError, match="more neighbours.*connect='largest'"):
+        MVU.fit(sparse)
+    with pytest.warns(DroppedPointsWarning):
+        found = sdpdr.MVU(metric="precomputed", connect="largest").fit(sparse)
+    assert np.isfinite(found.embedding_).all(axis=1).sum() == 20
+    more = kneighbors_graph(apart, 20, mode="distance")
+    with pytest.warns(AddedEdgesWarning):
+        found = sdpdr.MVU(metric="precomputed").fit(more)
+    assert np.isfinite(found.embedding_).all()
 
 
 def test_stored_zeros_are_distances_of_zero():

@@ -40,6 +40,7 @@ def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift
     assert abs(solution.gap) < 1e-7
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "about"),
     [
@@ -97,6 +98,7 @@ def test_an_arc_held_at_its_ends(share, value, trust, solver):
     assert np.corrcoef(found.coordinates[:, 0], LENGTH)[0, 1] > 0.999
 
 
+@pytest.mark.integration
 def test_ends_further_apart_than_the_arc_is_long_are_refuted_to_the_last_digit():
     path = graphs.path(STEPS)
     reach, length = LENGTH[-1] - LENGTH[0], sum(Decimal(x).sqrt() for x in path.sqdist.tolist())
@@ -160,6 +162,7 @@ def test_anchored_where_unfolding_puts_them_it_is_unfolding(unfolded, anchors):
     np.testing.assert_array_equal(found.coordinates[anchors], shifted)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_merged_points_weigh_as_often_as_they_occur(unfolded):
     counts = np.ones(30, dtype=int)

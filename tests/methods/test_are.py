@@ -58,9 +58,9 @@ def test_without_repeated_actions_it_is_mvu(isometry):
     ("solver", "inverse"),
     [
         ("clarabel", None),
-        ("sdpa", None),
-        ("cvxopt", None),
-        ("scs", None),
+        pytest.param("sdpa", None, marks=pytest.mark.nightly),
+        pytest.param("cvxopt", None, marks=pytest.mark.nightly),
+        pytest.param("scs", None, marks=pytest.mark.nightly),
         ("clarabel", INVERSE),
         # Asked below, of the same program without its presolve.
         pytest.param("lowrank", None, marks=pytest.mark.nightly),
@@ -179,6 +179,7 @@ def test_presolve_leaves_out_what_follows(walk):
     assert (graph.m, sizes["isometry"], sizes["actions"]) == (113, 89, 141)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("inverse", [INVERSE, pytest.param(None, marks=pytest.mark.nightly)])
 def test_presolve_changes_no_value(walk, inverse):
     graph, _ = walk
@@ -192,6 +193,7 @@ def test_presolve_changes_no_value(walk, inverse):
     assert value(model, solver) == pytest.approx(expected, rel=2e-6)
 
 
+@pytest.mark.nightly
 def test_fewer_rows_bound_more_and_more_closely(walk):
     graph, _ = walk
     found = [value(methods.are(graph, WALK, hops=h), "scs" if h else "lowrank") for h in (0, 2)]

@@ -23,6 +23,7 @@ def value(model, **options):
     return solution.value
 
 
+@pytest.mark.integration
 def test_the_known_values_are_found_for_one_label_for_two_and_for_exact_lengths(roll):
     graph, y, t = roll
     assert y.sum() == 0.0
@@ -57,7 +58,7 @@ def test_the_identity_kernel_is_variance(roll, solver):
     [
         ("lowrank", "factor"),
         ("clarabel", "gram"),
-        ("cvxopt", "lmi"),
+        pytest.param("cvxopt", "lmi", marks=pytest.mark.nightly),
         pytest.param("sdpa", "gram", marks=pytest.mark.nightly),
     ],
 )

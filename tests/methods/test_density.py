@@ -216,6 +216,7 @@ def test_only_the_ellipsoid_follows_a_change_of_axes():
     assert a == pytest.approx(b, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_on_a_uniform_square_the_ball_is_right_and_the_ellipsoid_too_large():
     square = np.random.default_rng(1).uniform(size=(400, 2))
     ball, ellipsoid = density.ball(square), density.ellipsoid(square, tol=1e-2)

@@ -72,12 +72,11 @@ def simplex(n, sqdist):
 SIMPLICES = [(2, 1.0, 3.0, 1.0), (4, 2.0, 10.0, 4.5), (5, 1.0, 4.0, 1.2)]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("n", "sqdist", "trace", "value", "solver", "form"),
     [
         *[(*simplex, "clarabel", "gram") for simplex in SIMPLICES],
-        (*SIMPLICES[0], "cvxopt", "lmi"),
-        (*SIMPLICES[1], "scs", "gram"),
         (*SIMPLICES[1], "lowrank", "factor"),
     ],
 )
@@ -205,6 +204,7 @@ def test_without_a_limit_a_shift_stays_feasible_and_gains_for_ever(graph, solved
     assert sdpdr.solve(printed, "clarabel", "gram").status is not Status.SOLVED
 
 
+@pytest.mark.nightly
 def test_centring_would_leave_nothing(graph):
     model = methods.loocv(graph)
     kept = tuple(b for b in model.blocks if isinstance(b, (Gram, TraceAtMost)))

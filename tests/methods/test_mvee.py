@@ -76,6 +76,7 @@ def test_the_gap_is_a_proof():
         assert best <= rough.log_volume <= best + rough.gap + 1e-10
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shift", [0.0, 1e4])
 def test_affine_equivariance(shift):
     turn = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, 0.5], [0.1, 0.0, 0.7]])

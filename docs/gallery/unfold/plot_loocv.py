@@ -15,7 +15,7 @@ import numpy as np
 import sdpdr
 
 X, t = sdpdr.datasets.swiss_roll(24, seed=0)
-likely = sdpdr.LOOCVUnfolding(n_neighbors=3, isometry="equality").fit(X)
+likely = sdpdr.LOOCVUnfolding(n_neighbors=3).fit(X)
 wide = sdpdr.MVU(n_neighbors=3, isometry="equality").fit(X)
 maps = {"data, two of three": X[:, [0, 2]], "LOOCV": likely.embedding_, "MVU": wide.embedding_}
 variance = [np.square(X - X.mean(axis=0)).sum(), likely.eigenvalues_.sum(), wide.eigenvalues_.sum()]
