@@ -102,7 +102,7 @@ def test_likelihoods_are_leave_one_out_sums():
 
 def test_folding_first_learns_what_a_solver_of_the_whole_program_does():
     named = sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram").fit(ROLL[:12])
-    learned = sdpdr.LOOCVUnfolding(n_neighbors=3, tol=1e-4).fit(ROLL[:12])
+    learned = sdpdr.LOOCVUnfolding(n_neighbors=3, tol=1e-4, time_limit=None).fit(ROLL[:12])
     assert learned.solution_.certified()
     assert all(run.words.startswith("of the folded kernel") for run in learned.solution_.runs)
     np.testing.assert_allclose(learned.solution_.value, named.solution_.value, rtol=1e-4)
@@ -113,9 +113,11 @@ def test_folding_first_learns_what_a_solver_of_the_whole_program_does():
 
 def test_by_default_the_likelihood_is_proved():
     """Exact lengths of this roll leave no interior, without which nothing is proved."""
-    learned = sdpdr.LOOCVUnfolding(n_neighbors=5).fit(sdpdr.datasets.swiss_roll(40, seed=0)[0])
-    assert learned.solution_.certified(1e-6)
-    assert learned.sample_.size == 40
+    roll = sdpdr.datasets.swiss_roll(40, seed=0)[0]
+    for X in (roll, 1e-5 * roll, np.random.default_rng(0).standard_normal((40, 3))):
+        learned = sdpdr.LOOCVUnfolding(n_neighbors=5, time_limit=None).fit(X)
+        assert learned.solution_.certified(1e-6)
+        assert learned.sample_.size == 40
 
 
 @pytest.mark.integration

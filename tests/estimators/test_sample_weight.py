@@ -234,7 +234,9 @@ def assert_on_axes(learner, weights):
 REPEATING = [
     sdpdr.MVU(n_neighbors=4),
     sdpdr.ColoredMVU(n_neighbors=4),
-    sdpdr.LOOCVUnfolding(n_neighbors=3, isometry=Band(0.1), sample=None),
+    pytest.param(
+        sdpdr.LOOCVUnfolding(n_neighbors=3, isometry=Band(0.1)), marks=pytest.mark.nightly
+    ),
 ]
 
 
