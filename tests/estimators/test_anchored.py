@@ -58,6 +58,7 @@ def test_without_coordinates_it_is_unfolding(free):
         assert learned.trust_.sum() == pytest.approx(free.eigenvalues_[2:].sum(), rel=1e-5)
 
 
+@pytest.mark.nightly
 def test_the_known_may_be_on_a_line():
     arc = np.linspace(0.0, 1.2 * np.pi, 40)
     curve = np.column_stack([np.cos(arc), np.sin(arc)])
@@ -70,6 +71,7 @@ def test_the_known_may_be_on_a_line():
     assert np.all(learned.trust_[rows] == 0.0)
 
 
+@pytest.mark.integration
 def test_duplicates_share_their_coordinates(free):
     repeated = np.vstack([X, X[:2]])
     y = np.vstack([known(free.embedding_, [0, 9, 20, 33]), np.full((2, 2), np.nan)])
@@ -130,7 +132,7 @@ def test_by_default_units_do_not_matter():
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("times", [1e-3, 0.3, 20.0, 1e6])
+@pytest.mark.parametrize("times", [1e-3, 1e6])
 def test_coordinates_in_another_unit_are_told_and_the_places_are_theirs(times):
     y = known(times * SHEET, np.arange(0, 150, 5))
     with pytest.warns(OtherUnitWarning, match="not in the unit of the data"):
@@ -179,6 +181,7 @@ def test_a_unit_that_cannot_be_told_is_the_same():
             assert sdpdr.AnchoredMVU().fit(S[:50], known(places[:50], rows)).scale_ == 1.0
 
 
+@pytest.mark.nightly
 def test_a_wrong_coordinate_is_told():
     wrong = SHEET.copy()
     wrong[[10, 11, 50, 51, 90, 91]] += 8.0 * np.array([[1], [-1]] * 3)
@@ -209,6 +212,7 @@ def test_exact_lengths_that_no_place_has_are_refused_and_priced_ones_not():
     assert 1.0 < priced.coordinates[0, 0] < 4.0
 
 
+@pytest.mark.integration
 def test_the_estimator_inserts_by_itself(free):
     y = known(free.embedding_, [0, 7, 14, 21, 28, 35])
     learned = sdpdr.AnchoredMVU(n_neighbors=5, solver="clarabel", tol=1e-5).fit(X, y)

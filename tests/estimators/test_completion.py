@@ -206,7 +206,7 @@ def noisy():
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("seed", [0, 1, slow(2), slow(3)])
+@pytest.mark.parametrize("seed", [0, slow(1), slow(2)])
 def test_the_last_step_keeps_the_start_of_smaller_stress(noisy, seed):
     found, none = noisy(seed), np.zeros(0, dtype=int)
     graph = found.graph_
@@ -228,6 +228,7 @@ def test_shortest_paths_unfold_what_noise_folds(noisy):
     assert stress(graph, found.embedding_) < stress(graph, methods.refine(graph, found.relaxed_))
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:places in 2 dimensions")
 def test_many_points_begin_from_the_program_alone(monkeypatch):
     """All paths between them are a matrix without gaps."""
@@ -520,7 +521,6 @@ def mistyped():
     ("D", "y", "words"),
     [
         (mistyped(), None, r"Worst are points 3, 8: (.*) given"),
-        (as_frame(mistyped()), None, r"Worst are points town 3, town 8"),
         (partial()[1], (np.arange(4), partial()[0][:4] / 1000.0), "one unit"),
         (partial(r=5, share=1.0)[1], None, r"places in 2 dimensions .* \(n_components\)"),
     ],

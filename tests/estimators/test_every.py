@@ -38,11 +38,11 @@ DISTANCES[0, 5:] = np.nan
 # By estimator its parameters, and what it is fitted to.
 GIVEN = {
     "ARE": ({"n_neighbors": 3}, (ROLL, np.zeros(29, dtype=int))),
-    "AnchoredMVU": ({"connect": "mst"}, (PLANE, PLACED)),
+    "AnchoredMVU": ({"connect": "mst", "isometry": "inequality"}, (PLANE, PLACED)),
     "ColoredMVU": ({"connect": "mst"}, (PLANE, CLASSES)),
     "CompletelyPositive": ({"affinity": "precomputed"}, (POSITIVE @ POSITIVE.T,)),
     "DensityMap": ({"connect": "mst"}, (PLANE,)),
-    "DistanceCompletion": ({}, (DISTANCES,)),
+    "DistanceCompletion": ({"n_components": 3}, (DISTANCES,)),
     "GhodsiMetric": ({}, (PLANE, CLASSES)),
     "ISM": ({"connect": "mst"}, (PLANE, CLASSES)),
     "IsoNMF": (

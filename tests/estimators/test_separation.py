@@ -67,6 +67,7 @@ def test_a_hyperplane_decides_where_it_is_asked_to():
         sdpdr.ISM(**FAST, decision="wall").fit(X, SEEN)
 
 
+@pytest.mark.nightly
 def test_two_anchors_and_either_anchor_separate():
     for anchors in ([0], [2, 0], [0, 2]):
         learned = sdpdr.ISM(**FAST, anchors=anchors, margin=0.5).fit(X, Y)

@@ -132,6 +132,7 @@ def test_smoother_than_mvu_on_the_walk(seed, plain, rigid):
     assert found == pytest.approx([plain, rigid], abs=1e-3)
 
 
+@pytest.mark.nightly
 def test_without_noise_the_line_is_nearly_exact():
     X, position = datasets.window_agent(LINE, window=16, grain=0.0, scene=96)
     with pytest.warns(sdpdr.errors.DuplicatePointsWarning):

@@ -451,6 +451,7 @@ def test_the_means_bound_no_model_of_another_goal_or_of_other_counts(graph):
             iterate.loocv_of_fold(wrong, counted, folded)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_a_bound_is_of_the_lengths_of_the_model_whatever_was_folded(graph, solved):
     """Longer lengths fold to more: what is proved of them would be no bound of shorter ones."""
