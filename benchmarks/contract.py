@@ -44,7 +44,6 @@ PLACED = (
 )
 UNKNOWN = "-1 is a class in that check; here it is a label that is not known"
 SAME = "rows of zeros in the check's data have labels that differ, and one point has one side"
-EMPTY = "no unfolding keeps the exact lengths of the check's data, which is proved (INFEASIBLE)"
 DISTANCES = "X holds distances between the points, and the check passes points"
 AFFINITY = "X is an affinity by default, and the check passes points"
 
@@ -70,27 +69,16 @@ _SPARSE = (
     "check_fit2d_1sample",
 )  # fmt: skip
 
-_EXACT = (
-    "check_fit_score_takes_y", "check_dont_overwrite_parameters",
-    "check_f_contiguous_array_estimator", "check_methods_sample_order_invariance",
-    "check_methods_subset_invariance", "check_fit2d_1feature", "check_dict_unchanged",
-    "check_fit2d_predict1d",
-)  # fmt: skip
-
 EXPECTED: Mapping[str, Mapping[str, str]] = {
     "AnchoredMVU": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_estimators_nan_inf"), PLACED),
     "CompletelyPositive": {"check_clustering": AFFINITY},
     "DistanceCompletion": dict.fromkeys((*_FITS, *_SPARSE[:3], "check_complex_data"), DISTANCES),
     "ISM": {"check_classifiers_classes": UNKNOWN, **dict.fromkeys(_SPARSE[:3], SAME)},
-    "LOOCVUnfolding": dict.fromkeys(_EXACT, EMPTY),
     "MMMF": dict.fromkeys((*_FITS, *_SPARSE), SIGNS),
     "MMMF of signs": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
     "MixedLabelPropagation": {"check_classifiers_classes": UNKNOWN},
     "RatingMMMF": dict.fromkeys((*_PREDICTS, "check_fit_idempotent"), PAIRS),
 }
-
-# Why checks take long.
-SLOW = {"LOOCVUnfolding": ", for several fits of five each and what is then left of proofs"}
 
 # Seconds of the clock that a check is given: fits that solve in a process of their own spend next
 # to no processor time in this one.
@@ -190,7 +178,7 @@ def verdicts(
             yield called, "skipped", str(skipped)
         except (Exception, _Over) as failure:
             if over:
-                yield called, "stopped", f"more than {seconds:g} seconds{SLOW.get(name, '')}"
+                yield called, "stopped", f"more than {seconds:g} seconds"
                 continue
             kind = "failed" if reason is None else "expected"
             yield called, kind, reason or f"{type(failure).__name__}: {failure}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeVar
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,16 +21,31 @@ from sdpdr.base.deadline import as_float
 from sdpdr.base.errors import (
     DataError,
     DataTypeError,
+    DoubtfulColumnWarning,
+    DuplicatePointsWarning,
     FewPointsError,
     FewPointsWarning,
+    RowNumbersWarning,
+    SeemingDistancesWarning,
     ShapeError,
+    SquaredDistancesWarning,
     UnknownNameError,
+    UnlikeColumnsWarning,
     warn,
 )
 from sdpdr.base.rows import listed
 
 # Relative to the largest entry: up to this difference two halves of a matrix are the same.
 _SYMMETRIC = 1e-8
+# Warnings about the data themselves, which a second look at them would repeat.
+_OF_INPUT = (
+    DoubtfulColumnWarning,
+    DuplicatePointsWarning,
+    RowNumbersWarning,
+    SeemingDistancesWarning,
+    SquaredDistancesWarning,
+    UnlikeColumnsWarning,
+)
 # Seeds that are drawn lie below.
 _SEEDS = 2**31 - 1
 
@@ -180,7 +196,10 @@ def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
         "all others, so that no distance is left open.",
         FewPointsWarning,
     )
-    return search(most), most
+    with catch_warnings():
+        for kind in _OF_INPUT:  # the first search has issued these
+            simplefilter("ignore", kind)
+        return search(most), most
 
 
 def positive_integer(

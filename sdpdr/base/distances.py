@@ -1,13 +1,13 @@
-"""Precomputed distances: what may be passed, and whether they look squared, not only rounded."""
+"""Precomputed distances: which inputs are accepted, and whether they look squared."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy.sparse as sp
 
-from sdpdr.base.arrays import ROUNDING, Array, seem_distances
+from sdpdr.base.arrays import ROUNDING, Array, own_rows, seem_distances
 from sdpdr.base.errors import DataError, SeemingDistancesWarning, SquaredDistancesWarning, warn
 from sdpdr.base.rows import numbered
 
@@ -16,18 +16,22 @@ from sdpdr.base.rows import numbered
 _DIGITS = 0.015
 # Decimal places of lengths that were rounded.
 _PLACES = 7
+# Units of rounding that an inner product of some thousand terms may be off by, as in 1 - S @ S.T.
+_UNITS = 16.0
 
 
-def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Array:
+def squared_distances(D: Any, *, squared: bool, at_least: int = 3) -> Array:
     """Matrix of SQUARED distances of shape (n, n) from precomputed distances.
 
-    What is not known is infinite in the result, so that no search finds it.
+    Unknown distances are infinite in the result, so that no search finds them.
 
     Parameters
     ----------
-    D : array_like of shape (n, n)
-        Symmetric, non-negative, zero on the diagonal (up to rounding, which is removed). NaN and
-        inf stand for distances that are not known; one of D[i, j] and D[j, i] is enough.
+    D : array_like or sparse array of shape (n, n)
+        Symmetric, non-negative, zero on the diagonal, up to the rounding of its data type, which is
+        removed. NaN and inf stand for unknown distances, and so do the entries that a sparse array
+        does not store (a stored zero is a distance of zero, as in the graphs of
+        ``sklearn.neighbors.KNeighborsTransformer``). One of D[i, j] and D[j, i] is enough.
     squared : bool
         Whether the entries are squared distances already.
     at_least : int, default 3
@@ -53,33 +57,27 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
            [ 1.,  0.,  1.],
            [inf,  1.,  0.]])
     """
-    from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
-
-    require_one_order(D)
-    array = numeric(D, at_least=at_least, finite=False)
-    if array.shape[0] != array.shape[1]:
-        raise DataError(
-            f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
-            "Pass the points themselves with metric='euclidean'."
-        )
+    array = _square(D, at_least)
     known = np.isfinite(array)
-    slack = ROUNDING * float(np.abs(array).max(initial=0.0, where=known))
+    largest = float(np.abs(array).max(initial=0.0, where=known))
+    eps = precision_of(D)
+    slack = max(ROUNDING, _UNITS * eps) * largest
+    # A square root turns rounding of squares into its root, where the length is next to nothing.
+    slack_of_squares = _UNITS * eps * largest**2
     cannot = "A distance cannot be: pass distances, not a kernel, and NaN where none is known"
     _refuse(array < -slack, array, "negative", cannot)
+    own = np.abs(np.diag(array))
     _refuse(
-        np.diag((np.abs(np.diag(array)) > slack) & np.diag(known)),
+        np.diag((own > slack) & (own**2 > slack_of_squares) & np.diag(known)),
         array,
         "not zero on the diagonal",
         "A point has distance 0 to itself: pass distances, not similarities",
     )
     array = np.where(known, array, np.where(known.T, array.T, np.inf))
-    with np.errstate(invalid="ignore"):  # of inf - inf, which is no difference
-        _refuse(
-            np.abs(array - array.T) > slack,
-            array,
-            "not symmetric",
-            "If that is meant, pass (D + D.T) / 2",
-        )
+    with np.errstate(invalid="ignore"):  # inf - inf, which is no difference
+        apart = np.abs(array - array.T)
+        asymmetric = (apart > slack) & (apart * (array + array.T) > slack_of_squares)
+    _refuse_asymmetric(asymmetric, array, D)
     distances: Array = np.maximum((array + array.T) / 2.0, 0.0)
     np.fill_diagonal(distances, 0.0)
     _refuse_unknown(distances)
@@ -92,6 +90,98 @@ def squared_distances(D: ArrayLike, *, squared: bool, at_least: int = 3) -> Arra
         return distances
     warn_if_squared(distances)
     return np.asarray(np.square(distances))
+
+
+def _square(D: Any, at_least: int) -> Array:
+    """Entries as a dense array with infinities where a sparse one stores none."""
+    from sdpdr.base.estimators import numeric  # here, since programs alone need no scikit-learn
+
+    require_one_order(D)
+    require_not_condensed(D)
+    if sp.issparse(D):
+        D = sp.csr_array(D) if np.diff(D.shape).any() else with_unknown(D)
+    array = numeric(D, at_least=at_least, sparse=True, finite=False)
+    if array.shape[0] != array.shape[1]:
+        raise DataError(
+            f"metric='precomputed' needs a square matrix of distances, got shape {array.shape}. "
+            "Pass the points themselves with metric='euclidean'."
+        )
+    return np.asarray(array)
+
+
+def with_unknown(D: Any) -> Array:
+    """Dense distances of a square sparse array, infinite where it stores none.
+
+    Examples
+    --------
+    >>> with_unknown(sp.csr_array(([2.0, 0.0], ([0, 1], [1, 2])), shape=(3, 3)))
+    array([[ 0.,  2., inf],
+           [inf,  0.,  0.],
+           [inf, inf,  0.]])
+    """
+    entries = sp.coo_array(own_rows(D))
+    array = np.full(entries.shape, np.inf)
+    np.fill_diagonal(array, 0.0)
+    array[entries.row, entries.col] = entries.data
+    return array
+
+
+def require_not_condensed(D: Any) -> None:
+    """Refuse a vector of the distances of all pairs, as `scipy.spatial.distance.pdist` returns it.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> require_not_condensed([3.0, 4.0, 5.0])
+    Traceback (most recent call last):
+    sdpdr.errors.DataError: the distances are a vector of 3 numbers, ...
+    """
+    if sp.issparse(D):
+        return
+    shape = np.shape(D) if hasattr(D, "shape") or _is_flat(D) else ()
+    size = int(np.prod(shape, dtype=np.int64))
+    if size < 2 or max(shape) != size:
+        return
+    n = round((1.0 + np.sqrt(1.0 + 8.0 * size)) / 2.0)
+    pairs = f", one for each pair of {n} points" if n * (n - 1) == 2 * size else ""
+    ravel = "" if len(shape) == 1 else "np.ravel(D)"
+    raise DataError(
+        f"the distances are a vector of {size} numbers{pairs}, where a square matrix is expected. "
+        f"Pass scipy.spatial.distance.squareform({ravel or 'D'})."
+    )
+
+
+def _is_flat(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and all(np.isscalar(value) for value in values)
+
+
+def precision_of(D: Any) -> float:
+    """Machine precision of the numbers passed: of single precision if they were computed in it.
+
+    Numbers with a fraction that are all single-precision numbers count as such whatever holds them.
+
+    Examples
+    --------
+    >>> precision_of([[0.0, 0.1], [0.1, 0.0]]) < 1e-15 < 1e-8 < precision_of(np.float32([0.1]))
+    True
+    """
+    single, double = (float(np.finfo(kind).eps) for kind in (np.float32, np.float64))
+    kinds = [D.dtype] if hasattr(D, "dtype") else list(getattr(D, "dtypes", ()))
+    if kinds and all(kind in (np.float32, np.float16) for kind in kinds):
+        return single
+    try:
+        numbers = np.asarray(D.data if sp.issparse(D) else D, dtype=float)
+    except (TypeError, ValueError):  # missing values of pandas, which NumPy does not read
+        return double
+    known = numbers[np.isfinite(numbers)]
+    with np.errstate(over="ignore"):
+        rounded = known.astype(np.float32)
+    # Decimals of a few binary digits are exact in double precision as well.
+    is_single = np.array_equal(rounded, known) and bool(np.any(rounded * 2.0**12 % 1.0))
+    return single if is_single else double
 
 
 def require_one_order(D: Any) -> None:
@@ -161,7 +251,7 @@ def warn_if_squared(distances: Array) -> None:
             f"the precomputed distances break the triangle inequality: D[{numbered([i, j])}] = "
             f"{distances[i, j]:.6g} exceeds {detour[i, j]:.6g}, the way through point "
             f"{numbered(pivot)}. "
-            "If the entries are squared distances, pass squared=True.",
+            "If the entries are squared distances, pass their square roots, np.sqrt(D).",
             SquaredDistancesWarning,
         )
 
@@ -211,12 +301,36 @@ def _refuse(wrong: np.ndarray, matrix: Array, fault: str, advice: str) -> None:
         )
 
 
+def _refuse_asymmetric(wrong: np.ndarray, matrix: Array, D: Any) -> None:
+    """Refuse entries that differ from their mirror image; zeros among them were not filled in."""
+    if not wrong.any():
+        return
+    # The names of rows and columns of a frame would steer its sums.
+    framed = hasattr(D, "columns") and not D.index.equals(D.columns)
+    name = "D.to_numpy()" if framed else "D"
+    known = np.where(np.isfinite(matrix), matrix, 0.0)
+    for triangle, part in (("lower", np.tril(known, -1)), ("upper", np.triu(known, 1))):
+        if not part.any():
+            raise DataError(
+                f"the {triangle} triangle of the precomputed distances is zero: pass "
+                f"{name} + {name}.T."
+            )
+    if np.all((matrix == 0.0)[wrong] | (matrix.T == 0.0)[wrong]):
+        _refuse(
+            wrong,
+            matrix,
+            "given on one side of the diagonal and zero on the other",
+            f"Pass np.maximum({name}, {name}.T)",
+        )
+    _refuse(wrong, matrix, "not symmetric", f"If that is meant, pass ({name} + {name}.T) / 2")
+
+
 def _refuse_unknown(distances: Array) -> None:
     """Refuse points of which nothing is known, so that they could be anywhere."""
     lost = np.flatnonzero(np.isfinite(distances).sum(axis=1) == 1)
     if lost.size:
         raise DataError(
             f"no distance is known of {lost.size} of {len(distances)} points: {numbered(lost)}. "
-            "NaN and inf in precomputed distances stand for unknown ones. Leave these points out, "
-            "or give one distance of each."
+            "NaN and inf in precomputed distances, and entries that a sparse array does not store, "
+            "are unknown. Leave these points out, or give one distance of each."
         )

@@ -24,9 +24,12 @@ class Precomputed:
     ----------
     matrix : ndarray of shape (n, n)
         Symmetric, SQUARED, zero on the diagonal; infinite where a distance is not known.
+    rounding : float
+        Relative to the longest: by how much distances of points at one place may differ.
     """
 
     matrix: Array
+    rounding: float = ROUNDING
 
     @property
     def n(self) -> int:
@@ -89,8 +92,8 @@ class Precomputed:
         raise DisconnectedGraphError(
             f"the known distances fall into {len(parts)} parts of {sizes} points, which no "
             "distance joins; the smallest has the points "
-            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts, or "
-            "connect='largest' to keep the largest.",
+            f"{numbered(np.sort(parts[-1]))}. Give distances between the parts (more neighbours, "
+            "if they are a graph of neighbours), or connect='largest' to keep the largest.",
             parts,
         )
 
@@ -134,7 +137,7 @@ class Precomputed:
         same = first[labels]
         lengths = np.sqrt(np.where(np.isinf(self.matrix), np.nan, self.matrix))
         error = _largest_difference(lengths, lengths[same])
-        wrong = np.flatnonzero(error > ROUNDING * np.nanmax(lengths))
+        wrong = np.flatnonzero(error > self.rounding * np.nanmax(lengths))
         if wrong.size:
             i, j, apart = self._torn(np.flatnonzero(same == same[wrong[0]]))
             raise DataError(
@@ -159,7 +162,7 @@ class Precomputed:
 
     def take(self, nodes: Index) -> Precomputed:
         """See `Euclidean.take`."""
-        return Precomputed(self.matrix[np.ix_(nodes, nodes)])
+        return Precomputed(self.matrix[np.ix_(nodes, nodes)], self.rounding)
 
     def fresh(self) -> Precomputed:
         """See `Euclidean.fresh`."""

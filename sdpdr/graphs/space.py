@@ -19,9 +19,9 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.spatial.distance import cdist
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import ROUNDING, Array, Index, Matrix
 from sdpdr.base.columns import warn_of_unlike_columns
-from sdpdr.base.distances import squared_distances, warn_of_seeming_distances
+from sdpdr.base.distances import precision_of, squared_distances, warn_of_seeming_distances
 from sdpdr.base.errors import DataError
 from sdpdr.base.progress import Count
 from sdpdr.base.rows import numbered
@@ -216,7 +216,9 @@ def make_space(
     validate.choice("metric", metric, METRICS)
     if metric == "precomputed":
         sqdist = squared_distances(X, squared=squared, at_least=at_least)
-        return Precomputed(shared(sqdist) if np.isinf(sqdist).any() else sqdist)
+        # Rounding of squares that vanish is the square root of it in lengths.
+        rounding = max(ROUNDING, 4.0 * float(np.sqrt(precision_of(X))))
+        return Precomputed(shared(sqdist) if np.isinf(sqdist).any() else sqdist, rounding)
     if squared:
         raise DataError(
             f"squared=True describes precomputed distances, but metric={metric!r}. "

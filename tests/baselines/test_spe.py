@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sdpdr import graphs
 from sdpdr.baselines import SPE, spe, spe_stress
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.families.unfold.baselines.spe import matchings
 
 
+@pytest.mark.integration
 @parametrize_with_checks([SPE(cycles=3, steps=30)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -83,12 +83,6 @@ def test_every_pair_may_be_drawn():
     assert len(drawn) == 10
 
 
-def test_repeated_points_do_no_harm(square):
-    Y = spe(np.vstack([square[:8], square[:1]]), 2)
-    assert np.isfinite(Y).all()
-    assert np.linalg.norm(Y[0] - Y[-1]) < 1e-3
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -113,8 +107,3 @@ def test_wrong_data_are_refused(square):
         spe(square, metric="euclid")
     with pytest.raises(ShapeError, match="2 rows"):
         spe_stress(np.zeros((3, 3)), np.zeros((2, 1)))
-
-
-def test_a_graph_is_not_what_it_takes():
-    with pytest.raises(DataError):
-        spe(graphs.path([1.0]))

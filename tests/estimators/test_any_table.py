@@ -112,7 +112,16 @@ def fits(make, expected):
     assert learned.solution_.certified() != (UncertifiedWarning in said)
 
 
-@pytest.mark.parametrize("name", TABLES)
+DAILY = (
+    "three rows", "one column", "clusters", "each row thrice", "words, one column for each",
+    "truth values", "units from 1e-6 to 1e6", "iris, a frame",
+)  # fmt: skip
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    "name", [pytest.param(t, marks=[] if t in DAILY else pytest.mark.nightly) for t in TABLES]
+)
 def test_any_table_is_fitted_and_told_what_there_is_to_tell(name):
     fits(*TABLES[name])
 
@@ -123,6 +132,7 @@ def test_large_tables_are_fitted_and_told_what_there_is_to_tell(name):
     fits(*LARGE[name])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("rows", "limit"), [(12, None), (30, 0.2)])
 def test_exact_lengths_that_are_not_proved_are_told(rows, limit):
     """Whether a solver gets there in the time or not, and what is proved of data nearby too."""

@@ -93,6 +93,8 @@ def test_wrong_input_is_refused(line, options, given, error, words):
 
 # Both lines are rigid, so that the program has next to no interior: whether "auto" proves it to
 # 1e-6 on a machine that is busy is another matter.
+@pytest.mark.nightly
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
 def test_sequences_far_apart_are_refused_or_joined():
     X = np.vstack([np.arange(8.0)[:, None], 20.0 + np.arange(8.0)[:, None]])

@@ -33,6 +33,7 @@ def saturated():
     return plain, both
 
 
+@pytest.mark.integration
 def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     plain, both = saturated
     trailing = Trailing(2, centred=True)
@@ -44,6 +45,7 @@ def test_the_trace_beyond_the_picture_falls_and_never_rises(saturated):
     assert share(both) > share(plain)
 
 
+@pytest.mark.integration
 def test_the_kernel_keeps_the_value_and_the_densities(saturated):
     plain, both = saturated
     np.testing.assert_allclose(both.solution_.value, plain.solution_.value, rtol=1e-6)
@@ -57,6 +59,7 @@ def test_the_kernel_keeps_the_value_and_the_densities(saturated):
     np.testing.assert_allclose(sizes, both.eigenvalues_[:2], rtol=1e-6)
 
 
+@pytest.mark.nightly
 def test_every_program_is_solved_to_the_tolerance_and_the_last_is_proved(saturated):
     _, both = saturated
     assert both.second_stage_.status is IterationStatus.STALLED
@@ -69,22 +72,13 @@ def here():
     return sdpdr.DensityMap(n_neighbors=4, compact=True).fit(ROLL)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("change", ["turned", "scaled"])
 def test_what_is_found_depends_on_lengths_alone_in_any_unit(here, change):
     turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
     other = ROLL @ turn + 1.0 if change == "turned" else 100.0 * ROLL
     there = sdpdr.DensityMap(n_neighbors=4, compact=True).fit(other)
     assert share(there) == pytest.approx(share(here), abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    "options", [{"spread": "least"}, pytest.param({"variant": "trace"}, marks=pytest.mark.nightly)]
-)
-def test_least_values_are_kept_as_well(options):
-    learned = sdpdr.DensityMap(n_neighbors=4, compact=True, **options).fit(ROLL)
-    model = methods.density_map(GRAPH, bandwidth=learned.bandwidth_, **options)
-    value = model.objective({"K": np.asarray(learned.gram_)})
-    assert value <= (1.0 + GIVEN_UP) * learned.solution_.value + 1e-4
 
 
 def test_the_row_holds_where_the_value_is_near_and_nowhere_else():
@@ -119,6 +113,7 @@ def test_a_variance_below_the_largest_is_not_told(recwarn):
     assert not [w for w in recwarn if issubclass(w.category, NonUniqueWarning)]
 
 
+@pytest.mark.nightly
 def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatch):
     monkeypatch.setattr(
         "sdpdr.families.unfold.estimators.densities.compact",
@@ -130,6 +125,7 @@ def test_no_time_for_the_second_stage_leaves_the_first_with_a_warning(monkeypatc
     np.testing.assert_array_equal(learner.gram_, learner.solution_.gram())
 
 
+@pytest.mark.nightly
 def test_a_second_stage_that_lost_the_value_is_not_kept(saturated, monkeypatch):
     """As it may when its time is over: a kernel far from feasible is compact for nothing."""
     plain, both = saturated

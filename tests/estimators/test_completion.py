@@ -23,7 +23,6 @@ from sdpdr.errors import (
 from sdpdr.families.unfold import completion
 from sdpdr.families.unfold.estimators.distances import known_distances
 from sdpdr.families.unfold.folded import PartlyKnown
-from sdpdr.linalg import smallest
 
 
 def slow(*case):
@@ -51,6 +50,7 @@ def away(X, Y):
     return float(np.sqrt(np.mean(np.square(Y @ U @ V - X)) * X.shape[1]))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("r", "share"), [(2, 0.4), (3, 0.5), (2, 1.0)])
 @pytest.mark.parametrize("misfit", ["square", "absolute"])
 def test_exact_distances_are_completed_and_certified(r, share, misfit):
@@ -160,6 +160,7 @@ def test_an_anchor_in_each_part_is_enough():
     assert np.abs(found.embedding_ - X).max() < 1e-5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("misfit", ["absolute", "square"])
 def test_noise_is_averaged_out(misfit):
     X, D = partial(n=30, share=0.6, noise=0.05)
@@ -204,7 +205,8 @@ def noisy():
     return found
 
 
-@pytest.mark.parametrize("seed", [0, 1, slow(2), slow(3)])
+@pytest.mark.integration
+@pytest.mark.parametrize("seed", [0, slow(1), slow(2)])
 def test_the_last_step_keeps_the_start_of_smaller_stress(noisy, seed):
     found, none = noisy(seed), np.zeros(0, dtype=int)
     graph = found.graph_
@@ -218,6 +220,7 @@ def test_the_last_step_keeps_the_start_of_smaller_stress(noisy, seed):
     assert kept <= 1.003 * min(ends.values())
 
 
+@pytest.mark.integration
 def test_shortest_paths_unfold_what_noise_folds(noisy):
     found = noisy(1)
     assert found.start_ == "paths"
@@ -225,14 +228,7 @@ def test_shortest_paths_unfold_what_noise_folds(noisy):
     assert stress(graph, found.embedding_) < stress(graph, methods.refine(graph, found.relaxed_))
 
 
-def test_exact_distances_need_no_other_start(monkeypatch):
-    def refused(*arguments):
-        raise AssertionError
-
-    monkeypatch.setattr("sdpdr.families.unfold.folded.along_paths", refused)
-    assert sdpdr.DistanceCompletion().fit(partial()[1]).start_ == "program"
-
-
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:places in 2 dimensions")
 def test_many_points_begin_from_the_program_alone(monkeypatch):
     """All paths between them are a matrix without gaps."""
@@ -299,14 +295,6 @@ def test_below_a_price_of_one_points_fly_apart():
         methods.distance_completion(graph, price=0.9)
 
 
-@pytest.mark.parametrize("anchors", [[], [0, 5, 9]])
-def test_stiffness_is_the_same_by_either_way(monkeypatch, anchors):
-    graph = known_distances(partial(n=60, share=0.2)[1])
-    dense = completion.stiffness(graph, anchors)
-    monkeypatch.setattr(smallest, "DENSE_ORDER", 5)
-    assert completion.stiffness(graph, anchors) == pytest.approx(dense, rel=1e-6)
-
-
 # -- the last step -----------------------------------------------------------------------------
 
 
@@ -330,15 +318,6 @@ def test_refining_ends_where_stress_is_least_nearby():
         assert stress(Y) <= stress(Y + step)
         # No slope: what a step costs is of second order.
         assert abs(stress(Y + step) - stress(Y - step)) < 1e-2 * (stress(Y + step) - stress(Y))
-
-
-def test_refining_leaves_points_alone_that_fit():
-    X, D = partial()
-    graph = known_distances(D)
-    assert methods.refine(graph, X) == pytest.approx(X, abs=1e-9)
-    assert np.array_equal(methods.refine(graph, X, np.arange(30)), X)
-    with pytest.raises(ShapeError, match=r"shape \(30, r\)"):
-        methods.refine(graph, X[:5])
 
 
 def test_two_points_stay_about_their_centre():
@@ -421,6 +400,7 @@ def test_other_relations_reach_the_program():
     assert graphs.geodesics(graph).shape == (20, 20)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("count", "flat"), [(1, False), (2, False), (3, True)])
 def test_anchors_that_do_not_span_the_plane_hold_the_others_as_far_as_they_can(count, flat):
     points = np.random.default_rng(0).uniform(size=(10, 2))
@@ -447,6 +427,7 @@ def test_what_would_be_read_otherwise_than_meant_is_refused(D, y, words):
         sdpdr.DistanceCompletion(1).fit(D, y)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("misfit", "anchored", "other"),
     [
@@ -505,16 +486,6 @@ def test_names_of_rows_and_of_columns_are_in_one_order(estimator):
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns"),
-    [(["a", None, "c"], ["a", "c", None]), ([[1], [2], [3]], [[2], [1], [3]]), ("aab", "aba")],
-)
-def test_names_of_any_kind_are_compared(rows, columns):
-    index, turned = (pd.Index(list(names), dtype=object) for names in (rows, columns))
-    with pytest.raises(DataError, match="names are in two orders"):
-        sdpdr.DistanceCompletion(1).fit(pd.DataFrame(LINE[:3, :3], index, turned))
-
-
-@pytest.mark.parametrize(
     ("change", "error", "words"),
     [
         (lambda f: f.assign(km="far"), DataTypeError, "'far'"),
@@ -545,11 +516,11 @@ def mistyped():
     return D
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("D", "y", "words"),
     [
         (mistyped(), None, r"Worst are points 3, 8: (.*) given"),
-        (as_frame(mistyped()), None, r"Worst are points town 3, town 8"),
         (partial()[1], (np.arange(4), partial()[0][:4] / 1000.0), "one unit"),
         (partial(r=5, share=1.0)[1], None, r"places in 2 dimensions .* \(n_components\)"),
     ],
@@ -560,6 +531,7 @@ def test_lengths_that_are_missed_are_told(D, y, words):
     assert caught[0].filename == __file__
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("noise", [0.05, 0.1])
 @pytest.mark.parametrize(("n", "share"), [(8, 1.0), (15, 0.7), (30, 0.5), (40, 1.0)])
 def test_noise_is_no_miss(noise, n, share, recwarn):
@@ -576,6 +548,7 @@ def rigid(seed):
     return np.where(known | known.T | np.eye(n, dtype=bool), D, np.nan)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("seed", "scale"), [slow(11, 1.0), (14, 1e4), slow(51, 1.0)])
 def test_exact_lengths_in_a_local_minimum_of_stress_are_found(seed, scale, recwarn):
     D = scale * rigid(seed)
@@ -585,6 +558,7 @@ def test_exact_lengths_in_a_local_minimum_of_stress_are_found(seed, scale, recwa
     assert not recwarn.list
 
 
+@pytest.mark.nightly
 def test_exact_lengths_that_are_missed_are_told(monkeypatch):
     monkeypatch.setattr(PartlyKnown, "unfolded", lambda *_: None)
     with pytest.warns(MissedLengthsWarning, match=r"local minimum.*misfit='equality'") as caught:

@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr import factorize, graphs, methods
+from sdpdr import graphs, methods
 from sdpdr.iterate import ConvexIteration
 from sdpdr.solvers import Clarabel
 from sdpdr.solvers.base import tolerance, unless_configured
@@ -16,7 +16,6 @@ from sdpdr.solvers.base import tolerance, unless_configured
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((10, 3))
 SIDES = np.repeat([0, 1], 5)
-SIGNS = np.sign(RNG.standard_normal((4, 3)))
 ROLL = graphs.knn(POINTS, 4)
 
 
@@ -51,21 +50,12 @@ ESTIMATORS = {
         None,
     ),
     "MVE": (sdpdr.MVE(n_neighbors=4, max_iter=2), None),
-    "PolynomialFactorization": (
-        sdpdr.PolynomialFactorization(1, coefficients=(1.0, 0.5), max_iter=1, time_limit=None),
-        np.abs(SIGNS[:, :2] + 0.5),
-    ),
 }
-FACTORED = ("PolynomialFactorization",)
-# Of these, tol and random_state are those of an iteration, and never the solver's.
-DRIVERS = ("MVE", "PolynomialFactorization")
 
 
 def fit(estimator, name, y):
     Recorder.told.clear()
-    if name in FACTORED:
-        estimator.fit(y)
-    elif name == "AnchoredMVU":
+    if name == "AnchoredMVU":
         estimator.fit(POINTS, np.where(np.arange(10)[:, None] < 4, y, np.nan))
     else:
         estimator.fit(POINTS, y)
@@ -73,15 +63,16 @@ def fit(estimator, name, y):
     return set(Recorder.told)
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
-@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.parametrize("name", ["MVU", "MVU, landmarks", "LOOCVUnfolding", "MVE"])
 def test_estimators_leave_a_configured_solver_alone(name):
     estimator, y = ESTIMATORS[name]
     assert fit(clone(estimator).set_params(solver=MINE), name, y) == {(3e-5, 3)}
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
-@pytest.mark.parametrize("name", [k for k in ESTIMATORS if k not in (*FACTORED, *DRIVERS)])
+@pytest.mark.parametrize("name", ["MFNU", "ColoredMVU", "ISM", "ARE", "AnchoredMVU", "DensityMap"])
 def test_what_an_estimator_is_told_wins(name):
     estimator, y = ESTIMATORS[name]
     estimator = clone(estimator).set_params(solver=MINE, tol=1e-4, random_state=7)
@@ -110,20 +101,14 @@ def drive(name):
         return sdpdr.solve(methods.mvu(ROLL), MINE, tol=None)
     if name == "solve, landmark form":
         return sdpdr.solve(methods.mvu(ROLL), MINE, form="landmark", landmarks=5)
-    if name == "ConvexIteration":
-        return ConvexIteration(methods.mvu(ROLL), rank=2, solver=MINE, max_iter=2).run()
-    if name == "mmmf_primal":
-        return factorize.mmmf_primal(SIGNS, 0.5 * np.abs(SIGNS), solver=MINE)
-    cycle = np.roll(np.eye(5), 1, axis=0)
-    return factorize.copositive_certificate(1.8 * np.eye(5) + cycle + cycle.T, solver=MINE)
+    return ConvexIteration(methods.mvu(ROLL), rank=2, solver=MINE, max_iter=2).run()
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.SdpdrWarning")
 @pytest.mark.parametrize(
     "name",
-    ["solve", "solve, landmark form", "ConvexIteration", "mmmf_primal",
-     "copositive_certificate"],
-)  # fmt: skip
+    ["solve", "solve, landmark form", "ConvexIteration"],
+)
 def test_drivers_leave_a_configured_solver_alone(name):
     Recorder.told.clear()
     drive(name)

@@ -9,6 +9,8 @@ import pytest
 
 import sdpdr
 
+pytestmark = pytest.mark.nightly
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # Twice the standard error of an accuracy of 0.9 on two samples of 150 points.
 MARGIN = 0.04

@@ -23,16 +23,6 @@ def strip(n, seed):
     return X, np.column_stack([arc, X[:, 1]])
 
 
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
-@parametrize_with_checks(
-    [sdpdr.MVU(n_neighbors=3, connect="mst", extension="kernel", solver="lowrank", tol=1e-3)]
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
@@ -44,6 +34,7 @@ def test_scikit_learn_checks_of_every_extension(estimator, check):
     check(estimator)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
 def test_new_points_of_a_roll_are_placed_as_well_as_the_old_ones(seed):
     X, truth = strip(500, seed)
@@ -62,6 +53,7 @@ def unrolled():
     return X, sdpdr.MVU(n_neighbors=5, connect="mst").fit(X)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["kernel", "barycentric"])
 def test_the_error_told_is_about_the_error_made(unrolled, kind):
     X, learned = unrolled
@@ -103,6 +95,7 @@ def test_trust_is_a_share_of_ordinary_points():
     assert found.trust(np.array([[20.0, 20.0]])) == [0.0]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", ["kernel", "barycentric"])
 def test_distances_alone_will_do(kind):
     X, _ = strip(120, 0)
@@ -120,6 +113,7 @@ def test_distances_alone_will_do(kind):
         assert given.score(distances[100:, :100]) == pytest.approx(plain.score(X[100:]), abs=1e-4)
 
 
+@pytest.mark.nightly
 def test_in_a_pipeline_and_in_cross_validation():
     X, _ = strip(60, 0)
     pipe = make_pipeline(StandardScaler(), sdpdr.MVU(connect="mst", extension="kernel"))
@@ -142,6 +136,7 @@ def test_points_that_the_graph_dropped_serve_no_map():
     assert np.all(learned.trust(X[50:]) == 0.0)
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")  # one iteration of MVE
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_every_embedding_has_it():
@@ -163,6 +158,7 @@ def test_every_embedding_has_it():
         assert clone(estimator).extension == "barycentric"
 
 
+@pytest.mark.nightly
 def test_many_points_share_few_centres(monkeypatch):
     """Beyond some thousands of points Gaussians stand about a sample of them."""
     monkeypatch.setattr("sdpdr.families.regress.maps._CENTERS", 150)

@@ -16,7 +16,6 @@ from sdpdr.errors import (
     SampledWarning,
     SeemingDistancesWarning,
     UnknownNameError,
-    UnobservedWarning,
 )
 
 X = sdpdr.datasets.swiss_roll(60, seed=0)[0]
@@ -32,7 +31,7 @@ LEARNERS = [name for name in sdpdr.__all__ if hasattr(getattr(sdpdr, name), "get
 )
 def test_distances_passed_as_points_are_told(given):
     with pytest.warns(SeemingDistancesWarning, match="pass metric='precomputed'") as caught:
-        sdpdr.MVU().fit(given)
+        graphs.knn(given, 5)
     assert [w.filename for w in caught] == [__file__]
 
 
@@ -56,6 +55,7 @@ def test_they_are_wherever_there_is_a_metric(metric):
         sdpdr.LPP(metric=metric).fit(D)
 
 
+@pytest.mark.nightly
 def test_they_are_where_a_sample_of_the_rows_is_unfolded():
     with pytest.warns(SeemingDistancesWarning):
         sdpdr.MVU(sample=40).fit(D)
@@ -84,6 +84,8 @@ def test_other_points_are_points(points, recwarn):
 # -- how many neighbours --------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
+@pytest.mark.integration
 def test_the_data_choose_how_many_neighbours():
     chosen = graphs.choose_k(X).n_neighbors
     auto = sdpdr.MVU(n_neighbors="auto", extension="kernel").fit(X)
@@ -106,14 +108,14 @@ def test_another_word_for_how_many_is_refused():
 # -- names of methods, arguments and columns ------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["transform", "score", "trust"])
-def test_what_only_an_extension_gives_says_so(name):
+def test_what_only_an_extension_gives_says_so():
     plain = sdpdr.MVU().fit(X)
-    assert not hasattr(plain, name)
-    with pytest.raises(AttributeError, match="pass extension='kernel'"):
-        getattr(plain, name)
-    assert callable(getattr(sdpdr.MVU(extension="kernel"), name))
-    assert getattr(sdpdr.MVU, name).__doc__
+    for name in ("transform", "score", "trust"):
+        assert not hasattr(plain, name)
+        with pytest.raises(AttributeError, match="pass extension='kernel'"):
+            getattr(plain, name)
+        assert callable(getattr(sdpdr.MVU(extension="kernel"), name))
+        assert getattr(sdpdr.MVU, name).__doc__
 
 
 @pytest.mark.parametrize("name", LEARNERS)
@@ -164,7 +166,6 @@ def of_two_parts():
         lambda: sdpdr.MVU().fit(of_two_parts()),
         lambda: sdpdr.MVU().fit_transform(of_two_parts()),
         lambda: sdpdr.MVU(n_neighbors=99).fit(X[:20]),
-        lambda: sdpdr.RatingMMMF(1.0).fit(np.array([[5, 1, np.nan, 2], [np.nan, 2, np.nan, 1]])),
         lambda: sdpdr.LPP().fit(pd.DataFrame({"a": np.arange(60), "b": X[:, 0]})),
     ],
 )
@@ -174,15 +175,9 @@ def test_warnings_point_to_the_caller(learn):
     assert {w.filename for w in caught} == {__file__}
 
 
-def test_those_of_a_sample_and_of_new_names_do(monkeypatch):
-    from sdpdr.families.unfold.estimators import sampled
-
-    monkeypatch.setattr(sampled, "FEW", 40)
+def test_those_of_a_sample_do(monkeypatch):
+    monkeypatch.setattr(sdpdr.MVU, "largest", 40)
     with pytest.warns() as caught:
-        sdpdr.MVU(time_limit=1e-9).fit(X)
+        sdpdr.MVU().fit(X)
     assert SampledWarning in {w.category for w in caught}
     assert {w.filename for w in caught} == {__file__}
-    model = sdpdr.RatingMMMF(1.0).fit([[0, 0], [0, 1], [1, 0]], [5.0, 3.0, 1.0])
-    with pytest.warns(UnobservedWarning) as caught:
-        model.predict([[7, 1]])
-    assert caught[0].filename == __file__

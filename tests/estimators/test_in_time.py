@@ -1,12 +1,14 @@
-"""What is not asked for ends: limits by default, whom they reach, and what is said."""
+"""Default limits: seconds for programs, points that are unfolded, and the warnings about both."""
+
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import sdpdr
-from sdpdr.errors import DataTypeError, SampledWarning, UncertifiedWarning
-from sdpdr.families.unfold.estimators import completion, gram, sampled
+from sdpdr.errors import SampledWarning, UncertifiedWarning
+from sdpdr.families.unfold.estimators import completion, gram, kernels
 from sdpdr.program import Status
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -59,24 +61,17 @@ def test_programs_are_limited_unless_somebody_says_otherwise(monkeypatch, name):
         told(monkeypatch, clone(estimator).set_params(**changed), data)
         for changed in ({}, {"time_limit": 7.0}, {"time_limit": None}, {"solver": "clarabel"})
     ]
-    # The second step of a completion has what its program leaves of a minute, and proofs of a
-    # leave-one-out kernel seldom come to an end.
-    shares = {"DistanceCompletion": completion._FOR_PROGRAM, "LOOCVUnfolding": 5.0 / 60.0}
-    assert asked == [shares.get(name, 1.0) * gram.PATIENCE, 7.0, None, None]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", LIMITED)
-def test_a_limit_is_a_number_none_or_auto(name):
-    estimator, data = LIMITED[name]
-    assert estimator.time_limit == "auto"
-    with pytest.raises(DataTypeError, match="time_limit"):
-        clone(estimator).set_params(time_limit="soon").fit(*data)
+    # The second step of a completion has what its program leaves of a minute.
+    seconds = {
+        "DistanceCompletion": completion._FOR_PROGRAM * gram.PATIENCE,
+        "LOOCVUnfolding": kernels.FEW_SECONDS,
+    }
+    assert asked == [seconds.get(name, gram.PATIENCE), 7.0, None, None]
 
 
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.LostLengthsWarning")
 def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatch):
-    monkeypatch.setattr(gram.Patient, "patience", 1e-3)
+    monkeypatch.setattr(gram.DefaultTimeLimit, "default_time_limit", 1e-3)
     X = sdpdr.datasets.swiss_roll(800, seed=0)[0]
     with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
         learned = sdpdr.MVU(sample=None).fit(X)
@@ -85,35 +80,23 @@ def test_what_ended_for_want_of_time_nobody_limited_says_how_to_go_on(monkeypatc
 
 
 def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypatch):
-    monkeypatch.setattr(gram.Patient, "patience", 1e-3)
+    monkeypatch.setattr(gram.DefaultTimeLimit, "default_time_limit", 1e-3)
     with pytest.warns(UncertifiedWarning, match="TIME_LIMIT.*time_limit=None"):
         learned = sdpdr.MVE().fit(sdpdr.datasets.swiss_roll(200, seed=0)[0])
     assert learned.iteration_.status is IterationStatus.TIME_LIMIT
     assert np.isfinite(learned.embedding_).all()
 
 
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.parametrize("name", ["DensityMap", "MFNU", "MVE", "MVU"])
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["DensityMap", "LOOCVUnfolding", "MFNU", "MVE", "MVU"])
 def test_of_too_many_points_a_sample_is_unfolded(monkeypatch, name):
-    monkeypatch.setattr(sampled, "FEW", 25)
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.densities._FEW", 25)
-    monkeypatch.setattr(sampled.SampledInTime, "_predicted", lambda *_: 1e3)
     estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)
-    with pytest.warns(SampledWarning, match="25 of 40 points"):
-        found = estimator.fit(ROLL)
+    monkeypatch.setattr(type(estimator), "largest", 25)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertifiedWarning)
+        with pytest.warns(SampledWarning, match="25 of 40 points.* sample=None unfolds all"):
+            found = estimator.fit(ROLL)
     assert found.sample_.size == found.graph_.n == 25
     assert found.embedding_.shape == (40, 2)
     others = np.setdiff1d(np.arange(40), found.sample_)
     np.testing.assert_array_equal(found.embedding_[others], found.extension_(ROLL[others]))
-
-
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.UncertifiedWarning")
-@pytest.mark.parametrize("name", ["DensityMap", "MFNU", "MVE"])
-def test_where_there_is_time_all_points_are_unfolded(monkeypatch, name):
-    monkeypatch.setattr(sampled, "FEW", 25)
-    monkeypatch.setattr("sdpdr.families.unfold.estimators.densities._FEW", 25)
-    estimator = clone(LIMITED[name][0]).set_params(n_neighbors=4)
-    found = clone(estimator).fit(ROLL)
-    np.testing.assert_array_equal(found.sample_, np.arange(40))
-    whole = estimator.set_params(sample=None).fit(ROLL)
-    np.testing.assert_array_equal(found.embedding_, whole.embedding_)

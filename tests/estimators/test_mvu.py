@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
-from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 
 import sdpdr
@@ -21,11 +19,10 @@ from sdpdr.errors import (
     DuplicatePointsWarning,
     FewPointsWarning,
     LostLengthsWarning,
-    SampledWarning,
     UncertifiedWarning,
     UnknownNameError,
 )
-from sdpdr.families.unfold.estimators import sampled
+from sdpdr.families.unfold.estimators.complete_graph import classical_optimum
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +64,7 @@ def test_precomputed_distances_give_the_same(roll):
     np.testing.assert_allclose(given, plain, atol=1e-5)
 
 
-def test_deterministic_and_cloneable(roll):
-    model = sdpdr.MVU(n_neighbors=5)
-    again = clone(model)
-    np.testing.assert_array_equal(model.fit_transform(roll), again.fit_transform(roll))
-
-
+@pytest.mark.integration
 def test_signs_do_not_depend_on_the_solver(roll):
     low = sdpdr.MVU(n_neighbors=5, tol=1e-8).fit_transform(roll[:30])
     general = sdpdr.MVU(n_neighbors=5, solver="clarabel", form="gram").fit_transform(roll[:30])
@@ -127,6 +119,7 @@ def test_few_points_are_all_joined(rows):
     assert learned.length_kept_ == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.integration
 def test_lengths_that_are_lost_are_told():
     X = np.random.default_rng(0).standard_normal((40, 12))
     with pytest.warns(LostLengthsWarning, match="Take more components") as caught:
@@ -164,24 +157,12 @@ def test_an_unfolding_that_a_limit_ended_is_to_end_first():
         learned._warn_of_lost_lengths()
 
 
-def test_pixels_with_constant_columns_and_several_parts_return():
-    digits = load_digits().data[:150]
-    assert np.ptp(digits, axis=0).min() == 0.0
-    with pytest.warns((AddedEdgesWarning, LostLengthsWarning)):
-        learned = sdpdr.MVU().fit(np.vstack([digits, digits[:75] + 100.0]))
-    assert learned.solution_.certified()
-    assert learned.embedding_.shape == (225, 2)
-
-
-def test_too_many_points_are_sampled_and_the_others_placed(monkeypatch):
-    monkeypatch.setattr(sampled, "FEW", 100)
-    monkeypatch.setattr(sampled.SampledInTime, "_predicted", lambda *_: 1e3)
+@pytest.mark.integration
+def test_too_many_points_are_sampled_and_the_others_placed():
     X, t = sdpdr.datasets.s_curve(300, seed=0)
-    with pytest.warns(SampledWarning, match="100 of 300 points"):
-        found = sdpdr.MVU(n_neighbors=5).fit(X)
+    found = sdpdr.MVU(n_neighbors=5, sample=100).fit(X)
     rows = found.sample_
-    assert rows.size == 100
-    assert found.graph_.n == 100
+    assert rows.size == found.graph_.n == 100
     assert found.embedding_.shape == (300, 2)
     alone = sdpdr.MVU(n_neighbors=5, sample=None).fit(X[rows])
     np.testing.assert_array_equal(found.embedding_[rows], alone.embedding_)
@@ -191,17 +172,6 @@ def test_too_many_points_are_sampled_and_the_others_placed(monkeypatch):
     along = np.corrcoef(found.embedding_[others, 0], t[others])[0, 1]
     assert abs(along) > 0.95
     assert not hasattr(found, "transform")
-
-
-def test_all_points_are_taken_where_there_is_time(monkeypatch):
-    monkeypatch.setattr(sampled, "FEW", 30)
-    X = sdpdr.datasets.swiss_roll(100, seed=0)[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", SampledWarning)
-        found = sdpdr.MVU(n_neighbors=4).fit(X)
-    np.testing.assert_array_equal(found.sample_, np.arange(100))
-    whole = sdpdr.MVU(n_neighbors=4, sample=None).fit(X)
-    np.testing.assert_array_equal(found.embedding_, whole.embedding_)
 
 
 def test_a_sample_of_a_size_and_a_map(roll):
@@ -303,3 +273,24 @@ def test_names_of_columns_are_those_of_the_last_fit():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learned.transform(X)
+
+
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.FewPointsWarning")
+@pytest.mark.parametrize("scales", [np.ones(20), np.geomspace(1.0, 1e-3, 10)])
+def test_where_all_pairs_are_neighbours_it_is_classical_scaling(scales):
+    X = np.random.default_rng(0).standard_normal((60, scales.size)) * scales
+    weights = np.linspace(0.5, 2.0, 60)
+    for given in (None, weights):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LostLengthsWarning)
+            found = sdpdr.MVU(n_neighbors=100).fit(X, sample_weight=given)
+        share = np.ones(60) if given is None else given
+        centred = X - share @ X / share.sum()
+        assert found.solution_.certified()
+        assert found.solution_.value == pytest.approx(share @ np.sum(centred**2, axis=1))
+
+
+def test_lengths_of_no_points_have_no_classical_optimum():
+    unlike = np.ones((60, 60)) - np.eye(60)
+    unlike[0, 1] = unlike[1, 0] = 1.999
+    assert classical_optimum(sdpdr.graphs.complete(unlike, metric="precomputed")) is None

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import graphs
 from sdpdr.errors import (
     DataError,
     DuplicatePointsWarning,
@@ -67,17 +67,7 @@ def test_a_hyperplane_decides_where_it_is_asked_to():
         sdpdr.ISM(**FAST, decision="wall").fit(X, SEEN)
 
 
-def test_labels_may_be_words_and_missing_ones_none():
-    words = np.array(["down", "up"], dtype=object)[Y]
-    words[SEEN == -1] = None
-    learned = sdpdr.ISM(**FAST).fit(X, words)
-    numbers = sdpdr.ISM(**FAST).fit(X, SEEN)
-    assert learned.classes_.tolist() == ["down", "up"]
-    np.testing.assert_array_equal(learned.transduction_ == "up", numbers.transduction_ == 1)
-    known = SEEN != -1
-    np.testing.assert_array_equal(numbers.transduction_[known], Y[known])
-
-
+@pytest.mark.nightly
 def test_two_anchors_and_either_anchor_separate():
     for anchors in ([0], [2, 0], [0, 2]):
         learned = sdpdr.ISM(**FAST, anchors=anchors, margin=0.5).fit(X, Y)
@@ -110,6 +100,7 @@ def test_precomputed_distances_give_the_same(fitted):
     np.testing.assert_array_equal(given.predict(distances[:5]), Y[:5])
 
 
+@pytest.mark.nightly
 def test_half_of_the_largest_margin():
     learned = sdpdr.ISM(**FAST, anchors=[2], margin="half").fit(X, Y)
     assert learned.margin_ == pytest.approx(5.79255 / 2, rel=1e-4)
@@ -117,6 +108,7 @@ def test_half_of_the_largest_margin():
         sdpdr.ISM(**FAST, margin="halve").fit(X, Y)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("isometry", "largest"),
     [("inequality", "5.7925"), pytest.param("equality", "4.3435", marks=pytest.mark.nightly)],
@@ -198,13 +190,7 @@ def test_bad_input_is_named(y, options, message):
         sdpdr.ISM(**FAST, **options).fit(X, y)
 
 
-def test_its_recipe_is_the_public_one():
-    model = methods.ism(graphs.knn(X, 4), SEEN, furthest="all")
-    learned = sdpdr.ISM(**FAST).fit(X, SEEN)
-    solved = sdpdr.solve(model, "clarabel", tol=1e-5)
-    assert learned.solution_.value == pytest.approx(solved.value, rel=1e-5)
-
-
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "check",
     [

@@ -134,7 +134,7 @@ def test_rounding_in_precomputed_distances_is_forgiven():
 
 
 def test_squared_distances_passed_as_plain_ones_are_noticed():
-    with pytest.warns(SquaredDistancesWarning, match="pass squared=True") as caught:
+    with pytest.warns(SquaredDistancesWarning, match=r"square roots, np.sqrt\(D\)") as caught:
         graphs.knn(distances() ** 2, 3, metric="precomputed", connect="none")
     assert caught[0].filename == __file__
 

@@ -40,6 +40,7 @@ def test_a_point_at_known_distances_from_two_is_where_circles_meet(solver, shift
     assert abs(solution.gap) < 1e-7
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "about"),
     [
@@ -73,6 +74,7 @@ LENGTH = np.append(0.0, np.cumsum(STEPS)) - STEPS.sum() / 2
 TAUT, SLACK = (1.0 - 1e-15, 14.294662, 0.0), (0.9, 16.856135, 3.62653)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "share", "value", "trust"),
     [
@@ -96,6 +98,7 @@ def test_an_arc_held_at_its_ends(share, value, trust, solver):
     assert np.corrcoef(found.coordinates[:, 0], LENGTH)[0, 1] > 0.999
 
 
+@pytest.mark.integration
 def test_ends_further_apart_than_the_arc_is_long_are_refuted_to_the_last_digit():
     path = graphs.path(STEPS)
     reach, length = LENGTH[-1] - LENGTH[0], sum(Decimal(x).sqrt() for x in path.sqdist.tolist())
@@ -159,6 +162,7 @@ def test_anchored_where_unfolding_puts_them_it_is_unfolding(unfolded, anchors):
     np.testing.assert_array_equal(found.coordinates[anchors], shifted)
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.FewAnchorsWarning")
 def test_merged_points_weigh_as_often_as_they_occur(unfolded):
     counts = np.ones(30, dtype=int)
@@ -169,6 +173,7 @@ def test_merged_points_weigh_as_often_as_they_occur(unfolded):
     assert placed(heavy, [4, 9, 19], Y[[4, 9, 19]])[0].value == pytest.approx(free.value, rel=1e-6)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "isometry", ["inequality", Slack(10.0, relative=True), Slack(1.0)], ids=str
 )
@@ -178,14 +183,6 @@ def test_solvers_agree_and_are_certified(unfolded, isometry):
     found = [sdpdr.solve(model, solver, tol=1e-6) for solver in ("lowrank", "clarabel")]
     assert found[0].value == pytest.approx(found[1].value, rel=1e-6)
     assert all(abs(solution.gap) < 1e-6 for solution in found)
-
-
-def test_reach_limits_every_point_and_never_binds(unfolded):
-    flat, anchors = unfolded[1][:, :2], [0, 5, 10]
-    solution, _ = placed(ROLL, anchors, flat[anchors])
-    assert solution.duals["reach"].max() < 1e-6
-    names = methods.anchored_mvu(ROLL, anchors, flat[anchors], Slack(1.0)).size()["rows"]
-    assert "reach" not in names
 
 
 @pytest.mark.parametrize(

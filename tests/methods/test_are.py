@@ -53,21 +53,14 @@ def test_without_repeated_actions_it_is_mvu(isometry):
     assert value(model, tol=1e-8) == pytest.approx(value(plain, tol=1e-8), rel=1e-6)
 
 
-def test_without_known_actions_it_is_mvu(walk):
-    graph, _ = walk
-    unknown = methods.are(graph, [None] * 35)
-    assert value(unknown, "lowrank") == pytest.approx(
-        value(methods.mvu(graph), "lowrank"), rel=1e-6
-    )
-
-
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "inverse"),
     [
         ("clarabel", None),
-        ("sdpa", None),
-        ("cvxopt", None),
-        ("scs", None),
+        pytest.param("sdpa", None, marks=pytest.mark.nightly),
+        pytest.param("cvxopt", None, marks=pytest.mark.nightly),
+        pytest.param("scs", None, marks=pytest.mark.nightly),
         ("clarabel", INVERSE),
         # Asked below, of the same program without its presolve.
         pytest.param("lowrank", None, marks=pytest.mark.nightly),
@@ -84,12 +77,6 @@ def test_solvers_agree_on_the_walk(walk, solver, inverse):
     assert solution.value == pytest.approx(expected, rel=2e-6)
     assert solution.bound == pytest.approx(expected, rel=2e-6)
     assert solution.certified(1e-5)
-
-
-@pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
-def test_forms_agree_on_the_line(line, form):
-    model = methods.are(line[0], LINE)
-    assert value(model, "clarabel", form=form) == pytest.approx(1942.0563922, rel=1e-6)
 
 
 def test_the_bound_is_that_of_the_weighted_laplacian(walk):
@@ -130,6 +117,7 @@ def test_smoother_than_mvu_on_the_line(line):
     assert all(m.residual < 1e-3 * rigid.spectrum()[0] ** 0.5 for m in motions.values())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("seed", "plain", "rigid"),
     [(0, 0.9617, 0.9865), pytest.param(1, 0.9259, 0.9743, marks=pytest.mark.nightly)],
@@ -144,6 +132,7 @@ def test_smoother_than_mvu_on_the_walk(seed, plain, rigid):
     assert found == pytest.approx([plain, rigid], abs=1e-3)
 
 
+@pytest.mark.nightly
 def test_without_noise_the_line_is_nearly_exact():
     X, position = datasets.window_agent(LINE, window=16, grain=0.0, scene=96)
     with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
@@ -191,6 +180,7 @@ def test_presolve_leaves_out_what_follows(walk):
     assert (graph.m, sizes["isometry"], sizes["actions"]) == (113, 89, 141)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("inverse", [INVERSE, pytest.param(None, marks=pytest.mark.nightly)])
 def test_presolve_changes_no_value(walk, inverse):
     graph, _ = walk
@@ -204,6 +194,7 @@ def test_presolve_changes_no_value(walk, inverse):
     assert value(model, solver) == pytest.approx(expected, rel=2e-6)
 
 
+@pytest.mark.nightly
 def test_fewer_rows_bound_more_and_more_closely(walk):
     graph, _ = walk
     found = [value(methods.are(graph, WALK, hops=h), "scs" if h else "lowrank") for h in (0, 2)]
@@ -234,6 +225,7 @@ def sheet(side):
 
 
 @pytest.mark.nightly
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore::sdpdr.errors.DuplicatePointsWarning")
 def test_on_a_sheet_few_rows_are_all_rows():
     actions, X = sheet(6)
@@ -249,14 +241,6 @@ def test_on_a_sheet_few_rows_are_all_rows():
     # The points proved feasible lie inside: rounded lengths leave an interior of that size.
     assert solution.bound == pytest.approx(whole.bound, rel=2e-6)
     assert solution.value == pytest.approx(whole.value, rel=1e-5)
-
-
-def test_a_start_from_mvu_is_taken(line):
-    graph, _ = line
-    start = sdpdr.solve(methods.mvu(graph), "lowrank")
-    model = methods.are(graph, LINE, hops=2)
-    begun = sdpdr.solve(model, "lowrank", start=start, tol=1e-5)
-    assert begun.value == pytest.approx(value(model), rel=1e-4)
 
 
 def test_merged_duplicates_weigh_as_often_as_they_occur():

@@ -23,17 +23,17 @@ from sdpdr.program.point import Point, Value
 from sdpdr.program.run import Run
 from sdpdr.program.sdp import SDP
 from sdpdr.solving.grade import ended_as, proved, with_both_sides, with_status
-from sdpdr.solving.join import join
 from sdpdr.solving.proofs import Proofs
 from sdpdr.solving.solve import solve
-from sdpdr.solving.turns import AT_LEAST, MORE
 
-# Of a time limit, what folding gets, and of what that leaves, proofs of what it makes. Where these
-# fail the program as it is written seldom ends in time, and to halve it would cut both short.
-_FOR_FOLDING, _FOR_PROOFS = 0.4, 0.9
-# Seconds for proofs where somebody has interrupted, and waits, or the limit has passed: to start a
-# solver's process takes longer than a short limit, and a point that is found is worth a look.
+# Share of a time limit for folding; the program as it is written has the rest.
+_FOR_FOLDING = 0.4
+# Seconds for proofs after an interruption or a limit: a point that is found is worth a look.
 _SOON = 1.0
+# Relative gap aimed at by default.
+_TOLERANCE = 1e-6
+# How folding may end that the program as it is written would hardly improve.
+_ANSWERS = (Status.SOLVED, Status.OPTIMAL_NEARBY, Status.INTERRUPTED)
 # Share by which the trace and every mean stay inside of their limits, so that a point of a band is
 # feasible as it is: beyond the rounding of sums of thousands, and less than any gap asked for.
 _ROOM = 1e-10
@@ -104,10 +104,9 @@ def solve_loocv(
 ) -> Solution:
     r"""Leave-one-out unfolding of a limited trace, solved by folding first.
 
-    `fold` is solved, and `loocv_of_fold` makes an answer of it, which is returned where it is
-    certified. Else `loocv` is solved as it is written, and the better point and the better bound of
-    both are kept. That takes a row for every pair of points: where folding has found the optimum
-    for data nearby, it gets four times the seconds spent until then at most, or ten.
+    `fold` is solved, and `loocv_of_fold` makes an answer of it where the inequality of the means is
+    as tight as the tolerance asks; else, for few points or a small trace, `loocv` is solved as it
+    is written, with a constraint for every pair of points.
 
     Parameters
     ----------
@@ -117,8 +116,7 @@ def solve_loocv(
         As of `loocv`.
     isometry : {"equality"} or Band, default "equality"
     tol, time_limit, seed
-        As of `sdpdr.solve`. Folding gets four tenths of the time, and proofs of what it makes nine
-        tenths of the rest.
+        As of `sdpdr.solve`. Folding gets four tenths of the time.
 
     Returns
     -------
@@ -140,26 +138,38 @@ def solve_loocv(
     (Status.SOLVED, 48.5)
     """
     deadline = Deadline(time_limit)
-    model, folding = loocv(graph, trace, isometry=isometry), fold(graph, isometry)
-    part = deadline.left(_FOR_FOLDING * deadline.seconds)
-    folded = solve(folding, tol=tol, time_limit=part, seed=seed)
-    stopped = folded.status is Status.INTERRUPTED
-    for_proofs = _SOON if stopped else max(_FOR_PROOFS * deadline.ahead, _SOON)
-    by_fold = _by_fold(model, graph, folded, None if np.isinf(for_proofs) else for_proofs)
-    if by_fold is None and stopped:
-        found = solve(model, tol=tol, time_limit=deadline.left(_SOON), seed=seed)
+    model = loocv(graph, trace, isometry=isometry)
+    for_folding = deadline.left(_FOR_FOLDING * deadline.seconds)
+    folded = solve(fold(graph, isometry), tol=tol, time_limit=for_folding, seed=seed)
+    interrupted = folded.status is Status.INTERRUPTED
+    goal = _TOLERANCE if tol is None else tol
+    if interrupted or _loss(model, graph, folded) <= goal:
+        seconds = _SOON if interrupted else deadline.left()
+        found = _by_fold(model, graph, folded, seconds)
+        if found is not None and found.status in _ANSWERS:
+            return found
+    found = solve(
+        model, tol=tol, time_limit=deadline.left(_SOON if interrupted else inf), seed=seed
+    )
+    if interrupted:
         return replace(found, status=Status.INTERRUPTED)
-    if by_fold is None:
-        return solve(model, tol=tol, time_limit=deadline.left(), seed=seed)
-    if by_fold.status in (Status.SOLVED, Status.INTERRUPTED):
-        return by_fold
-    # Who thinks otherwise gets as long as candidates do that follow an answer worth having.
-    nearby = by_fold.status is Status.OPTIMAL_NEARBY
-    longest = max(AT_LEAST, MORE * deadline.spent) if nearby else inf
-    whole = solve(model, tol=tol, time_limit=deadline.left(longest), seed=seed)
-    both = join([by_fold, whole], model.to_sdp(), deadline)
-    cut = deadline.is_over() and both.status is Status.INACCURATE
-    return replace(both, status=Status.TIME_LIMIT) if cut else both
+    if found.status is Status.SOLVED:
+        return found
+    by_fold = _by_fold(model, graph, folded, None if time_limit is None else _SOON)
+    return found if by_fold is None or found.gap < by_fold.gap else by_fold
+
+
+def _loss(model: Model, graph: NeighborGraph, folded: Solution) -> float:
+    """Relative gap that the inequality of the means leaves; infinite if folding proves nothing."""
+    if not folded.values or folded.bound is None:
+        return inf
+    sdp = model.to_sdp()
+    limit = _limit_of(model, sdp, graph)
+    try:
+        value = sdp.report(sdp.primal_value(_lifted(model, sdp, graph, folded, limit).values))
+    except ModelError:
+        return inf
+    return (_largest_mean(graph, limit) - folded.bound) / value - 1.0
 
 
 def _by_fold(
@@ -190,7 +200,7 @@ def _graded(
     stopped = folded.status is Status.INTERRUPTED
     given = replace(
         folded,
-        # Who folded may have been stopped; what came of it is held against the whole program.
+        # The folding may have been interrupted; verify its point on the original program.
         status=Status.INTERRUPTED if stopped else Status.INACCURATE,
         values=point.values,
         duals=point.duals,

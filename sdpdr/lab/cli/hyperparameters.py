@@ -56,11 +56,11 @@ def as_options(words: object, *, can_sample: bool = False) -> str:
     text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
     text = _TOO_FEW.sub(_of_rows, text)
     text = text.replace("squared=True", "--squared")
+    text = text.replace("pass their square roots, np.sqrt(D)", "pass --squared")
     text = text.replace("isometry=Band(0.05)", "--isometry band:0.05")
     text = text.replace(
-        "sample=None unfolds all, a number so many; a larger time_limit allows for more",
-        "--sample unfolds so many, and of the number of rows all; a larger --time-limit allows for "
-        "more",
+        "sample=None unfolds all, a number so many",
+        "--sample unfolds so many, and of the number of rows all",
     )
     text = text.replace("time_limit=None lets it go on to its end", "--time-limit gives it more")
     text = text.replace("time_limit=None lets it end", "--time-limit gives it more")

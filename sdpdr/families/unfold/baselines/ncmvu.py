@@ -1,7 +1,7 @@
-"""Non-convex unfolding as the documents have it: an augmented Lagrangian over the coordinates.
+"""Non-convex unfolding of the documents: an augmented Lagrangian over the coordinates.
 
-A baseline, kept plain: first-order steps, no safeguards, exact lengths if asked for. The solver
-``lowrank`` finds the same factors with second-order steps, and is the one to use.
+A baseline, kept plain: first-order steps without safeguards. The solver ``lowrank`` finds the same
+factors with second-order steps, and is the one to use.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, Literal
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,16 +17,14 @@ from scipy.optimize import minimize
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.columns import warn_of_unlike_columns
 from sdpdr.base.deadline import Deadline
-from sdpdr.base.errors import UncertifiedWarning, UnlikeColumnsWarning, warn
+from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
 from sdpdr.base.estimators import Embedding, as_precise, note_columns
 from sdpdr.base.parameters import seconds_for
-from sdpdr.families.unfold.baselines.augmented import changes, first_coordinates, of_differences
 from sdpdr.families.unfold.mvu import mfnu, mvu
 from sdpdr.graphs import NeighborGraph, knn
 from sdpdr.linalg import SquaredEdgeLengths
-from sdpdr.linalg.spectral import factor_spectrum
+from sdpdr.linalg.spectral import factor_spectrum, on_principal_axes
 from sdpdr.program import Certificate, Factor, certify
 from sdpdr.program.face import complete_multipliers
 
@@ -180,7 +177,7 @@ def ncmvu(
     unit = float(np.mean(graph.sqdist))
     small = NeighborGraph(graph.n, graph.edges, graph.sqdist / unit, graph.counts)
     C = -sp.csr_array(sdp.cost("K"))
-    R = first_coordinates(small, rank, start, unit, seed)
+    R = _start(small, rank, start, unit, seed)
     w = np.zeros(graph.m)
     s = float(np.sum(R * (C @ R))) / graph.m / small.sqdist**2
 
@@ -188,7 +185,7 @@ def ncmvu(
     deadline = Deadline(time_limit)
 
     def flat(x: Array, w: Array, s: Array) -> tuple[float, Array]:
-        value, gradient = of_differences(x.reshape(graph.n, rank), w, s, C, small, ends, isometry)
+        value, gradient = _lagrangian(x.reshape(graph.n, rank), w, s, C, small, ends, isometry)
         return value, gradient.ravel()
 
     def stop(x: Array) -> None:
@@ -209,7 +206,7 @@ def ncmvu(
             options={"maxiter": 3000, "maxcor": 10, "ftol": 1e-15, "gtol": 1e-9},
         )
         R, iterations = inner.x.reshape(R.shape), iterations + int(inner.nit)
-        change = changes(small, R)
+        change = _relative_changes(small, R)
         pull = w + s * change * small.sqdist
         if isometry == "inequality":
             pull = np.maximum(pull, 0.0)
@@ -222,7 +219,7 @@ def ncmvu(
     share = graph.counts / np.sum(graph.counts)
     spectrum, vectors = factor_spectrum(np.sqrt(unit) * (R - share @ R))
     factor = vectors * np.sqrt(spectrum)
-    change = changes(graph, factor)
+    change = _relative_changes(graph, factor)
     duals = {r.label: w if r.label == "isometry" else np.zeros(r.m) for r in sdp.rows}
     off = np.abs(change) if isometry == "equality" else np.maximum(change, 0.0)
     return NonConvexUnfolding(
@@ -238,9 +235,93 @@ def ncmvu(
     )
 
 
+def lagrangian(
+    R: Array, w: Array, s: float | Array, C: Any, graph: NeighborGraph, isometry: str = "equality"
+) -> tuple[float, Array]:
+    r"""Augmented Lagrangian of low-rank unfolding, and its gradient.
+
+    .. math::
+
+        \mathcal L = -\langle C, R R^T\rangle + w^T v + \tfrac s2 |v|^2, \qquad
+        \nabla \mathcal L = 2\,(L(w + s v) - C)\, R,
+
+    with :math:`v_e = |r_i - r_j|^2 - d_e`, at the centred R. For the inequality
+    :math:`w + s v` is replaced by its positive part, and the last two terms by
+    :math:`(|w + s v|_+^2 - |w|^2) / 2s`.
+
+    Parameters
+    ----------
+    R : array of shape (n, r)
+    w : array of shape (m,)
+        Multipliers, with the sign of edge weights.
+    s : float or array of shape (m,)
+        Penalty; :math:`\sigma / d_e^2` penalises relative errors.
+    C : array or sparse array of shape (n, n)
+    graph : NeighborGraph
+    isometry : {"equality", "inequality"}, default "equality"
+
+    Returns
+    -------
+    value : float
+    gradient : array of shape (n, r)
+
+    References
+    ----------
+    Vasiloglou thesis, (2.20)-(2.24). As printed, the first term lacks its trace, and in the
+    gradient the sum over edges lacks the matrix :math:`A_{ij}` of each edge, which multiplies R.
+    """
+    ends = SquaredEdgeLengths(graph.n, graph.edges).vectors
+    return _lagrangian(R, w, s, C, graph, ends, isometry)
+
+
+def _lagrangian(
+    R: Array,
+    w: Array,
+    s: float | Array,
+    C: Any,
+    graph: NeighborGraph,
+    ends: sp.csr_array,
+    isometry: str,
+) -> tuple[float, Array]:
+    """`lagrangian` with the vectors :math:`e_i - e_j` of the edges computed before."""
+    share = graph.counts / np.sum(graph.counts)
+    R = R - share @ R
+    steps = ends @ R
+    v = np.einsum("ek,ek->e", steps, steps) - graph.sqdist
+    pull = w + s * v
+    if isometry == "inequality":
+        pull = np.maximum(pull, 0.0)
+    CR = C @ R
+    value = -float(np.sum(R * CR)) + 0.5 * float(np.sum((pull**2 - w**2) / s))
+    gradient = ends.T @ (2.0 * pull[:, None] * steps) - 2.0 * CR
+    return value, gradient - np.outer(share, gradient.sum(axis=0))
+
+
+def _relative_changes(graph: NeighborGraph, factor: Array) -> Array:
+    """Relative changes of the squared lengths."""
+    return np.asarray(np.square(graph.lengths(factor)) / graph.sqdist - 1.0)
+
+
+def _start(
+    graph: NeighborGraph, rank: int, start: ArrayLike | None, unit: float, seed: int
+) -> Array:
+    """Initial coordinates: those given, on their principal axes, or random ones."""
+    noise = np.random.default_rng(seed).standard_normal((graph.n, rank))
+    if start is None:
+        return noise
+    points = validate.points(start, at_least=2) / np.sqrt(unit)
+    if points.shape[0] != graph.n:
+        raise ShapeError(f"the start has {points.shape[0]} points; the graph has {graph.n} nodes.")
+    on_axes = on_principal_axes(points)[:, :rank]
+    # Coordinates that are exactly zero would stay zero.
+    first = 0.1 * noise
+    first[:, : on_axes.shape[1]] += on_axes
+    return first
+
+
 @dataclass(eq=False, repr=False)
 class NCMVU(Embedding):
-    """Non-convex unfolding with scikit-learn's face; see `ncmvu`. A baseline.
+    """Estimator of non-convex unfolding; see `ncmvu`. A baseline.
 
     Parameters
     ----------
@@ -305,12 +386,10 @@ class NCMVU(Embedding):
 
     def fit(self, X: Any, y: Any = None) -> NCMVU:
         """Learn the embedding of the rows of X; y is not used."""
-        data = validate.points(X)
-        warn_of_unlike_columns(X)  # of a frame by its names, which the checked points have not
-        found = partial(knn, data, connect=self.connect)
-        with catch_warnings():
-            simplefilter("ignore", UnlikeColumnsWarning)
-            graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, found)
+        if sp.issparse(X):
+            validate.points(X)  # which refuses them
+        search = partial(knn, X, connect=self.connect)
+        graph, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         note_columns(self, X)
         validate.choice("start", self.start, ("data", "random"))
         validate.positive_integer(
@@ -319,7 +398,7 @@ class NCMVU(Embedding):
             at_most=self.rank,
             why=f"as more exceeds rank={self.rank}",
         )
-        points = data[graph.first_samples]
+        points = np.asarray(X, dtype=float)[graph.first_samples]
         self.result_ = ncmvu(
             graph,
             self.rank,

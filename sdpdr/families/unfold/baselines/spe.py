@@ -2,71 +2,19 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist, squareform
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
-from sdpdr.base.errors import ShapeError
-from sdpdr.base.estimators import Embedding, as_precise, note_columns
-from sdpdr.graphs.space import make_space
+from sdpdr.families.unfold.baselines.stress import OfDistances, plain_distances, spe_stress
 
 # Rate of the first and of the last cycle, and what keeps a step between coinciding points finite.
 RATES = (2.0, 0.1)
 _NEAR = 1e-9
-
-
-def spe_stress(distances: ArrayLike, embedding: ArrayLike, cutoff: float = np.inf) -> float:
-    r"""Stress that stochastic proximity embedding lowers.
-
-    .. math::
-
-        \frac{\sum (d'_{ij} - d_{ij})^2 / d_{ij}}{\sum d_{ij}}
-
-    over the pairs with :math:`d_{ij} \le r_c`, and those further apart whose embedded distance
-    :math:`d'_{ij}` is the smaller one. Distances are plain, not squared.
-
-    Parameters
-    ----------
-    distances : array_like of shape (n, n)
-    embedding : array_like of shape (n, r)
-    cutoff : float, default inf
-        The radius r_c.
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Vasiloglou thesis, (4.26), whose denominators are misplaced; D. K. Agrafiotis and H. Xu,
-    "A self-organizing principle for learning nonlinear manifolds", PNAS 99(25), 2002.
-
-    Examples
-    --------
-    >>> spe_stress([[0.0, 2.0], [2.0, 0.0]], [[0.0], [1.0]])
-    0.25
-    """
-    D, Y = np.asarray(distances, dtype=float), np.asarray(embedding, dtype=float)
-    if D.shape != (Y.shape[0],) * 2:
-        raise ShapeError(f"distances have shape {D.shape}, the embedding {Y.shape[0]} rows.")
-    return stress_of_pairs(squareform(D, checks=False), pdist(Y), cutoff)
-
-
-def stress_of_pairs(d: Array, now: Array, cutoff: float = np.inf) -> float:
-    """`spe_stress` of distances and embedded distances that are listed, one for each pair."""
-    counted = d > 0.0
-    if np.isfinite(cutoff):
-        counted &= (d <= cutoff) | (now < d)
-    if not counted.all():
-        d, now = d[counted], now[counted]
-    return float(np.sum(np.square(now - d) / d) / np.sum(d))
 
 
 def spe(
@@ -167,37 +115,9 @@ def matchings(n: int, pairs: int, rng: np.random.Generator) -> Iterator[tuple[In
         pairs -= m
 
 
-def plain_distances(X: ArrayLike, metric: str) -> Array:
-    """Plain distances of all pairs, shape (n, n)."""
-    return np.asarray(np.sqrt(make_space(X, metric, at_least=2).sqdist_to_all()))
-
-
-class OfDistances(Embedding):
-    """Base of embeddings made of all distances, between points or as they are passed."""
-
-    metric: str
-
-    @abstractmethod
-    def _embedded(self, D: Array) -> Array:
-        """Places of points at these distances."""
-
-    def fit(self, X: Any, y: Any = None) -> OfDistances:
-        """Learn the embedding of the rows of X; y is not used."""
-        D = plain_distances(X, self.metric)
-        note_columns(self, X)
-        self.embedding_ = as_precise(self._embedded(D), X)
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
-        return tags
-
-
 @dataclass(eq=False, repr=False)
 class SPE(OfDistances):
-    """Stochastic proximity embedding with scikit-learn's face; see `spe`. A baseline.
+    """Stochastic proximity embedding as an estimator; see `spe`. A baseline.
 
     Parameters
     ----------

@@ -20,7 +20,11 @@ from sdpdr.families.unfold.anchored import missed_lengths, place
 from sdpdr.families.unfold.completion import Misfit, distance_completion
 from sdpdr.families.unfold.estimators.anchored import known_nodes
 from sdpdr.families.unfold.estimators.distances import called, in_rows, named_distances
-from sdpdr.families.unfold.estimators.gram import EXACT_LENGTHS, Patient, warn_of_missing_proof
+from sdpdr.families.unfold.estimators.gram import (
+    EXACT_LENGTHS,
+    DefaultTimeLimit,
+    warn_of_missing_proof,
+)
 from sdpdr.families.unfold.folded import MISSED, PartlyKnown
 from sdpdr.families.unfold.mirrored import mirrored
 from sdpdr.graphs import NeighborGraph
@@ -38,7 +42,7 @@ _FOR_PROGRAM = 0.75
 
 
 @dataclass(eq=False, repr=False)
-class DistanceCompletion(Patient, Embedding):
+class DistanceCompletion(DefaultTimeLimit, Embedding):
     r"""Points, and all their distances, from some distances that may be noisy.
 
     Two steps. The semidefinite program `sdpdr.methods.distance_completion` finds points in any
@@ -229,7 +233,7 @@ class DistanceCompletion(Patient, Embedding):
 
     def _seconds(self) -> float | None:
         """What the program may take."""
-        return _FOR_PROGRAM * self.patience if self._is_limit_ours() else self._limit()
+        return _FOR_PROGRAM * self.default_time_limit if self._is_limit_ours() else self._limit()
 
     def _way_out(self, solution: Solution) -> str:
         """What to do besides what the status advises, where nothing is proved."""

@@ -14,7 +14,7 @@ from sdpdr.base.errors import DataError, NonUniqueWarning, UncertifiedWarning, w
 from sdpdr.families.unfold.density_map import Objective, Variant, density_map, kernel_sums
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
 from sdpdr.families.unfold.estimators.kernels import KernelEmbedding
-from sdpdr.families.unfold.estimators.sampled import SampledInTime
+from sdpdr.families.unfold.estimators.sampled import WeightedSampling
 from sdpdr.families.unfold.iterated import compact
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model
@@ -25,8 +25,8 @@ from sdpdr.solving.iterate.records import IterationStatus, State
 
 # Bandwidth of a density map, in root mean squares of the lengths of edges.
 _WIDTH = 3.0
-# Points of a density map that takes seconds.
-_FEW = 300
+# Points at most unless requested: a program with a constraint for each point and each edge.
+_LARGEST = 1000
 # Share of the number of points by which a variance that reached it may fall short.
 _REACHED = 1e-4
 # Relative gap of the programs of the second stage.
@@ -35,7 +35,7 @@ _ENDED = (IterationStatus.RANK_REACHED, IterationStatus.STALLED)
 
 
 @dataclass(eq=False, repr=False)
-class DensityMap(SampledInTime, KernelEmbedding):
+class DensityMap(WeightedSampling, KernelEmbedding):
     r"""Density preserving map: a kernel whose sums over neighbours are those of the data.
 
     Solves `sdpdr.methods.density_map` with the densities of a Gaussian kernel on the graph, and
@@ -67,10 +67,9 @@ class DensityMap(SampledInTime, KernelEmbedding):
         the method's page.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: so many as
-        will not, 300 at least. Distances, and solvers and forms chosen by name, are not sampled
-        unless asked.
+        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
+        default at most 1000, with a warning, where points are not given by distances and no solver
+        or form is named.
     metric, angles, connect, extension, solver, form, tol, random_state
         As for `sdpdr.MVU`.
     time_limit : float, "auto" or None, default "auto"
@@ -117,7 +116,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
     ((40, 2), True)
     """
 
-    _iterations: ClassVar[tuple[str, ...]] = ("second_stage_",)
+    largest: ClassVar[int] = _LARGEST
 
     _: KW_ONLY
     bandwidth: float | None = None
@@ -134,10 +133,7 @@ class DensityMap(SampledInTime, KernelEmbedding):
             graph, bandwidth=self.bandwidth_, variant=self.variant, spread=self.spread
         )
 
-    def _few(self) -> int:
-        return _FEW
-
-    def _optimum(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         deadline = Deadline(self._limit())
         model = self._model(graph, X, y)
         found = self._solved(model)

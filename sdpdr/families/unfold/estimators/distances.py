@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import ROUNDING, Array, Index, own_rows
-from sdpdr.base.distances import require_one_order
+from sdpdr.base.distances import require_not_condensed, require_one_order, with_unknown
 from sdpdr.base.errors import DataError, DataTypeError, ShapeError, SquaredDistancesWarning
 from sdpdr.base.estimators import as_numbers, is_numeric
 from sdpdr.base.rows import listed, numbered
@@ -116,6 +116,8 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
     >>> known_distances([[0, 1, 3.0], [2, 1, 1.0], [3, 0, 2.0], [3, 1, 2.0]]).edges.tolist()
     [[0, 1], [0, 3], [1, 2], [1, 3]]
     """
+    if validate.n_dimensions(D) == 1:
+        require_not_condensed(D)
     if sp.issparse(D):
         entries = sp.coo_array(own_rows(D))
         if entries.shape[0] != entries.shape[1]:
@@ -127,6 +129,8 @@ def known_distances(D: Any, *, squared: bool = False, anchors: Any = None) -> Ne
                 f"points {numbered(np.unique(own))} have a distance to themselves that is "
                 "not zero. Pass distances, not similarities."
             )
+        if not entries.data[apart].all():  # points at one place, which a dense matrix merges
+            return known_distances(with_unknown(D), squared=squared, anchors=anchors)
         pairs = np.column_stack([entries.row, entries.col])[apart]
         points = np.arange(entries.shape[0])
         return _listed(pairs, entries.data[apart], squared, points, anchors)

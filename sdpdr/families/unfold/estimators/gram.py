@@ -1,4 +1,4 @@
-"""What all estimators share that learn a Gram matrix: data in, embedding out."""
+"""Base of the estimators that learn a Gram matrix: data in, embedding out."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Relation
 from sdpdr.program import Solution, Status
-from sdpdr.program.point import Value, principal_places
+from sdpdr.program.point import Point, Value, principal_places
 from sdpdr.solving.solve import solve
 
 EXACT_LENGTHS = (
     "Exact lengths often leave no interior, without which proofs fail; {}=Band(0.05) or "
     "'inequality' leaves one."
 )
-# Seconds for programs where no limit, solver or form is asked for.
+# Seconds for programs where no limit, solver or form is requested.
 PATIENCE = 60.0
 MORE_TIME = f"It had {PATIENCE:g} seconds; time_limit=None lets it go on to its end."
 # Share of the squared length of edges below which they count as lost.
 _KEPT = 0.5
 
 
-class Patient:
-    """What gives programs seconds of its own where no limit, solver or form is asked for."""
+class DefaultTimeLimit:
+    """Mixin: programs have a default time limit if no limit, solver or form is requested."""
 
-    patience: ClassVar[float] = PATIENCE
+    default_time_limit: ClassVar[float] = PATIENCE
 
     solver: Any
     form: str = "auto"
@@ -57,17 +57,17 @@ class Patient:
         return isinstance(self.solver, str) and self.solver == self.form == "auto"
 
     def _is_limit_ours(self) -> bool:
-        """Whether nobody asked for the time limit."""
+        """Whether the time limit is the default one."""
         return self.time_limit == "auto" and self._is_left_to_us()
 
     def _limit(self) -> float | None:
         """Seconds for programs, if they are limited."""
-        return limit_of(self.time_limit, self.patience if self._is_left_to_us() else None)
+        return limit_of(self.time_limit, self.default_time_limit if self._is_left_to_us() else None)
 
 
 @dataclass(eq=False, repr=False)
 class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
-    Patient,
+    DefaultTimeLimit,
     Placing,
     BaseEstimator,  # type: ignore[misc]  # scikit-learn has no types
     auto_wrap_output_keys=None,
@@ -105,8 +105,8 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         Parameters
         ----------
         X : array_like or sparse array of shape (n, D), or distances (n, n)
-            Distances if ``metric="precomputed"``, of which NaN and inf are not known: such a pair
-            is no edge. An extension needs dense points.
+            Distances if ``metric="precomputed"``. NaN, inf and entries that a sparse array does not
+            store are unknown: such a pair is no edge. An extension needs dense points.
         y : array_like, optional
             Side information, for methods that use any.
 
@@ -133,7 +133,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         weights: Array | None = None,
     ) -> NeighborGraph:
         """Neighbours among the rows of X; sets ``n_features_in_`` and ``feature_names_in_``."""
-        if self.extension is not None and sp.issparse(X):
+        if self.extension is not None and sp.issparse(X) and self.metric != "precomputed":
             raise DataTypeError(
                 f"X is sparse, and extension={self.extension!r} is a map of dense points. Leave "
                 "the extension out, or reduce X first, with sklearn.decomposition.TruncatedSVD."
@@ -174,12 +174,15 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
         landmarks = getattr(self, "landmarks", None)
         return self._solved(self._model(graph, X, y), landmarks=landmarks)
 
-    def _solved(self, model: Model, landmarks: int | None = None) -> Solution:
+    def _solved(
+        self, model: Model, landmarks: int | None = None, start: Point | None = None
+    ) -> Solution:
         return solve(
             model,
-            self.solver,
+            self.solver if start is None else "lowrank",
             self.form,
             landmarks=landmarks,
+            start=start,
             tol=self.tol,
             time_limit=self._limit(),
             seed=validate.seed_or_none(self.random_state),
@@ -219,7 +222,7 @@ class GramEmbedding(  # type: ignore[call-arg]  # scikit-learn has no types
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed" and self.extension is None
+        tags.input_tags.sparse = self.extension is None
         if self.extension is None:
             tags.transformer_tags = None
         return tags
@@ -232,9 +235,9 @@ def warn_of_missing_proof(solution: Solution, way_out: str = "", *, ours: bool =
     ----------
     solution : Solution
     way_out : str, optional
-        What to do besides what the status advises.
+        Advice beside that of the status.
     ours : bool, default False
-        Whether the time limit is one that nobody asked for.
+        Whether the time limit is the default one.
     """
     if not solution.values:
         solution.raise_for_status()

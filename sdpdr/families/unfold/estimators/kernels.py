@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import DataError, InfeasibleError, SampledWarning, warn
+from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.unfold.colored_mvu import Side, colored_mvu, side_information
 from sdpdr.families.unfold.estimators.gram import GramEmbedding, LengthEmbedding
 from sdpdr.families.unfold.estimators.sampled import Sampling
-from sdpdr.families.unfold.estimators.units import InEdgeUnits, out_of_unit
 from sdpdr.families.unfold.loocv import loocv, roomy_trace
 from sdpdr.families.unfold.loocv_by_fold import solve_loocv
 from sdpdr.graphs import NeighborGraph
 from sdpdr.model import Model, Var
 from sdpdr.model.affine import evaluate
 from sdpdr.model.blocks import Band, OtherSums, Relation, Slack
-from sdpdr.model.blocks.entries import TraceAtMost
 from sdpdr.program import Factor, Solution, Status
 
-# Relative to squared lengths, what neighbours may give way by to lie on a sphere.
-_WIDTH_ON_SPHERES = 0.05
-# Points of a leave-one-out unfolding that takes seconds.
-_FEW = 30
-# Seconds of its program where no limit, solver or form is asked for.
-FEW_SECONDS = 5.0
+# Relative change of squared lengths that leaves an interior, so that proofs succeed.
+_WIDTH = 0.05
+# Points at most unless requested. Folding 500 takes four seconds; the program as it is written has
+# a constraint for every pair of points.
+_FOLDED, _WRITTEN = 500, 30
+# Seconds for a leave-one-out program where no limit, solver or form is requested: folding takes
+# less, and the program as it is written seldom ends in more.
+FEW_SECONDS = 20.0
 
 
 class KernelEmbedding(GramEmbedding):
@@ -150,15 +150,13 @@ def _by_node(graph: NeighborGraph, side: Side) -> Side:
 
 
 @dataclass(eq=False, repr=False)
-class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
+class LOOCVUnfolding(Sampling, KernelEmbedding):
     r"""Maximum leave-one-out cross-validation: every point likely, given all others.
 
     Solves `sdpdr.methods.loocv` and embeds by the leading components of the kernel found,
-    centred. The method folds points together rather than apart, and where a trace limits the kernel
-    and lengths have no price, folding is how it is solved (`sdpdr.iterate.solve_loocv`), unless a
-    solver or a form is named. Rows of the program as it is written grow with the square of the
-    number of points. Of more than 30, 30 are drawn and the others placed among them, with a
-    warning. What the time limit ends is returned with a warning, too.
+    centred. The method folds points together rather than apart: where a trace limits the kernel and
+    lengths have no penalty, it is solved by folding (`sdpdr.iterate.solve_loocv`), unless a solver
+    or a form is named. The program as it is written has a constraint for every pair of points.
 
     Parameters
     ----------
@@ -171,19 +169,20 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
         much again as they need, moved until no product is negative, where that is more.
     unit : bool, default False
         Kernel with unit diagonal instead of a limited trace, lengths scaled. Its points lie on a
-        sphere, which more neighbours than a simplex has corners do not do at exact lengths.
+        sphere, where exact lengths are impossible for more neighbours than a simplex has corners.
     minimum : float, optional
         Least trace with a geometric mean of at least this instead.
     isometry : {"auto", "equality"}, Band or Slack, default "auto"
-        By default ``"equality"``, and ``Band(0.05)`` with ``unit``.
+        By default ``Band(0.05)``. Exact lengths leave next to no interior: the optimum is found,
+        and proofs fail more often than not.
     time_limit : float, "auto" or None, default "auto"
-        Seconds; None for no limit. By default 5, unless a solver or form is named: proofs of a
-        program with exact lengths, which leave next to no interior, may take a hundred times as
-        long as its solution, and fail.
+        Seconds; None for no limit. By default 20, unless a solver or form is named. The point found
+        by then is kept, with a warning.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default 30, where points are not given by distances and no solver or form is named.
+        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
+        default at most 500, with a warning, where points are not given by distances and no solver
+        or form is named; 30 with ``unit``, a ``minimum`` or `Slack`.
     metric, angles, connect, extension, solver, form, tol, random_state
         As for `sdpdr.MVU`.
 
@@ -212,61 +211,56 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
     Examples
     --------
     >>> import sdpdr
-    >>> X, _ = sdpdr.datasets.swiss_roll(8, seed=0)
-    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=3, time_limit=None).fit(X)
+    >>> X, _ = sdpdr.datasets.swiss_roll(40, seed=0)
+    >>> found = sdpdr.LOOCVUnfolding(n_neighbors=5).fit(X)
     >>> found.embedding_.shape, found.solution_.certified()
-    ((8, 2), True)
+    ((40, 2), True)
     """
 
     _: KW_ONLY
-    patience: ClassVar[float] = FEW_SECONDS
+    default_time_limit: ClassVar[float] = FEW_SECONDS
     trace: float | None = None
     unit: bool = False
     minimum: float | None = None
     isometry: Relation | Literal["auto"] = "auto"
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        trace = self.trace
-        if trace is None and self.minimum is None and not self.unit:
-            trace = roomy_trace(graph)
-        return loocv(graph, trace, self.unit, self.minimum, self._relation())
+        return loocv(graph, self._trace(graph), self.unit, self.minimum, self._relation())
+
+    def _trace(self, graph: NeighborGraph) -> float | None:
+        """Limit of the trace, if neither a unit diagonal nor a minimum limits the kernel."""
+        if self.trace is not None or self.minimum is not None or self.unit:
+            return self.trace
+        return roomy_trace(graph)
 
     def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         if not self._folds():
             return super()._answer(graph, X, y)
-        model = self._model(graph, X, y)
-        unit = self._unit_of(graph)
-        found = solve_loocv(
-            replace(graph, sqdist=graph.sqdist / unit),
-            next(b.limit for b in model.blocks if isinstance(b, TraceAtMost)) / unit,
+        return solve_loocv(
+            graph,
+            self._trace(graph),
             self._relation(),
             tol=self.tol,
             time_limit=self._limit(),
             seed=validate.seed_or_none(self.random_state),
         )
-        return out_of_unit(found, model, unit)
+
+    @property
+    def largest(self) -> int:  # type: ignore[override]  # a constant of the class elsewhere
+        """Points that are unfolded unless a number is requested."""
+        return _FOLDED if self._folds() else _WRITTEN
 
     def _folds(self) -> bool:
-        """Whether the points may be folded first: a trace alone limits K, and lengths are held."""
+        """Whether the points may be folded first: a trace alone limits K, and lengths are kept."""
         if self.unit or self.minimum is not None or not self._is_left_to_us():
             return False
         return not isinstance(self._relation(), Slack)
 
     def _relation(self) -> Relation:
-        if self.isometry != "auto":
-            return self.isometry
-        return Band(_WIDTH_ON_SPHERES) if self.unit else "equality"
-
-    def _is_limit_ours(self) -> bool:
-        # More time seldom leads to a proof, so that none is advised.
-        return False
+        return Band(_WIDTH) if self.isometry == "auto" else self.isometry
 
     def _has_exact_lengths(self) -> bool:
         return self._relation() == "equality"
-
-    def _unit_of(self, graph: NeighborGraph) -> float:
-        # The sphere has one already.
-        return 1.0 if self.unit else super()._unit_of(graph)
 
     def fit(self, X: Any, y: Any = None) -> LOOCVUnfolding:
         """Learn the embedding of the rows of X.
@@ -285,18 +279,6 @@ class LOOCVUnfolding(Sampling, InEdgeUnits, KernelEmbedding):
         likelihoods[self.sample_] = self._likelihoods
         self.likelihoods_ = likelihoods
         return self
-
-    def _few(self) -> int:
-        return _FEW
-
-    def _affordable(self, points: Array) -> int:
-        warn(
-            f"{_FEW} of {len(points)} points, drawn at random, are unfolded, and the others placed "
-            "among them: the program has a row for every pair of points. Nothing is proved of "
-            "points that were placed. A number for sample unfolds so many.",
-            SampledWarning,
-        )
-        return _FEW
 
     def _keep(self, graph: NeighborGraph, solution: Solution) -> None:
         if self.unit and solution.status is Status.INFEASIBLE:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, UncertifiedWarning, warn
+from sdpdr.families.unfold.estimators.complete_graph import classical_optimum
 from sdpdr.families.unfold.estimators.gram import MORE_TIME
-from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, SampledInTime
+from sdpdr.families.unfold.estimators.sampled import SampledEmbedding, WeightedSampling
 from sdpdr.families.unfold.iterated import minimum_volume
 from sdpdr.families.unfold.mvu import mfnu, mvu, mvu_apart
 from sdpdr.graphs import NeighborGraph
@@ -55,10 +56,9 @@ class MVU(SampledEmbedding):
         Of the landmark form: how many.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: so many as
-        will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
-        unless asked.
+        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
+        default at most 10000, with a warning, where points are not given by distances and no solver
+        or form is named.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, "auto" or None, default "auto"
@@ -133,12 +133,22 @@ class MVU(SampledEmbedding):
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
         return mvu(graph, self.isometry)
 
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+        is_free = self._is_left_to_us() and self.landmarks is None
+        if is_free and self.isometry == "inequality":
+            optimum = classical_optimum(graph)
+            if optimum is not None:
+                return self._solved(self._model(graph, X, y), start=optimum)
+        return super()._answer(graph, X, y)
+
     def _compare(self, places: Array) -> None:
         super()._compare(places)
         self._warn_of_lost_lengths()
 
 
 _RECIPES = {"spread": mfnu, "variance": mvu_apart}
+# Points of a sequence of programs, each of which takes as long as one of `MVU` or longer.
+_LARGEST = 2000
 
 
 @dataclass(eq=False, repr=False)
@@ -178,10 +188,9 @@ class MFNU(SampledEmbedding):
         Of the landmark form: how many.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: so many as
-        will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
-        unless asked.
+        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
+        default at most 10000, with a warning, where points are not given by distances and no solver
+        or form is named.
     tol : float, optional
         Relative certified gap aimed at; by default that of a configured solver, or 1e-6.
     time_limit : float, "auto" or None, default "auto"
@@ -224,7 +233,7 @@ class MFNU(SampledEmbedding):
 
 
 @dataclass(eq=False, repr=False)
-class MVE(SampledInTime):
+class MVE(WeightedSampling):
     r"""Minimum volume embedding: unfold into ``n_components`` dimensions and flatten the others.
 
     Lowers :math:`\kappa \sum_{i > r} \lambda_i(K) - \sum_{i \le r} \lambda_i(K)` over the Gram
@@ -257,10 +266,9 @@ class MVE(SampledInTime):
         Random starts that follow the first one.
     sample : int, "auto" or None, default "auto"
         How many points are unfolded; None for all. The others are placed among them, by the
-        extension, or by means of neighbours (``"barycentric"``) where none is asked for. By
-        default all, unless that is predicted to take over a third of ``time_limit``: so many as
-        will not, 2000 at least. Distances, and solvers and forms chosen by name, are not sampled
-        unless asked.
+        extension, or by means of neighbours (``"barycentric"``) where none is requested. By
+        default at most 2000, with a warning, where points are not given by distances and no solver
+        or form is named.
     time_limit : float, "auto" or None, default "auto"
         Seconds, for all programs together; None for no limit. What has been found by then is
         kept, with a warning. By default 60, unless a solver or form is named.
@@ -308,7 +316,7 @@ class MVE(SampledInTime):
     True
     """
 
-    _iterations: ClassVar[tuple[str, ...]] = ("iteration_",)
+    largest: ClassVar[int] = _LARGEST
 
     _: KW_ONLY
     kappa: float = 1.0
@@ -317,10 +325,10 @@ class MVE(SampledInTime):
     restarts: int = 0
 
     def _model(self, graph: NeighborGraph, X: Any, y: Any) -> Model:
-        """The first program, by which it is predicted how long a sample takes."""
+        """The first program."""
         return mvu(graph, self.isometry)
 
-    def _optimum(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
+    def _answer(self, graph: NeighborGraph, X: Any, y: Any) -> Solution:
         require_solver(self.solver)
         if self.n_components > graph.n - 1:
             raise DataError(

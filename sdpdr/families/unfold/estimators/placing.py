@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
+from sdpdr.base.distances import with_unknown
 from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import Named, Provided, as_precise, checked
 from sdpdr.families.regress.maps import KINDS, Extension, fit_extension
@@ -23,6 +25,10 @@ def _require_extension(estimator: Placing) -> None:
             "kind, see sdpdr.extend.fit_extension) for a map of all points, which gives transform, "
             "trust and score."
         )
+
+
+def _distances(X: Any) -> Array:
+    return with_unknown(X) if sp.issparse(X) else np.asarray(X, dtype=float)
 
 
 class _Framed(Named):
@@ -81,7 +87,7 @@ class Placing(_Framed, auto_wrap_output_keys=None):  # type: ignore[call-arg]  #
             return
         validate.choice("extension", kind, KINDS)
         precomputed = self.metric == "precomputed"
-        points = np.asarray(X, dtype=float) if precomputed else validate.points(X)
+        points = _distances(X) if precomputed else validate.points(X)
         if not np.isfinite(points).all():
             raise DataError(
                 f"extension={self.extension!r} needs all distances between the points of the fit, "

@@ -16,7 +16,6 @@ from sdpdr.base.estimators import checked
 from sdpdr.base.labels import as_vector, require_classes
 from sdpdr.families.regress.transduction import reconstructing
 from sdpdr.families.unfold.estimators.gram import LengthEmbedding, squared_lengths
-from sdpdr.families.unfold.estimators.units import InEdgeUnits
 from sdpdr.families.unfold.ism import Furthest, ism, separation_margin
 from sdpdr.families.unfold.labelled import (
     Labelled,
@@ -46,7 +45,7 @@ _PERHAPS_IMPOSSIBLE = (
 
 
 @dataclass(eq=False, repr=False)
-class ISM(ClassifierMixin, InEdgeUnits, LengthEmbedding):  # type: ignore[misc]  # scikit-learn has no types
+class ISM(ClassifierMixin, LengthEmbedding):  # type: ignore[misc]  # scikit-learn has no types
     r"""Isometric separation map: unfold so that a hyperplane separates the classes.
 
     Solves `sdpdr.methods.ism`. Unlabelled points (label -1) take part, held by the lengths to

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -331,7 +332,10 @@ def _graph(
 ) -> NeighborGraph:
     if isinstance(X, NeighborGraph):
         return X
-    k = _neighbours(n_neighbors, make_space(X, metric, squared=squared).n)
+    with catch_warnings():
+        simplefilter("ignore")  # the search that follows warns of the same data again
+        n = make_space(X, metric, squared=squared).n
+    k = _neighbours(n_neighbors, n)
     return knn(X, k, metric=metric, squared=squared, connect="none")
 
 

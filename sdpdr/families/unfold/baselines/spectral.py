@@ -1,4 +1,4 @@
-"""The embeddings everybody knows, as scikit-learn computes them, on the graph of our methods."""
+"""Spectral embeddings of scikit-learn, on the graph of our methods."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.decomposition import KernelPCA
-from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, DataTypeError
-from sdpdr.graphs import NeighborGraph, edge_weights, knn
+from sdpdr.families.unfold.completion import classically_scaled
+from sdpdr.graphs import NeighborGraph, edge_weights, geodesics, knn
 from sdpdr.graphs.space import Euclidean, Space, Sparse, make_space
 from sdpdr.linalg.spectral import fix_signs
 from sdpdr.linalg.walks import short_indices
 
 VARIANTS = ("standard", "modified", "hessian", "ltsa")
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "cosine")
+# Up to this many points LLE's eigenvectors are found by a dense method: the wanted eigenvalues are
+# tiny beside the others, so an iteration often gives up.
+DENSE = 1500
 
 
-def classical_mds(
-    X: ArrayLike, n_components: int = 2, *, metric: str = "euclidean", seed: int = 0
-) -> Array:
+def classical_mds(X: Any, n_components: int = 2, *, metric: str = "euclidean") -> Array:
     r"""Classical multidimensional scaling: leading eigenvectors of :math:`-\tfrac12 P D P`.
 
-    D holds the squared distances of all pairs and P centres. Of points this is principal component
+    D holds the squared distances of all pairs and P centres. For points this is principal component
     analysis. It keeps large distances, along the manifold or across it.
 
     Parameters
@@ -35,8 +37,6 @@ def classical_mds(
     n_components : int, default 2
     metric : {"euclidean", "cosine", "precomputed"}, default "euclidean"
         With ``"precomputed"`` X holds PLAIN distances.
-    seed : int, default 0
-        Of the start of the eigenvalue iteration.
 
     Returns
     -------
@@ -61,12 +61,11 @@ def classical_mds(
     """
     space = make_space(X, metric)
     _check_components(n_components, space.n)
-    scaling = KernelPCA(n_components, kernel="precomputed", random_state=seed)
-    return _fitted("classical MDS", scaling, -0.5 * space.sqdist_to_all())
+    return classically_scaled(np.sqrt(space.sqdist_to_all()), n_components)
 
 
 def isomap(
-    X: ArrayLike,
+    X: Any,
     n_components: int = 2,
     *,
     n_neighbors: int = 6,
@@ -75,16 +74,19 @@ def isomap(
 ) -> Array:
     """Isomap: classical scaling of the lengths of shortest paths.
 
-    Exact for convex pieces of a plane, densely sampled; holes are stretched.
+    Exact for convex pieces of a plane, densely sampled; holes are stretched. As of
+    ``sklearn.manifold.Isomap``, but for graphs that fall into parts.
 
     Parameters
     ----------
-    X, n_components, metric
+    X : array_like of shape (n, D), or (n, n) for precomputed distances
+        Precomputed distances may be a sparse graph, or partly unknown.
+    n_components, metric
         As for `classical_mds`.
     n_neighbors : int, default 6
     connect : {"error", "largest"}, default "error"
-        Of a graph of several parts, as for `sdpdr.graphs.knn`; with ``"largest"`` the rows of
-        points left out are NaN. (scikit-learn would join the parts by guesses.)
+        What to do about a disconnected graph, as for `sdpdr.graphs.knn`; with ``"largest"`` the
+        rows of points left out are NaN. (scikit-learn would join the parts by guesses.)
 
     Returns
     -------
@@ -110,13 +112,8 @@ def isomap(
     >>> bool(abs(np.corrcoef(along, angle**2)[0, 1]) > 0.99)
     True
     """
-    graph, space = _graph(X, n_components, n_neighbors, metric, connect)
-    if isinstance(space, Euclidean):
-        data, kind = space.X, "minkowski"
-    else:
-        data, kind = np.sqrt(space.sqdist_to_all()), "precomputed"
-    mapping = Isomap(n_neighbors=n_neighbors, n_components=n_components, metric=kind)
-    return graph.of_samples(_fitted("Isomap", mapping, data))
+    graph, _ = _graph(X, n_components, n_neighbors, metric, connect)
+    return graph.of_samples(classically_scaled(geodesics(graph), n_components))
 
 
 def lle(
@@ -177,7 +174,6 @@ def lle(
         n_neighbors=n_neighbors,
         n_components=n_components,
         method=variant,
-        # The wanted eigenvalues are tiny beside the others, so an iteration often gives up.
         eigen_solver="dense" if space.n <= DENSE else "auto",
         random_state=seed,
     )
@@ -304,19 +300,15 @@ def kernel_pca(
     return _fitted("kernel PCA", analysis, np.exp(-gamma * sqdist))
 
 
-# Up to this many points LLE's eigenvectors are found by a dense method.
-DENSE = 1500
-
-
 def _check_components(n_components: object, n: int) -> None:
     why = f"of {n} distinct points"
     validate.positive_integer("n_components", n_components, at_most=n - 1, why=why)
 
 
 def _graph(
-    X: ArrayLike, n_components: int, n_neighbors: int, metric: str, connect: str
+    X: Any, n_components: int, n_neighbors: int, metric: str, connect: str
 ) -> tuple[NeighborGraph, Space]:
-    """The graph our methods would have, and its points: duplicates merged, in one part."""
+    """The graph of our methods and its points: duplicates merged, in one part."""
     validate.choice("connect", connect, ("error", "largest"))
     graph = knn(X, n_neighbors, metric=metric, connect=connect)
     _check_components(n_components, graph.n)

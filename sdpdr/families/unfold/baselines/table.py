@@ -1,4 +1,4 @@
-"""One face for all baselines, so that a comparison is one loop."""
+"""A table of all baselines by name, so that a comparison is one loop."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.families.unfold.baselines.classical import (
+from sdpdr.families.unfold.baselines.gplvm import gplvm
+from sdpdr.families.unfold.baselines.ncmvu import NCMVU
+from sdpdr.families.unfold.baselines.spe import spe
+from sdpdr.families.unfold.baselines.spectral import (
     classical_mds,
     isomap,
     kernel_pca,
     laplacian_eigenmaps,
     lle,
 )
-from sdpdr.families.unfold.baselines.latent import gplvm
-from sdpdr.families.unfold.baselines.ncmvu import NCMVU
-from sdpdr.families.unfold.baselines.scaling import metric_mds, nonmetric_mds, sammon
-from sdpdr.families.unfold.baselines.spe import spe
+from sdpdr.families.unfold.baselines.stress import metric_mds, nonmetric_mds, sammon
 
 
 def _ncmvu(
@@ -44,7 +44,7 @@ def _ncmvu(
         connect=connect,
         random_state=seed,
     )
-    return np.asarray(unfolding.fit_transform(X))
+    return np.asarray(unfolding.fit(X).embedding_)
 
 
 BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
@@ -65,7 +65,7 @@ BASELINES: Mapping[str, Callable[..., Array]] = MappingProxyType(
 
 
 def names() -> tuple[str, ...]:
-    """Names that `embed` knows.
+    """Names that `embed` accepts.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def embed(
     X : array_like of shape (n, D)
     n_components : int, default 2
     n_neighbors, seed : int
-        Handed to the methods that have them; others have no neighbours or no chance.
+        Passed to the methods that have them.
     **options
         Further options of that method.
 
@@ -104,7 +104,7 @@ def embed(
     Raises
     ------
     UnknownNameError
-        There is no such baseline; the nearest name is offered.
+        There is no such baseline; the message offers the nearest name.
     DataError
         The method has no such option, or cannot use the data.
 

@@ -1,0 +1,340 @@
+"""Gaussian process latent variable model: coordinates from which smooth functions make the data."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult, minimize
+from scipy.spatial.distance import cdist
+from sklearn.utils.validation import check_is_fitted
+
+from sdpdr.base import checks as validate
+from sdpdr.base.arrays import Array, require_squares
+from sdpdr.base.deadline import Deadline
+from sdpdr.base.errors import ShapeError, UncertifiedWarning, warn
+from sdpdr.base.estimators import Embedding, as_precise, checked
+from sdpdr.base.parameters import seconds_for
+from sdpdr.linalg.spectral import fix_signs, on_principal_axes
+
+KERNELS = ("rbf", "linear")
+# Noise and signal within which K can be factored, relative to the mean square of the data.
+_LEAST_NOISE, _LARGEST_SIGNAL = 1e-6, 1e6
+# A step that raises the log-likelihood by less is the last one: without noise gains go on for ever.
+_LEAST_GAIN = 1e-5
+# Where the search begins, and the lower ends of the noise in the second search: with noise that
+# falls step by step curled data unroll further, without them other data end higher.
+_FIRST_NOISE = 0.1
+_SCHEDULES = ((_LEAST_NOISE,), (0.1, 0.01, 1e-3, 1e-4, _LEAST_NOISE))
+
+
+def gplvm(
+    X: ArrayLike,
+    n_components: int = 2,
+    *,
+    kernel: str = "rbf",
+    max_iter: int = 1000,
+    time_limit: float | None = 30.0,
+) -> Array:
+    """Coordinates of a Gaussian process latent variable model; see `GPLVM`.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, D)
+    n_components : int, default 2
+    kernel : {"rbf", "linear"}, default "rbf"
+    max_iter : int, default 1000
+    time_limit : float or None, default 30
+
+    Returns
+    -------
+    ndarray of shape (n, n_components)
+
+    Raises
+    ------
+    DataError, UnknownNameError
+
+    Examples
+    --------
+    >>> gplvm(np.random.default_rng(0).random((8, 3)), 1).shape
+    (8, 1)
+    """
+    model = GPLVM(n_components, kernel=kernel, max_iter=max_iter, time_limit=time_limit)
+    return np.asarray(model.fit(X).embedding_)
+
+
+def gplvm_objective(
+    latent: Array, signal: float, noise: float, data: Array, kernel: str = "rbf"
+) -> tuple[float, Array, Array]:
+    r"""Negative log-likelihood of centred data at given coordinates, and its gradients.
+
+    .. math::
+
+        \frac{nD}{2} \ln 2\pi + \frac D2 \ln|K| + \frac12 \operatorname{tr}(K^{-1} Y Y^T),
+        \qquad K = v\, k(X, X) + \sigma^2 I .
+
+    Parameters
+    ----------
+    latent : ndarray of shape (n, q)
+        X, the coordinates.
+    signal, noise : float
+        v and :math:`\sigma^2`, positive.
+    data : ndarray of shape (n, D)
+        Y, centred.
+    kernel : {"rbf", "linear"}, default "rbf"
+
+    Returns
+    -------
+    value : float
+    slope : ndarray of shape (n, q)
+        With respect to the coordinates.
+    parameters : ndarray of shape (2,)
+        With respect to :math:`\ln v` and :math:`\ln \sigma^2`.
+
+    References
+    ----------
+    Review of dimensionality reduction, (2.18).
+
+    Examples
+    --------
+    >>> value, _, _ = gplvm_objective(np.zeros((1, 1)), 1.0, 1.0, np.zeros((1, 1)))
+    >>> bool(np.isclose(value, 0.5 * np.log(2.0 * np.pi * 2.0)))
+    True
+    """
+    n, D = data.shape
+    bare = _kernel(latent, latent, kernel)
+    factor = sl.cho_factor(signal * bare + noise * np.eye(n), lower=True)
+    weights, inverse = sl.cho_solve(factor, data), sl.cho_solve(factor, np.eye(n))
+    value = 0.5 * n * D * np.log(2.0 * np.pi) + D * np.log(np.diag(factor[0])).sum()
+    value += 0.5 * float(np.sum(weights * data))
+    by_matrix = 0.5 * (D * inverse - weights @ weights.T)
+    if kernel == "linear":
+        slope = 2.0 * signal * by_matrix @ latent
+    else:
+        pull = signal * by_matrix * bare
+        slope = 2.0 * (pull @ latent - pull.sum(axis=1)[:, None] * latent)
+    by_parameter = [signal * np.sum(by_matrix * bare), noise * np.trace(by_matrix)]
+    return float(value), slope, np.array(by_parameter)
+
+
+def _kernel(latent: Array, others: Array, kernel: str) -> Array:
+    if kernel == "linear":
+        return np.asarray(latent @ others.T)
+    return np.exp(-0.5 * cdist(latent, others, "sqeuclidean"))
+
+
+@dataclass(eq=False, repr=False)
+class GPLVM(Embedding):
+    r"""Gaussian process latent variable model. A baseline.
+
+    Every column of the centred data is a smooth random function of coordinates x, which are found
+    with the variance v of the functions and that of the noise, :math:`\sigma^2`:
+
+    .. math::
+
+        \min_{X, v, \sigma}\ \frac{nD}{2} \ln 2\pi + \frac D2 \ln|K|
+        + \frac12 \operatorname{tr}(K^{-1} Y Y^T), \qquad
+        K_{ij} = v\, e^{-|x_i - x_j|^2/2} + \sigma^2 \delta_{ij} .
+
+    L-BFGS starts from principal components twice, with any noise and with noise that falls step by
+    step; the likelier end is kept. The problem is not convex, so that the end is a stationary
+    point. The width of the kernel is the unit of the coordinates. With the linear kernel
+    :math:`x_i^T x_j` (and v = 1) the optimum has a closed form, dual probabilistic principal
+    component analysis. Far points of the data are kept apart; near ones need not stay near. A step
+    costs n^3.
+
+    Parameters
+    ----------
+    n_components : int, default 2
+    kernel : {"rbf", "linear"}, default "rbf"
+    max_iter : int, default 1000
+        Steps of each search, after which the coordinates are kept as they are, with a warning.
+    tol : float, default 1e-5
+        Largest entry of the gradient at which to stop, of the objective over n D.
+    time_limit : float or None, default 30
+        Seconds, after which the coordinates are kept as they are, with a warning. "auto" is the
+        default.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        Centred, on its principal axes.
+    signal_, noise_ : float
+        v and :math:`\sigma^2`, the latter not below 1e-6 of the mean square of the data.
+    log_likelihood_ : float
+    mean_ : array of shape (D,)
+    n_iter_ : int
+    converged_ : bool
+        Whether the search ended by itself, at a small gradient or where steps gain nothing.
+    n_features_in_ : int
+
+    Raises
+    ------
+    DataError, DataTypeError, UnknownNameError
+        From `fit`: data that cannot be used, too many components, another kernel.
+
+    Warns
+    -----
+    UncertifiedWarning
+        The time limit or the number of steps ended the search.
+
+    References
+    ----------
+    Review of dimensionality reduction, (2.18) and (2.19); N. Lawrence, "Probabilistic non-linear
+    principal component analysis with Gaussian process latent variable models", JMLR 6 (2005).
+
+    Examples
+    --------
+    >>> t = np.linspace(0.0, 3.0, 25)
+    >>> X = np.column_stack([np.cos(t), np.sin(t), t**2])
+    >>> model = GPLVM(1).fit(X)
+    >>> along = model.embedding_[:, 0]
+    >>> bool(abs(np.corrcoef(along, t)[0, 1]) > 0.99)
+    True
+    >>> bool(np.abs(model.inverse_transform(model.embedding_) - X).max() < 0.05)
+    True
+    """
+
+    n_components: int = 2
+    _: KW_ONLY
+    kernel: str = "rbf"
+    max_iter: int = 1000
+    tol: float = 1e-5
+    time_limit: float | str | None = 30.0
+
+    def fit(self, X: Any, y: Any = None) -> GPLVM:
+        """Find the coordinates of the rows of X; y is not used."""
+        validate.choice("kernel", self.kernel, KERNELS)
+        validate.positive_integer("max_iter", self.max_iter)
+        validate.positive_number("tol", self.tol)
+        deadline = Deadline(seconds_for(self))
+        # In one order of memory, so that signs of axes do not depend on it.
+        data = np.ascontiguousarray(checked(self, X, by_distance=True, ensure_min_samples=2))
+        require_squares(data)
+        q = validate.positive_integer(
+            "n_components",
+            self.n_components,
+            at_most=min(data.shape),
+            why=f"the lesser of n_samples = {data.shape[0]} and n_features = {data.shape[1]}",
+        )
+        self.mean_ = data.mean(axis=0)
+        self._unit, self._data = _in_a_unit(data - self.mean_)
+        self.n_iter_, self.converged_ = 0, True
+        find = self._closed_form if self.kernel == "linear" else self._searched
+        self._latent, signal, noise = find(q, deadline)
+        value, _, _ = gplvm_objective(self._latent, signal, noise, self._data, self.kernel)
+        self._signal, self._noise = signal, noise
+        self.signal_ = signal if self.kernel == "linear" else self._unit**2 * signal
+        self.noise_ = self._unit**2 * noise
+        self.log_likelihood_ = -value - data.size * np.log(self._unit)
+        self.embedding_ = as_precise(self._unit_of_places * self._latent, X)
+        if not self.converged_:
+            reason = f"max_iter={self.max_iter}"
+            if deadline.is_over():
+                reason = f"time_limit={self.time_limit}"
+            warn(
+                f"the search ended after {self.n_iter_} steps ({reason}) before the gradient was "
+                f"small; its coordinates are kept. Raise {reason.partition('=')[0]}, or pass fewer "
+                "samples: a step costs n^3.",
+                UncertifiedWarning,
+            )
+        return self
+
+    def inverse_transform(self, X: Any) -> Array:
+        r"""Data expected at coordinates, :math:`\bar y + k(x, X) K^{-1} Y`; shape (m, D).
+
+        Parameters
+        ----------
+        X : array_like of shape (m, n_components)
+        """
+        between, _, factor = self._covariances(X)
+        return np.asarray(self.mean_ + self._unit * between @ sl.cho_solve(factor, self._data))
+
+    def variance(self, X: Any) -> Array:
+        r"""Variance of each entry of the data at coordinates, shape (m,): how far to trust them.
+
+        .. math:: k(x, x) + \sigma^2 - k(x, X) K^{-1} k(X, x)
+
+        Parameters
+        ----------
+        X : array_like of shape (m, n_components)
+        """
+        between, own, factor = self._covariances(X)
+        explained = np.sum(between.T * sl.cho_solve(factor, between.T), axis=0)
+        return np.asarray(self._unit**2 * (own - explained + self._noise))
+
+    def _covariances(self, X: Any) -> tuple[Array, Array, Any]:
+        """Covariances with the samples, own variances, and the factorized K."""
+        check_is_fitted(self, "embedding_")
+        latent, q = np.asarray(X, dtype=float), self._latent.shape[1]
+        if latent.ndim != 2 or latent.shape[1] != q:
+            raise ShapeError(f"coordinates must have shape (m, {q}); they have {latent.shape}.")
+        latent = latent / self._unit_of_places
+        K = self._signal * _kernel(self._latent, self._latent, self.kernel)
+        factor = sl.cho_factor(K + self._noise * np.eye(len(K)), lower=True)
+        own = np.sum(latent**2, axis=1) if self.kernel == "linear" else np.ones(len(latent))
+        between = _kernel(latent, self._latent, self.kernel)
+        return self._signal * between, self._signal * own, factor
+
+    @property
+    def _unit_of_places(self) -> float:
+        """That of the data where functions are linear; otherwise the width of the kernel is."""
+        return self._unit if self.kernel == "linear" else 1.0
+
+    def _closed_form(self, q: int, deadline: Deadline) -> tuple[Array, float, float]:
+        """Optimum for linear functions: leading eigenvectors of Y Y', less the mean of the rest."""
+        n, D = self._data.shape
+        left, sizes, _ = np.linalg.svd(self._data, full_matrices=False)
+        values = sizes**2 / D
+        noise = max(float(values[q:].sum()) / max(n - q, 1), _LEAST_NOISE)
+        latent = left[:, :q] * np.sqrt(np.maximum(values[:q] - noise, 0.0))
+        return fix_signs(latent), 1.0, noise
+
+    def _searched(self, q: int, deadline: Deadline) -> tuple[Array, float, float]:
+        n, size = len(self._data), self._data.size
+        # Columns of variance one are some widths of the kernel across.
+        start = np.sqrt(n) * np.linalg.svd(self._data, full_matrices=False)[0][:, :q]
+        first = np.concatenate([[0.0, np.log(_FIRST_NOISE)], start.ravel()])
+
+        def objective(point: Array) -> tuple[float, Array]:
+            latent, (signal, noise) = point[2:].reshape(n, q), np.exp(point[:2])
+            value, slope, pair = gplvm_objective(latent, signal, noise, self._data)
+            return value / size, np.concatenate([pair, slope.ravel()]) / size
+
+        def stop(intermediate_result: OptimizeResult) -> None:
+            if deadline.is_over():
+                raise StopIteration
+
+        bounds = [(None, np.log(_LARGEST_SIGNAL)), (None, None), *[(None, None)] * (n * q)]
+        options = {"maxfun": 20 * self.max_iter, "gtol": self.tol, "ftol": _LEAST_GAIN / size}
+        best, best_value = first, np.inf
+        for floors in _SCHEDULES:
+            point, steps = first, 0
+            for floor in floors:
+                bounds[1] = (np.log(floor), None)
+                share = 1 if floor == floors[-1] else 10
+                options["maxiter"] = max(1, (self.max_iter - steps) // share)
+                found = minimize(
+                    objective, point, jac=True, method="L-BFGS-B", callback=stop, bounds=bounds,
+                    options=options,
+                )  # fmt: skip
+                point, steps = found.x, steps + int(found.nit)
+            if found.fun < best_value:
+                best, best_value, self.n_iter_ = point, float(found.fun), steps
+                # 1 is the limit of steps, 99 the callback; 2 is a line search ended by rounding.
+                self.converged_ = found.status in (0, 2)
+            if deadline.is_over():
+                break
+        signal, noise = np.exp(best[:2]).tolist()
+        return on_principal_axes(best[2:].reshape(n, q)), signal, noise
+
+
+def _in_a_unit(centred: Array) -> tuple[float, Array]:
+    """The root mean square of the data, and the data over it."""
+    largest = float(np.abs(centred).max())
+    # Squares of small remainders of large numbers underflow.
+    unit = largest * float(np.sqrt(np.mean(np.square(centred / (largest or 1.0))))) or 1.0
+    return unit, centred / unit
