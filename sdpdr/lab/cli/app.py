@@ -126,11 +126,6 @@ def _main(words: Sequence[str], *, owns_process: bool) -> int:
     except OSError as error:  # help that cannot be printed
         return _unheard(error)
     if owns_process:
-        with nothing_begun():
-            from sdpdr.solvers.processes.workers import prepare_by_fork
-        # This process has imported what the command needs and computed nothing: the time to fork,
-        # to children that answer Ctrl-C in their own way.
-        prepare_by_fork()
         # What is done stays done while memory is given back, which may take a second.
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
     heard: list[int] = []
