@@ -204,10 +204,11 @@ if POSSIBLE:
                 reduction.dump(process, buffer)
             finally:
                 context.set_spawning_popen(None)
-            self.sentinel, to_child = _server.connect(self._fds)
+            self.sentinel, to_child = _server.connect(self._fds)  # type: ignore[attr-defined]
             # The child knows by it whether this process lives.
             ours = os.dup(to_child)
-            self.finalizer = util.Finalize(self, util.close_fds, (ours, self.sentinel))
+            ends = (ours, self.sentinel)
+            self.finalizer = util.Finalize(self, util.close_fds, ends)  # type: ignore[attr-defined]
             with open(to_child, "wb", closefd=True) as stream, suppress(BrokenPipeError):
                 stream.write(buffer.getbuffer())
             self.pid = forkserver.read_signed(self.sentinel)
