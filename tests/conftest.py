@@ -80,14 +80,3 @@ def hide_packages(monkeypatch):
         monkeypatch.setattr(importlib.util, "find_spec", find_spec)
 
     return hide
-
-
-@pytest.fixture
-def no_zygote(monkeypatch):
-    """As if no zygote had been started; the one that is there comes back afterwards."""
-    from sdpdr.solvers.processes import workers
-
-    for name, value in (("_control", None), ("_process", None), ("_stderr", -1)):
-        monkeypatch.setattr(workers, name, value)
-    yield
-    workers._close_stderr()

@@ -23,8 +23,8 @@ from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
 from sdpdr.solvers.external_files import Answer, FiledProgram, filed
+from sdpdr.solvers.processes.native import native_code_runs
 from sdpdr.solvers.processes.silence import undisturbed
-from sdpdr.solvers.processes.workers import native_code_runs
 
 _ENDS = {
     1: (Verdict.SOLVED, "optimal"),

@@ -19,8 +19,8 @@ from sdpdr.program.rows import Lmi
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers.base import Outcome, Progress, Solver
+from sdpdr.solvers.processes.native import native_code_runs
 from sdpdr.solvers.processes.silence import quiet, undisturbed
-from sdpdr.solvers.processes.workers import native_code_runs
 from sdpdr.solvers.screen import failure
 
 _VERDICTS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -14,11 +13,9 @@ from sdpdr.program.sdp import SDP
 from sdpdr.reduce import Composed, Reduction
 from sdpdr.solvers.base import Outcome, Solver
 from sdpdr.solvers.cvxpy_solvers import Clarabel
-from sdpdr.solvers.processes import workers
 from sdpdr.solvers.processes.ends import is_worker
-from sdpdr.solvers.processes.isolate import Task, run_isolated
-from sdpdr.solvers.processes.worker import WorkerLost
-from sdpdr.solvers.processes.workers import is_fork_of_native
+from sdpdr.solvers.processes.isolate import Task, run_isolated, wait_for_server
+from sdpdr.solvers.processes.native import is_fork_of_native
 from sdpdr.solvers.screen import admit, failure, screen
 
 # How a panic of native code written in Rust is called, which is a `BaseException` and no more.
@@ -38,7 +35,7 @@ def runs_apart(solver: Solver, isolate: bool | None) -> bool:
     if isolate is not None:
         return isolate or solver.is_dangerous
     limited = solver.time_limit is not None
-    native = solver.is_native and (limited or workers.is_prepared() or is_fork_of_native())
+    native = solver.is_native and (limited or is_fork_of_native())
     return native or solver.is_dangerous or (limited and not solver.obeys_time_limit)
 
 
@@ -51,9 +48,8 @@ def until_there_is_a_worker(solver: Solver) -> float:
         Seconds waited, which are no solver's.
     """
     watch = Deadline()
-    if workers.POSSIBLE and runs_apart(solver, None):
-        with suppress(WorkerLost):
-            workers.hire().close()
+    if runs_apart(solver, None):
+        wait_for_server()
     return watch.spent
 
 

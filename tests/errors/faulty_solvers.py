@@ -182,7 +182,7 @@ def refuse():
     raise ArithmeticError("the seal is broken")
 
 
-class EndsTheZygote(Faulty):
+class EndsTheForkServer(Faulty):
     """Ends what forks workers, as somebody outside may."""
 
     def run(self, sdp, progress=None):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -25,13 +25,15 @@ from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
 from sdpdr.solvers import Clarabel, LowRank, Scs
-from sdpdr.solvers.processes import alone, workers, zygote
+from sdpdr.solvers.processes import alone, child, fork_server
 from sdpdr.solvers.processes import ends as incumbent
-from sdpdr.solvers.processes.isolate import run_isolated
-from sdpdr.solvers.processes.worker import WorkerLost
+from sdpdr.solvers.processes.isolate import run_isolated, wait_for_server
 from sdpdr.solving.attempt import run_written
 
-pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not fork_server.POSSIBLE, reason="this system cannot fork"),
+]
 HANG = 60.0  # seconds that tell a hang from a slow machine
 VALUE = 14.0 / 3.0
 
@@ -43,8 +45,8 @@ def model():
 
 @pytest.fixture(autouse=True)
 def ready():
-    """A zygote, so that no test waits for imports."""
-    workers.hire().close()
+    """A fork server, so that no test waits for imports."""
+    wait_for_server()
 
 
 @pytest.fixture
@@ -108,26 +110,29 @@ def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
     assert outcome.point.values
 
 
+def _send_uninterrupted(channel, content, reader):
+    with child.uninterrupted():
+        reader.start()
+        channel.send_bytes(content)
+
+
 @pytest.mark.usefixtures("_interruptible")
 def test_a_request_to_end_waits_for_the_end_of_a_message():
     """Cut off, a message would take the next for its rest."""
-    ours, theirs = socket.socketpair()
-    content, received = bytes(3_000_000), bytearray()
+    ours, theirs = multiprocessing.Pipe()
+    content, received = bytes(3_000_000), []
 
     def interrupt_and_receive():
-        received.extend(theirs.recv(1))
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(0.1)  # the signal is there while the message waits for room
-        while more := theirs.recv(1 << 20):
-            received.extend(more)
+        received.append(theirs.recv_bytes())
 
     reader = threading.Thread(target=interrupt_and_receive)
-    reader.start()
-    with theirs:
-        with ours, pytest.raises(KeyboardInterrupt):
-            zygote._send(ours, zygote.POSTED, content)
+    with ours, theirs:
+        with pytest.raises(KeyboardInterrupt):
+            _send_uninterrupted(ours, content, reader)
         reader.join(HANG)
-    assert bytes(received) == zygote.HEADER.pack(zygote.POSTED, len(content)) + content
+    assert received == [content]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -177,26 +182,16 @@ def test_what_a_solver_prints_is_shown_on_request(model, faulty, capsys):
     assert "=====" in capsys.readouterr().out
 
 
-def test_a_zygote_that_was_ended_is_replaced(model):
+def test_a_fork_server_that_was_ended_is_replaced(model):
     sdpdr.solve(model, "clarabel", "gram", isolate=True)
-    os.kill(workers._process.pid, signal.SIGKILL)
+    os.kill(fork_server._server.pid, signal.SIGKILL)
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.SOLVED
 
 
-@pytest.mark.usefixtures("no_zygote")
-def test_a_zygote_that_cannot_start_is_an_outcome(model, monkeypatch):
-    monkeypatch.setattr(workers, "_PROGRAM", "raise ImportError('no such module')")
-    solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
-    assert solution.status is Status.FAILED
-    assert solution.claimed.status == "no worker"
-    assert "no such module" in solution.claimed.message
-    assert "crashed" not in solution.claimed.message
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="workers end with the zygote on Linux only")
-def test_a_worker_that_ends_with_the_zygote_is_no_crash_and_the_next_has_another(faulty, model):
-    outcome = run_isolated(partial(faulty.EndsTheZygote().run, None), "faulty", None)
+@pytest.mark.skipif(sys.platform != "linux", reason="workers end with the server on Linux only")
+def test_a_worker_that_ends_with_the_server_is_no_crash_and_the_next_has_another(faulty, model):
+    outcome = run_isolated(partial(faulty.EndsTheForkServer().run, None), "faulty", None)
     assert outcome.verdict is Verdict.FAILED
     assert outcome.claim.status == "lost"
     assert "what starts workers was ended" in outcome.claim.message
@@ -205,28 +200,15 @@ def test_a_worker_that_ends_with_the_zygote_is_no_crash_and_the_next_has_another
     assert solution.status is Status.SOLVED
 
 
-def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
-    pid, before = workers._process.pid, os.listdir("/dev/fd")
-    with workers.hire() as other:
-        for room in range(6):
-            with descriptors(room):
-                outcome = run_isolated(here, "faulty", None)
-            assert outcome.verdict is Verdict.FAILED
-            assert outcome.claim.status == "no worker"
-            assert "Too many open files" in outcome.claim.message
-        other.ask(pickle.dumps((workers.surroundings(), "test", pickle.dumps(here))))
-        while not other.is_done:
-            other.step(HANG)
-        assert pickle.loads(other.answer) == here()
-    assert workers._process.pid == pid
-    assert set(os.listdir("/dev/fd")) <= set(before)
-
-
-@pytest.mark.usefixtures("no_zygote")
-def test_without_descriptors_the_zygote_is_not_had(descriptors):
+def test_a_process_that_can_open_nothing_more_has_no_worker(descriptors):
+    before = set(os.listdir("/dev/fd"))
     for room in range(6):
-        with descriptors(room), pytest.raises(WorkerLost, match="Too many open files"):
-            workers.hire()
+        with descriptors(room):
+            outcome = run_isolated(here, "faulty", None)
+        assert outcome.verdict is Verdict.FAILED
+        assert outcome.claim.status == "no worker"
+        assert "Too many open files" in outcome.claim.message
+    assert set(os.listdir("/dev/fd")) <= before
 
 
 @pytest.fixture
@@ -284,17 +266,8 @@ def test_an_isolated_answer_is_the_answer(model):
 def test_a_worker_sees_paths_and_surroundings_of_now(model, faulty, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SDPDR_TEST", "now")
-    folder, value = run_isolated_anything(here)
+    folder, value = run_isolated(here, "test", None)
     assert (folder, value) == (str(tmp_path), "now")
-
-
-def run_isolated_anything(task):
-    """What a function returns in a worker."""
-    with workers.hire() as worker:
-        worker.ask(pickle.dumps((workers.surroundings(), "test", pickle.dumps(task))))
-        while not worker.is_done:
-            worker.step(HANG)
-        return pickle.loads(worker.answer)
 
 
 def here():
@@ -302,7 +275,7 @@ def here():
 
 
 def test_without_forks_there_is_a_process_for_each(model, monkeypatch):
-    monkeypatch.setattr(workers, "POSSIBLE", False)
+    monkeypatch.setattr(fork_server, "POSSIBLE", False)
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.SOLVED
     monkeypatch.setattr(alone, "_START", 0.0)
@@ -324,17 +297,17 @@ def test_what_cannot_travel_runs_here_under_a_limit_that_it_keeps(model):
 FROM_STDIN = """
 import os, sys, sdpdr
 from sdpdr import graphs, methods
-from sdpdr.solvers.processes import workers
+from sdpdr.solvers.processes.fork_server import _server
 model = methods.mvu(graphs.path([1.0, 2.0]))
 solve = lambda: sdpdr.solve(model, "clarabel", "gram", isolate=True, progress=False)
 print(solve().status.name, flush=True)
-first = workers._process.pid
+first = _server.pid
 if os.fork() == 0:
-    print(solve().status.name, workers._process.pid != first, flush=True)
+    print(solve().status.name, _server.pid != first, flush=True)
     sys.stdout.flush()
     os._exit(0)
 os.wait()
-print(solve().status.name, workers._process.pid == first, first)
+print(solve().status.name, _server.pid == first, first)
 """
 
 
@@ -362,8 +335,8 @@ def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them(
 IMPORTS = """
 import pickle, sys
 from importlib import import_module
-from sdpdr.solvers.processes import zygote
-for name in zygote._IMPORTED:
+from sdpdr.solvers.processes import fork_server
+for name in fork_server._PRELOADED:
     import_module(name)
 before = set(sys.modules)
 pickle.loads(sys.stdin.buffer.read())

@@ -25,7 +25,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.reduce import Dual
 from sdpdr.solvers import Csdp, Dsdp, SdpaProgram
 from sdpdr.solvers.external_files import filed, read_csdp_solution, read_sdpa_result
-from sdpdr.solvers.processes import workers
+from sdpdr.solvers.processes.isolate import wait_for_server
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fakes are POSIX scripts")
 
@@ -355,7 +355,7 @@ def gone(pid):
 def test_a_program_that_hangs_is_ended_with_its_children(cls, ring, fake, tmp_path):
     pids = tmp_path / "bin" / "pids"
     fake(f"trap '' TERM\nsleep 3600 &\necho $$ $! >> {pids}\nwait")
-    workers.hire().close()  # the first takes as long as imports do
+    wait_for_server()  # the first takes as long as imports do
     solution = sdpdr.solve(ring, cls(), "gram", time_limit=1.0)
     assert solution.status is Status.TIME_LIMIT
     assert "was stopped after " in solution.claimed.message

@@ -1,6 +1,8 @@
 """The point of one solver is joined with the bound of another, and no proof is lost."""
 
 import json
+import os
+import signal
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
@@ -19,7 +21,7 @@ from sdpdr.program.run import Verdict
 from sdpdr.reduce.facial.exposure import Exposure, verify
 from sdpdr.reduce.facial.faces import Consequences
 from sdpdr.solvers import Multiprecision, Scs
-from sdpdr.solvers.processes import workers
+from sdpdr.solvers.processes import fork_server
 from sdpdr.solving.asked import Clock, Request
 from sdpdr.solving.attempt import attempt
 from sdpdr.testing import find_hard_instance, planted
@@ -156,8 +158,7 @@ def test_what_a_candidate_spent_is_not_taken_from_the_next():
 
 def test_the_first_answer_of_a_process_is_proved_as_the_second_is():
     """The first worker takes seconds to start, and these are nobody's."""
-    if workers._control is not None:
-        workers._dismiss(workers._control)
+    os.kill(fork_server._server.pid, signal.SIGKILL)
     model = sdpdr.methods.mvu(sdpdr.graphs.path([1.0, 2.0]))
     for _ in range(2):
         answer = sdpdr.solve(model, "clarabel", time_limit=60.0, isolate=True)

@@ -56,11 +56,6 @@ class Command(click.Command):
         """Run the function."""
         state: State = ctx.obj or State()
         if state.owns_process:
-            from sdpdr.solvers.processes.workers import prepare_by_fork
-
-            # The command is imported and nothing was computed: the time to fork, to children that
-            # answer Ctrl-C in their own way.
-            prepare_by_fork()
             # Memory is given back when the work is done, which may take a second.
             atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         state.started()

@@ -15,8 +15,8 @@ from sdpdr.base.errors import SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers.base import Outcome
+from sdpdr.solvers.processes.child import answer
 from sdpdr.solvers.processes.ends import crash_claim, last_said, listen, stopped
-from sdpdr.solvers.processes.zygote import answer
 
 # Not ``-m``: the package imports this module, so running it as well draws a warning.
 _PROGRAM = "import sys; from sdpdr.solvers.processes.alone import _child; _child(*sys.argv[1:])"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from multiprocessing.connection import wait
 from typing import Any, TypeAlias
 
 from sdpdr.base.deadline import Deadline, in_seconds
@@ -12,9 +16,17 @@ from sdpdr.base.errors import NotAcceptedError, SdpdrError
 from sdpdr.program.point import Point
 from sdpdr.program.run import Claim, Verdict
 from sdpdr.solvers.base import Outcome
-from sdpdr.solvers.processes import alone, workers
+from sdpdr.solvers.processes import alone, fork_server
+from sdpdr.solvers.processes.child import (
+    ANSWER,
+    DEAF,
+    HEARING,
+    POSTED,
+    surroundings,
+    uninterrupted,
+)
 from sdpdr.solvers.processes.ends import crash_claim, failed, stopped
-from sdpdr.solvers.processes.worker import Worker, WorkerLost
+from sdpdr.solvers.processes.fork_server import Worker, WorkerUnavailable
 
 Task: TypeAlias = Callable[[], Outcome]
 
@@ -23,20 +35,22 @@ LAST_WORDS = 5.0
 # Seconds beyond the limit until a worker is asked to end, and from there until it is ended: most
 # solvers keep the limit themselves, late by a step.
 PATIENCE, GRACE = 0.3, 0.4
+# Bytes of what a worker prints that are kept; the end is what explains a crash.
+_ENOUGH = 100_000
 
 
 def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool = False) -> Outcome:
     """Run a solver in a worker process that is ended when time is up.
 
-    The worker has imported this package already, so it costs milliseconds; the first of a process
-    waits two or three seconds until there is one, which are not counted. It searches modules where
-    this process does, so solvers of your own need only live in a module that can be imported. It
-    ends with this process, however that ends, and all that it has started ends with it.
+    The worker is a fork of a process that has imported this package, so it costs milliseconds; the
+    first worker of a process waits two or three seconds for that one, which are not counted. It
+    searches modules where this process does, so solvers of your own need only live in a module that
+    can be imported. It ends with this process, and all that it has started ends with it.
 
     Parameters
     ----------
     task : callable without arguments
-        For instance ``functools.partial(solver.run, sdp)``; it is pickled. What it hands to
+        For instance ``functools.partial(solver.run, sdp)``; it is pickled. What it passes to
         `sdpdr.solvers.processes.ends.post` meanwhile is not lost when it is ended.
     name : str
         Of the solver, for messages.
@@ -51,7 +65,7 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     Outcome
         With verdict ``TIME_LIMIT`` if it was ended, ``INTERRUPTED`` if it was interrupted and had
         a point to offer, and ``FAILED`` if it crashed or ran out of memory; each with the last
-        point that was posted, if any. ``FAILED`` also if there is no worker to be had, or what it
+        point that was posted, if any. ``FAILED`` also if no worker can be started, or if what it
         sends is garbled.
 
     Raises
@@ -62,28 +76,27 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
         That which the task raised. Any other error is an outcome that says so.
     KeyboardInterrupt
         If the worker was interrupted and had nothing to offer within `LAST_WORDS` seconds, or
-        at once where native code runs that nobody can interrupt.
+        at once where native code runs that cannot be interrupted.
     """
     watch = Deadline()
     pickled = _pickle(task, name)
-    if not workers.POSSIBLE:
+    if not fork_server.POSSIBLE:
         return alone.run_alone(pickled, name, time_limit)
-    question = pickle.dumps((workers.surroundings(), name, pickled))
+    question = pickle.dumps((surroundings(), name, pickled))
     packing = watch.spent
     try:
-        worker = workers.hire()
-    except WorkerLost as lost:
+        worker = Worker(question)
+    except WorkerUnavailable as lost:
         return failed(name, "no worker", f"was not run, since there is no worker for it: {lost}")
     with worker:
-        worker.show = show
-        worker.ask(question)
-        asked_by = _wait(worker, None if time_limit is None else time_limit - packing)
-        if worker.answer is None:
-            return _unanswered(worker, name, time_limit, asked_by)
-        found: Outcome | SdpdrError = _read(worker.answer, name)
+        heard = _Heard(worker, show)
+        asked_by = _wait(heard, None if time_limit is None else time_limit - packing)
+        if heard.answer is None:
+            return _unanswered(heard, name, time_limit, asked_by)
+        found: Outcome | SdpdrError = _read(heard.answer, name)
     if isinstance(found, SdpdrError):
         raise found
-    # Who is asked to end in the middle of something may take that for a failure of its own.
+    # A solver that is asked to end in the middle of a step may call that a failure of its own.
     if asked_by == "clock" and found.verdict in (Verdict.INTERRUPTED, Verdict.FAILED):
         words = f"{name} was asked to end after {in_seconds(time_limit)} s."
         claim = replace(found.claim, status="time_limit", message=words)
@@ -91,40 +104,112 @@ def run_isolated(task: Task, name: str, time_limit: float | None, *, show: bool 
     return found
 
 
-def _wait(worker: Worker, time_limit: float | None) -> str:
-    """Wait until a worker is done or has to be ended; who asked it to end, "clock" or "person"."""
+class _Heard:
+    """What a worker has said so far.
+
+    Attributes
+    ----------
+    answer, posted : bytes or None
+        What the task returned, and the last point it posted, pickled.
+    printed : bytearray
+        The end of what it printed.
+    is_deaf : bool
+        Whether interrupting it is in vain.
+    has_ended : bool
+    """
+
+    def __init__(self, worker: Worker, show: bool) -> None:
+        self.worker, self.show = worker, show
+        self.answer: bytes | None = None
+        self.posted: bytes | None = None
+        self.printed = bytearray()
+        self.is_deaf = self.has_ended = False
+        self._open: list[Any] = [worker.channel, worker.printed, worker.sentinel]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it has answered or ended."""
+        return self.answer is not None or self.has_ended
+
+    def step(self, patience: float | None) -> None:
+        """Wait until something happens, at most so many seconds, and take note of it."""
+        for source in wait(self._open, patience):
+            if source is self.worker.channel:
+                self._receive()
+            elif source is self.worker.printed:
+                self._listen()
+            else:
+                self._drain()
+                self.has_ended = True
+
+    def _receive(self) -> None:
+        try:
+            with uninterrupted():
+                message = self.worker.channel.recv_bytes()
+        except (EOFError, OSError):
+            self._open.remove(self.worker.channel)
+            return
+        kind, content = message[:1], message[1:]
+        if kind == ANSWER:
+            self.answer = content
+        elif kind == POSTED:
+            self.posted = content
+        elif kind in (DEAF, HEARING):
+            self.is_deaf = kind == DEAF
+
+    def _listen(self) -> None:
+        words = os.read(self.worker.printed.fileno(), 1 << 20)
+        if not words:
+            self._open.remove(self.worker.printed)
+        self.printed += words
+        del self.printed[:-_ENOUGH]
+        if self.show:
+            sys.stdout.write(words.decode(errors="replace"))
+
+    def _drain(self) -> None:
+        """Read what is left in the pipes of a worker that has ended."""
+        for source, read in (
+            (self.worker.channel, self._receive),
+            (self.worker.printed, self._listen),
+        ):
+            while source in self._open and wait([source], 0.0):
+                read()
+
+
+def _wait(heard: _Heard, time_limit: float | None) -> str:
+    """Wait until a worker is done or has to be ended; return who ended it, "clock" or "user"."""
     asked_by = ""
     deadline = Deadline(None if time_limit is None else max(0.0, time_limit + PATIENCE))
-    while not worker.is_done:
+    while not heard.is_done:
         left = deadline.left()
         try:
             if left != 0.0:
-                worker.step(left)
+                heard.step(left)
                 continue
         except KeyboardInterrupt:
-            if asked_by == "person":
+            if asked_by == "user":
                 raise
-            asked_by, deadline = "person", Deadline(0.0 if worker.is_deaf else LAST_WORDS)
-            worker.interrupt()
+            asked_by, deadline = "user", Deadline(0.0 if heard.is_deaf else LAST_WORDS)
+            heard.worker.interrupt()
             continue
         if asked_by:
             break
         asked_by, deadline = "clock", Deadline(GRACE)
-        worker.interrupt()
+        heard.worker.interrupt()
     return asked_by
 
 
-def _unanswered(worker: Worker, name: str, time_limit: float | None, asked_by: str) -> Outcome:
+def _unanswered(heard: _Heard, name: str, time_limit: float | None, asked_by: str) -> Outcome:
     """The outcome of a worker that was ended, or ended by itself, without an answer."""
-    point = None if worker.posted is None else _read(worker.posted, name)
-    if asked_by == "person":
+    point = None if heard.posted is None else _read(heard.posted, name)
+    if asked_by == "user":
         if not isinstance(point, Point):
             raise KeyboardInterrupt
         return Outcome(point, Verdict.INTERRUPTED, Claim("interrupted"))
     if isinstance(point, Outcome):
         return point
     if asked_by != "clock":
-        ended = _ended_by_itself(worker, name)
+        ended = _ended_by_itself(heard, name)
     elif point is None:
         ended = stopped(name, time_limit)
     else:
@@ -132,17 +217,17 @@ def _unanswered(worker: Worker, name: str, time_limit: float | None, asked_by: s
     return ended if point is None else replace(ended, point=point)
 
 
-def _ended_by_itself(worker: Worker, name: str) -> Outcome:
-    if worker.is_lost:
+def _ended_by_itself(heard: _Heard, name: str) -> Outcome:
+    code = heard.worker.exit_status()
+    if code is None:
         words = "did not come to an end: what starts workers was ended, and its worker with it."
         return failed(name, "lost", words)
-    assert worker.code is not None
-    said = bytes(worker.said).decode(errors="replace")
-    return Outcome(Point(), Verdict.FAILED, crash_claim(name, worker.code, said))
+    said = bytes(heard.printed).decode(errors="replace")
+    return Outcome(Point(), Verdict.FAILED, crash_claim(name, code, said))
 
 
 def _read(sent: bytes, name: str) -> Any:
-    """What a worker has sent, or an outcome that says why nobody can read it."""
+    """What a worker has sent, or an outcome that says why it cannot be read."""
     try:
         return pickle.loads(sent)
     except Exception as error:  # Other people's objects may raise anything here.
@@ -158,3 +243,11 @@ def _pickle(task: Task, name: str) -> bytes:
             f"solver {name!r} and its program cannot be sent to a child process ({error}); define "
             "their classes and functions at the top level of a module, or pass isolate=False."
         ) from error
+
+
+def wait_for_server() -> None:
+    """Wait until a worker can be had: seconds the first time, then milliseconds."""
+    if fork_server.POSSIBLE:
+        question = pickle.dumps((surroundings(), "", pickle.dumps(int)))
+        with suppress(WorkerUnavailable), Worker(question) as worker:
+            wait([worker.channel, worker.sentinel])

@@ -1,0 +1,239 @@
+"""Workers: processes that multiprocessing's fork server starts with this package imported.
+
+To start Python and import a solver takes seconds, and a fork takes milliseconds; but a process in
+which native code has computed cannot be forked safely. The fork server has imported everything and
+computes nothing. It starts with the first worker, ends with this process, however that ends, and on
+Linux its workers end with it. It is a server of our own: that of `multiprocessing` belongs to the
+user, who may preload other modules.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+from contextlib import ExitStack, suppress
+from multiprocessing import context, get_all_start_methods
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from sdpdr.base.files import occupy_standard
+from sdpdr.solvers.processes import child
+
+POSSIBLE = "forkserver" in get_all_start_methods()
+if POSSIBLE:
+    from multiprocessing import forkserver, popen_forkserver, reduction, spawn, util
+
+# What tasks are made of: all solvers, and models as they are written.
+_PRELOADED = ["cvxpy", "sdpdr.solving.attempt", "sdpdr.model.blocks", "sdpdr.graphs"]
+# With one thread in each library the server can be forked; workers get as many as their caller.
+_ONE_THREAD = {
+    f"{name}_NUM_THREADS": "1"
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "RAYON")
+}
+
+
+# A socket, three pipes, and one more end of one: what `_start` opens at once.
+_DESCRIPTORS = 8
+
+
+class WorkerUnavailable(Exception):
+    """No worker can be started; the message says why."""
+
+
+class Worker:
+    """A process that runs one task.
+
+    Leaving its context ends it with everything that it has started.
+
+    Parameters
+    ----------
+    question : bytes
+        Its surroundings, its name and its task, pickled.
+
+    Attributes
+    ----------
+    pid : int
+    channel, printed : Connection
+        Its messages, and what it prints.
+    sentinel : int
+        A descriptor that becomes readable when it has ended.
+    """
+
+    def __init__(self, question: bytes) -> None:
+        occupy_standard()
+        with ExitStack() as undo:
+            try:
+                self.channel, theirs = map(undo.enter_context, context.BaseContext().Pipe(False))
+                said, saying = os.pipe()
+                self.printed = undo.enter_context(Connection(said, writable=False))
+                output = undo.enter_context(Connection(saying, readable=False))
+                self._popen = _start(theirs, output, question)
+            except OSError as error:
+                raise WorkerUnavailable(f"no process can be started: {error}") from error
+            theirs.close()
+            output.close()
+            undo.pop_all()
+        self.pid: int = self._popen.pid
+        self.sentinel: int = self._popen.sentinel
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        end_tree(self.pid)
+        self.channel.close()
+        self.printed.close()
+        self._popen.finalizer()
+
+    def interrupt(self) -> None:
+        """Ask it to come to an end, as Ctrl-C does."""
+        with suppress(OSError):
+            os.kill(self.pid, signal.SIGINT)
+
+    def exit_status(self) -> int | None:
+        """Return its exit status after it has ended; None if the fork server died with it."""
+        try:
+            return int(forkserver.read_signed(self.sentinel))
+        except (OSError, EOFError):
+            return None
+
+
+def _start(channel: Connection, printed: Connection, question: bytes) -> Any:
+    """Start a process that runs `child.work`; return multiprocessing's handle of it.
+
+    A server that somebody has ended, or that cannot fork, is replaced once.
+    """
+    _require_descriptors()
+    for attempt in (1, 2):
+        arguments = (channel, printed, _server.pid, question)
+        try:
+            return _Popen(context.ForkServerProcess(target=child.work, args=arguments))
+        except (ConnectionError, EOFError) as error:
+            _server.stop()
+            if attempt == 2:
+                raise OSError("the process that starts workers ended before it did") from error
+    return None
+
+
+def _require_descriptors() -> None:
+    """Raise an OSError if this process can open too few files to start another.
+
+    A fork server ends, and all its workers with it, if a caller connects and cannot go on.
+    """
+    with ExitStack() as opened:
+        for _ in range(_DESCRIPTORS):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+
+
+class _Server:
+    """A fork server of our own, replaced in a fork of this process."""
+
+    def __init__(self) -> None:
+        self._lock, self._server = _new_server()
+
+    def connect(self, descriptors: list[int]) -> tuple[int, int]:
+        """Return the ends of a new process: how it ended, and where it reads."""
+        self.ensure_running()
+        ends: tuple[int, int] = self._server.connect_to_new_process(descriptors)
+        return ends
+
+    def ensure_running(self) -> None:
+        """Start it, or start it again."""
+        with self._lock:
+            given = {**_ONE_THREAD, "PYTHONPATH": _importable_from(), "PYTHONSAFEPATH": "1"}
+            before = {name: os.environ.get(name) for name in given}
+            try:
+                os.environ.update(given)
+                self._server.ensure_running()
+            finally:
+                for name, value in before.items():
+                    os.environ.pop(name, None)
+                    if value is not None:
+                        os.environ[name] = value
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        self.ensure_running()
+        return int(self._server._forkserver_pid)
+
+    def stop(self) -> None:
+        """Let it end with its workers; the next one is started when it is needed."""
+        with self._lock, suppress(OSError):
+            pid = self._server._forkserver_pid
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+            self._server._stop()
+
+    def abandon(self) -> None:
+        """In a fork of this process: leave it to the parent."""
+        alive = self._server._forkserver_alive_fd
+        if alive is not None:
+            os.close(alive)
+        self._lock, self._server = _new_server()
+
+
+def _new_server() -> tuple[threading.Lock, Any]:
+    server = forkserver.ForkServer()
+    server.set_forkserver_preload(_PRELOADED)
+    return threading.Lock(), server
+
+
+def _importable_from() -> str:
+    """Where the server finds this package, before whatever the user's own path says."""
+    here = str(Path(__file__).parents[3])
+    return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+if POSSIBLE:
+
+    class _Popen(popen_forkserver.Popen):
+        """multiprocessing's, with our server, and without importing the user's script again."""
+
+        def _launch(self, process: Any) -> None:
+            data = spawn.get_preparation_data(process._name)
+            for key in ("init_main_from_name", "init_main_from_path"):
+                data.pop(key, None)
+            buffer = io.BytesIO()
+            context.set_spawning_popen(self)
+            try:
+                reduction.dump(data, buffer)
+                reduction.dump(process, buffer)
+            finally:
+                context.set_spawning_popen(None)
+            self.sentinel, to_child = _server.connect(self._fds)  # type: ignore[attr-defined]
+            # The child knows by it whether this process lives.
+            ours = os.dup(to_child)
+            ends = (ours, self.sentinel)
+            self.finalizer = util.Finalize(self, util.close_fds, ends)  # type: ignore[attr-defined]
+            with open(to_child, "wb", closefd=True) as stream, suppress(BrokenPipeError):
+                stream.write(buffer.getbuffer())
+            self.pid = forkserver.read_signed(self.sentinel)
+
+    _server = _Server()
+    os.register_at_fork(after_in_child=_server.abandon)
+
+
+def end_tree(pid: int) -> None:
+    """End a process, its group, and everything that it has started."""
+    for one in (*_descendants(pid), pid):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(one, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> list[int]:
+    """Children and their children, where the system tells; the group is ended in any case."""
+    return [one for each in _children(pid) for one in (each, *_descendants(each))]
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError, ValueError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
