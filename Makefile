@@ -20,8 +20,8 @@ demo: $(VENV)/.ready  ## unfold real data, compare all solvers, write out/demo/r
 
 study: $(VENV)/.ready  ## compare solvers on small problems of every kind, write out/quick.html
 	mkdir -p out
-	$(BIN)/sdpdr study run quick --out out/quick.duckdb
-	$(BIN)/sdpdr study report out/quick.duckdb --out out/quick.html --out out/quick.md
+	$(BIN)/sdpdr study run quick --out out/quick.jsonl
+	$(BIN)/sdpdr study report out/quick.jsonl --out out/quick.html --out out/quick.md
 
 unit: $(VENV)/.ready  ## the unit tests: laws, closed forms, blocks; about a minute
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not integration and not nightly"
