@@ -91,17 +91,6 @@ def read_rates() -> dict[tuple[str, str], Rate]:
         }
 
 
-def write_rates(rates: Mapping[tuple[str, str], Rate]) -> None:
-    """Write what `read_rates` reads."""
-    with TABLE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("solver", "form", *_NUMBERS, *KINDS))
-        for pair, rate in sorted(rates.items()):
-            numbers = (f"{getattr(rate, name):.3g}" for name in _NUMBERS)
-            shares = (" ".join(map(str, rate.reach[kind])) for kind in KINDS)
-            writer.writerow((*pair, *numbers, *shares))
-
-
 RATES = read_rates()
 
 

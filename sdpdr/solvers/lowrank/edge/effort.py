@@ -45,7 +45,7 @@ STAGES = 4
 # Products of a solve, and factorizations of the graph for its proofs, which run a hundred times as
 # fast: of 0, 1, 3, 10, 30, 100 the ones at which clouds of 200 to 2,500 points are predicted best.
 _PRODUCTS, _PROOFS = 1000.0, 3.0
-# Multiplications of these in a second: 2e7 to 7e7 of eight clouds in benchmarks/forms.json.
+# Multiplications of these in a second: 2e7 to 7e7 of eight clouds of noise.
 _FASTEST = 7e7
 # Points of low rank take about as many products as if they had this one.
 _PRODUCTS_AS_AT = 8
