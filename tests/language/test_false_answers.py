@@ -29,12 +29,8 @@ from sdpdr import (
 )
 from sdpdr.errors import DataTypeError, ModelError, NotAcceptedError
 from sdpdr.model.language.statements import is_symmetric
-from sdpdr.model.tangent import parabola_of
 from sdpdr.program import Status
-from sdpdr.program.sizes import require_admissible
 
-# One of the random programs each time, and more where minutes do not count.
-MORE = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 ASYMMETRIC = np.array([[0.0, 1.0], [3.0, 0.0]])
 
 
@@ -64,7 +60,7 @@ def test_numbers_without_a_sign_are_subtracted_and_do_not_wrap_around():
     assert (norm(v) - np.array(5, dtype=np.uint16)).affine.constant == -5.0
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_form_is_that_of_its_matrix_whatever_the_units(seed):
     rng = np.random.default_rng(seed)
     units = 10.0 ** rng.integers(-9, 9, 4)
@@ -155,9 +151,8 @@ def test_infinity_is_no_limit_and_no_value():
         sdpdr.from_cvxpy(cp.Problem(cp.Maximize(x), [x == np.inf]))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_multiplier_of_a_hermitian_matrix_is_hermitian_and_cancels_the_cost(seed):
-    rng = np.random.default_rng(seed)
+def test_the_multiplier_of_a_hermitian_matrix_is_hermitian_and_cancels_the_cost():
+    rng = np.random.default_rng(0)
     A, C = (rng.standard_normal((2, 2)) + 1j * rng.standard_normal((2, 2)) for _ in range(2))
     A, C = A + A.conj().T, C + C.conj().T
     X = cp.Variable((2, 2), hermitian=True)
@@ -205,14 +200,8 @@ def far_away():
     return cp.Problem(cp.Maximize(cp.sum(x) - near), [cp.norm(x) <= 3e7, cp.sum(x) <= 0])
 
 
-def with_signs():
-    x, X = cp.Variable(2), cp.Variable((2, 2), PSD=True)
-    goal = cp.sum_squares(x - np.array([1.0, -2.0])) + cp.square(x[0] + X[0, 1] - 3) + cp.trace(X)
-    return cp.Problem(cp.Minimize(goal), [x >= 0, X[0, 0] <= 0.3])
-
-
 @pytest.mark.nightly
-@pytest.mark.parametrize("build", [badly_scaled, far_away, with_signs])
+@pytest.mark.parametrize("build", [badly_scaled, far_away])
 def test_squares_in_the_goal_stay_squares(build):
     problem = build()
     expected = problem.solve(solver="CLARABEL")
@@ -255,18 +244,6 @@ def test_what_may_only_stand_still_does_not_hide_a_ray():
     assert solution.ray.check(model.to_sdp())
 
 
-@pytest.mark.parametrize("far", [1.0, 300.0, 1500.0, 1e5])
-def test_parabolas_have_numbers_of_a_program_or_are_none(far):
-    rng = np.random.default_rng(0)
-    data, x = rng.standard_normal((12, 3)), scalar("x", 3)
-    for cost in (sum_exp(data @ x), sum_logistic(data @ x)):
-        near = parabola_of(minimize(cost) + (x <= 1.0), {"x": far * rng.standard_normal(3)})
-        if near is not None:
-            require_admissible(near.to_sdp())
-    # A sum of logistic functions has second derivatives everywhere.
-    assert near is not None
-
-
 @pytest.mark.parametrize("cost", [sum_exp, sum_logistic])
 def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
     # The largest slope there is 1e-304, which is the library's number and no unit of a person.
@@ -277,23 +254,9 @@ def test_a_cost_that_is_flat_at_its_least_is_solved_and_not_refused(cost):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("n", "features"), [(16, 2), pytest.param(40, 5, marks=pytest.mark.nightly)]
-)
-def test_labels_that_a_plane_separates_are_fitted_without_an_error(n, features):
-    data = np.random.default_rng(0).standard_normal((n, features))
-    weights, signs = scalar("weights", features), np.sign(data[:, 0])
-    limited = abs(weights).sum() <= 3000
-    found = sdpdr.solve(minimize(sum_logistic(-signs * (data @ weights))) + limited)
-    assert 0.0 <= found.value < 1e-6
-    assert found.bound is None or found.bound <= found.value
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", MORE)
-def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed):
+def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none():
     """What must vanish along a ray vanishes in no solver's to the last digit."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     x, cost = cp.Variable(6), rng.normal(size=6)
     limits = [
         cp.norm(rng.normal(size=(2, 6)) @ x - 1.0) <= 2.0,
@@ -308,27 +271,6 @@ def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none(seed
     problem = cp.Problem(cp.Minimize(cost @ x), [*limits, *far])
     problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
     assert problem.status == cp.INFEASIBLE
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(3))
-def test_squares_that_can_all_vanish_need_no_multipliers(seed):
-    """Those of a solver are noise, and prove nothing or next to nothing."""
-    rng = np.random.default_rng(seed)
-    x, X = cp.Variable(6), cp.Variable((2, 2), PSD=True)
-    rows, far = rng.normal(size=(2, 6)), rng.normal(size=(2, 6))
-    squares = 0.01 * cp.sum_squares(rows @ x - np.array([-2.0, 0.0])) + cp.sum_squares(X)
-    limits = [
-        cp.geo_mean(far @ x + 30.0) >= 1.0,
-        cp.norm1(rng.normal(size=(3, 6)) @ x) <= 50.0,
-        X[1, 1] <= 0.0,
-    ]
-    problem = cp.Problem(cp.Minimize(squares), limits)
-    problem.solve(solver=sdpdr.CVXPY())
-    assert problem.status == cp.OPTIMAL
-    assert abs(problem.value) < 1e-6
-    assert problem.solver_stats.extra_stats.bound == 0.0
-    assert all(not np.any(limit.dual_value) for limit in limits)
 
 
 def test_multipliers_of_zero_are_told_where_rows_leave_a_matrix_nothing():
@@ -362,7 +304,7 @@ def test_where_two_find_an_optimum_of_zero_nobody_else_is_asked():
         assert model.solve(gap_scale=1.0).status is Status.SOLVED
 
 
-@pytest.mark.parametrize("n", [1, 2, pytest.param(3, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n", [1, 2])
 def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     """Its multipliers are an identity, at the boundary of what is feasible."""
     S, C = symmetric("S", n), np.diag(np.arange(1.0, n + 1.0))
@@ -380,9 +322,8 @@ def test_the_sum_of_all_eigenvalues_is_the_trace(n):
     assert problem.solver_stats.extra_stats.certified()
 
 
-@pytest.mark.parametrize("seed", MORE)
-def test_a_weight_of_zero_leaves_scalars_without_a_cost_and_bounds_as_they_are(seed):
-    rng = np.random.default_rng(seed)
+def test_a_weight_of_zero_leaves_scalars_without_a_cost_and_bounds_as_they_are():
+    rng = np.random.default_rng(0)
     x, weight = cp.Variable(3), cp.Parameter(nonneg=True, value=0.0)
     X, cost = cp.Variable((3, 3), PSD=True), np.diag([1.0, 2.0, 3.0]) + 0.3
     goal = cp.trace(cost @ X) + cp.sum_squares(x - rng.normal(size=3)) + weight * cp.norm1(x)

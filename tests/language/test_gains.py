@@ -32,17 +32,6 @@ def lemma(A, B, C, P, g):
     return [[corner, P @ B], [B.T @ P, -g * np.eye(B.shape[1])]]
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(3))
-def test_the_largest_gain_is_certified_and_the_one_of_the_transfer_function(seed):
-    A, B, C = system(seed)
-    P, g = sdpdr.psd("P", 4), sdpdr.scalar("g")
-    found = sdpdr.solve(sdpdr.minimize(g) + (np.block(lemma(A, B, C, P, g)) << 0))
-    assert found.certified()
-    assert found.value == pytest.approx(largest_gain(A, B, C), rel=1e-5)
-    assert len(found.runs) == 1
-
-
 def test_the_largest_gain_is_certified_as_a_solver_of_cvxpy():
     A, B, C = system(1)
     P, g = cp.Variable((4, 4), PSD=True), cp.Variable()

@@ -20,7 +20,6 @@ from sdpdr import (
     scalar,
     sensitivity,
     square,
-    sum_largest,
     sum_squares,
     symmetric,
 )
@@ -42,7 +41,6 @@ RNG = np.random.default_rng(0)
 GRAPH = graphs.knn(RNG.standard_normal((14, 3)), 4, connect="mst")
 FORMS = np.einsum("ka,kb->kab", *2 * [RNG.standard_normal((12, 4))])
 WEIGHTS = np.abs(RNG.standard_normal((9, 9)))
-PAIRS = np.array([[0, 3], [1, 5], [2, 7]])
 STEP = 1e-3
 
 
@@ -58,11 +56,6 @@ def priced(p):
     return unfolding(1.0) + p * abs(K[0, [3, 5]] - [1.0, 2.0])
 
 
-def smooth(p):
-    K = psd("K", 14)
-    return minimize(p * K.trace()) + square(K.distance2(GRAPH.edges) - GRAPH.sqdist).named("fit")
-
-
 def design(p):
     w, t = scalar("w", 12, nonnegative=True), scalar("t")
     return maximize(t) + (w.sum() == 1) + (w @ FORMS >> t * np.eye(4)) + (w <= 0.15 * p)
@@ -71,11 +64,6 @@ def design(p):
 def cut(p):
     K = psd("K", 9)
     return maximize(K.inner(np.diag(WEIGHTS.sum(1)) - WEIGHTS)) + (K.diagonal() == p)
-
-
-def theta(p):
-    K = psd("K", 9)
-    return maximize(K.sum()) + (K.trace() == p) + (K[PAIRS[:, 0], PAIRS[:, 1]] == 0)
 
 
 def coefficient(p):
@@ -88,21 +76,15 @@ def shifted(p):
     return minimize(K.trace()) + (K - p * np.diag(np.arange(9.0)) >> 0)
 
 
-def hinge(p):
-    K = psd("K", 9)
-    return maximize(K[0, 1] + K[2, 3]) + 2.0 * pos(K.diagonal() - p) + (K.trace() <= 20.0)
-
-
 def linear(p):
     x = scalar("x", 3, nonnegative=True)
     return maximize(x @ [1.0, 2.0, 3.0]) + (x.sum() <= p) + (x <= 2.0)
 
 
-MODELS = [unfolding, priced, smooth, design, cut, theta, coefficient, shifted, hinge, linear]
+MODELS = [unfolding, priced, design, cut, coefficient, shifted, linear]
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("make", [unfolding, priced, coefficient, linear])
 def test_a_changed_parameter_is_the_model_with_other_numbers(make):
     p = parameter("p", value=1.0)
     model = make(p)
@@ -115,28 +97,25 @@ def test_a_changed_parameter_is_the_model_with_other_numbers(make):
 
 
 @pytest.mark.nightly
-def test_newtons_method_goes_from_answer_to_answer():
+def test_a_parameter_may_lead_to_infeasibility_and_back():
     p = parameter("p", value=1.0)
     model = unfolding(p)
     first = model.solve()
     for value in (1.1, 0.9, 1.5):
         p.value = value
-        again = model.solve(rigorous=False) if value == 1.5 else model.solve()
+        again = model.solve()
         assert again.value == pytest.approx(value * first.value, rel=2e-6)
-        assert (again.solver == "newton") == (value != 1.5)
         assert again.certified(1e-6)
         assert max(model.violations(again.values).values()) <= 1e-9
-        assert np.linalg.eigvalsh(again["K"])[0] > -1e-12
     with pytest.raises(DataError, match="tol must be a positive number"):
         model.solve(tol=-1.0)
-    assert model.solve(tol=1e-8).certified(1e-8)
     p.value = -1.0
     assert model.solve().status is sdpdr.Status.INFEASIBLE
     p.value = 2.0
     assert model.solve().value == pytest.approx(2.0 * first.value, rel=2e-6)
 
 
-def test_what_newtons_method_cannot_reach_a_solver_does():
+def test_values_far_from_the_last_ones_are_solved_as_well():
     p = parameter("p", value=[1.0, 1.0])
     x = scalar("x", 2, nonnegative=True)
     model = maximize(x.sum() - p[0] * x[1]) + (x <= 3.0) + (p[1] * x[0] - x[1] <= 2.0)
@@ -182,17 +161,7 @@ def precise(model, p, value):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "make",
-    [
-        *(
-            pytest.param(f, marks=pytest.mark.nightly if f in (priced, shifted) else ())
-            for f in MODELS
-        ),
-        nearest,
-        ball,
-    ],
-)
+@pytest.mark.parametrize("make", [*MODELS, nearest, ball])
 def test_multipliers_are_derivatives_by_the_parameter(make):
     p = parameter("p", value=1.3)
     model = make(p)
@@ -203,20 +172,7 @@ def test_multipliers_are_derivatives_by_the_parameter(make):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "make",
-    [
-        unfolding,
-        priced,
-        design,
-        cut,
-        coefficient,
-        linear,
-        nearest,
-        ball,
-        pytest.param(facing, marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.parametrize("make", [priced, design, cut, coefficient, linear, nearest, ball, facing])
 def test_points_move_as_their_derivative_says(make):
     p = parameter("p", value=1.3)
     model = make(p)
@@ -282,31 +238,13 @@ def corner(p):
     return maximize(2.0 * K[0, 0] + K[1, 1] + K[2, 2]) + (K[0, 0] <= p) + rows
 
 
-def fixed_corner(p):
-    K = psd("K", 3)
-    rows = (K[1, 1] <= 1.0) + (K[2, 2] <= 1.0)
-    return maximize(2.0 * K[0, 0] + K[1, 1] + K[2, 2]) + (K[0, 0] == p) + rows
-
-
-def side(p):
-    K = psd("K", 2)
-    return maximize(K[0, 1]) + (K[0, 0] <= p) + (K[1, 1] <= 1.0)
-
-
 def edge(p):
     K = psd("K", 3)
     length = K[0, 0] + K[1, 1] - 2.0 * K[0, 1] == p
     return maximize(K.trace()) + length + (K[0, 0] <= 1.0) + (K[2, 2] <= 1.0)
 
 
-def chained(p):
-    y, z = scalar("y"), scalar("z")
-    return maximize(2.0 * y) + (y <= p) + (y - z >= 0.0) + (z >= 0.0)
-
-
-@pytest.mark.parametrize(
-    "make", [segment, cone_of_trace, corner, fixed_corner, side, edge, chained]
-)
+@pytest.mark.parametrize("make", [segment, cone_of_trace, corner, edge])
 def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     p = parameter("p", value=0.0)
     model = make(p)
@@ -432,29 +370,6 @@ def test_products_with_parameters_are_those_with_their_values():
     assert float(slope) == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=1e-2)
 
 
-LARGEST = [
-    lambda v: norm(v, "inf"),
-    lambda v: v.max(),
-    lambda v: sum_largest(v, 2),
-    lambda v: abs(v).sum(),
-    lambda v: pos(v).sum(),
-]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("function", LARGEST)
-@pytest.mark.parametrize("is_limit", [False, True])
-def test_rows_of_functions_keep_the_products_with_parameters(function, is_limit):
-    def value(factor):
-        x = scalar("x", 3)
-        size = function(factor * x - np.arange(3.0)) + x[0]
-        room = (x <= 0.5) + (x >= -1.0)
-        model = minimize(x[1]) + (size <= 2.0) if is_limit else minimize(size)
-        return sdpdr.solve(model + room).value
-
-    assert value(parameter("p", value=2.0)) == pytest.approx(value(2.0), abs=1e-5)
-
-
 def test_a_parameter_that_multiplies_a_convex_function_is_not_negative():
     x, lam, both = scalar("x", 2), parameter("lam", value=1.0), parameter("both", value=[1.0, 2.0])
     model = minimize(lam * norm(x - 1.0))
@@ -484,17 +399,12 @@ def test_a_goal_alone_is_a_model():
 
 WEIGHED = {
     "a norm": lambda x, p: p * norm(x) <= 0.2,
-    "squares": lambda x, p: p * sum_squares(x) <= 0.05,
-    "each square": lambda x, p: (p * square(x)).sum() <= 0.05,
     "each size": lambda x, p: p * abs(x) <= 0.1,
 }
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(s, marks=pytest.mark.nightly if s == "each square" else ()) for s in WEIGHED],
-)
+@pytest.mark.parametrize("name", WEIGHED)
 def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
     rng = np.random.default_rng(0)
     A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import sdpdr
 from sdpdr import matrix, minimize, norm, parameter, psd, scalar, symmetric
 from sdpdr.errors import ShapeError
 
@@ -39,12 +38,6 @@ def test_a_number_is_the_value_of_a_scalar():
     assert minimize(t).model.objective({"t": 3}) == 3.0
 
 
-def test_rows_of_a_matrix_are_values_one_after_another():
-    values = np.arange(6.0)
-    assert np.array_equal(X.at({"X": values}), values.reshape(2, 3))
-    assert np.array_equal(X.at({"X": values.reshape(2, 3)}), values.reshape(2, 3))
-
-
 @pytest.mark.parametrize(
     ("expression", "value"),
     [(w, 1.0), (t, np.ones(2)), (S, np.ones((2, 2))), (S, np.triu(np.ones((3, 3)))), (K, 1.0)],
@@ -55,21 +48,15 @@ def test_values_of_another_size_are_refused_by_shape(expression, value):
         (2.0 * expression).at({name: value})
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_a_variable_is_read_by_name_in_its_shape(again):
+def test_a_variable_is_read_by_name_in_its_shape():
     p = parameter("p", value=1.0)
     changed = model + (t >= p)
+    changed.solve()
+    p.value = 1.5
     answer = changed.solve()
-    if again:
-        p.value = 1.5
-        answer = changed.solve()
     for name, expression in EVERY.items():
         assert np.shape(answer[name]) == expression.shape
         assert np.array_equal(np.asarray(answer[name]), np.asarray(answer[expression]))
     assert answer.values["S"].shape == (6,)
     assert {name: answer[name] for name in EVERY}.keys() == EVERY.keys()
     assert (answer.gram("S") == answer[S]).all()
-
-
-def test_scalars_of_blocks_and_of_numbers_alone_are_rows():
-    assert sdpdr.solve(model.to_sdp())["S"].shape == (6,)

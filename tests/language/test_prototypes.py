@@ -13,7 +13,7 @@ from scipy.linalg import solve_continuous_lyapunov
 from scipy.optimize import nnls
 
 import sdpdr
-from sdpdr import graphs, maximize, methods, minimize, psd, scalar, square
+from sdpdr import graphs
 
 pytestmark = pytest.mark.integration
 
@@ -135,30 +135,4 @@ def test_phases_are_found(solved):
     np.testing.assert_allclose(np.square(A @ x), b, atol=1e-4 * np.max(b))
 
 
-@pytest.mark.nightly
-def test_later_points_are_farther(solved):
-    model = small("temporal")
-    lags = {k: v for k, v in model.violations(solved("temporal").values).items() if "lag" in k}
-    assert len(lags) == 3
-    assert max(lags.values()) < 1e-5 * solved("temporal").value
-
-
 # -- what the language owes to the rest -----------------------------------------------------------
-
-
-def unfolding():
-    X, _ = sdpdr.datasets.swiss_roll(300, seed=0)
-    graph = graphs.knn(X, n_neighbors=6)
-    K = psd("K", graph.n)
-    lengths = K.distance2(graph.edges) <= graph.sqdist
-    return methods.mvu(graph), maximize(K.trace()) + (K.sum(axis=1) == 0) + lengths
-
-
-def test_what_is_written_is_planned_as_the_method_is():
-    method, written = unfolding()
-    assert sdpdr.plan(written).reason == sdpdr.plan(method).reason
-
-
-def test_a_goal_alone_is_a_model():
-    t = scalar("t")
-    assert sdpdr.solve(minimize(square(t - 1.0)), gap_scale=1.0).value == pytest.approx(0.0)

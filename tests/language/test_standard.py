@@ -6,7 +6,6 @@ is not; `test_lp_7` is about one solver's digits.
 
 from __future__ import annotations
 
-import cvxpy as cp
 import pytest
 from cvxpy.tests import solver_test_helpers as helpers
 
@@ -46,20 +45,3 @@ def test_an_infeasible_problem_of_cvxpy_s_own_tests_is_told(name, request):
     if name in IN_STEPS:
         request.applymarker(pytest.mark.xfail(strict=True))
     getattr(cases, name)(sdpdr.CVXPY())
-
-
-def _through_from_cvxpy(problem):
-    """Solve a problem by way of a program instead of a solver."""
-    program = sdpdr.from_cvxpy(problem)
-    program.give_back(sdpdr.solve(program, tol=1e-7, gap_scale=1.0))
-
-
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("kind", "name"), STANDARD)
-def test_standard_the_other_way(kind, name, monkeypatch):
-    def solve(self, solver, **kwargs):
-        _through_from_cvxpy(self.prob)
-
-    monkeypatch.setattr(helpers.SolverTestHelper, "solve", solve)
-    getattr(getattr(helpers, f"StandardTest{kind}"), name)(solver=cp.CLARABEL)

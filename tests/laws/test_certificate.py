@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
-from sdpdr.blocks import Band, Slack
-from sdpdr.errors import DuplicatePointsWarning
-from sdpdr.linalg import Diagonal, InnerProduct, Products, Stacked, SvecMap, Trace
+from sdpdr.blocks import Slack
+from sdpdr.linalg import InnerProduct, Products, SvecMap, Trace
 from sdpdr.program import SDP, Factor, PsdVariable, Rows, certify
-from sdpdr.program.boxes import dual_box, repair
+from sdpdr.program.boxes import repair
 
 LENGTHS = np.array([1.0, 2.0, 0.5, 1.5, 1.0, 3.0, 0.7])
 OPTIMUM = 85.36
@@ -40,14 +39,8 @@ def random_graph(seed, n, dimension=2):
 # -- sharp --------------------------------------------------------------------------------------
 
 
-def test_the_closed_form_of_a_path_is_what_the_literature_says():
-    expected = [4.65, 4.15, 19.9, 7.4, 10.75, 3.13333, 7.21429]
-    np.testing.assert_allclose(exact_weights(LENGTHS), expected, atol=1e-5)
-    assert line(LENGTHS) @ line(LENGTHS) == pytest.approx(OPTIMUM)
-
-
 @pytest.mark.parametrize("relation", ["inequality", "equality", Slack(30.0, "absolute")])
-@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e4])
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
 def test_exact_weights_of_a_path_prove_its_optimum(relation, scale):
     sdp = methods.mvu(graphs.path(LENGTHS), relation).to_sdp()
     weights = exact_weights(LENGTHS)
@@ -129,26 +122,13 @@ def zeros(sdp):
     return {v.name: np.zeros(v.size) for v in sdp.vector_variables}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_without_a_price_of_slack_positive_weights_always_give_a_bound(seed):
     graph, points = random_graph(seed, 12)
     weights = np.random.default_rng(seed).uniform(0.01, 1.0, graph.m)
     for relation in ("inequality", "equality", Slack(1.0)):
         sdp = methods.mvu(graph, relation).to_sdp()
         assert certify(sdp, duals(sdp, weights)).bound >= np.sum(points**2)
-
-
-def test_counts_weigh_in_centre_and_variance():
-    points = np.random.default_rng(3).standard_normal((8, 2))
-    with pytest.warns(DuplicatePointsWarning):
-        graph = graphs.knn(np.vstack([points, points[:3]]), 3, connect="mst")
-    sdp = methods.mvu(graph).to_sdp()
-    mean = graph.counts @ points / graph.counts.sum()
-    value = graph.counts @ np.sum((points - mean) ** 2, axis=1)
-    bound = certify(sdp, duals(sdp, np.ones(graph.m))).bound
-    assert value <= bound
-    grown = methods.mvu(graphs.from_edges(graph.n, graph.edges, graph.sqdist)).to_sdp()
-    assert bound > certify(grown, duals(grown, np.ones(graph.m))).bound
 
 
 # -- refused ------------------------------------------------------------------------------------
@@ -167,19 +147,6 @@ def test_too_cheap_slack_has_no_bound():
     certificate = certify(sdp, duals(sdp, np.full(7, 0.05)))
     assert certificate.bound is None
     assert "price of slack" in certificate.argument
-
-
-def test_multipliers_beyond_the_price_are_brought_back_to_it():
-    sdp = methods.mvu(graphs.path(LENGTHS), Slack(30.0, "absolute")).to_sdp()
-    lower, upper = dual_box(sdp)["isometry"]
-    assert (lower.tolist(), upper.tolist()) == ([-30.0] * 7, [30.0] * 7)
-    assert certify(sdp, duals(sdp, np.full(7, 1e6))).bound >= OPTIMUM
-
-
-@pytest.mark.parametrize("zero", [np.zeros(7), -np.ones(7)])
-def test_useless_multipliers_are_replaced_by_the_price_where_there_is_one(zero):
-    sdp = methods.mvu(graphs.path(LENGTHS), Slack(30.0, "absolute")).to_sdp()
-    assert certify(sdp, duals(sdp, zero)).bound >= OPTIMUM
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -236,13 +203,6 @@ def test_repair_leaves_a_feasible_point_alone():
     np.testing.assert_array_equal(repair(sdp, {"K": Factor(points)})["K"].factor, points)
 
 
-@pytest.mark.parametrize("relation", ["equality", Band(0.1)])
-def test_repair_does_not_touch_what_it_cannot_mend(relation):
-    graph, points = random_graph(1, 10)
-    sdp = methods.mvu(graph, relation).to_sdp()
-    np.testing.assert_array_equal(repair(sdp, {"K": Factor(2 * points)})["K"].factor, 2 * points)
-
-
 @pytest.mark.parametrize("relative", [False, True])
 @pytest.mark.parametrize("penalty", ["square", "absolute"])
 def test_repair_fills_in_the_cheapest_slack(penalty, relative):
@@ -258,20 +218,6 @@ def test_repair_fills_in_the_cheapest_slack(penalty, relative):
         assert not v.nonnegative or np.min(repaired[v.name]) >= 0.0
     # The model's own objective prices the change directly, without slack variables.
     assert sdp.report(sdp.primal_value(repaired)) == pytest.approx(model.objective(values))
-
-
-def test_repair_of_a_point_without_values_returns_it():
-    sdp = methods.mvu(graphs.path([1.0])).to_sdp()
-    assert repair(sdp, {}) == {}
-
-
-@pytest.mark.parametrize(
-    "dense", [Products(200), 2.0 * Products(200), Products(200) - Diagonal(200)]
-)
-def test_maps_that_are_dense_by_nature_say_so_however_they_are_combined(dense):
-    assert dense.is_wide()
-    assert Stacked([Trace(200), dense]).is_wide()
-    assert not (2.0 * Trace(200)).is_wide()
 
 
 def test_unfolding_is_certified_without_the_dense_matrix_of_its_centring(monkeypatch):

@@ -13,7 +13,6 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, SvecMap, Trace, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, certify
-from sdpdr.program.certificate.free import radius_of_exact
 
 
 def path_optimum(lengths):
@@ -60,30 +59,6 @@ def test_disturbed_multipliers_of_a_path_prove_nothing_beyond_its_optimum(length
         assert certificate.bound is None or not beyond(certificate.bound, optimum)
     sharp = certify(sdp, duals(sdp, exact), rigorous=True).bound
     assert sharp == pytest.approx(float(optimum), rel=1e-10)
-
-
-REGULAR = [
-    (graphs.cycle(3), Fraction(1)),
-    (graphs.cycle(4), Fraction(2)),
-    (graphs.cycle(6), Fraction(6)),
-    (graphs.complete(np.eye(7) / np.sqrt(0.5)), None),
-]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("graph", "optimum"), REGULAR)
-def test_cycles_and_complete_graphs(graph, optimum):
-    if optimum is None:  # all distances are equal, as stored
-        optimum = sum(Fraction(d) for d in graph.sqdist.tolist()) / graph.n
-    sdp = methods.mvu(graph).to_sdp()
-    for weights in disturbances(np.ones(graph.m), np.random.default_rng(0)):
-        bound = certify(sdp, duals(sdp, weights), rigorous=True).bound
-        assert bound is not None
-        assert not beyond(bound, optimum)
-    plain = certify(sdp, duals(sdp, np.ones(graph.m))).bound
-    assert bound >= plain * (1 - 1e-10)
-    sharp = certify(sdp, duals(sdp, np.ones(graph.m)), rigorous=True).bound
-    assert sharp == pytest.approx(plain, rel=1e-10)
 
 
 def programs():
@@ -144,18 +119,6 @@ def test_programs_of_every_kind(sdp, optimum, exact):
         bound = certify(sdp, {label: y}, rigorous=True).bound
         assert bound is not None
         assert sign * Fraction(bound) <= sign * optimum
-
-
-def test_exact_multipliers_of_free_scalars_lie_within_the_radius():
-    _, sdp, _, duals = next(p for p in PROGRAMS if p[0] == "free")
-    a, b, c, d, p, q = (Fraction(x) for x in (0.1, 0.3, 0.7, -0.2, 0.3, 0.9))
-    exact = [-(p * d - q * c) / (a * d - b * c), -(a * q - b * p) / (a * d - b * c)]
-    for shift in (0.0, 1e-16, 1e-9, 1e-3):
-        y = duals["rows"] + shift
-        radius = radius_of_exact(sdp, {"rows": y})["rows"]
-        for computed, true, reach in zip(y, exact, radius, strict=True):
-            assert 0 < abs(Fraction(computed) - true) <= Fraction(reach)
-        assert np.all(radius < 1e-15 + 10 * shift)
 
 
 def test_a_solution_carries_a_rigorous_bound():

@@ -67,26 +67,18 @@ def test_every_pair_and_every_vertex_lies_in_a_clique(pattern):
 
 
 @given(trees())
-def test_cliques_that_hold_a_vertex_form_a_subtree(tree):
-    for v in range(tree.n):
-        holding = [k for k, c in enumerate(tree.cliques) if v in c]
-        roots = [k for k in holding if tree.parent[k] not in holding]
-        assert roots == [tree.home[v]]
-
-
-@given(trees())
-def test_parents_come_first_and_no_clique_lies_in_another(tree):
+def test_cliques_form_a_tree(tree):
+    """Parents come first, no clique lies in another, and those of a vertex form a subtree."""
     assert all(-1 <= p < k for k, p in enumerate(tree.parent))
     sets = [set(c.tolist()) for c in tree.cliques]
     assert not any(a <= b for a, b in itertools.permutations(sets, 2))
     assert all(np.all(np.diff(c) > 0) for c in tree.cliques)
-
-
-@given(trees())
-def test_separators_are_what_a_clique_shares_with_all_before(tree):
-    for k, (clique, shared) in enumerate(zip(tree.cliques, tree.separators, strict=True)):
-        before = set().union(*(c.tolist() for c in tree.cliques[:k]))
-        assert set(shared.tolist()) == before & set(clique.tolist())
+    for v in range(tree.n):
+        holding = [k for k, c in enumerate(sets) if v in c]
+        roots = [k for k in holding if tree.parent[k] not in holding]
+        assert roots == [tree.home[v]]
+    for k, shared in enumerate(tree.separators):
+        assert set(shared.tolist()) == set().union(*sets[:k]) & sets[k]
 
 
 @given(trees())

@@ -10,10 +10,7 @@ import sdpdr
 from sdpdr import blocks
 from sdpdr.errors import DataTypeError, ModelError, SdpdrError, ShapeError
 from sdpdr.families.factor.nonnegative.copositive import Refutation
-from sdpdr.families.metric.pairs import Pairs
-from sdpdr.families.propagate.graph import labelled_graph
 from sdpdr.linalg import (
-    Diagonal,
     Entries,
     InnerProduct,
     Products,
@@ -23,10 +20,8 @@ from sdpdr.linalg import (
     VectorMap,
 )
 from sdpdr.linalg.exact import matrix_row, vector_row
-from sdpdr.linalg.magnitudes import row_magnitudes
-from sdpdr.linalg.maps import Combined
-from sdpdr.linalg.svec import svec, svec_size
-from sdpdr.model import Affine, AtMost, Block, InCone, Maximize, Model, Var
+from sdpdr.linalg.svec import svec
+from sdpdr.model import Affine, AtMost
 from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, VectorVariable
 from sdpdr.program.point import as_dense
 
@@ -44,12 +39,9 @@ def in_parts():
 @pytest.mark.parametrize(
     ("outer", "inner"),
     [
-        (np.array([[10**10]]), np.array([[10**10]])),
-        (np.array([[2]], np.int8), np.array([[100]], np.int8)),
         (np.array([[200]], np.uint8), np.array([[200]], np.uint8)),
         (np.ones((1, 2), bool), np.ones((2, 1), bool)),
         (sp.csr_array(np.array([[2]], np.int8)), sp.csr_array(np.array([[100]], np.int8))),
-        (sp.csr_array(np.ones((1, 2), bool)), sp.csr_array(np.ones((2, 1), bool))),
     ],
 )
 def test_rows_combined_twice_do_not_wrap_around(outer, inner):
@@ -57,11 +49,6 @@ def test_rows_combined_twice_do_not_wrap_around(outer, inner):
     combined = outer @ (inner @ Trace(1))
     assert combined.matrix().toarray() == [[expected]]
     assert combined.apply(np.ones((1, 1))) == [expected]
-
-
-def test_rows_combined_by_short_integers_have_the_magnitudes_of_their_doubles():
-    combined = Combined(np.array([[-128, 127]], np.int8), Diagonal(2))
-    assert row_magnitudes(combined).toarray().tolist() == [[128.0, 0.0, 127.0]]
 
 
 def test_entries_in_short_integers_add_up_as_doubles():
@@ -76,13 +63,6 @@ def test_entries_in_short_integers_add_up_as_doubles():
     assert next(iter(data.terms())).lhs.maps["a"].matrix().toarray() == [[200.0]]
 
 
-def test_similarities_in_short_integers_add_up_as_doubles():
-    hundreds, i, j = np.full(4, 100, np.int8), np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])
-    S = sp.coo_array((hundreds, (i, j)), shape=(2, 2))
-    graph = labelled_graph(S, [1.0, np.nan])
-    assert graph.positive.toarray().tolist() == [[0.0, 200.0], [200.0, 0.0]]
-
-
 @pytest.mark.parametrize("kind", [np.uint8, bool])
 def test_constants_of_matrix_inequalities_do_not_wrap_around(kind):
     """x = 1 makes diag(1 - x, 1 - x) zero, and no larger x is feasible."""
@@ -94,52 +74,12 @@ def test_constants_of_matrix_inequalities_do_not_wrap_around(kind):
     assert sdpdr.solve(sdp, "clarabel", rigorous=True).value == pytest.approx(1.0, abs=1e-6)
 
 
-class Below(Block):
-    def variables(self):
-        yield VectorVariable("z", 1)
-
-    def terms(self):
-        downwards = VectorMap([[-1.0], [0.0], [-1.0]])
-        yield InCone(Affine({"z": downwards}, np.array([1, 0, 1], np.uint8)), "psd")
-        yield Maximize(VectorMap([[1.0]]) @ Var("z"))
-
-
-def test_constants_of_models_do_not_wrap_around():
-    found = sdpdr.solve(Model((Below(),), maximize=True), "clarabel")
-    assert found.value == pytest.approx(1.0, abs=1e-6)
-    assert (-Affine({}, np.array([200], np.uint8))).constant == [-200.0]
-
-
-def test_differences_of_points_in_unsigned_integers_are_those_of_doubles():
-    points = np.array([[0], [1], [100]], np.uint8)
-    pairs = Pairs(points, [[0, 1]], [[0, 2], [1, 2]])
-    assert pairs.differences("dissimilar").ravel().tolist() == [-100.0, -99.0]
-    assert pairs.scatter("dissimilar") == pytest.approx(19801.0)
-    points[0] = 7
-    assert pairs.points[0] == 0.0
-
-
 def test_points_and_factors_in_unsigned_integers_are_those_of_doubles():
     factor = np.array([[0], [20]], np.uint8)
     assert SquaredEdgeLengths(2, [[0, 1]]).apply_factor(factor) == [400.0]
     assert SvecMap(2, np.eye(3)).apply_factor(factor)[2] == 400.0
     assert Factor(factor).dense()[1, 1] == Factor(factor).trace() == 400.0
     assert np.square(as_dense(np.array([20], np.uint8))) == [400.0]
-
-
-def test_fields_of_blocks_in_unsigned_integers_are_those_of_doubles():
-    (term,) = blocks.VarianceFloor(2, np.uint8(3)).terms()
-    assert term.rhs == [-3.0]
-    (term,) = blocks.Reach(np.array([20], np.uint8)).terms()
-    assert term.rhs == [400.0]
-    (term,) = blocks.Scalarised(np.array([[3]], np.uint8), np.array([[4]], np.uint8)).terms()
-    assert term.lhs.maps["W"].matrix().toarray() == [[-3.0]]
-    assert term.lhs.maps["H"].matrix().toarray() == [[-4.0]]
-
-
-def test_certificates_of_short_integers_measure_doubles():
-    hundreds = np.array([[100]], np.int8)
-    assert Refutation.of("entry", -hundreds, hundreds).value == -10000.0
 
 
 # -- one reading of entries stored in parts -------------------------------------------------------
@@ -194,13 +134,6 @@ def test_vectors_do_not_change_with_the_array_they_were_made_of(make, read):
     assert read(made).tolist() == [1.0, 1.0, 1.0]
 
 
-def test_places_do_not_change_with_the_array_they_were_made_of():
-    given = np.array([[0, 1]])
-    lengths, entries = SquaredEdgeLengths(3, given), Entries(3, given)
-    given[:] = 2
-    assert lengths.edges.tolist() == entries.pairs.tolist() == [[0, 1]]
-
-
 def test_a_program_does_not_change_with_the_collections_it_was_made_of():
     lhs, rows = {"X": Trace(1)}, []
     rows.append(Rows("r", "==", lhs, np.ones(1)))
@@ -218,9 +151,6 @@ def test_a_program_does_not_change_with_the_collections_it_was_made_of():
     ("wrong", "error"),
     [
         ({"maximize": "no"}, DataTypeError),
-        ({"maximize": 1}, DataTypeError),
-        ({"constant": 1 + 0j}, DataTypeError),
-        ({"constant": "3"}, DataTypeError),
         ({"constant": None}, DataTypeError),
         ({"constant": [1.0]}, ShapeError),
     ],
@@ -230,30 +160,13 @@ def test_a_program_has_a_real_constant_and_a_sense(wrong, error):
         SDP((PsdVariable("X", 1),), {}, **wrong)
 
 
-def test_scalars_of_numpy_are_those_of_python():
-    sdp = SDP((PsdVariable("X", 1),), {}, constant=np.int8(3), maximize=np.True_)
-    assert (type(sdp.constant), type(sdp.maximize)) == (float, bool)
-    assert SDP((PsdVariable("X", 1),), {}, constant=10**30).constant == 1e30
-    assert (10**30 * Trace(1)).matrix().toarray() == [[1e30]]
-
-
-def test_sizes_of_short_integers_do_not_wrap_around():
-    n = np.int8(20)
-    assert svec_size(n) == PsdVariable("X", n).size == 210
-    assert SvecMap(n, np.eye(210)).n == Products(n).n == 20
-    assert type(PsdVariable("X", n).n) is type(VectorVariable("z", n).size) is int
-    assert Lmi("l", n, {}, np.zeros(210)).order == 20
-
-
 @pytest.mark.parametrize(
     ("order", "constant", "error"),
     [
         (2, [1.0, 0.0], ShapeError),
         (2, np.eye(2), ShapeError),
         (2, [1.0, np.nan, 1.0], ModelError),
-        (2, [1.0, np.inf, 1.0], ModelError),
         (2, [1j, 0.0, 1.0], DataTypeError),
-        (2, ["1", "0", "1"], DataTypeError),
         (2.0, [1.0, 0.0, 1.0], DataTypeError),
         (-2, [1.0], ModelError),
     ],
@@ -263,20 +176,12 @@ def test_a_matrix_inequality_has_a_finite_constant_of_its_order(order, constant,
         Lmi("l", order, {}, constant)
 
 
-def test_lists_are_constants():
-    assert Lmi("l", 2, {}, [1, 0, 1]).constant.tolist() == [1.0, 0.0, 1.0]
-    assert Affine({}, [1, 2]).m == 2
-
-
 @pytest.mark.parametrize(
     "make",
     [
         lambda: 1j * Trace(1),
         lambda: [[1j]] @ Trace(1),
-        lambda: np.array([1j]) * VectorMap([[1.0]]),
         lambda: Affine({}, np.ones(1)) + 1j,
-        lambda: Affine({}, np.ones(1)) - np.array([1j]),
-        lambda: np.array([1j]) * Affine({}, np.ones(1)),
         lambda: Affine({}, np.array([1j])),
         lambda: AtMost(Affine({}, np.ones(1)), np.array([1j])),
         lambda: Affine({}, np.eye(2)),

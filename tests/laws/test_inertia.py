@@ -11,7 +11,6 @@ from sdpdr import blocks, graphs
 from sdpdr.errors import FileFormatError
 from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.linalg.inertia import RestrictedFactor, _grounded_at_hub, is_positive_on
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import smallest_eigenvalue
 from sdpdr.program import SDP, Factor, PsdVariable, Rows
 from sdpdr.program.backward import dual_backward_error
@@ -33,12 +32,10 @@ def unfolding(n, objective, *more):
     return SDP((PsdVariable("K", n),), objective, rows, maximize=bool(objective))
 
 
-# Seconds each, of a thousand points.
 @pytest.mark.nightly
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
-def test_a_program_with_a_point_is_not_proved_infeasible(seed):
+def test_a_program_with_a_point_is_not_proved_infeasible():
     n = 1001
-    F = np.random.default_rng(seed).standard_normal((n, 2))
+    F = np.random.default_rng(0).standard_normal((n, 2))
     F -= F.mean(axis=0)
     spread = np.array([[-1.0, 1e-3]]) @ QuadraticForms(F.T)
     program = unfolding(n, {}, Rows("spread", "<=", {"K": spread}, np.array([-3000.0])))
@@ -51,9 +48,7 @@ def test_a_program_with_a_point_is_not_proved_infeasible(seed):
     assert isinstance(prove_infeasible(program, multipliers), str)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 5))]
-)
+@pytest.mark.parametrize("seed", range(3))
 def test_no_bound_is_below_the_value_of_a_point(seed):
     n = 200
     f = np.random.default_rng(seed).standard_normal(n).astype(np.float32)
@@ -65,10 +60,10 @@ def test_no_bound_is_below_the_value_of_a_point(seed):
     assert found.bound is None or found.bound >= reached
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
-def test_the_smallest_eigenvalue_under_signs_of_both_kinds(seed):
+@pytest.mark.nightly
+def test_the_smallest_eigenvalue_under_signs_of_both_kinds():
     n = 1001
-    F = np.random.default_rng(seed).standard_normal((n, 2))
+    F = np.random.default_rng(0).standard_normal((n, 2))
     program = (
         blocks.Gram(n)
         + blocks.Centered(n)
@@ -119,7 +114,7 @@ def star_less(leaves, spread, below):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("leaves", [30, 500, 1500, 25_000])
+@pytest.mark.parametrize("leaves", [30, 1500])
 @pytest.mark.parametrize("spread", [0.0, 1e-12])
 @pytest.mark.parametrize("below", [1e-6, 1e-9, -1e-9, -1e-6])
 def test_leaves_that_are_nearly_eigenvectors_hide_no_sign(leaves, spread, below):
@@ -128,14 +123,7 @@ def test_leaves_that_are_nearly_eigenvectors_hide_no_sign(leaves, spread, below)
     assert is_positive_on(matrix, ones) == (below > 0.0)
 
 
-@pytest.mark.parametrize("below", [1e-6, -1e-6])
-def test_the_smallest_eigenvalue_of_a_star_is_that_of_its_leaves(below):
-    matrix, ones = star_less(3000, 0.0, below)
-    found, _ = smallest_eigenvalue(matrix, sp.csr_array(ones))
-    assert found == pytest.approx(below, abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(3))
 def test_forms_about_a_hub_agree_with_dense_eigenvalues(seed):
     """Weighted centres too: L - a diag(u) on what u centres, below and above its eigenvalues."""
     rng = np.random.default_rng(seed)
@@ -150,26 +138,6 @@ def test_forms_about_a_hub_agree_with_dense_eigenvalues(seed):
             sp.csr_array(laplacian - level * sp.diags_array(u)), u[:, None], np.zeros((n, 0))
         )
         assert RestrictedFactor(*ground).is_positive == (level < least)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(20))
-def test_forms_with_outer_products_of_both_signs_agree_with_dense_eigenvalues(seed):
-    rng = np.random.default_rng(seed)
-    n, ones = 240, np.ones((240, 1))
-    incidence = sp.csr_array(np.eye(n) - np.roll(np.eye(n), 1, axis=1))
-    laplacian = sp.csr_array(incidence.T @ sp.diags_array(rng.uniform(0.5, 1.0, n)) @ incidence)
-    F = rng.standard_normal((n, 2))
-    F -= F.mean(axis=0)
-    form = Outer(
-        laplacian, F, np.array([-(10.0 ** rng.uniform(-8, 1)), 10.0 ** rng.uniform(-8, 1)])
-    )
-    beside = np.linalg.svd(ones)[0][:, 1:]
-    least = np.linalg.eigvalsh(beside.T @ form.toarray() @ beside)[0]
-    if is_positive_on(form, ones):
-        assert least > 0.0
-    else:
-        assert least < 1e-8
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

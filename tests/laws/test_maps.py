@@ -6,9 +6,6 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from sdpdr.errors import ShapeError
 from sdpdr.linalg import (
@@ -28,7 +25,6 @@ from sdpdr.linalg import (
     VectorMap,
     check_map,
     lengths_of,
-    svec,
     svec_size,
 )
 from sdpdr.linalg.svec import selection
@@ -107,22 +103,8 @@ def test_every_map_keeps_the_laws_of_maps(name):
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize(
     "basis",
-    [
-        normal(N, 3),
-        sparse(N, 4),
-        np.eye(N)[:, 1:],
-        selection([3, 0, 4, 2, 1], N),
-        selection([3, 0, 4, 2], N).T,
-        selection([1, 0, 0, 2, 1], 3),
-    ],
-    ids=[
-        "dense",
-        "sparse",
-        "without the first point",
-        "in another order",
-        "some points",
-        "points that become one",
-    ],
+    [normal(N, 3), selection([3, 0, 4, 2, 1], N), selection([1, 0, 0, 2, 1], 3)],
+    ids=["dense", "in another order", "points that become one"],
 )
 def test_laws_in_another_basis(name, basis):
     linear_map = MAPS[name]()
@@ -178,17 +160,6 @@ def test_multiples_of_the_same_lengths_add_up_where_nothing_is_rounded():
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_the_adjoint_of_unit_vectors_gives_the_rows_of_the_matrix(name):
-    linear_map = MAPS[name]()
-    rows = [svec(linear_map.adjoint(unit)) for unit in np.eye(linear_map.m)]
-    np.testing.assert_allclose(
-        np.reshape(rows, (linear_map.m, -1 if linear_map.m else svec_size(N))),
-        linear_map.matrix().toarray(),
-        atol=1e-12,
-    )
-
-
-@pytest.mark.parametrize("name", MAPS)
 def test_null_vectors_span_the_kernel_of_every_psd_solution_of_the_homogeneous_rows(name):
     linear_map = MAPS[name]()
     null = linear_map.null_vectors(np.zeros(linear_map.m)).toarray()
@@ -197,30 +168,6 @@ def test_null_vectors_span_the_kernel_of_every_psd_solution_of_the_homogeneous_r
     assert outside.shape == (N, 0)
     if null.shape[1] and not isinstance(linear_map, Stacked):
         np.testing.assert_allclose(linear_map.apply(away @ away.T), 0.0, atol=1e-10)
-
-
-@pytest.mark.nightly
-@settings(max_examples=25, derandomize=True)
-@given(data=st.data(), n=st.integers(2, 8))
-def test_weighted_edges_and_combinations_of_them(data, n):
-    m = data.draw(st.integers(1, 10))
-    pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda e: e[0] != e[1])
-    numbers = partial(arrays, float, elements=st.floats(-10, 10, width=16))
-    edges = data.draw(st.lists(pairs, min_size=m, max_size=m))
-    weights = data.draw(numbers(m))
-    combination = data.draw(numbers((data.draw(st.integers(1, 4)), m)))
-    edge_lengths = SquaredEdgeLengths(n, edges)
-    check_map(weights * edge_lengths)
-    check_map(combination @ edge_lengths)
-    check_map(combination @ (weights * edge_lengths))
-    check_map(Stacked([edge_lengths, combination @ edge_lengths]))
-    laplacian = edge_lengths.adjoint(weights).toarray()
-    np.testing.assert_allclose(laplacian.sum(axis=0), 0.0, atol=1e-12)
-    expected = np.zeros((n, n))
-    for (i, j), w in zip(edges, weights, strict=True):
-        step = np.eye(n)[i] - np.eye(n)[j]
-        expected += w * np.outer(step, step)
-    np.testing.assert_allclose(laplacian, expected, atol=1e-12)
 
 
 # -- the checker must be able to fail -----------------------------------------------------------

@@ -4,7 +4,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-import scipy.linalg as sl
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from sdpdr import graphs
 from sdpdr.linalg import QuadraticForms
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.outer import Outer
-from sdpdr.linalg.smallest import smallest_eigenvalue
 
 N = 450
 
@@ -49,45 +47,6 @@ def test_products_sums_and_entries(lowered):
     assert isinstance(matrix + np.eye(N), np.ndarray)
     np.testing.assert_array_equal(matrix * dense, dense * dense)
     np.testing.assert_array_equal(np.asarray(matrix), dense)
-
-
-def test_inertia_is_that_of_the_product(lowered):
-    matrix, ones = lowered
-    basis = np.linalg.qr(np.column_stack([ones, np.eye(N)[:, :-1]]))[0][:, 1:]
-    low = np.linalg.eigvalsh(basis.T @ matrix.toarray() @ basis)[0]
-    for shift, positive in ((low - 1e-6, True), (low + 1e-6, False)):
-        shifted = matrix - shift * sp.eye_array(N, format="csr")
-        assert is_positive_on(shifted, ones) is positive
-    value, vector = smallest_eigenvalue(matrix, ones)
-    assert value == pytest.approx(low, abs=1e-8)
-    assert abs(vector.sum()) < 1e-6 * np.linalg.norm(vector)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("sign", "weight"),
-    [
-        (-0.3, -1e-4),
-        (0.0, 0.3),
-        (0.3, 0.3),
-        *(
-            pytest.param(*pair, marks=pytest.mark.nightly)
-            for pair in ((-0.3, 0.3), (0.0, -1e-4), (0.3, -1e-4))
-        ),
-    ],
-)
-def test_pencils_of_sums_that_are_kept_apart_have_dense_eigenvalues(sign, weight, monkeypatch):
-    """With a column in the matrix, in the mass, or in both, and no dense matrix."""
-    rng, n = np.random.default_rng(0), 1100
-    chain = sp.diags_array([-np.ones(n - 1), np.full(n, 2.5), -np.ones(n - 1)], offsets=[-1, 0, 1])
-    matrix = sp.csr_array(chain - sp.diags_array(rng.uniform(0.0, 3.0, n)))
-    column = rng.standard_normal((n, 1))
-    matrix = Outer(matrix, column, np.array([sign])) if sign else matrix
-    mass = Outer(sp.csr_array(chain), column, np.array([weight]))
-    dense = [a.toarray() for a in (matrix, mass)]
-    low = sl.eigh(*dense, eigvals_only=True, subset_by_index=[0, 0])[0]
-    monkeypatch.setattr(Outer, "toarray", None)
-    assert smallest_eigenvalue(matrix, None, mass)[0] == pytest.approx(low, rel=1e-9)
 
 
 @given(st.integers(0, 10**6), st.integers(0, 3), st.integers(0, 3), st.booleans())

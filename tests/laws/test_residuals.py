@@ -150,7 +150,7 @@ def value(lhs, values):
     return sum(a.apply(values[name]) for name, a in lhs.items())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_dual_slack_and_value_are_those_of_the_lagrangian(seed):
     sdp, p = full_program(seed)
     rng = np.random.default_rng(seed + 100)
@@ -172,7 +172,7 @@ def test_dual_slack_and_value_are_those_of_the_lagrangian(seed):
     assert change == pytest.approx(np.sum(step * sdp.dual_slack("K", p.duals)))
     best = -sdp.dual_slack("curved", p.duals) / sdp.variable("curved").curvature
     assert lagrangian({**zero, "curved": best}) == pytest.approx(sdp.dual_value(p.duals))
-    for _ in range(5):
+    for _ in range(2):
         other = best + 0.1 * rng.standard_normal(3)
         assert lagrangian({**zero, "curved": other}) >= sdp.dual_value(p.duals) - 1e-9
 

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdpdr.linalg.inertia import LdlFactor, is_positive_on
-from sdpdr.linalg.outer import Outer
 from sdpdr.linalg.smallest import lowest_eigenpairs, smallest_eigenvalue
 from sdpdr.linalg.spectral import complement, factor_spectrum, fix_signs, gram_spectrum, project_psd
 
@@ -60,18 +59,11 @@ STIFF = laplacian(LARGE, 5) + 0.01 * sp.eye_array(LARGE)
 
 LARGE_PENCILS = {
     "Laplacian": (laplacian(LARGE, 0), ONES, None),
-    "Laplacian with negative weights": (laplacian(LARGE, 1, 0.3), ONES, None),
-    "stiff, diagonal mass": (STIFF, ONES, WEIGHTS),
-    "indefinite": (symmetric(LARGE, 0.03, 0), None, None),
-    "indefinite, three null vectors": (symmetric(LARGE, 0.03, 0), NORMAL, None),
-    "indefinite, diagonal mass": (symmetric(LARGE, 0.03, 1), None, WEIGHTS),
     "indefinite, null vectors and diagonal mass": (symmetric(LARGE, 0.03, 1), NORMAL, WEIGHTS),
     "indefinite, mass off the diagonal": (symmetric(LARGE, 0.03, 2), NORMAL, STIFF),
     "Laplacians with one null vector": (laplacian(LARGE, 3, 0.2), ONES, laplacian(LARGE, 4)),
     "far below Gershgorin": (-sp.eye_array(LARGE, format="csr"), None, STIFF),
     "negative definite": (-laplacian(LARGE, 0) - sp.eye_array(LARGE), ONES, None),
-    "tiny": (1e-6 * laplacian(LARGE, 0), ONES, None),
-    "huge": (1e9 * symmetric(LARGE, 0.03, 0), ONES, None),
     "one eigenvalue": (sp.eye_array(LARGE, format="csr"), ONES, None),
 }
 
@@ -85,11 +77,10 @@ def test_sparse_smallest_eigenvalue_agrees_with_dense(name):
     check_vector(matrix, null, mass, value, vector)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("p", [0, 1, 3])
+@pytest.mark.parametrize("p", [0, 3])
 @pytest.mark.parametrize("massive", [False, True])
-def test_small_matrices_go_through_lapack(seed, p, massive):
-    n = 12
+def test_small_matrices_go_through_lapack(p, massive):
+    n, seed = 12, 0
     matrix, null = symmetric(n, 0.4, seed), rng(seed).standard_normal((n, p))
     mass = sp.csr_array(laplacian(n, seed) + sp.eye_array(n)) if massive else None
     value, vector = smallest_eigenvalue(matrix, null, mass)
@@ -107,13 +98,6 @@ def check_vector(matrix, null, mass, value, vector):
         residual -= null @ np.linalg.lstsq(null, residual, rcond=None)[0]
     scale = abs(matrix).max()
     np.testing.assert_allclose(residual / scale, 0.0, atol=1e-7)
-
-
-@pytest.mark.nightly
-def test_a_mass_that_is_not_positive_is_refused():
-    matrix, mass = -sp.eye_array(LARGE, format="csr"), -sp.eye_array(LARGE, format="csr")
-    with pytest.raises(ArithmeticError, match="positive definite on the complement"):
-        smallest_eigenvalue(matrix, None, mass)
 
 
 # -- inertia ------------------------------------------------------------------------------------
@@ -208,7 +192,7 @@ def test_signs_make_the_largest_entry_positive_and_first_on_ties():
     np.testing.assert_array_equal(fix_signs(vectors), expected)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_signs_do_not_depend_on_those_given_nor_on_rounding(seed):
     vectors = rng(seed).standard_normal((6, 4))
     vectors[3] = -vectors[1] * (1.0 + 1e-13)
@@ -244,7 +228,7 @@ def test_the_complement_is_an_orthonormal_basis_of_what_is_left(p):
     np.testing.assert_allclose(null.T @ basis, 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("count", [1, 3, 8])
+@pytest.mark.parametrize("count", [3])
 def test_lowest_eigenpairs_survive_a_method_that_gives_up(monkeypatch, count):
     matrix = np.random.default_rng(0).standard_normal((8, 8))
     matrix = matrix + matrix.T
@@ -262,35 +246,6 @@ def test_lowest_eigenpairs_survive_a_method_that_gives_up(monkeypatch, count):
     assert some == pytest.approx(expected)
     assert values == pytest.approx(expected)
     assert matrix @ vectors == pytest.approx(vectors * values)
-
-
-@pytest.mark.nightly
-@settings(max_examples=60, derandomize=True)
-@given(
-    seed=st.integers(0, 10_000),
-    more=st.integers(0, 2),
-    rank=st.integers(0, 2),
-    share_negative=st.sampled_from([0.0, 0.02, 0.1]),
-)
-def test_a_laplacian_is_judged_where_points_are_centred_by_any_weights(
-    seed, more, rank, share_negative
-):
-    """The vector of ones, which it kills, is none of the columns left out."""
-    n = 30
-    matrix = laplacian(n, seed, share_negative)
-    columns = np.column_stack(
-        [rng(seed + 2).uniform(1.0, 3.0, n), rng(seed + 3).standard_normal((n, more))]
-    )
-    pull = rng(seed + 4).standard_normal((n, rank))
-    pull *= np.sqrt(0.5 * rng(seed + 5).uniform())
-    weights = np.where(rng(seed + 6).uniform(size=rank) < 0.5, 1.0, -1.0)
-    given_as = Outer(matrix, pull, weights) if rank else matrix
-    basis = sl.null_space(columns.T)
-    least = sl.eigvalsh(basis.T @ (matrix.toarray() + (pull * weights) @ pull.T) @ basis)[0]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sdpdr.linalg.outer._DENSE", 10)
-        if abs(least) > 1e-8:
-            assert is_positive_on(given_as, columns) == (least > 0.0)
 
 
 @pytest.mark.parametrize("smallest", [1e-6, 1.0])

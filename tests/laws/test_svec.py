@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sdpdr.linalg import smat, svec, svec_index, svec_size
-from sdpdr.linalg.svec import full_from_svec, order_of, svec_pairs
+from sdpdr.linalg.svec import full_from_svec, svec_pairs
 
 LARGEST = 100_000
 
@@ -49,21 +49,6 @@ def test_pairs_undo_index_up_to_large_orders(i, j):
     low, high = svec_pairs(svec_index(i, j))
     assert np.array_equal(low, np.minimum(i, j))
     assert np.array_equal(high, np.maximum(i, j))
-
-
-def test_pairs_are_right_where_a_column_begins_and_ends():
-    j = np.unique(np.concatenate([np.arange(1000), np.arange(LARGEST - 1000, LARGEST)]))
-    for i in (np.zeros_like(j), j):
-        low, high = svec_pairs(svec_index(i, j))
-        assert np.array_equal(low, i)
-        assert np.array_equal(high, j)
-
-
-@pytest.mark.parametrize("n", [1, 2, 50, LARGEST])
-def test_order_of_undoes_svec_size(n):
-    assert order_of(svec_size(n)) == n
-    with pytest.raises(ValueError, match="no svec length"):
-        order_of(svec_size(n) + 1)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

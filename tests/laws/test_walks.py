@@ -1,13 +1,9 @@
 """Routines on graphs take indices of either length, which old versions of SciPy do not."""
 
-import ast
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import sdpdr
 from sdpdr.linalg import walks
 from sdpdr.linalg.walks import spanning_forest
 
@@ -38,17 +34,3 @@ def test_the_graph_itself_keeps_its_indices(graph):
     before = graph.indices.dtype
     walks.short_indices(graph)
     assert graph.indices.dtype == before
-
-
-def test_no_other_module_calls_these_routines_of_scipy_by_itself():
-    package = Path(sdpdr.__file__).parent
-    texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
-    callers = {
-        path.relative_to(package).as_posix()
-        for path, text in texts.items()
-        if "csgraph" in text
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ImportFrom)
-        and f"{node.module}.{node.names[0].name}".startswith("scipy.sparse.csgraph")
-    }
-    assert callers == {"linalg/walks.py"}

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct
-from sdpdr.linalg.rounding import diagonal_units, in_units
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows
-from sdpdr.program.certificate.arithmetic import Plain
 from sdpdr.reduce import Balance
 from sdpdr.testing import planted
 
@@ -50,37 +47,9 @@ def test_the_optimum_does_not_know_of_units(solver):
     assert solution.value == pytest.approx(2.25, rel=1e-6)
 
 
-def test_lengths_of_edges_need_no_units():
-    sdp = methods.mvu(graphs.path([1.0, 2.0, 3.0])).to_sdp()
-    assert Balance().accepts(sdp) is not None
-
-
-def test_coefficients_that_are_zero_but_for_rounding_have_no_units():
-    rng = np.random.default_rng(0)
-    cost = rng.standard_normal((6, 6)) * np.exp2(-50.0 * (rng.random((6, 6)) < 0.3))
-    cost[0] *= 2.0**-30
-    rows = Rows("diagonal", "==", {"X": 1.0 * Diagonal(6)}, np.ones(6))
-    sdp = SDP((PsdVariable("X", 6),), {"X": InnerProduct(cost + cost.T)}, (rows,))
-    assert Balance().accepts(sdp) is not None
-
-
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
-)
-def test_scales_over_sixty_binades_are_certified_by_auto(seed):
-    program = planted("scaled", seed)
+def test_scales_over_sixty_binades_are_certified_by_auto():
+    program = planted("scaled", 0)
     assert sdpdr.solve(program.sdp).certified(1e-6)
-
-
-def test_small_rows_do_not_drown_in_large_ones():
-    """[[1, x], [x, 1]] with x = 0.5, its second row in units of 2^-40, is positive definite."""
-    units = np.array([1.0, 2.0**-40])
-    matrix = np.array([[1.0, 0.5], [0.5, 1.0]]) * np.outer(units, units)
-    assert np.array_equal(in_units(matrix, diagonal_units(matrix)), [[1.0, 0.5], [0.5, 1.0]])
-    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(matrix)})
-    assert Plain().is_positive(sdp, "X", {}, {})
-    indefinite = SDP((PsdVariable("X", 2),), {"X": InnerProduct(matrix - np.outer(units, units))})
-    assert not Plain().is_positive(indefinite, "X", {}, {})
 
 
 @pytest.mark.parametrize("form", ["gram", "lmi"])
@@ -94,7 +63,7 @@ def test_a_goal_with_an_entry_of_rounding_is_solved(form):
     assert solution.value == pytest.approx(3.6, rel=1e-6)
 
 
-@pytest.mark.parametrize("units", [(1.0, 1e-12, 1e12), (1e-20, 1.0, 1e20), (1.0, 1e-8, 1e8)])
+@pytest.mark.parametrize("units", [(1e-20, 1.0, 1e20), (1.0, 1e-8, 1e8)])
 def test_units_of_any_size_are_undone(units):
     d = np.outer(units, units)
     K = sdpdr.psd("K", 3)

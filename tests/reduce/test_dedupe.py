@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sdpdr import graphs, methods
-from sdpdr.blocks import Centered, Gram, Lengths, Variance
 from sdpdr.errors import InfeasibleError
 from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, SvecMap, VectorMap
 from sdpdr.program import SDP, Point, PsdVariable, Rows, VectorVariable, dimacs_errors
@@ -20,7 +18,6 @@ from .programs import optimal_program
 LENGTHS = np.array([1.0, 2.0, 0.5, 1.5])
 LINE = np.concatenate([[0.0], np.cumsum(LENGTHS)])
 LINE = LINE - LINE.mean()
-WEIGHTS = -np.cumsum(LINE)[:-1] / LENGTHS
 
 
 def lengths(label, edges, rhs, relation="==", scale=1.0, n=5):
@@ -41,7 +38,7 @@ PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
 @pytest.mark.parametrize("relation", ["==", "<="])
-@pytest.mark.parametrize("scale", [1.0, 7.0, 1e-6, 1e6])
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
 def test_scaled_and_turned_copies_are_dropped(relation, scale):
     turned = [(j, i) for i, j in PATH]
     sdp = program(
@@ -77,7 +74,7 @@ def test_an_equality_and_an_inequality_are_not_confused():
     assert kept(sdp) == {"exact": 4, "most": 4}
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
 @pytest.mark.parametrize("tighter_first", [True, False])
 def test_the_tightest_inequality_stays(scale, tighter_first):
     tight = lengths("tight", PATH, LENGTHS**2, "<=", scale)
@@ -99,16 +96,11 @@ def test_the_choice_is_made_row_by_row():
     assert lifted.duals["other"].tolist() == [0.0, 5.0, 0.0, 6.0]
 
 
-@pytest.mark.parametrize("scale", [1.0, -1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("scale", [-1.0, 1e6])
 def test_contradicting_equalities_name_both_blocks_and_both_sides(scale):
     sdp = program(lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [5.0], scale=scale))
     with pytest.raises(InfeasibleError, match=r"equals 4 and 5 .*'road' and 'rail'.*soften"):
         Dedupe().apply(sdp)
-
-
-def test_equalities_that_differ_by_rounding_only_agree():
-    sdp = program(lengths("road", [(0, 1)], [4.0]), lengths("rail", [(1, 0)], [4.0 * (1 + 1e-13)]))
-    assert kept(sdp) == {"road": 1}
 
 
 def dense(label, coefficients, side, relation="=="):
@@ -116,7 +108,7 @@ def dense(label, coefficients, side, relation="=="):
     return Rows(label, relation, {"K": InnerProduct(coefficients)}, np.array([float(side)]))
 
 
-@pytest.mark.parametrize("small", [1e-11, 1e-13, 1e-15, 1e-17, 1e-300])
+@pytest.mark.parametrize("small", [1e-11, 1e-17, 1e-300])
 def test_nearly_parallel_rows_may_both_hold(small):
     """X11 = 1 and X11 + small X22 = 2 hold where X22 = 1 / small."""
     rows = (dense("one", np.diag([1.0, 0.0]), 1.0), dense("other", np.diag([1.0, small]), 2.0))
@@ -135,7 +127,7 @@ def test_coefficients_in_another_last_place_do_not_contradict(relation, side):
         assert ("other" in left) == (side != 1.0)
 
 
-@pytest.mark.parametrize("factor", [1.0, -3.0, 0.1, 1e-9, 2.0**-40])
+@pytest.mark.parametrize("factor", [-3.0, 0.1, 1e-9])
 def test_rows_of_coordinates_contradict_where_they_are_exactly_proportional(factor):
     """Coordinates carry roots of two, of which products with a factor are rounded."""
     where = (np.zeros(2, int), np.array([0, 0]), np.array([0, 1]))
@@ -192,7 +184,7 @@ def doubled(sdp, seed=0):
     return replace(sdp, rows=(*sdp.rows, *copies))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_doubling_every_row_changes_nothing(seed):
     sdp, point = optimal_program(seed)
     reduced = Dedupe().apply(doubled(sdp, seed))
@@ -201,34 +193,6 @@ def test_doubling_every_row_changes_nothing(seed):
     lifted = reduced.lift(point)
     assert dimacs_errors(doubled(sdp, seed), lifted).worst() < 1e-12
     assert reduced.lift_value(2.5) == 2.5
-
-
-def test_nothing_is_touched_where_nothing_repeats():
-    sdp = methods.mvu(graphs.grid(3, 3)).to_sdp()
-    reduced = Dedupe().apply(sdp)
-    assert reduced.sdp is sdp
-    point = Point({}, {"isometry": np.ones(12)})
-    assert reduced.lift(point) is point
-
-
-def test_the_closed_form_of_a_path_is_lifted_with_its_copies():
-    graph = graphs.path(LENGTHS)
-    model = Gram(5) + Centered(5) + Lengths(graph, exact=False) + Lengths(graph, exact=False)
-    sdp = (model + Variance(5)).to_sdp()
-    reduced = Dedupe().apply(sdp)
-    plain = methods.mvu(graph).to_sdp()
-    assert [(r.label, r.m) for r in reduced.sdp.rows] == [(r.label, r.m) for r in plain.rows]
-    duals = {"centered": np.zeros(5), "isometry": WEIGHTS}
-    lifted = reduced.lift(Point({"K": np.outer(LINE, LINE)}, duals))
-    assert set(lifted.duals) == {r.label for r in sdp.rows}
-    assert dimacs_errors(sdp, lifted).worst() < 1e-12
-
-
-def test_centring_twice_is_centring_once():
-    graph = graphs.path(LENGTHS)
-    model = Gram(5) + Centered(5) + Centered(5) + Lengths(graph, exact=False) + Variance(5)
-    reduced = Dedupe().apply(model.to_sdp())
-    assert [(r.label, r.m) for r in reduced.sdp.rows] == [("centered", 5), ("isometry", 4)]
 
 
 def test_centring_with_other_weights_is_another_face():

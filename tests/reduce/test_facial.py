@@ -14,12 +14,9 @@ import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import (
     Entries,
-    InnerProduct,
-    LinearMap,
     Products,
     QuadraticForms,
     SquaredEdgeLengths,
-    SvecMap,
     Trace,
     VectorMap,
     svec,
@@ -33,14 +30,12 @@ from sdpdr.program import (
     Rows,
     VectorVariable,
     dimacs_errors,
-    read_sdpa,
-    write_sdpa,
 )
 from sdpdr.reduce import exposures_from, facial_reduction
 from sdpdr.reduce.facial import verify
 from sdpdr.solvers.running import lend
 
-from .degenerate_programs import anything, entries, lying, planted, program
+from .degenerate_programs import anything, lying, planted, program
 
 
 def solved(sdp):
@@ -55,7 +50,7 @@ def order(found):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("limit", "value"), [(None, 1), (1e3, 2), (1e4, 2), (1e5, 2), (1e6, 2)])
+@pytest.mark.parametrize(("limit", "value"), [(None, 1), (1e3, 2), (1e6, 2)])
 def test_programs_that_lie_have_their_true_optimum_on_the_face(limit, value):
     found = facial_reduction(lying(limit))
     assert found.check()
@@ -66,14 +61,6 @@ def test_programs_that_lie_have_their_true_optimum_on_the_face(limit, value):
     assert answer.bound == pytest.approx(value, rel=1e-6)
     lifted = found.lift(Point(answer.values, answer.duals))
     assert lying(limit).primal_value(lifted.values) == pytest.approx(value, rel=1e-6)
-
-
-def test_the_same_programs_in_a_file(tmp_path):
-    write_sdpa(lying(1e6), tmp_path / "lying.dat-s")
-    found = facial_reduction(read_sdpa(tmp_path / "lying.dat-s"))
-    assert found.check()
-    assert len(found.exposures) == 1
-    assert abs(solved(found.sdp).value) == pytest.approx(2.0, rel=1e-6)
 
 
 INFEASIBLE = {
@@ -104,14 +91,6 @@ def test_infeasible_programs_are_proved_infeasible(sdp):
     assert found.violation > 0.0
 
 
-def test_words_name_the_row_and_what_it_was_to_be():
-    words = facial_reduction(INFEASIBLE["weakly"]).infeasible
-    assert words == (
-        "the left side of row 1 of 'rows' is zero on the face that other rows leave, but is to "
-        "be 2: nothing is feasible"
-    )
-
-
 # -- planted faces ------------------------------------------------------------------------------
 
 
@@ -129,17 +108,6 @@ def test_planted_faces_are_found_exactly_and_leave_an_interior(seed):
     for rows in found.sdp.rows:
         np.testing.assert_allclose(found.sdp.slack(rows, small.values), 0.0, atol=1e-9)
     np.testing.assert_allclose(found.lift(small).values["X"], inside, rtol=1e-12)
-
-
-@pytest.mark.nightly
-@settings(max_examples=6)
-@given(st.integers(0, 10**6))
-def test_the_reduced_program_has_the_planted_optimum(seed):
-    sdp, _, optimum, _ = planted(seed)
-    found = facial_reduction(sdp)
-    answer = solved(found.sdp)
-    assert answer.value == pytest.approx(optimum, rel=1e-5, abs=1e-5)
-    assert dimacs_errors(sdp, found.lift(Point(answer.values))).primal() < 1e-6
 
 
 @settings(max_examples=15)
@@ -219,24 +187,6 @@ def test_a_feasible_point_is_never_cut_off(solver):
         assert violation(sdp, found.lift(Point(inside)).values) < 1e-9
 
 
-@pytest.mark.nightly
-def test_points_of_the_reduced_program_meet_the_rows_that_were_dropped():
-    for seed in range(50):
-        sdp, _ = anything(seed)
-        found = facial_reduction(sdp)
-        rng, values = np.random.default_rng(seed), {}
-        for v in found.sdp.variables:
-            root = rng.standard_normal((v.n, v.n)) if isinstance(v, PsdVariable) else None
-            values[v.name] = rng.random(v.size) if root is None else root @ root.T
-        lifted = found.lift(Point(values)).values
-        after = np.concatenate([[0.0], *(found.sdp.slack(r, values) for r in found.sdp.rows)])
-        for r in sdp.rows:
-            for slack in sdp.slack(r, lifted):
-                # Zero, as a dropped row's is; a right side that nothing can reach; or kept.
-                dropped = abs(slack) < 1e-9 or (r.relation == "<=" and slack == round(slack) > 0)
-                assert dropped or np.any(np.abs(after - slack) < 1e-7 * (1.0 + abs(slack)))
-
-
 # -- rows, scalars, matrix inequalities ---------------------------------------------------------
 
 
@@ -286,14 +236,11 @@ def test_non_negative_scalars_vanish_with_the_matrix_beside_them():
     np.testing.assert_array_equal(pushed.values["z"], [4.0])
 
 
-@pytest.mark.parametrize("matrix", [[[1, 0]], [[-2, 0]]])
-def test_a_free_scalar_in_the_row_rules_the_step_out(matrix):
-    sdp = program(1, [(1, 1, 1)], ([(1, 1, 1)], 0), scalars=(matrix, False))
-    assert facial_reduction(sdp).sdp is sdp
-
-
-def test_a_negative_coefficient_of_a_scalar_rules_the_step_out():
-    sdp = program(1, [(1, 1, 1)], ([(1, 1, 1)], 0), scalars=([[-1]], True))
+@pytest.mark.parametrize(
+    ("matrix", "nonnegative"), [([[1, 0]], False), ([[-2, 0]], False), ([[-1]], True)]
+)
+def test_a_scalar_that_may_make_up_for_the_matrix_rules_the_step_out(matrix, nonnegative):
+    sdp = program(1, [(1, 1, 1)], ([(1, 1, 1)], 0), scalars=(matrix, nonnegative))
     assert facial_reduction(sdp).sdp is sdp
 
 
@@ -360,13 +307,6 @@ def test_a_negative_definite_matrix_inequality_empties_the_matrix():
     assert not found.sdp.lmis
 
 
-def test_what_nothing_reads_any_more_goes_too():
-    found = facial_reduction(lying())
-    assert order(found) == {"X": 1}
-    lifted = found.lift(Point({"X": np.ones((1, 1))}))
-    np.testing.assert_array_equal(lifted.values["X"], np.diag([0.0, 0.0, 1.0]))
-
-
 def test_a_program_with_a_single_point_stays_a_program():
     sdp = program(2, [(1, 1, 1)], ([(1, 1, 1), (2, 2, 3)], 0))
     found = facial_reduction(sdp)
@@ -375,34 +315,6 @@ def test_a_program_with_a_single_point_stays_a_program():
     lifted = found.lift(Point(answer.values, answer.duals))
     np.testing.assert_array_equal(lifted.values["X"], np.zeros((2, 2)))
     np.testing.assert_array_equal(lifted.duals["rows"], [0.0])
-
-
-FORMS = {
-    "svec": SvecMap(3, svec(np.array([[1.0, -2, 0], [-2, 4, 0], [0, 0, 0]]))[None, :]),
-    "inner product": InnerProduct(np.array([[1.0, -2, 0], [-2, 4, 0], [0, 0, 0]])),
-    "combined": 0.3 * InnerProduct(np.array([[1.0, -2, 0], [-2, 4, 0], [0, 0, 0]])),
-    "summed": QuadraticForms([[1.0, -2, 0]]) + QuadraticForms([[0.5, -1, 0]]),
-    "negated": -QuadraticForms([[1.0, -2, 0]]),
-    "entries": np.array([[1.0, -4.0, 4.0]]) @ Entries(3, [[0, 0], [0, 1], [1, 1]]),
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("linear_map", FORMS.values(), ids=FORMS)
-def test_every_map_that_says_it_exposes_the_same_face(linear_map: LinearMap):
-    rows = (
-        Rows("flat", "==", {"X": linear_map}, np.zeros(1)),
-        Rows("trace", "==", {"X": Trace(3)}, np.ones(1)),
-    )
-    sdp = SDP((PsdVariable("X", 3),), {"X": Entries(3, [[0, 0]])}, rows)
-    found = facial_reduction(sdp)
-    if not found:  # a form that `Face` takes as it is
-        return
-    ((u,),) = [e.null_vectors() for e in found.exposures]
-    assert u[1] == -2 * u[0]
-    assert set(u) == {0, 1}
-    assert order(found) == {"X": 2}
-    assert solved(found.sdp).value == pytest.approx(0.0, abs=1e-6)
 
 
 def test_null_vectors_that_no_whole_basis_holds_become_rows():
@@ -420,26 +332,6 @@ def test_null_vectors_that_no_whole_basis_holds_become_rows():
     ratios = {Fraction(a) / Fraction(b) for a, b in zip(added.lhs["X"].vector, v, strict=True)}
     assert len(ratios) == 1
     assert solved(found.sdp).value == pytest.approx(solved(sdp).value, rel=1e-4)
-
-
-def test_rows_that_state_a_face_of_their_own_are_left_to_their_reduction():
-    sdp = methods.mvu(graphs.path([1.0, 2.0, 1.0])).to_sdp()
-    assert facial_reduction(sdp).sdp is sdp
-
-
-def test_rows_of_sums_stay_such_beside_a_zero_row():
-    n = 4
-    rows = (
-        Rows("centred", "==", {"K": Products(n)}, np.zeros(n)),
-        Rows("zero", "==", {"K": InnerProduct(np.diag([1.0, 0, 0, 0]))}, np.zeros(1)),
-        Rows("lengths", "<=", {"K": SquaredEdgeLengths(n, [(1, 2), (2, 3)])}, np.ones(2)),
-    )
-    sdp = SDP((PsdVariable("K", n),), {"K": -Trace(n)}, rows, maximize=True)
-    found = facial_reduction(sdp)
-    maps = {r.label: r.lhs["K"] for r in found.sdp.rows}
-    assert isinstance(maps["centred"], Products)
-    assert isinstance(maps["lengths"], SquaredEdgeLengths)
-    assert sdpdr.solve(found.sdp).value == pytest.approx(2.0, rel=1e-5)
 
 
 # -- near misses --------------------------------------------------------------------------------
@@ -463,8 +355,8 @@ def test_near_misses_are_left_alone(sdp):
     assert found.check()
 
 
-@pytest.mark.parametrize("a", [0.1, 0.7, 0.25, 1.3, 1e-9, 3.0])
-@pytest.mark.parametrize("b", [0.3, 0.9, 0.5, 1.1, 1e6])
+@pytest.mark.parametrize("a", [0.1, 0.7, 0.25, 3.0])
+@pytest.mark.parametrize("b", [0.3, 0.9, 0.5])
 def test_forms_that_are_singular_to_rounding_are_decided_exactly(a, b):
     """[[a^2, a b], [a b, b^2]] with rounded products is definite, singular, or neither."""
     entry = [Fraction(a * a), Fraction(a * b), Fraction(b * b)]
@@ -510,28 +402,6 @@ def test_contradictions_among_several_rows_are_found_with_a_solver_lent():
     found = facial_reduction(sdp, lend=lend)
     assert found.infeasible
     assert found.check()
-
-
-@pytest.mark.nightly
-@settings(max_examples=5)
-@given(st.integers(0, 10**6))
-def test_faces_hidden_by_mixing_the_rows_are_found_with_a_solver_lent(seed):
-    sdp, r, optimum, _ = planted(seed)
-    (rows,) = sdp.rows
-    rng = np.random.default_rng(seed)
-    m = rows.m
-    mix = np.eye(m, dtype=int)
-    for _ in range(4):
-        i, j = rng.choice(m, 2, replace=False)
-        mix[i] += rng.integers(-1, 2) * mix[j]
-    mixed = Rows("rows", "==", {"X": mix.astype(float) @ rows.lhs["X"]}, mix @ rows.rhs)
-    found = facial_reduction(replace(sdp, rows=(mixed,)), lend=lend)
-    # All that is returned is proved, whether or not everything was found.
-    assert found.check()
-    assert found.infeasible is None
-    assert r <= order(found)["X"] <= sdp.variable("X").n
-    if order(found)["X"] == r:
-        assert solved(found.sdp).value == pytest.approx(optimum, rel=1e-5, abs=1e-5)
 
 
 def test_programs_with_interior_are_left_alone_even_with_a_solver_lent():
@@ -600,31 +470,6 @@ def test_large_unfoldings_are_passed_by_without_writing_out_their_rows(monkeypat
         for method in ("matrix", "pattern", "congruence", "adjoint"):
             monkeypatch.setattr(kind, method, refuse, raising=False)
     assert facial_reduction(sdp).sdp is sdp
-
-
-def test_rows_with_a_right_side_are_not_read_one_by_one(monkeypatch):
-    n = 400
-    read = []
-    monkeypatch.setattr(
-        "sdpdr.reduce.facial.faces.matrix_row", lambda *args: read.append(args) or {}
-    )
-    sdp = SDP(
-        (PsdVariable("X", n),),
-        {"X": Trace(n)},
-        (
-            Rows(
-                "diagonal",
-                "==",
-                {"X": entries(n, *([(k, k, 1)] for k in range(1, n)))},
-                np.ones(n - 1),
-            ),
-            Rows(
-                "off", "==", {"X": entries(n, *([(k, n, 1)] for k in range(1, n)))}, np.zeros(n - 1)
-            ),
-        ),
-    )
-    assert facial_reduction(sdp).sdp is sdp
-    assert not read
 
 
 @pytest.mark.parametrize(

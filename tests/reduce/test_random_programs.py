@@ -20,8 +20,6 @@ WITHOUT_FACE = [
     (Dual(), Dual()),
     (Scale(), Dual()),
     (Dual(), Scale()),
-    (Dual(), Scale(), Dual(), Scale()),
-    (Scale(), Scale()),
 ]
 WITH_FACE = [
     (Face("orthonormal"),),
@@ -98,17 +96,14 @@ def definite(rng, n):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
-)
-@pytest.mark.parametrize(
     ("steps", "faced"),
     [(steps, False) for steps in WITHOUT_FACE]
     + [(steps, True) for steps in WITHOUT_FACE[:3]]
     + [(steps, True) for steps in WITH_FACE],
     ids=lambda x: "-".join(s.name for s in x) or "none" if isinstance(x, tuple) else str(x),
 )
-def test_lifted_answers_are_optimal_in_the_original(steps, faced, seed):
-    sdp = solvable(seed, faced)
+def test_lifted_answers_are_optimal_in_the_original(steps, faced):
+    sdp = solvable(0, faced)
     reduced = Composed(steps).apply(sdp)
     outcome = Clarabel(tol=1e-8).run(reduced.sdp)
     point = reduced.lift(outcome.point)

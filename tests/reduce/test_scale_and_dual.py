@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band, Slack
-from sdpdr.linalg import InnerProduct, VectorMap
-from sdpdr.program import Factor, Point, PsdVariable, Rows, as_dense, dimacs_errors
+from sdpdr.linalg import VectorMap
+from sdpdr.program import Factor, Point, PsdVariable, as_dense, dimacs_errors
 from sdpdr.reduce import Composed, Dual, Scale
 
 from .programs import optimal_program
@@ -69,7 +68,7 @@ def ill_scaled(seed):
     return replace(sdp, rows=tuple(rows)), Point(point.values, duals)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_optimal_point_is_optimal_for_the_scaled_program(seed):
     sdp, point = ill_scaled(seed)
     reduced = Scale().apply(sdp)
@@ -80,7 +79,7 @@ def test_an_optimal_point_is_optimal_for_the_scaled_program(seed):
     assert value == pytest.approx(sdp.primal_value(point.values))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_values_on_both_sides_are_kept_at_any_point(seed):
     sdp, _ = ill_scaled(seed)
     reduced = Scale().apply(sdp)
@@ -103,7 +102,7 @@ def test_rows_and_costs_have_size_one_afterwards():
     assert costs.max() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("size", [1e-12, 1e-6, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_the_unit_of_length_makes_no_difference(size):
     lengths = np.array([1.0, 2.0, 0.5, 1.5])
     one = Scale().apply(methods.mvu(graphs.path(lengths)).to_sdp()).sdp
@@ -111,43 +110,6 @@ def test_the_unit_of_length_makes_no_difference(size):
     for a, b in zip(one.rows, other.rows, strict=True):
         np.testing.assert_allclose(a.rhs, b.rhs, rtol=1e-12)
         np.testing.assert_allclose(a.lhs["K"].matrix().toarray(), b.lhs["K"].matrix().toarray())
-
-
-def with_limit(coefficient, limit, relation="<="):
-    """An unfolding of value 18.8 with a row on the square of the first point's distance."""
-    sdp = methods.mvu(graphs.path([1.0, 2.0, 1.5, 0.5])).to_sdp()
-    corner = np.zeros((5, 5))
-    corner[0, 0] = coefficient
-    row = Rows("limit", relation, {"K": InnerProduct(corner)}, np.array([limit]))
-    return replace(sdp, rows=(*sdp.rows, row))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("form", ["gram", "lmi"])
-@pytest.mark.parametrize("limit", [(1e-30, 1.0), (1e-12, 1.0), (1.0, 1e12), (1.0, 1e20)])
-def test_a_limit_out_of_reach_changes_nothing(limit, form):
-    solution = sdpdr.solve(with_limit(*limit), "clarabel", form=form)
-    assert solution.certified(1e-6)
-    assert solution.value == pytest.approx(18.8, rel=1e-6)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("size", [1e-30, 1e-12, 1e12, 1e30])
-def test_a_limit_within_reach_holds_whatever_its_size(size):
-    solution = sdpdr.solve(with_limit(size, 5.0 * size), "clarabel", form="gram")
-    assert solution.certified(1e-6)
-    assert solution.value == pytest.approx(15.9375, rel=1e-6)
-    assert solution.values["K"][0, 0] == pytest.approx(5.0, rel=1e-5)
-
-
-@pytest.mark.parametrize("relation", ["<=", "=="])
-def test_only_limits_out_of_reach_are_small_rows(relation):
-    reduced = Scale().apply(with_limit(1.0, 1e9, relation)).sdp
-    row = reduced.rows[-1]
-    size = np.sqrt(np.sum(row.lhs["K"].matrix().data ** 2))
-    assert size == pytest.approx(1.0) if relation == "==" else size < 1e-3
-    others = np.concatenate([r.rhs for r in reduced.rows[:-1]])
-    assert np.max(others) < 100.0
 
 
 def test_a_factor_is_lifted_as_a_factor():
@@ -178,7 +140,7 @@ def as_dual_point(sdp, point):
     return Point(values, point.values)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_optimal_pair_is_optimal_for_the_dual(seed):
     sdp, point = optimal_program(seed)
     reduced = Dual().apply(sdp)
@@ -191,7 +153,7 @@ def test_an_optimal_pair_is_optimal_for_the_dual(seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_dual_of_any_point_has_the_negative_value(seed):
     sdp, _ = optimal_program(seed)
     reduced = Dual().apply(sdp)
@@ -227,7 +189,7 @@ def twice(sdp):
     return Composed((Dual(), Dual())).apply(sdp)
 
 
-PROGRAMS = {f"all features {seed}": without_curvature(optimal_program(seed)[0]) for seed in (0, 1)}
+PROGRAMS = {f"all features {seed}": without_curvature(optimal_program(seed)[0]) for seed in (0,)}
 PROGRAMS |= {
     str(relation): methods.mvu(graphs.grid(2, 3), relation).to_sdp()
     for relation in RELATIONS
@@ -259,14 +221,6 @@ def test_the_dual_of_the_dual_is_the_program(sdp):
 
 def dense(cost):
     return cost.toarray() if hasattr(cost, "toarray") else np.asarray(cost)
-
-
-def test_answers_survive_the_dual_of_the_dual():
-    sdp, point = optimal_program(2)
-    reduced = twice(without_curvature(sdp))
-    values = {name: x for name, x in point.values.items() if name != "curved"}
-    assert_same_point(reduced.lift(Point(values, point.duals)), Point(values, point.duals))
-    assert reduced.lift_value(1.25) == 1.25
 
 
 def test_scale_and_dual_compose_in_either_order():

@@ -39,10 +39,9 @@ def test_what_is_lifted_proves_the_length_by_itself(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("n", [5, 34])
-def test_it_agrees_with_the_length_as_written(n: int) -> None:
+def test_it_agrees_with_the_length_as_written() -> None:
     # Of order 34 there are more numbers than one arrow has.
-    model = _length(n, 0)
+    model = _length(34, 0)
     found, written = model.solve(), model.solve(solver="scs", form="gram")
     assert found.solver == "nearest"
     assert found.status is sdpdr.Status.SOLVED
@@ -75,25 +74,3 @@ def test_a_length_with_limits_of_its_own_stays_as_it_is() -> None:
     assert squared(free.to_sdp()) is not None
     assert squared((free + (t <= 5.0)).to_sdp()) is None
     assert squared((free + (t + K.trace() >= 2.0)).to_sdp()) is None
-
-
-@pytest.mark.nightly
-def test_a_long_length_that_vanishes_is_left_at_that() -> None:
-    rng = np.random.default_rng(0)
-    A, x = rng.standard_normal((600, 3)), sdpdr.scalar("x", 3)
-    found = (sdpdr.minimize(sdpdr.norm(A @ x - A @ np.ones(3))) + (x <= 100.0)).solve()
-    assert found.value == pytest.approx(0.0, abs=1e-9)
-    assert found.bound == pytest.approx(0.0, abs=1e-9)
-    assert {run.solver for run in found.runs} == {"clarabel"}
-
-
-@pytest.mark.nightly
-def test_a_long_length_is_solved_again_and_has_a_sensitivity() -> None:
-    rng = np.random.default_rng(1)
-    c, A = rng.standard_normal(600), rng.standard_normal((5, 600))
-    z, q = sdpdr.scalar("z", 600, nonnegative=True), sdpdr.parameter("q", value=1.0)
-    model = sdpdr.minimize(sdpdr.norm(z - c)) + (A @ z <= A @ np.abs(c) - q)
-    solution = model.solve()
-    slope = float(sdpdr.sensitivity(model, solution, q))
-    q.value = 1.001
-    assert (model.solve().value - solution.value) / 1e-3 == pytest.approx(slope, rel=1e-2)

@@ -22,26 +22,10 @@ def unfolding(unit, penalty):
     return methods.mvu(graph, Slack(200.0 * unit**2, penalty, relative=True))
 
 
-# Each solver at both ends, with one penalty and with the other.
-EVERY_DAY = [("lowrank", 1e-6, "absolute"), ("lowrank", 1e3, "square")]
-EVERY_DAY += [("clarabel", 1e-6, "square"), ("clarabel", 1e3, "absolute")]
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "form", "unit", "penalty"),
-    [
-        pytest.param(
-            solver,
-            form,
-            unit,
-            penalty,
-            marks=[] if (solver, unit, penalty) in EVERY_DAY else [pytest.mark.nightly],
-        )
-        for solver, form in (("lowrank", "factor"), ("clarabel", "lmi"))
-        for unit in (1e-6, 1e-3, 1e3)
-        for penalty in ("absolute", "square")
-    ],
+    [("lowrank", "factor", 1e-6, "absolute"), ("clarabel", "lmi", 1e3, "square")],
 )
 def test_relative_slack_does_not_know_the_unit(solver, form, unit, penalty):
     one = sdpdr.solve(unfolding(1.0, penalty), "lowrank", tol=1e-7)
@@ -70,7 +54,7 @@ def assert_same_map(one, other):
     np.testing.assert_allclose(one.matrix().toarray(), other.matrix().toarray(), atol=1e-8)
 
 
-@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
 def test_a_contradiction_is_seen_in_any_unit(unit):
     trace = {"X": Trace(2)}
     rows = (
@@ -81,7 +65,7 @@ def test_a_contradiction_is_seen_in_any_unit(unit):
         Dedupe().apply(SDP((PsdVariable("X", 2),), {}, rows))
 
 
-@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
 def test_rounding_is_no_contradiction_in_any_unit(unit):
     trace = {"X": Trace(2)}
     rows = (
