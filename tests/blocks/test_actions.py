@@ -38,12 +38,6 @@ def test_equal_steps_and_screws_are_rigid_and_unequal_ones_are_not():
     assert violation(actions, [[0.0], [1.0], [2.0], [4.0]]) > 1.0
 
 
-def test_points_that_coincide_have_no_distance():
-    same = blocks.Coinciding(3, [[0, 2]])
-    assert violation(same, [[1.0], [0.0], [1.0]]) == 0.0
-    assert violation(same, [[1.0], [0.0], [3.0]]) > 1.0
-
-
 def test_actions_are_described_in_words_and_in_latex():
     model = blocks.Gram(5) + blocks.Actions(5, BEFORE, AFTER) + blocks.Coinciding(5, [[0, 4]])
     text = model.describe()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sdpdr import check_block, soften
+from sdpdr import check_block
 from sdpdr.blocks import (
     Dispersion,
     Gram,
@@ -108,11 +108,6 @@ def test_trace_and_diagonal():
     assert violations(TraceAtMost(4, 9.0, np.array([1.0, 2.0, 1.0, 1.0]))) == pytest.approx(4.0)
     assert violations(UnitDiagonal(4)) == pytest.approx(3.0)
     assert (Gram(4) + LeastTrace(4)).objective({"K": K}) == pytest.approx(10.0)
-
-
-def test_entries_can_be_softened():
-    model = Gram(4) + soften(NonNegative(4), 8.0) + LeastTrace(4)
-    assert model.objective({"K": K}) == pytest.approx(10.0 + 8.0 * 0.25)
 
 
 def test_densities_of_another_length_are_refused():

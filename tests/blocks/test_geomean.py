@@ -105,17 +105,7 @@ def test_values_may_be_vectors_and_constants():
     np.testing.assert_allclose(solution.value, 6.0, rtol=1e-6)
 
 
-def test_two_means_in_one_model_have_names_of_their_own():
-    model = Gram(2) + GeometricMean(diagonal(2)) + GeometricMean(diagonal(2), 1.0, name="h")
-    assert [v.name for v in model.variables()] == ["K", "g", "h"]
-
-
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan])
 def test_a_mean_that_is_not_positive_is_refused(wrong):
     with pytest.raises(ModelError, match="at_least must be positive"):
         GeometricMean(diagonal(2), wrong)
-
-
-def test_no_values_are_refused():
-    with pytest.raises(ModelError, match="at least one value"):
-        GeometricMean(Affine({}, np.zeros(0)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, minimize, norm, scalar
+from sdpdr import minimize, norm, scalar
 from sdpdr.blocks import Costs, Gram, LeastTrace, Rewards, TraceAtMost, Variance
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Affine, Maximize, Minimize, Model, Var
@@ -59,12 +59,6 @@ def test_goals_of_both_kinds_are_a_minimisation_of_their_difference():
     assert not model.is_maximization
     assert model.objective({"K": np.eye(3)}) == pytest.approx(2.0 * 3.0 - 3.0)
     assert Model(model.blocks, maximize=True).objective({"K": np.eye(3)}) == pytest.approx(-3.0)
-
-
-def test_a_model_without_goals_is_a_minimisation():
-    assert not (Gram(3) + TraceAtMost(3, 1.0)).is_maximization
-    soft = Gram(3) + blocks.UnitDiagonal(3) + sdpdr.model.soften(TraceAtMost(3, 1.0), 2.0)
-    assert not soft.is_maximization
 
 
 @pytest.mark.parametrize("kind", [Minimize, Maximize])

@@ -110,23 +110,6 @@ def test_soften_turns_each_relation_into_its_price():
     assert kinds(soften(Isometry(GRAPH, Band(0.1)), 1.0)) == [(Penalize, "positive")] * 2
 
 
-def test_softened_inequalities_charge_for_stretching_only():
-    block = soften(Isometry(GRAPH), [2.0, 1.0])
-    assert objective(block, 0.5 * POINTS) == pytest.approx(0.0)
-    assert objective(block, 1.2 * POINTS) == pytest.approx(0.44 * (2.0 + 6.25))
-
-
-def test_changed_blocks_keep_label_and_variables():
-    class Own(Gram):
-        def terms(self):
-            yield Equal(Diagonal(self.n) @ Var(self.gram), 1.0, "unit")
-
-    for changed in (soften(Own(2), 1.0), relax(Own(2), 0.1)):
-        assert changed.label == "own"
-        assert [v.name for v in changed.variables()] == ["K"]
-    assert [t.name for t in relax(Own(2), 0.1).terms()] == ["unit.upper", "unit.lower"]
-
-
 def test_relax_uses_the_size_of_the_right_side():
     class Minus(Block):
         def terms(self):
@@ -142,20 +125,3 @@ def test_labels_are_unique_and_blocks_of_one_kind_are_numbered():
     model = Gram(3) + Isometry(GRAPH) + Isometry(GRAPH, Band(0.5)) + Isometry(GRAPH, "equality")
     labels = [label for label, _ in model.labelled_terms()]
     assert labels == ["isometry", "isometry_2.upper", "isometry_2.lower", "isometry_3"]
-
-
-def test_two_grams_live_in_one_model():
-    model = (
-        Gram(3)
-        + Gram(3, "G")
-        + Isometry(GRAPH, "equality")
-        + Isometry(GRAPH, "equality", gram="G")
-        + Variance(3, gram="G")
-    )
-    point = {"K": Factor(POINTS), "G": Factor(2.0 * POINTS)}
-    assert model.violations(point) == pytest.approx({"isometry": 0.0, "isometry_2": 3.0 * 6.25})
-    assert model.size() == {
-        "matrices": {"K": 3, "G": 3},
-        "scalars": 0,
-        "rows": {"isometry": 2, "isometry_2": 2},
-    }

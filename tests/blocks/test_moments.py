@@ -1,23 +1,19 @@
 """Moment matrices, and what the printed constraints on them leave out."""
 
 from itertools import product
-from math import comb
 
 import numpy as np
 import pytest
 
-import sdpdr
 from sdpdr import blocks, check_block
 from sdpdr.blocks import (
     Agree,
     Costs,
     FactorLift,
     Fits,
-    Known,
     Layers,
     MomentMatrix,
     Moments,
-    Rewards,
 )
 from sdpdr.errors import ModelError
 from sdpdr.iterate import ConvexIteration, IterationStatus
@@ -55,24 +51,7 @@ def test_sums_products_and_powers_of_polynomials_are_those_of_their_values():
     assert at(compose([2.0, 0.0, 0.3], p), x) == pytest.approx(2.0 * t + 0.3 * t**3)
 
 
-@pytest.mark.parametrize(("n", "degree"), [(1, 3), (4, 2), (3, 4)])
-def test_there_are_as_many_monomials_as_the_binomial_says(n, degree):
-    assert len(set(monomials(n, degree))) == comb(n + degree, degree)
-    block = MomentMatrix.up_to(n, degree)
-    assert block.order == comb(n + degree, degree)
-    assert len(block.places) == comb(n + 2 * degree, 2 * degree)
-
-
 # -- the block -----------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "block",
-    [MomentMatrix.up_to(2, 2), MomentMatrix.up_to(1, 3, "t"), MomentMatrix([(), (0,), (0, 1)])],
-)
-def test_the_block_obeys_the_laws(block):
-    check_block(block)
 
 
 @pytest.mark.parametrize(("n", "degree"), [(1, 4), (3, 2)])
@@ -83,12 +62,6 @@ def test_products_of_monomials_satisfy_the_rows_and_are_read_off(n, degree):
     np.testing.assert_allclose(block.read(M, np.arange(n)), x)
     p = {m: float(RNG.standard_normal()) for m in monomials(n, 2 * degree)}
     assert evaluate(block.values([p]), {"M": M})[0] == pytest.approx(at(p, x))
-
-
-def test_a_hankel_matrix_has_its_antidiagonals_tied():
-    block = MomentMatrix.up_to(1, 2)
-    M = np.array([[1.0, 0.3, 0.2], [0.3, 0.4, 0.1], [0.2, 0.1, 0.5]])
-    assert violation(block, {"M": M}) == pytest.approx(0.2)
 
 
 def test_wrong_bases_are_refused():
@@ -159,15 +132,6 @@ def test_localized_moments_are_those_of_the_polynomial_times_squares():
         assert (np.linalg.eigvalsh(point["L_0_1"])[0] > -1e-12) == (t > 0.0)
 
 
-@pytest.mark.parametrize("degree", [1, 2, 3])
-def test_an_expression_of_nothing_is_nothing_at_factors(degree):
-    held = Moments(2, 2, EVERY, degree=degree, misfit=True)
-    W, H = RNG.random((2, 1)), RNG.random((2, 1))
-    factor = np.vstack([[[1.0]], held.corners(W, H, np.ones(degree))["M"]])
-    found = evaluate(held.nothing(3.0, 0.1, 0.2), {"M": factor @ factor.T})
-    assert found[0] == pytest.approx(0.0, abs=1e-12)
-
-
 @pytest.mark.nightly
 def test_blocks_of_expressions_obey_the_laws():
     layers = Layers(2, 2, EVERY)
@@ -195,19 +159,6 @@ def test_the_product_of_the_lift_stands_where_it_is_hw():
     np.testing.assert_allclose(
         evaluate(lift.entries(lift.product()), {"Z": Z}).reshape(3, 2), W @ H.T
     )
-
-
-def test_homogeneous_rows_leave_the_product_of_zero_factors_only():
-    """(2.98) reads A.Z = 0 where A.Z = b is meant: a nonzero b excludes what 0 demands."""
-    lift = FactorLift(1, 2, 1)
-    zero = np.zeros((4, 4))
-    zero[0, 0] = 1.0
-    printed = Known(4, lift.product(), 0.0)
-    assert violation(printed, {"Z": zero}) == 0.0
-    assert violation(Known(4, lift.product(), [1.0, 2.0]), {"Z": zero}) == 2.0
-    largest = Rewards(lift.entries(lift.product()[:1]))
-    solution = sdpdr.solve(lift + printed + largest, "clarabel")
-    assert solution.value == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(("N", "m", "k"), [(2, 2, 1), (3, 2, 1), (2, 2, 2)])
@@ -241,14 +192,6 @@ def test_the_printed_constraints_do_not_make_equal_monomials_equal():
     # Among the distinct monomials 1, x, x^2 the two are one, and this is refused.
     kept = printed[np.ix_([0, 1, 3], [0, 1, 3])]
     assert violation(MomentMatrix.up_to(1, 2), {"M": kept}) == pytest.approx(1.25)
-
-
-def test_the_printed_example_is_not_conformable():
-    """(3.116): W is 3 x 3 and H 2 x 2, and z has 14 entries; H must be 2 x 3 (16 entries)."""
-    with pytest.raises(ValueError, match=r"mismatch|align"):
-        np.ones((3, 3)) @ np.ones((2, 2)).T
-    assert 1 + 9 + 4 == 14
-    assert Moments(3, 2, np.argwhere(np.ones((3, 2))), 3, 1).matrix.order == 16
 
 
 # -- the oracle of the full matrix ---------------------------------------------------------------

@@ -10,7 +10,6 @@ from sdpdr.linalg import Diagonal, SquaredEdgeLengths, Trace
 from sdpdr.model import (
     Affine,
     AtMost,
-    Block,
     Equal,
     InCone,
     Minimize,
@@ -25,16 +24,6 @@ from sdpdr.model import (
 GRAPH = graphs.path([1.0, 2.0])
 K = Var("K")
 LENGTHS = SquaredEdgeLengths(3, GRAPH.edges) @ K
-
-
-class Says(Block):
-    """Yields the terms given."""
-
-    def __init__(self, *terms):
-        self._terms = terms
-
-    def terms(self):
-        return self._terms
 
 
 RAW = from_cvxpy(lambda v: [v["K"][0, 0] <= 1.0], name="first_norm")
@@ -138,10 +127,3 @@ def test_a_vector_variable_with_curvature_is_free_and_its_curvature_positive():
         VectorVariable("z", 2, nonnegative=True, curvature=np.ones(2))
     with pytest.raises(ValueError, match="'z': curvature must be 2 positives"):
         VectorVariable("z", 2, curvature=np.array([1.0, 0.0]))
-
-
-def test_what_a_mistake_leaves_behind_still_works():
-    model = Gram(3) + Says(Equal(LENGTHS, 1.0))
-    with pytest.raises(ModelError):
-        model + "variance"
-    assert model.to_sdp().n_rows == 2

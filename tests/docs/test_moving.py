@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from sdpdr import datasets, graphs
-from sdpdr.lab.plot import edges
 from sdpdr.linalg import SquaredEdgeLengths
 
-pytestmark = pytest.mark.integration
+pytestmark = pytest.mark.nightly
 
 pytest.importorskip("sphinx", reason="Sphinx is not installed")
 
@@ -129,44 +128,3 @@ def test_a_figure_without_scripts_has_words_and_numbers(kind, name, entry, monke
         assert tags.count("circle") == len(data["colour"])
         frame = data["frames"][data.get("start", -1)]
         assert tags.count("line") == len(frame.get("edges") or data["edges"])
-
-
-def test_every_file_of_data_is_on_the_page():
-    assert {name for _, name, _ in figures(PAGES[0])} == {
-        path.stem for path in (DOCS / "moving").iterdir()
-    }
-
-
-def test_every_figure_teaches_in_a_lesson():
-    assert set(figures(*PAGES[1:])) == set(figures(PAGES[0]))
-
-
-def test_springs_are_drawn_by_their_loads():
-    film = read("springs")
-    weights, loads = np.array(film["weights"]), np.array(film["loads"])
-    share = edges.loads(weights)
-    wanted = np.where(share > edges.SLACK, share, 0.0)
-    assert loads == pytest.approx(wanted, rel=1e-2, abs=1e-5)
-    assert 0 < np.count_nonzero(loads) < len(loads)
-
-
-def test_the_script_moves_every_kind_that_the_pages_draw(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    kinds = importlib.import_module("moving").KINDS
-    script = (DOCS / "_static" / "moving.js").read_text(encoding="utf-8")
-    (moved,) = re.findall(r"const KINDS = \{(.+)\};", script)
-    assert {word.strip() for word in moved.split(",")} == set(kinds)
-
-
-@pytest.mark.parametrize(
-    "places", [[[1.0, 2.0]] * 3, [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]], [[0.0, 0.0], [0.0, 5.0]]]
-)
-def test_points_without_an_extent_are_drawn_within_the_picture(places, monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    moving = importlib.import_module("moving")
-    data = {"frames": [{"Y": places}], "edges": [[0, 1]], "colour": [0.5] * len(places)}
-    parts = Parts(moving.points_svg(data, "words"))
-    for tag, given in parts.seen:
-        if tag == "circle":
-            assert 0 <= float(given["cx"]) <= moving.WIDTH
-            assert 0 <= float(given["cy"]) <= moving.TALLEST

@@ -8,9 +8,7 @@ import re
 import runpy
 import shlex
 import sys
-from collections import Counter
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ import sdpdr
 from sdpdr import errors
 from sdpdr.lab.cli import main
 from sdpdr.lab.cli.app import COMMANDS
-from sdpdr.model.terms import Penalty
 
 pytestmark = pytest.mark.integration
 
@@ -140,11 +137,6 @@ def test_the_commands_of_a_page_succeed_and_print_what_it_shows(page, folder, ca
         )
 
 
-def test_every_price_is_explained_where_blocks_are_taught():
-    text = read(DOCS / "howto" / "add_block.rst")
-    assert all(f'``"{word}"``' in text for word in get_args(Penalty))
-
-
 def test_the_help_of_every_command_is_shown():
     shown = re.findall(r"command-help:: (\w+)", read(DOCS / "guide" / "cli.rst"))
     assert set(shown) == set(COMMANDS)
@@ -188,29 +180,6 @@ def test_every_public_name_is_in_the_reference(room):
     listed = {entry.rpartition(".")[2] for entry in entries()}
     assert len(module.__all__) > 0
     assert set(module.__all__) - listed <= EXPLAINED
-
-
-def test_no_two_pages_of_the_reference_share_a_file_where_case_does_not_count(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    names = importlib.import_module("names")
-    every = names.listed(names.reference())
-    assert {"sdpdr.plan", "sdpdr.Plan", "sdpdr.graphs.knn"} <= set(every)
-    files = [names.filenames(every).get(name, name).lower() for name in every]
-    assert [name for name, often in Counter(files).items() if often > 1] == []
-
-
-def test_source_links_to_what_stands_on_the_page(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    mended = importlib.import_module("backlinks").mended
-    page = 'href="../api/generated/sdpdr.estimators.GraphProjection.html#{}"'
-    wrong, right = "sdpdr.GraphProjection.fit", "sdpdr.estimators.GraphProjection.fit"
-    assert mended(page.format(wrong)) == mended(page.format(right)) == page.format(right)
-    # A function may be called as its module is.
-    twice = 'href="../api/generated/sdpdr.lab.report.report.html#sdpdr.lab.report.report"'
-    assert mended(twice) == twice
-    assert (
-        mended('href="../guide/inside.html#sdpdr.solvers.Search"') == 'href="../guide/inside.html"'
-    )
 
 
 def test_every_error_is_in_the_reference():

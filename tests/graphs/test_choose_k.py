@@ -13,35 +13,6 @@ from sdpdr import datasets, graphs
 from sdpdr.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.graphs.space import make_space
 
-SIZES = (200, 500, 1000)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("rule", "best"),
-    [
-        ("connected", (4, 4, 4)),
-        ("rate", (6, 8, 10)),
-        ("reconstruct", (3, 5, 5)),
-        ("density", (15, 15, 1)),
-    ],
-)
-def test_best_numbers_of_the_swiss_roll(rule, best):
-    chosen = [graphs.choose_k(datasets.swiss_roll(n, seed=0)[0], rule) for n in SIZES]
-    assert tuple(choice.best for choice in chosen) == best
-    assert {choice.connecting for choice in chosen} == {4}
-    assert [choice.n_neighbors for choice in chosen] == [max(4, k) for k in best]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("n", "first"), [(200, 5), (500, 8), (1000, 16)])
-def test_the_rate_takes_shortcuts_on_small_samples(n, first):
-    X, t = datasets.swiss_roll(n, seed=0)
-    before, after = (graphs.knn(X, k, connect="none").edges for k in (first - 1, first))
-    assert np.abs(np.diff(t[before])).max() <= 2.0 < np.abs(np.diff(t[after])).max()
-    assert (graphs.choose_k(X, "rate").best >= first) == (n <= 500)
-    assert graphs.choose_k(X).n_neighbors < first
-
 
 def cloud(seed, n=30, dim=3):
     return np.random.default_rng(seed).standard_normal((n, dim))
@@ -81,9 +52,8 @@ def noisy_days(seed):
     return np.column_stack([*columns, noon]) + 0.07 * rng.normal(size=(900, 4))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_where_the_error_is_level_more_neighbours_are_taken(seed):
-    choice = graphs.choose_k(noisy_days(seed))
+def test_where_the_error_is_level_more_neighbours_are_taken():
+    choice = graphs.choose_k(noisy_days(0))
     errors = choice.scores["error of means"]
     assert choice.best > np.argmin(errors) + 1
     assert errors[choice.best - 1] <= 1.03 * errors.min() < errors[choice.best]
@@ -103,13 +73,6 @@ def test_votes_equal_those_of_a_classifier():
         company = (y[near] == y[:, None]).any(axis=1).mean()
         assert scores["any of class"][k - 1] == pytest.approx(company)
     assert (np.diff(scores["any of class"]) >= 0).all()
-
-
-def test_names_are_labels_as_good_as_numbers():
-    X, y = datasets.digits(80)
-    named = graphs.choose_k(X, "label", [f"digit {label}" for label in y], k_max=4)
-    numbered = graphs.choose_k(X, "label", y, k_max=4)
-    np.testing.assert_array_equal(named.scores["right votes"], numbered.scores["right votes"])
 
 
 def test_likelihoods_equal_a_sum_of_normal_densities():
@@ -136,16 +99,6 @@ def test_distances_alone_give_the_same_choice(rule):
         np.testing.assert_allclose(theirs.scores[name], column, rtol=1e-9)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("rule", ["connected", "rate", "reconstruct", "density"])
-@given(seed=st.integers(0, 1000), scale=st.floats(0.01, 100.0))
-@settings(max_examples=8)
-def test_turning_and_scaling_change_no_choice(rule, seed, scale):
-    X = cloud(seed)
-    turn, _ = np.linalg.qr(cloud(seed + 1, n=3))
-    assert graphs.choose_k(X, rule).best == graphs.choose_k(scale * X @ turn + 1.0, rule).best
-
-
 def test_duplicates_count_once():
     X = cloud(5)
     twice = np.vstack([X, X[:10]])
@@ -164,10 +117,6 @@ def test_a_choice_tells_its_reason_and_marks_the_row():
     assert lines[-1] == choice.reason
     assert "connected from k = 4 on only" in choice.reason
     assert "the last one tried" in graphs.choose_k(X, "density").reason
-
-
-def test_a_rate_is_never_more_than_there_are_points():
-    assert graphs.choose_k(cloud(0, n=5), "rate", factor=100.0).n_neighbors == 4
 
 
 @pytest.mark.parametrize(

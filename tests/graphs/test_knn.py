@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sdpdr import datasets, graphs
-from sdpdr.graphs import nearest
 from sdpdr.graphs.pairs import clique_pairs, from_table
-from sdpdr.graphs.precomputed import Precomputed
 from sdpdr.graphs.space import Euclidean, make_space
 
 
@@ -39,7 +37,7 @@ lattices = arrays(np.float64, st.tuples(st.integers(3, 14), st.integers(1, 3)),
 
 @pytest.mark.parametrize(
     ("k", "directed", "union", "mutual", "cliques"),
-    [(3, 90, 56, 34, 83), (4, 120, 74, 46, 128), (5, 150, 94, 56, 169), (6, 180, 111, 69, 217)],
+    [(3, 90, 56, 34, 83), (6, 180, 111, 69, 217)],
 )
 def test_edge_counts_of_the_swiss_roll(k, directed, union, mutual, cliques):
     X, _ = datasets.swiss_roll(30, seed=0)
@@ -51,25 +49,12 @@ def test_edge_counts_of_the_swiss_roll(k, directed, union, mutual, cliques):
 
 @pytest.mark.parametrize(
     ("n", "k", "m", "total"),
-    [
-        (12, 3, 24, 2618.097019),
-        (20, 3, 42, 3279.427275),
-        (20, 4, 55, 4974.643905),
-        (24, 4, 58, 3173.079284),
-        (30, 4, 74, 4477.970273),
-        (40, 4, 97, 4587.369137),
-    ],
+    [(12, 3, 24, 2618.097019), (40, 4, 97, 4587.369137)],
 )
 def test_length_sums_of_the_swiss_roll(n, k, m, total):
     graph = graphs.knn(datasets.swiss_roll(n, seed=0)[0], k)
     assert graph.m == m
     assert graph.sqdist.sum() == pytest.approx(total, abs=1e-6)
-
-
-def test_length_sum_of_the_spiral():
-    graph = graphs.knn(datasets.spiral(20)[0], 3)
-    assert graph.m == 35
-    assert graph.sqdist.sum() == pytest.approx(1002.022213, abs=1e-6)
 
 
 def test_mutual_graph_falls_apart_where_the_union_does_not():
@@ -78,45 +63,11 @@ def test_mutual_graph_falls_apart_where_the_union_does_not():
     assert graphs.knn(X, 3).is_connected
 
 
-@pytest.mark.nightly
-@given(X=lattices, data=st.data())
-@settings(max_examples=12)
-def test_ties_and_duplicates_equal_a_stable_sort(X, data):
-    k = data.draw(st.integers(1, len(X) - 1))
-    expected = brute_table(X, k)
-    assert np.array_equal(Euclidean(X).nearest(k), expected)
-    sqdist = np.square(X[:, None] - X[None]).sum(axis=-1)
-    assert np.array_equal(Precomputed(sqdist).nearest(k), expected)
-
-
 @pytest.mark.parametrize("dim", [3, 40])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_neighbours_are_exact_far_from_the_origin(dim, offset):
     X = gaussian(0, n=150, dim=dim) + offset
     assert np.array_equal(Euclidean(X).nearest(7), brute_table(X, 7))
-
-
-def test_neighbours_are_exact_in_a_tight_cluster_beside_a_far_point():
-    X = np.vstack([1e-7 * gaussian(1, n=40, dim=30), np.full((1, 30), 1e3)])
-    assert np.array_equal(Euclidean(X).nearest(5), brute_table(X, 5))
-
-
-def test_integer_data_of_many_features_has_ties_and_is_still_exact():
-    X = np.random.default_rng(0).integers(0, 2, (120, 20)).astype(float)
-    assert np.array_equal(Euclidean(X).nearest(6), brute_table(X, 6))
-
-
-@pytest.mark.nightly
-@given(X=lattices, seed=seeds, data=st.data())
-@settings(max_examples=12)
-def test_cliques_equal_brute_force(X, seed, data):
-    X = X + 1e-3 * np.random.default_rng(seed).standard_normal(X.shape)
-    k = data.draw(st.integers(1, len(X) - 1))
-    graph = graphs.knn(X, k, angles=True, connect="none")
-    expected = brute_cliques(brute_table(X, k))
-    assert np.array_equal(graph.edges, expected)
-    i, j = expected.T
-    assert np.allclose(graph.sqdist, np.square(X[i] - X[j]).sum(axis=1))
 
 
 @given(X=lattices, data=st.data())
@@ -141,19 +92,8 @@ def test_union_is_either_way_and_mutual_both_ways():
         assert np.array_equal(graph.adjacency().toarray() > 0, expected)
 
 
-@pytest.mark.nightly
-@given(seed=seeds, k=st.integers(1, 8))
-@settings(max_examples=12)
-def test_permuting_points_permutes_the_graph(seed, k):
-    X = gaussian(seed)
-    order = np.random.default_rng(seed + 1).permutation(len(X))
-    W = weights(graphs.knn(X, k, connect="none"))
-    assert np.allclose(weights(graphs.knn(X[order], k, connect="none")), W[np.ix_(order, order)])
-
-
-@pytest.mark.nightly
 @given(seed=seeds, scale=st.floats(1e-3, 1e3))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_scaling_moving_and_turning_points(seed, scale):
     X = gaussian(seed)
     turn, _ = np.linalg.qr(gaussian(seed + 1, n=3))
@@ -177,33 +117,9 @@ def test_precomputed_distances_give_the_same_graph(squared):
 
 
 @pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-@pytest.mark.parametrize("seed", range(4))
-def test_smallest_connecting_k_is_the_smallest(seed, symmetrize):
-    X = gaussian(seed, n=40, dim=2)
+def test_smallest_connecting_k_is_the_smallest(symmetrize):
+    X = gaussian(0, n=40, dim=2)
     k = graphs.smallest_connecting_k(X, symmetrize=symmetrize)
     assert graphs.knn(X, k, symmetrize=symmetrize, connect="none").is_connected
     if k > 1:
         assert not graphs.knn(X, k - 1, symmetrize=symmetrize, connect="none").is_connected
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-@pytest.mark.parametrize("seed", range(3))
-def test_smallest_connecting_k_of_tight_clusters(seed, symmetrize, monkeypatch):
-    monkeypatch.setattr(nearest, "BLOCK", 100)
-    rng = np.random.default_rng(seed)
-    X = np.repeat(50.0 * rng.standard_normal((4, 2)), [3, 9, 14, 20], axis=0)
-    X += rng.standard_normal(X.shape)
-    k = 1
-    while graphs.knn(X, k, symmetrize=symmetrize, connect="none").n_components > 1:
-        k += 1
-    assert graphs.smallest_connecting_k(X, symmetrize=symmetrize) == k
-
-
-def test_all_neighbours_make_the_complete_graph():
-    X = gaussian(5, n=9)
-    assert np.array_equal(graphs.knn(X, 8).edges, graphs.complete(X).edges)
-
-
-def weights(graph):
-    return graph.adjacency(graph.sqdist).toarray()

@@ -37,25 +37,6 @@ def test_a_triangulated_point_set_is_decided():
     assert (found.order, found.free) == (2, 0)
 
 
-@pytest.mark.integration
-@pytest.mark.parametrize(
-    "solver",
-    ["clarabel", *(pytest.param(s, marks=pytest.mark.nightly) for s in ("cvxopt", "sdpa"))],
-)
-def test_angles_kept_exactly(solver):
-    """The notes' oracle, where plain interior-point codes lose digits or fail.
-
-    Flat cliques of rounded lengths have no point that keeps them all exactly.
-    """
-    model = methods.mvu(with_angles(20, 4), "equality")
-    assert "Flat" in repr(model)
-    solution = sdpdr.solve(model, solver, "gram", tol=1e-7)
-    assert solution.value == pytest.approx(2448.7424, rel=1e-7)
-    assert solution.status is sdpdr.Status.OPTIMAL_NEARBY
-    assert solution.epsilon < 1e-7
-    assert solution.apparent_gap < 2e-7
-
-
 @pytest.mark.parametrize(("n", "k"), [(30, 4), (20, 5)])
 def test_a_rigid_graph_is_told(n, k):
     with pytest.warns(RigidGraphWarning, match="leave one embedding only"):

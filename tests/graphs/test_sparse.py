@@ -24,18 +24,6 @@ def same(one, other):
     return True
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize(
-    "options", [{}, {"symmetrize": "mutual"}, {"angles": True}, {"connect": "bridges"}]
-)
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
-def test_sparse_and_dense_points_have_the_same_neighbours(metric, options):
-    X = words()
-    options = {"metric": metric, "connect": "mst"} | options
-    assert same(graphs.knn(X, 4, **options), graphs.knn(X.toarray(), 4, **options))
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_whatever_a_graph_is_made_by_sparse_and_dense_agree(metric):
     X = words()
@@ -60,15 +48,6 @@ def test_cosine_neighbours_are_those_of_scikit_learn(kind):
     near = theirs.kneighbors(return_distance=False)
     found = graphs.knn(kind(X), 5, metric="cosine", connect="none").provenance.neighborhoods
     assert all(set(found.indices[5 * i : 5 * i + 5]) == set(near[i]) for i in range(len(X)))
-
-
-@pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])
-def test_the_size_of_a_row_does_not_matter_to_its_angles(kind):
-    X = words(seed=2).toarray()
-    sizes = 10.0 ** np.random.default_rng(0).uniform(-40.0, 40.0, len(X))
-    one = graphs.knn(kind(X), 4, metric="cosine", connect="none")
-    other = graphs.knn(kind(sizes[:, None] * X), 4, metric="cosine", connect="none")
-    assert same(one, other)
 
 
 def test_a_squared_length_on_the_sphere_is_twice_one_less_the_cosine():
@@ -134,13 +113,6 @@ def test_heat_is_one_half_power_at_the_median_edge_in_any_unit():
     wide = graphs.edge_weights(one, "heat", bandwidth=1e6)
     assert np.allclose(wide, 1.0)
     assert np.all(graphs.edge_weights(one) == 1.0)
-
-
-def test_rows_at_an_obtuse_angle_do_not_repel():
-    graph = graphs.complete([[1.0, 0.0], [-1.0, 0.1], [1.0, 1.0]])
-    weights = dict(zip(map(tuple, graph.edges), graphs.edge_weights(graph, "cosine"), strict=True))
-    assert weights[0, 1] == weights[1, 2] == 0.0
-    assert np.isclose(weights[0, 2], np.sqrt(0.5))
 
 
 def test_weights_that_cannot_be_had_are_refused():

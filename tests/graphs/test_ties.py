@@ -7,13 +7,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
 from sdpdr import graphs
-from sdpdr.graphs.pairs import shortest_links
 from sdpdr.graphs.search import first_of, ranked
-from sdpdr.graphs.space import Euclidean
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 
@@ -41,16 +38,6 @@ def distances(X):
     return graphs.knn(squareform(pdist(X)), 4, metric="precomputed", connect="mst")
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("topics", [4, pytest.param(12, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("connect", ["bridges", "mst"])
-def test_documents_without_a_common_word_are_joined_alike_sparse_or_dense(topics, connect):
-    X = documents(topics)
-    one, other = (graphs.knn(A, 4, metric="cosine", connect=connect) for A in (X, X.toarray()))
-    assert one.is_connected
-    assert np.array_equal(one.edges, other.edges)
-
-
 def test_bridges_between_parts_equally_far_are_those_of_the_smallest_indices():
     X = documents(2)
     labels = graphs.knn(X, 4, metric="cosine", connect="none").components
@@ -63,24 +50,12 @@ def test_bridges_between_parts_equally_far_are_those_of_the_smallest_indices():
     assert np.array_equal(between, expected[np.lexsort(expected.T[::-1])][:4])
 
 
-@pytest.mark.nightly
-@given(seed=st.integers(0, 1000))
-@settings(max_examples=3)
-def test_another_order_of_the_documents_leaves_them_joined(seed):
-    X = documents(3)
-    order = np.random.default_rng(seed).permutation(X.shape[0])
-    for connect in ("bridges", "mst"):
-        assert graphs.knn(X[order], 4, metric="cosine", connect=connect).is_connected
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "changed", [lambda X: X + 1000.3, lambda X: 3.7 * X, turned, sp.csr_array, np.asfortranarray]
 )
-@pytest.mark.parametrize("k", [1, 3, 5])
-def test_lattices_moved_scaled_turned_or_sparse_have_the_same_neighbours(changed, k):
+def test_lattices_moved_scaled_turned_or_sparse_have_the_same_neighbours(changed):
     X = lattice()
-    one, other = (graphs.knn(A, k, connect="mst") for A in (X, changed(X)))
+    one, other = (graphs.knn(A, 3, connect="mst") for A in (X, changed(X)))
     assert np.array_equal(one.edges, other.edges)
 
 
@@ -101,7 +76,7 @@ def test_furthest_points_of_a_turned_square_are_the_first(features):
     assert np.array_equal(graphs.furthest_pairs(D, metric="precomputed").furthest, expected)
 
 
-@pytest.mark.parametrize("changed", [np.asarray, turned, lambda X: X + 1000.3, sp.csr_array])
+@pytest.mark.parametrize("changed", [turned, sp.csr_array])
 def test_a_radius_of_one_step_holds_every_step_of_a_lattice(changed):
     assert graphs.radius(changed(lattice()), 0.1).m == 9 * 7 + 8 * 8
 
@@ -110,29 +85,6 @@ def test_single_precision_gives_the_graph_of_the_same_numbers():
     X = lattice().astype(np.float32)
     one, other = (graphs.knn(A, 4, connect="mst") for A in (X, X.astype(float)))
     assert np.array_equal(one.edges, other.edges)
-
-
-@pytest.mark.nightly
-@given(
-    seed=st.integers(0, 10_000),
-    n=st.integers(2, 40),
-    parts=st.integers(2, 40),
-    tolerance=st.sampled_from([0.01, 0.3, 5.0]),
-)
-@settings(max_examples=12)
-def test_links_are_a_tree_however_long_the_chains_of_equals(seed, n, parts, tolerance):
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(0.0, 3.0, (n, 2))
-    labels = np.unique(rng.integers(0, parts, n), return_inverse=True)[1]
-    links = shortest_links(Euclidean(X, tolerance), labels)
-    between = np.full((labels.max() + 1,) * 2, np.inf)
-    np.minimum.at(between, (labels[:, None], labels), squareform(pdist(X)))
-    np.fill_diagonal(between, 0.0)
-    joined = sp.csr_array((np.ones(len(links)), tuple(labels[links].T)), shape=between.shape)
-    assert len(links) == labels.max()
-    assert sp.csgraph.connected_components(joined)[0] == 1
-    length = np.linalg.norm(np.subtract(*X[links].swapaxes(0, 1)), axis=1).sum()
-    assert length <= minimum_spanning_tree(between).sum() + n * n * tolerance
 
 
 @given(seed=st.integers(0, 10_000), width=st.integers(1, 30), data=st.data())

@@ -27,10 +27,6 @@ def test_actions_are_matched_across_sequences_and_not_across_their_boundary():
     assert as_set(before, after) == {((i, j), (i + 1, j + 1)) for i, j in expected}
 
 
-def test_no_repeated_label_links_nothing():
-    assert graphs.transitions(path(4), "ABC").pairs()[0].shape == (0, 2)
-
-
 def test_an_unknown_action_says_nothing():
     known = graphs.transitions(path(4), ["A", "A", "A"])
     unknown = graphs.transitions(path(4), ["A", None, "A"])
@@ -40,13 +36,7 @@ def test_an_unknown_action_says_nothing():
     assert graphs.transitions(path(3), [None, None]).names == ()
 
 
-def test_labels_may_be_numbers_and_arrays():
-    text = graphs.transitions(path(4), "xyx").pairs()
-    numbers = graphs.transitions(path(4), np.array([1, 2, 1])).pairs()
-    assert as_set(*text) == as_set(*numbers)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_rows_are_independent_and_imply_those_left_out(seed):
     actions = datasets.random_walk(14, 3, seed)
     steps = graphs.transitions(path(14), actions, inverse={"L": "R", "U": "D"})
@@ -73,15 +63,6 @@ def test_an_action_and_its_inverse_lead_back():
     assert steps.place.tolist() == [0, 1, 0, 1]
     assert steps.coinciding.tolist() == [[0, 2], [1, 3]]
     assert steps.names == ("R",)
-
-
-def test_what_must_coincide_spreads():
-    # R leads from 0 to 1 and from 2, the same place, to 3; so U leads from 1 and 3 to one place.
-    steps = graphs.transitions(path(7), "RLRURL", inverse={"L": "R"})
-    assert steps.place[2] == 0
-    assert steps.place[3] == 1
-    walk = graphs.transitions(path(36), datasets.random_walk(36), inverse={"L": "R", "U": "D"})
-    assert len(np.unique(walk.place)) == 15
 
 
 def test_places_follow_where_the_agent_was():
@@ -113,14 +94,6 @@ def test_chains_of_edges():
     assert dict(zip(map(tuple, pairs.tolist()), chain, strict=True))[(1, 4)] == chain[1]
 
 
-def test_near_pairs_are_a_choice_among_all():
-    steps = graphs.transitions(path(9), "AABABAAB")
-    every = as_set(*steps.pairs())
-    near = steps.pairs([[0, 1], [1, 3], [4, 3], [2, 2]])
-    assert as_set(*near) <= every
-    assert 0 < len(near[0]) < len(every)
-
-
 def test_sequences_join_consecutive_states_and_need_each_other():
     X = np.array([[0.0], [5.0], [0.1], [100.0], [101.0], [102.0]])
     graph = graphs.sequences(X[:3], 1)
@@ -138,13 +111,10 @@ def test_sequences_join_consecutive_states_and_need_each_other():
     [
         ("RR", None, None, ShapeError, "2 actions for 4 states in 1 sequence.* 3 are needed"),
         ("RRRR", None, None, ShapeError, "last state of a sequence has none"),
-        ("RRR", [2, 2], None, ShapeError, "3 actions for 4 states in 2 sequence"),
         ("RRR", [2, 3], None, DataError, "add up to 5, but there are 4"),
         ("RRR", [4, 0], None, DataError, r"lengths\[1\]=0 is too small"),
-        ("RRR", [1.5, 2.5], None, DataError, r"lengths\[0\]=1.5 is not an integer"),
         ([["R"], ["R"], ["L"]], None, None, ShapeError, "one flat sequence"),
         ("RRR", None, {"L": "R"}, DataError, "names the action 'L', but there are only 'R'"),
-        ("RLR", None, {"L": "L"}, DataError, "contradicts"),
         ("RLR", None, {"L": "R", "R": "L"}, DataError, "contradicts"),
         ("RLU", None, {"L": "R", "U": "R"}, DataError, "two others"),
     ],
@@ -152,11 +122,6 @@ def test_sequences_join_consecutive_states_and_need_each_other():
 def test_wrong_input_is_refused_in_words(actions, lengths, inverse, error, words):
     with pytest.raises(error, match=words):
         graphs.transitions(path(4), actions, lengths, inverse)
-
-
-def test_an_unknown_action_is_named():
-    with pytest.raises(DataError, match="no action 'X', only 'A', 'B'"):
-        graphs.transitions(path(3), "AB").of("X")
 
 
 # -- motions and smoothness ------------------------------------------------------------------------
@@ -174,13 +139,6 @@ def test_motions_find_a_screw():
     assert graphs.step_variation(steps, screw) < 1e-14
 
 
-def test_motions_of_noise_leave_residuals():
-    points = np.random.default_rng(0).standard_normal((12, 2))
-    steps = graphs.transitions(path(12), "A" * 11)
-    assert graphs.motions(steps, points)["A"].residual > 0.1
-    assert graphs.action_error(steps, points) > 0.1
-
-
 def test_position_fit_is_the_share_of_variance_explained():
     rng = np.random.default_rng(1)
     truth = rng.standard_normal((40, 2))
@@ -196,7 +154,6 @@ def test_position_fit_is_the_share_of_variance_explained():
     ("call", "error", "words"),
     [
         (lambda s: graphs.motions(s, np.zeros((3, 2))), ShapeError, "each of the 4 nodes"),
-        (lambda s: graphs.action_error(s, np.zeros(4)), ShapeError, "each of the 4 nodes"),
         (lambda s: graphs.step_variation(s, np.zeros((4, 2))), DataError, "single place"),
         (lambda s: graphs.position_fit(np.zeros((4, 2)), np.ones(4)), DataError, "the same"),
         (lambda s: graphs.position_fit(np.zeros((4, 2)), np.ones(3)), ShapeError, "as many"),
@@ -205,8 +162,3 @@ def test_position_fit_is_the_share_of_variance_explained():
 def test_wrong_embeddings_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(graphs.transitions(path(4), "AAB"))
-
-
-def test_no_labelled_step_is_refused():
-    with pytest.raises(DataError, match="no labelled steps"):
-        graphs.action_error(graphs.transitions(path(3), [None, None]), np.zeros((3, 1)))

@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import sdpdr
 from sdpdr import graphs
-from sdpdr.errors import DataError, DisconnectedGraphError, SquaredDistancesWarning
+from sdpdr.errors import DataError, DisconnectedGraphError
 
 X = np.random.default_rng(3).uniform(0.0, 1.0, (40, 2))
 D = squareform(pdist(X))
@@ -90,26 +90,6 @@ def test_parts_that_no_known_distance_joins_are_named():
         assert graphs.knn(partial, 3, metric="precomputed", connect="largest").n <= 35
 
 
-def test_what_joins_parts_is_known():
-    """Two parts that are apart, of which a tenth of the distances are known."""
-    apart = X + 9.0 * (np.arange(40) < 20)[:, None]
-    partial = hidden(0.0, D=squareform(pdist(apart)))
-    between = np.random.default_rng(1).uniform(size=(20, 20)) < 0.9
-    partial[:20, 20:][between] = np.nan
-    partial[20:, :20][between.T] = np.nan
-    with pytest.warns(sdpdr.errors.AddedEdgesWarning):
-        graph = graphs.knn(partial, 3, metric="precomputed", connect="bridges")
-    assert graph.is_connected
-    assert np.isfinite(partial[tuple(graph.edges.T)]).all()
-
-
-def test_fewer_known_than_neighbours_asked_for_are_all_taken():
-    partial = hidden(0.0)
-    partial[0, 3:], partial[3:, 0] = np.nan, np.nan
-    graph = graphs.knn(partial, 10, metric="precomputed")
-    assert graph.edges[graph.edges[:, 0] == 0].tolist() == [[0, 1], [0, 2]]
-
-
 def test_points_that_coincide_share_what_is_known_of_either():
     partial = D.copy()
     partial = np.vstack([np.hstack([partial, partial[:, :1]]), np.append(partial[0], 0.0)[None]])
@@ -119,18 +99,6 @@ def test_points_that_coincide_share_what_is_known_of_either():
         graph = graphs.complete(partial, metric="precomputed")
     assert graph.m == 40 * 39 // 2
     assert graph.sqdist == pytest.approx(graphs.complete(X).sqdist)
-
-
-def test_squared_distances_are_noticed_among_known_ones():
-    with pytest.warns(SquaredDistancesWarning):
-        graphs.knn(hidden(0.1) ** 2, 4, metric="precomputed")
-
-
-def test_the_smallest_k_connects():
-    partial = hidden(0.8)
-    k = graphs.smallest_connecting_k(partial, metric="precomputed")
-    assert graphs.knn(partial, k, metric="precomputed", connect="none").is_connected
-    assert not graphs.knn(partial, k - 1, metric="precomputed", connect="none").is_connected
 
 
 def test_what_needs_all_distances_says_so():

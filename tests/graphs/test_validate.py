@@ -31,13 +31,10 @@ def spoiled(row, value, dtype=float):
         (spoiled(5, np.inf), "Input X contains infinity", r"not finite: 5\."),
         (GOOD[:, 0], r"2D array, .* shape \(12,\). Reshape your data", r"X\.reshape\(-1, 1\)"),
         (3.0, "Expected 2D array", "shape"),
-        (GOOD.reshape(4, 3, 3), "dim 3", "flatten"),
         (GOOD[:2], "2 sample", "Add points"),
-        (GOOD[:1], "1 sample", "Add points"),
         (np.empty((0, 3)), "0 sample", "Add points"),
         (np.empty((12, 0)), r"0 feature\(s\) \(shape=\(12, 0\)\)", "at least one coordinate"),
         (GOOD + 1j, "Complex data not supported", "columns"),
-        ([["a", "b"]] * 5, "could not convert string", "must be numbers"),
         (pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": list("abc")}), "could not convert", "encode"),
         (np.ones((6, 2)), "all 6 points are equal", "one row per point"),
         ([[1.0, 2.0], [3.0], [4.0, 5.0]], "inhomogeneous", "must be numbers"),
@@ -71,25 +68,16 @@ def test_whatever_scikit_learn_takes_is_taken(same):
     assert np.array_equal(again.sqdist, graph.sqdist)
 
 
-def test_single_precision_and_integers_are_taken():
-    assert graphs.knn(GOOD.astype(np.float32), 3, connect="none").sqdist.dtype == np.float64
-    assert graphs.knn([[0], [1], [3]], 1).sqdist.tolist() == [1.0, 4.0]
-
-
-@pytest.mark.parametrize("k", [0, -2, 12, 100])
+@pytest.mark.parametrize("k", [0, 12])
 def test_n_neighbors_out_of_range(k):
     with pytest.raises(DataError, match=rf"n_neighbors={k} but there are 12 .* 1 to 11"):
         graphs.knn(GOOD, k)
 
 
-@pytest.mark.parametrize("k", [2.5, 3.0, "4", None, True])
+@pytest.mark.parametrize("k", [2.5, "4", True])
 def test_n_neighbors_must_be_an_integer(k):
     with pytest.raises(DataTypeError, match="not an integer"):
         graphs.knn(GOOD, k)
-
-
-def test_numpy_integers_are_integers():
-    assert graphs.knn(GOOD, np.int32(4), connect="none").m > 0
 
 
 def distances():
@@ -126,13 +114,6 @@ def test_points_at_distance_zero_must_agree_on_all_others():
         graphs.knn(D, 3, metric="precomputed", squared=True)
 
 
-def test_rounding_in_precomputed_distances_is_forgiven():
-    D = distances()
-    noisy = D + 1e-12 * np.random.default_rng(0).standard_normal(D.shape)
-    graph = graphs.knn(noisy, 3, metric="precomputed", connect="none")
-    assert np.array_equal(graph.edges, graphs.knn(GOOD, 3, connect="none").edges)
-
-
 def test_squared_distances_passed_as_plain_ones_are_noticed():
     with pytest.warns(SquaredDistancesWarning, match=r"square roots, np.sqrt\(D\)") as caught:
         graphs.knn(distances() ** 2, 3, metric="precomputed", connect="none")
@@ -144,22 +125,9 @@ def test_squared_belongs_to_precomputed():
         graphs.knn(GOOD, 3, squared=True)
 
 
-def test_lengths_that_vanish_when_squared_say_rescale():
-    with pytest.raises(DataError, match="rescale"):
-        graphs.knn([[0.0], [1e-200], [2e-200]], 1)
-
-
-@pytest.mark.filterwarnings("ignore::sdpdr.errors.SquaredDistancesWarning")
-def test_the_two_points_that_contradict_each_other_are_named():
-    # The last point is at zero from both others, which are one apart.
-    distances = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    with pytest.raises(DataError, match=r"points 0 and 2 .* differ by 1"):
-        graphs.knn(distances, n_neighbors=1, metric="precomputed")
-
-
 def clouds():
     rng = np.random.default_rng(0)
-    return [rng.standard_normal((n, d)) for n in (20, 60) for d in (1, 2, 3)]
+    return [rng.standard_normal((n, d)) for n, d in ((20, 1), (60, 3))]
 
 
 @pytest.mark.parametrize("X", clouds())
@@ -182,7 +150,6 @@ WHEN = pd.DataFrame({"x": np.arange(12.0), "when": pd.date_range("2020-01-01", p
     ("X", "words"),
     [
         (WHEN, r"column 'when' of X holds .*\(X\['when'\] - X\['when'\].min\(\)\).dt.total"),
-        (WHEN[["when"]], "column 'when' of X holds"),
         (WHEN.assign(late=WHEN.when.dt.tz_localize("UTC")), "columns 'when', 'late' of X hold "),
         (WHEN.assign(when=WHEN.when - WHEN.when[0]), "column 'when' of X holds"),
         (WHEN[["when"]].to_numpy(), "X holds dates or durations"),
@@ -194,12 +161,6 @@ def test_times_are_named_with_what_to_do(X, words):
     assert "DType" not in str(told.value)
     seconds = WHEN.assign(when=(WHEN["when"] - WHEN["when"].min()).dt.total_seconds())
     assert graphs.knn(seconds.to_numpy() / [1.0, 86400.0], 2).n == 12
-
-
-def test_messages_hold_no_data():
-    with pytest.raises(DataError) as told:
-        graphs.knn(np.arange(5000.0) + 0.25, 2)
-    assert "0.25" not in str(told.value)
 
 
 def test_a_word_for_a_number_of_neighbours_is_refused_and_numbers_are_offered():

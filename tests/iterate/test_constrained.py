@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import check_block, graphs, methods
+from sdpdr import check_block, graphs
 from sdpdr.blocks import Band
 from sdpdr.errors import DataError, InfeasibleError, ModelError
 from sdpdr.iterate import IterationStatus, rank_constrained
@@ -36,26 +36,6 @@ def test_where_lengths_may_shrink_a_plane_is_found_at_once(graph):
     assert changes(graph, Y).max() < 1e-8
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("share", [0.5, pytest.param(0.9, marks=pytest.mark.nightly)])
-def test_with_fewer_edges_even_a_line_is_found_at_once(share):
-    graph = graphs.knn(sdpdr.datasets.swiss_roll(20, seed=0)[0], 3)
-    found = rank_constrained(graph, 1, "inequality", share=share, **GRAM)
-    assert found.status is IterationStatus.RANK_REACHED
-    assert len(found.state.history) <= 3
-    assert found.purified.held()
-
-
-@pytest.mark.nightly  # the first attempt of the one below
-def test_more_variance_than_a_line_can_hold_stalls(graph):
-    """The best line known holds .766 of the variance."""
-    found = rank_constrained(graph, 1, "inequality", share=0.9, **GRAM)
-    assert found.status is IterationStatus.STALLED
-    assert found.share == pytest.approx(0.9)
-    assert found.attempts == 1
-    assert not found.purified.held()
-
-
 def test_asking_for_less_after_a_stall(graph):
     found = rank_constrained(graph, 1, "inequality", share=0.9, retries=3, shrink=0.8, **GRAM)
     assert found.status is IterationStatus.RANK_REACHED
@@ -70,25 +50,6 @@ def test_lengths_within_a_band(graph):
     assert found.status is IterationStatus.RANK_REACHED
     assert found.purified.held(1e-8)
     assert np.abs(changes(graph, found.embedding_)).max() <= 0.2 + 1e-6
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("direction", ["trailing", "logdet"])
-def test_merged_points_weigh_as_often_as_they_occur(direction):
-    graph = graphs.NeighborGraph(3, [[0, 1], [1, 2]], [1.0, 4.0], counts=[3, 1, 1])
-    found = rank_constrained(graph, 1, share=0.99, direction=direction, **GRAM)
-    assert found.status is IterationStatus.RANK_REACHED
-    Y = found.embedding_[:, 0]
-    np.testing.assert_allclose(graph.counts @ Y, 0.0, atol=1e-9)
-    best = np.array([0.0, 1.0, 3.0]) - 0.8
-    np.testing.assert_allclose(np.sort(np.abs(Y)), np.sort(np.abs(best)), atol=1e-6)
-
-
-def test_exact_lengths_of_a_path():
-    found = rank_constrained(PATH, 1, share=0.95, **GRAM)
-    assert found.status is IterationStatus.RANK_REACHED
-    np.testing.assert_allclose(np.sort(found.embedding_[:, 0]), np.arange(-2, 3), atol=1e-9)
-    assert found.purified.residual < 1e-12
 
 
 def test_more_than_the_largest_variance_is_infeasible():
@@ -125,21 +86,3 @@ def test_the_floor_obeys_the_laws_of_blocks():
 def test_a_floor_must_be_positive(least):
     with pytest.raises(ModelError, match="positive"):
         VarianceFloor(3, least)
-
-
-def test_the_recipe_in_words():
-    text = methods.isometric(PATH, variance=4.0).describe()
-    assert "isometry, 4 rows" in text
-    assert "tr K" in text
-    assert "variance_floor" in text
-    assert not methods.isometric(PATH).is_maximization
-
-
-@pytest.mark.nightly
-def test_least_trace_of_the_recipe_is_the_same_for_all_solvers():
-    """The first program of the iteration: as little variance as the lengths allow."""
-    program = methods.isometric(PATH, variance=3.0).to_sdp().with_cost("K", np.eye(5))
-    for solver, form in (("lowrank", "factor"), ("clarabel", "gram"), ("scs", "gram")):
-        solution = sdpdr.solve(program, solver, form, tol=1e-6)
-        assert solution.value == pytest.approx(3.0, rel=1e-5)
-        assert solution.bound == pytest.approx(3.0, rel=1e-4)

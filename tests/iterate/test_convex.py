@@ -48,14 +48,6 @@ def test_the_star_has_an_unfolding_on_a_line(solver, form):
     assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-4)
 
 
-def test_a_random_start_finds_it_too():
-    model = methods.isometric(STAR, "equality", variance=4.0 - 1e-6)
-    for seed in range(2):
-        state = ConvexIteration(model, 1, start="random", seed=seed, **GRAM).run()
-        assert state.reached
-        assert state.spectrum()[0] == pytest.approx(4.0, abs=1e-5)
-
-
 def test_the_straight_path_is_found_at_full_variance():
     state = path(10.0 - 1e-9).run()
     assert state.reached
@@ -75,14 +67,6 @@ def test_a_stall_is_a_status_with_the_best_answer(stalled):
 @pytest.fixture(scope="module")
 def restarted():
     return path(6.0, start="random", seed=1, restarts=5).run()
-
-
-@pytest.mark.nightly
-def test_another_start_can_reach_what_one_did_not(stalled, restarted):
-    assert restarted.reached
-    assert restarted.start >= 1
-    first = [r.excess for r in restarted.history if r.start == 0]
-    np.testing.assert_allclose(first, [r.excess for r in stalled.history], rtol=1e-6)
 
 
 @pytest.mark.nightly
@@ -122,13 +106,6 @@ def test_steps_are_a_run_and_a_run_can_be_cut_in_two():
     assert len(cut.history) == 2
 
 
-def test_a_state_that_has_ended_stays_as_it_is():
-    iteration = path(10.0 - 1e-9)
-    state = iteration.run()
-    assert iteration.step(state) is state
-    assert iteration.run(state) is state
-
-
 def test_a_time_limit_ends_it_and_it_goes_on():
     cut = path(6.0, start="random", seed=1, time_limit=1e-9).run()
     assert cut.status is IterationStatus.TIME_LIMIT
@@ -138,43 +115,6 @@ def test_a_time_limit_ends_it_and_it_goes_on():
     on = path(6.0, start="random", seed=1, max_iter=2).run(cut)
     assert on.status is IterationStatus.ITERATION_LIMIT
     assert np.isfinite(on.objective)
-
-
-def test_an_answer_may_be_accepted_before_the_excess_vanishes():
-    asked = []
-
-    def accept(state):
-        asked.append(state.history[-1].iteration)
-        return len(asked) == 2
-
-    iteration = ConvexIteration(methods.isometric(PATH, variance=6.0), 1, tol=1e-14, **GRAM)
-    state = iteration.run(accept=accept)
-    assert state.reached
-    assert asked == [0, 1]
-    assert state.best.values is state.last.values
-    assert state.best_iteration == 1
-    assert iteration.run(state) is state
-
-
-@pytest.mark.nightly
-def test_an_interruption_keeps_what_there_is(monkeypatch):
-    solve = sdpdr.solving.iterate.programs.solve_step
-    asked = []
-
-    def impatient(*given, **options):
-        asked.append(1)
-        if len(asked) == 3:
-            raise KeyboardInterrupt
-        return solve(*given, **options)
-
-    monkeypatch.setattr("sdpdr.solving.iterate.programs.solve_step", impatient)
-    iteration = path(6.0, start="random", seed=1, max_iter=4)
-    cut = iteration.run()
-    assert cut.status is IterationStatus.INTERRUPTED
-    assert len(cut.history) == 2
-    on = iteration.run(cut)
-    assert on.status is IterationStatus.ITERATION_LIMIT
-    assert len(on.history) == 4
 
 
 def test_no_feasible_point_is_a_status():
@@ -191,13 +131,6 @@ def test_an_objective_without_limit_is_a_status():
     assert state.best is None
 
 
-def test_everything_at_one_point_has_rank_zero_and_that_is_found():
-    """Without a floor, lengths that may shrink do; a trace of rounding errors counts as zero."""
-    state = ConvexIteration(methods.isometric(STAR, "inequality"), 1, **GRAM).run()
-    assert state.reached
-    assert state.record.trace < 1e-5
-
-
 def test_points_to_begin_with_set_the_first_direction(roll):
     graph = graphs.knn(roll, 4)
     flat = roll[:, :2]
@@ -211,37 +144,11 @@ def test_points_to_begin_with_set_the_first_direction(roll):
     np.testing.assert_allclose(same.apply(matrix), first.apply(matrix), rtol=1e-9)
 
 
-@pytest.mark.nightly
-def test_logdet_reaches_the_rank_of_the_path():
-    state = path(9.0, direction="logdet").run()
-    assert state.reached
-
-
-@pytest.mark.nightly
-def test_a_direction_for_each_matrix_by_name():
-    assert path(9.0, direction={"K": "logdet"}).run().reached
-    for odd in ({}, {"K": "trailing", "Q": "trailing"}):
-        with pytest.raises(DataError, match="an entry for each matrix, K, and no other"):
-            path(9.0, direction=odd).init()
-
-
 def test_progress_is_told_every_iteration():
     seen = []
     path(6.0, start="random", seed=1, max_iter=3, progress=seen.append).run()
     assert [r["iteration"] for r in seen] == list(range(len(seen)))
     assert {"value", "excess", "share", "seconds"} <= set(seen[0])
-
-
-def test_a_fold_in_three_dimensions_is_exact_after_purification(roll):
-    """The variance that exact lengths leave at rank three; little of it, since nothing keeps it."""
-    graph = graphs.knn(roll, 3)
-    iteration = ConvexIteration(methods.isometric(graph), 3, max_iter=4, **GRAM)
-    state = iteration.run()
-    assert state.history[0].excess == pytest.approx(71.09, abs=0.05)
-    assert state.excess < 0.1
-    pure = iteration.purify(state)
-    assert pure.held(1e-10)
-    assert np.sum(pure.factor**2) == pytest.approx(659.2, abs=1.0)
 
 
 # -- other programs than unfoldings ------------------------------------------------------------
@@ -341,9 +248,3 @@ def test_wrong_arguments_are_refused_before_anything_is_solved(options, error, w
     given = {"model": methods.isometric(PATH), "rank": 1, **options}
     with pytest.raises(error, match=words):
         ConvexIteration(**given)
-
-
-def test_which_matrix_must_be_said_if_there_are_several():
-    two = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {}, ())
-    with pytest.raises(ModelError, match="A, B; name the one"):
-        ConvexIteration(two, 1)

@@ -6,7 +6,7 @@ import pytest
 
 from sdpdr.errors import CardError, FileFormatError, UnknownNameError
 from sdpdr.lab.library.families import Family, families, find_family
-from sdpdr.lab.library.problem import find_card, library
+from sdpdr.lab.library.problem import find_card
 
 pytestmark = pytest.mark.integration
 
@@ -48,30 +48,6 @@ def test_every_suggested_size_is_that_of_the_problem(family):
 def test_references_are_of_sizes_suggested(family):
     assert set(family.references.values) <= set(family.sizes)
     assert KNOWN
-
-
-def test_there_are_families_of_many_methods():
-    assert len(FAMILIES) >= 8
-    assert len({family.method["name"] for family in FAMILIES.values()}) >= 8
-    assert {family.references.provenance for family in FAMILIES.values()} >= {
-        "analytic",
-        "certified",
-    }
-    assert set(FAMILIES).isdisjoint(library())
-
-
-@pytest.mark.parametrize(
-    ("member", "card"),
-    [
-        ("swiss-roll@100", "swiss-roll-100"),
-        ("swiss-roll-k6@10000", "swiss-roll-10000"),
-        ("furthest-roll@60", "mfnu-swiss-roll-60"),
-        ("apart-roll@60", "mfnu-apart-60"),
-        ("colored-swiss-roll@2000", "colored-swiss-roll-2000"),
-    ],
-)
-def test_a_member_that_is_a_card_as_well_has_the_same_value(member, card):
-    assert find_card(member).expect.value == pytest.approx(find_card(card).expect.value, rel=1e-8)
 
 
 # -- a small family, written here --------------------------------------------------------------
