@@ -7,8 +7,6 @@ import pytest
 
 from sdpdr import blocks, check_block
 from sdpdr.blocks import (
-    Agree,
-    Costs,
     FactorLift,
     Fits,
     Layers,
@@ -132,19 +130,6 @@ def test_localized_moments_are_those_of_the_polynomial_times_squares():
         assert (np.linalg.eigvalsh(point["L_0_1"])[0] > -1e-12) == (t > 0.0)
 
 
-@pytest.mark.nightly
-def test_blocks_of_expressions_obey_the_laws():
-    layers = Layers(2, 2, EVERY)
-    first, *_, tie = (b for b in layers.blocks(nonnegative=False))
-    assert isinstance(first, FactorLift)
-    assert isinstance(tie, Agree)
-    check_block(tie)
-    check_block(Fits(layers.fitted(np.array([1.0, 0.5])), np.ones(4)))
-    check_block(Fits(layers.fitted(np.array([1.0, 0.5])), np.ones(4), squared=True))
-    check_block(Costs(layers.size()))
-    check_block(Costs(Moments(2, 2, EVERY, misfit=True).misfits(np.array([1.0, 0.5]), np.ones(4))))
-
-
 # -- what is printed -----------------------------------------------------------------------------
 
 
@@ -159,26 +144,6 @@ def test_the_product_of_the_lift_stands_where_it_is_hw():
     np.testing.assert_allclose(
         evaluate(lift.entries(lift.product()), {"Z": Z}).reshape(3, 2), W @ H.T
     )
-
-
-@pytest.mark.parametrize(("N", "m", "k"), [(2, 2, 1), (3, 2, 1), (2, 2, 2)])
-def test_the_printed_index_of_products_puts_several_in_one_place(N, m, k):
-    """(3.119), (4.120): place i(N + m) + j of (i, j) in a matrix of order (N + m)^2 k^2 + 1."""
-    q = (N + m) * k + 1
-    z = RNG.random(q)
-    z[0] = 1.0
-    shared = {}
-    for i in range(1, q + 1):
-        for j in range(1, q + 1):
-            shared.setdefault(i * (N + m) + j, []).append(z[i - 1] * z[j - 1])
-    assert any(np.ptp(products) > 1e-3 for products in shared.values())
-    assert 1 not in shared
-    if k == 1:
-        assert max(shared) > (N + m) ** 2 + 1
-        # In one place: 1 times the last entry of H, and the first entry of W times 1.
-        np.testing.assert_allclose(sorted(shared[N + m + q]), sorted([z[-1], z[1]]))
-    right = sorted((i - 1) * q + j for i in range(1, q + 1) for j in range(1, q + 1))
-    assert right == list(range(1, q * q + 1))
 
 
 def test_the_printed_constraints_do_not_make_equal_monomials_equal():

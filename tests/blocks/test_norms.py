@@ -147,20 +147,6 @@ def test_max_norms_with_closed_forms():
         assert got == pytest.approx(expected, rel=1e-6)
 
 
-def test_order_of_the_norms():
-    pinned = Pinned(X.ravel())
-    largest = value(pinned, blocks.MaxNorm(free(12), (3, 4)))
-    most = largest * (1.0 + 1e-8)
-    assert np.abs(X).max() <= most
-    assert largest <= SIZES.sum() <= np.sqrt(12) * most
-    dual = value(pinned, blocks.DualMaxNorm(free(12), (3, 4)))
-    assert SIZES[0] <= dual * (1.0 + 1e-8)
-    assert dual <= np.sqrt(12) * SIZES[0] * (1.0 + 1e-8)
-    # The signs u_i v_a are matrices of max-norm one.
-    signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, -1).T
-    assert np.abs(signs @ X).sum(axis=1).max() <= dual * (1.0 + 1e-8)
-
-
 # -- dual pairs ---------------------------------------------------------------------------------
 
 
@@ -252,14 +238,3 @@ def test_k_must_be_in_range():
         blocks.KyFan(free(5), 1)
     with pytest.raises(ModelError, match="needs the shape"):
         blocks.KyFan("Z", 1)
-
-
-def test_eigenvalues_may_be_kept_negative():
-    """The largest x with the eigenvalues of S + x I at most -1."""
-    shift = svec(np.eye(5))[:, None] @ Var("x") + svec(S)
-    got = value(Free(1, [-1.0]), blocks.KyFan(shift, 1, limit=-1.0))
-    assert got == pytest.approx(1.0 + EIGENVALUES[0], rel=1e-6)
-    with pytest.raises(ModelError, match="limit of a KyFan must be positive"):
-        blocks.KyFan(free(12), 1, (3, 4), limit=-1.0)
-    with pytest.raises(ModelError, match="limit of a KyFan must be finite; it is nan"):
-        blocks.KyFan(shift, 1, limit=np.nan)

@@ -135,28 +135,6 @@ def notebook(ours):
     return lambda path: json.loads(lessons.notebook(path, link, entries))
 
 
-def plain(kind, target, title):
-    return f"({kind} {target} {title})"
-
-
-def test_text_of_a_notebook_folds_solutions_and_leaves_no_roles(ours):
-    cell = (
-        "**Exercise 1.** See :doc:`/guide/language`, :ref:`cones <cone>`, `psd` and [WS2004]_.\n\n"
-        ".. dropdown:: Solution\n\n   As :math:`x` is:\n\n   .. math:: x = 1\n\n   So\n\n"
-        "   .. code-block:: python\n\n      if x:\n          assert True\n"
-    )
-    assert ours("cells").markdown(cell, plain) == (
-        "**Exercise 1.** See (doc /guide/language ), (ref cone cones), `psd` and \\[WS2004\\].\n\n"
-        "<details><summary>Solution</summary>\n\n"
-        "As $x$ is:\n\n$$ x = 1 $$\n\nSo\n\n"
-        "```python\nif x:\n    assert True\n```\n\n</details>"
-    )
-    theorem = ".. admonition:: Fact\n\n   It is\n   so.\n\n*Proof.* Clear.\n"
-    assert ours("cells").markdown(theorem, plain) == (
-        "> **Fact.**\n> \n> It is so.\n\n*Proof.* Clear."
-    )
-
-
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_a_notebook_is_one_and_nothing_of_the_pages_is_left_over(path, notebook):
     made = notebook(path)

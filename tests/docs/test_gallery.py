@@ -140,21 +140,6 @@ def test_a_page_runs_and_draws_what_has_words(page, capsys, monkeypatch):
     assert capsys.readouterr().out
 
 
-@pytest.mark.parametrize("labels", [{}, {"ylabel": "value"}])
-def test_a_picture_that_says_nothing_of_itself_ends_the_build(monkeypatch, labels):
-    monkeypatch.syspath_prepend(str(EXTENSIONS))
-    figures = importlib.import_module("figures")
-    errors = importlib.import_module("sphinx.errors")
-
-    figure = Figure()
-    for axes in figure.subplots(1, 2):
-        drawn = axes.scatter([0.0], [0.0], c=[1.0])
-        axes.set(**labels)
-    figure.colorbar(drawn, ax=axes, label="dual weight")
-    with pytest.raises(errors.ExtensionError, match=r"plot_x\.py: a figure says no more"):
-        figures.described(figure, "plot_x.py")
-
-
 @pytest.mark.parametrize("name", ["backlinks", "listtable", "names", "usage"])
 def test_examples_of_the_extensions_are_right(monkeypatch, name):
     monkeypatch.syspath_prepend(str(EXTENSIONS))

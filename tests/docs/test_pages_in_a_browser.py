@@ -35,8 +35,6 @@ ELSEWHERE = (
     "_build", "gallery", "tables", "api", "guide", "howto", "methods", "problems", "studies",
     "gallery_output", "course", "references.rst", "concepts.rst", "changelog.md", "contributing.md",
 )  # fmt: skip
-# Milliseconds; a film shows a frame for 700.
-A_FRAME_AND_MORE = 1000
 SETTLED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # The theme's button for searching says more than its name does.
 NOT_OURS = [[".search-button__button"]]
@@ -202,67 +200,6 @@ def test_arrow_keys_move_a_slider_and_the_picture(visit, title):
     assert part.locator("[role=status]").get_attribute("aria-live") == "polite"
 
 
-def test_a_status_tells_the_value_and_the_bound_of_the_frame(visit):
-    part = figure(visit(), "Swiss roll of 250")
-    slider = part.get_by_role("slider")
-    slider.focus()
-    slider.press("Home")
-    assert "proved bound none yet" in status(part)
-    slider.press("ArrowRight")
-    assert status(part).startswith("step 1: value ")
-    slider.press("End")
-    assert "Certified" in status(part)
-
-
-def test_a_film_starts_from_its_first_step_however_fast_the_press(visit):
-    """The clock of a frame may run behind that of the press; the first step is the first place."""
-    page = visit()
-    part = figure(page, "Swiss roll of 250")
-    button, slider = part.get_by_role("button"), part.get_by_role("slider").first
-    for _ in range(8):
-        slider.focus()
-        slider.press("Home")
-        button.focus()
-        button.press("Enter")
-        sync_api.expect(slider).not_to_have_value("0")
-        button.press("Enter")
-
-
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-@pytest.mark.parametrize("title", ["Swiss roll of 250", "Correlation", "One unfolding of"])
-def test_it_plays_and_pauses_by_keyboard(visit, title, motion):
-    page = visit(reduced_motion=motion)
-    part = figure(page, title)
-    button, slider = part.get_by_role("button"), part.get_by_role("slider").first
-    button.focus()
-    before = slider.input_value()
-    button.press("Space")
-    assert button.inner_text() == "Pause"
-    assert part.locator("[role=status]").get_attribute("aria-live") == "off"
-    sync_api.expect(slider).not_to_have_value(before)
-    button.press("Enter")
-    assert button.inner_text() == "Play"
-    picture = part.locator(".moving-picture")
-    held = slider.input_value(), picture.inner_html()
-    # A film that plays on would come to its next frame within this time.
-    page.wait_for_timeout(A_FRAME_AND_MORE)
-    assert (slider.input_value(), picture.inner_html()) == held
-
-
-def test_a_figure_that_fails_stops_no_other(site, visit, tmp_path):
-    text = (site / "moving.html").read_text(encoding="utf-8")
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    (folder / "_static").symlink_to(site / "_static")
-    broken = text.replace('data-kind="film"', 'data-kind="none"', 1)
-    assert broken != text
-    (folder / "moving.html").write_text(broken, encoding="utf-8")
-    page = visit(folder / "moving.html")
-    sliders = [part.get_by_role("slider").count() for part in page.locator("figure.moving").all()]
-    assert sliders.count(0) == 1
-    assert len(sliders) > 1
-
-
 def test_nothing_moves_by_itself_for_readers_who_want_no_motion(visit):
     calm, lively = (
         figure(visit("index.html", reduced_motion=motion), "Swiss roll of 250")
@@ -272,67 +209,9 @@ def test_nothing_moves_by_itself_for_readers_who_want_no_motion(visit):
     assert lively.get_by_role("button").inner_text() == "Pause"
 
 
-def test_the_nearest_spring_tells_its_edge_and_multiplier(visit):
-    part = figure(visit(), "The springs that hold")
-    part.scroll_into_view_if_needed()
-    strongest = status(part)
-    line = part.locator("line").nth(7)
-    middle = line.evaluate(
-        "l => { const m = l.getScreenCTM(), v = n => l[n].baseVal.value;"
-        " const p = new DOMPoint((v('x1') + v('x2')) / 2, (v('y1') + v('y2')) / 2)"
-        ".matrixTransform(m); return [p.x, p.y]; }"
-    )
-    part.page.mouse.move(*middle)
-    assert status(part).startswith("edge ")
-    assert status(part) != strongest
-    assert part.locator("line.chosen").count() == 1
-    slider = part.get_by_role("slider")
-    slider.focus()
-    slider.press("Home")
-    assert status(part) == strongest
-    slider.press("End")
-    assert "holds next to nothing" in status(part)
-
-
-def test_a_shape_turns_under_the_pointer_and_by_keys(visit):
-    part = figure(visit(), "Correlation matrices")
-    turn, way = part.get_by_role("slider").all()
-    part.scroll_into_view_if_needed()
-    box = part.locator("svg").bounding_box()
-    page, before = part.page, turn.input_value()
-    page.mouse.move(box["x"] + 100, box["y"] + 100)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 180, box["y"] + 100)
-    page.mouse.up()
-    assert turn.input_value() != before
-    said = status(part)
-    way.focus()
-    way.press("ArrowRight")
-    assert status(part) != said
-
-
 def test_pages_say_the_same_without_scripts(visit):
     page = visit(java_script_enabled=False)
     part = figure(page, "Swiss roll of 250")
     assert part.locator("svg[role=img] circle").count() == 250
     assert part.locator("svg").get_attribute("aria-label")
     assert page.locator("figure.moving figcaption").count() == page.locator("figure.moving").count()
-
-
-def test_problems_are_found_by_keyboard(visit, site):
-    if not (site / "problems" / "index.html").is_file():
-        pytest.skip("SDPDR_PAGES names no pages that hold the problem library")
-    page = visit("problems/index.html")
-    form, rows = page.locator("form.problem-filter"), page.locator("#all-problems tbody tr:visible")
-    every = rows.count()
-    form.get_by_role("searchbox").focus()
-    page.keyboard.type("roll")
-    found = rows.all_inner_texts()
-    assert 0 < len(found) < every
-    assert all("roll" in words.lower() for words in found)
-    form.get_by_label("Points").focus()
-    page.keyboard.press("ArrowDown")
-    few = [int(row.locator("td").nth(2).inner_text()) for row in rows.all()]
-    assert 0 < len(few) < len(found)
-    assert max(few) <= 20
-    assert form.locator("output").inner_text().startswith(f"{len(few)} of {every}")

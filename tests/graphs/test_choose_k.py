@@ -99,16 +99,6 @@ def test_distances_alone_give_the_same_choice(rule):
         np.testing.assert_allclose(theirs.scores[name], column, rtol=1e-9)
 
 
-def test_duplicates_count_once():
-    X = cloud(5)
-    twice = np.vstack([X, X[:10]])
-    y = np.arange(40) % 3
-    y[30:] = y[:10]
-    for rule in graphs.selection.RULES:
-        once, again = graphs.choose_k(X, rule, y[:30]), graphs.choose_k(twice, rule, y)
-        assert str(once) == str(again)
-
-
 def test_a_choice_tells_its_reason_and_marks_the_row():
     X, _ = datasets.swiss_roll(200, seed=0)
     choice = graphs.choose_k(X)

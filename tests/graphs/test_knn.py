@@ -57,12 +57,6 @@ def test_length_sums_of_the_swiss_roll(n, k, m, total):
     assert graph.sqdist.sum() == pytest.approx(total, abs=1e-6)
 
 
-def test_mutual_graph_falls_apart_where_the_union_does_not():
-    X, _ = datasets.swiss_roll(30, seed=0)
-    assert graphs.knn(X, 3, symmetrize="mutual", connect="none").n_components == 4
-    assert graphs.knn(X, 3).is_connected
-
-
 @pytest.mark.parametrize("dim", [3, 40])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_neighbours_are_exact_far_from_the_origin(dim, offset):

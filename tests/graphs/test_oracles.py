@@ -4,24 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.spatial import ConvexHull
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.errors import DuplicatePointsWarning
 
 ROLL, _ = datasets.swiss_roll(30, seed=0)
-
-
-@pytest.mark.parametrize(("dim", "seed", "vertices"), [(3, 0, 45), (5, 1, 195)])
-def test_furthest_points_are_vertices_of_the_hull(dim, seed, vertices):
-    X = np.random.default_rng(seed).standard_normal((2000, dim))
-    hull = ConvexHull(X).vertices
-    assert len(hull) == vertices
-    furthest = graphs.furthest_pairs(X).furthest
-    assert set(furthest.tolist()) <= set(hull.tolist())
-    distance = np.linalg.norm(X[:, None] - X[None, hull], axis=2)
-    assert np.array_equal(furthest, hull[distance.argmax(axis=1)])
 
 
 @pytest.mark.nightly

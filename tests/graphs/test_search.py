@@ -11,7 +11,7 @@ from sdpdr import datasets, graphs
 from sdpdr.errors import UnknownNameError
 from sdpdr.graphs import search
 from sdpdr.graphs.search import Located, pairs_within
-from sdpdr.graphs.space import Euclidean, make_space
+from sdpdr.graphs.space import Euclidean
 
 EXACT = ("kd_tree", "brute")
 # Two values in each of many features: ties everywhere, in dimensions for trees and for brute force.
@@ -55,15 +55,6 @@ def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):
     assert np.array_equal(Euclidean(X).nearest_between(sources, targets), targets[nearest])
 
 
-@pytest.mark.parametrize("features", [3, 40])
-def test_lengths_do_not_depend_on_who_asks(features):
-    points = Located(np.random.default_rng(0).standard_normal((50, features)) + 100.0)
-    i, j = np.triu_indices(50, 1)
-    together = points.sqdist(i, j)
-    alone = [points.sqdist(np.array([b]), np.array([a]))[0] for a, b in zip(i, j, strict=True)]
-    assert np.array_equal(together, alone)
-
-
 @given(X=cubes, radius=st.sampled_from([1.0, np.sqrt(2.0), 1.9]))
 @settings(max_examples=6)
 def test_pairs_within_a_radius_equal_brute_force(X, radius):
@@ -89,10 +80,3 @@ def test_progress_counts_every_point_once(metric, monkeypatch):
 def test_unknown_algorithms_offer_the_nearest():
     with pytest.raises(UnknownNameError, match="Did you mean 'brute'"):
         graphs.knn(curved(10, 2), 2, algorithm="brutal")
-
-
-def test_neighbours_of_some_rows_are_rows_of_the_table():
-    X = curved(40, 3)
-    rows = np.array([5, 3, 30])
-    for space in (make_space(X), make_space(squareform(pdist(X)), "precomputed")):
-        assert np.array_equal(space.nearest(4, rows=rows), space.nearest(4)[rows])

@@ -50,15 +50,6 @@ def test_cosine_neighbours_are_those_of_scikit_learn(kind):
     assert all(set(found.indices[5 * i : 5 * i + 5]) == set(near[i]) for i in range(len(X)))
 
 
-def test_a_squared_length_on_the_sphere_is_twice_one_less_the_cosine():
-    X = words(seed=3)
-    graph = graphs.knn(X, 4, metric="cosine", connect="none")
-    D = X.toarray()
-    cosines = [a @ b / np.sqrt((a @ a) * (b @ b)) for a, b in D[graph.edges]]
-    assert np.allclose(graph.sqdist, 2.0 - 2.0 * np.array(cosines), atol=1e-13)
-    assert np.allclose(graphs.edge_weights(graph, "cosine"), cosines, atol=1e-13)
-
-
 @pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])
 def test_parallel_rows_are_one_point(kind):
     X = words(40).toarray()
@@ -67,15 +58,6 @@ def test_parallel_rows_are_one_point(kind):
         graph = graphs.knn(both, 4, metric="cosine", connect="none")
     assert np.array_equal(graph.index, np.r_[:40, :7])
     assert graphs.knn(both, 4, connect="none").n == 47
-
-
-def test_sparse_rows_that_are_equal_are_one_point_stored_zeros_or_not():
-    X = words(20)
-    zeros = sp.csr_array((np.r_[X.data[:3], 0.0], (np.r_[0, 0, 0, 0], np.r_[X.indices[:3], 400])))
-    short = sp.csr_array((X.data[:3], (np.zeros(3, int), X.indices[:3])), shape=(1, 401))
-    with pytest.warns(DuplicatePointsWarning, match="1 of 22"):
-        graph = graphs.knn(sp.vstack([X, zeros, short]), 3, connect="none")
-    assert graph.index[-1] == 20
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, np.asarray])

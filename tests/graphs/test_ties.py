@@ -1,16 +1,11 @@
 """Lengths that agree to rounding are equal, and of equals the first is taken."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
 from sdpdr import graphs
-from sdpdr.graphs.search import first_of, ranked
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.AddedEdgesWarning")
 
@@ -79,25 +74,3 @@ def test_furthest_points_of_a_turned_square_are_the_first(features):
 @pytest.mark.parametrize("changed", [turned, sp.csr_array])
 def test_a_radius_of_one_step_holds_every_step_of_a_lattice(changed):
     assert graphs.radius(changed(lattice()), 0.1).m == 9 * 7 + 8 * 8
-
-
-def test_single_precision_gives_the_graph_of_the_same_numbers():
-    X = lattice().astype(np.float32)
-    one, other = (graphs.knn(A, 4, connect="mst") for A in (X, X.astype(float)))
-    assert np.array_equal(one.edges, other.edges)
-
-
-@given(seed=st.integers(0, 10_000), width=st.integers(1, 30), data=st.data())
-@settings(max_examples=12)
-def test_the_first_few_are_the_beginning_of_the_whole_order(seed, width, data):
-    k = data.draw(st.integers(1, width))
-    sqdist = np.random.default_rng(seed).uniform(0.0, 1.0, (5, width))
-    for tolerance in (0.0, 0.01, 0.2):
-        order, group = ranked(sqdist, tolerance)
-        assert np.array_equal(first_of(sqdist, k, tolerance), order[:, :k])
-        length = np.sqrt(np.take_along_axis(sqdist, order, axis=1))
-        for row in range(5):
-            parts = [np.flatnonzero(group[row] == g) for g in range(group[row].max() + 1)]
-            assert all(np.all(np.diff(order[row, part]) > 0) for part in parts)
-            ends = [(length[row, part].min(), length[row, part].max()) for part in parts]
-            assert all(b[0] - a[1] > tolerance for a, b in pairwise(ends))

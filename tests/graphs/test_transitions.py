@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sdpdr import datasets, graphs
-from sdpdr.errors import DataError, DisconnectedGraphError, DuplicatePointsWarning, ShapeError
+from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
 
 
 def path(n):
@@ -63,26 +63,6 @@ def test_an_action_and_its_inverse_lead_back():
     assert steps.place.tolist() == [0, 1, 0, 1]
     assert steps.coinciding.tolist() == [[0, 2], [1, 3]]
     assert steps.names == ("R",)
-
-
-def test_places_follow_where_the_agent_was():
-    _, position = datasets.window_walk(60, 4, seed=3)
-    actions = datasets.random_walk(60, 4, seed=3)
-    place = graphs.transitions(path(60), actions, inverse={"L": "R", "U": "D"}).place
-    # States that must coincide were at one position; the reverse needs closed tours as well.
-    assert np.array_equal(position, position[place])
-
-
-def test_merged_duplicates_count_once():
-    X, _ = datasets.window_agent("RRRRLLLL", grain=0.0)
-    with pytest.warns(DuplicatePointsWarning):
-        graph = graphs.sequences(X, 2)
-    assert graph.n == 5
-    steps = graphs.transitions(graph, "RRRRLLLL")
-    before, after = steps.pairs()
-    # L undoes R step for step, so its rows say nothing new.
-    assert np.array_equal(np.sort(after - before, axis=None), np.ones(12))
-    assert len(before) == 6
 
 
 def test_chains_of_edges():

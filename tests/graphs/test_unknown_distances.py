@@ -53,14 +53,6 @@ def test_no_graph_has_an_unknown_pair(angles, symmetrize):
     assert made[2].m == np.isfinite(partial[np.triu_indices(40, 1)]).sum()
 
 
-def test_one_triangle_is_enough():
-    partial = hidden(0.5)
-    half = np.where(np.triu(np.ones_like(D)) > 0, partial, np.nan)
-    whole, upper = (graphs.knn(E, 4, metric="precomputed") for E in (partial, half))
-    assert np.array_equal(whole.edges, upper.edges)
-    assert np.array_equal(whole.sqdist, upper.sqdist)
-
-
 def test_entries_that_contradict_each_other_are_named():
     partial = hidden(0.5)
     i, j = np.argwhere(np.triu(np.isfinite(partial), 1))[7]
@@ -88,17 +80,6 @@ def test_parts_that_no_known_distance_joins_are_named():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert graphs.knn(partial, 3, metric="precomputed", connect="largest").n <= 35
-
-
-def test_points_that_coincide_share_what_is_known_of_either():
-    partial = D.copy()
-    partial = np.vstack([np.hstack([partial, partial[:, :1]]), np.append(partial[0], 0.0)[None]])
-    partial[40, 1:20] = partial[1:20, 40] = np.nan
-    partial[0, 20:40] = partial[20:40, 0] = np.nan
-    with pytest.warns(sdpdr.errors.DuplicatePointsWarning, match="40"):
-        graph = graphs.complete(partial, metric="precomputed")
-    assert graph.m == 40 * 39 // 2
-    assert graph.sqdist == pytest.approx(graphs.complete(X).sqdist)
 
 
 def test_what_needs_all_distances_says_so():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -130,16 +129,3 @@ def test_smooth_costs_have_derivatives(name):
     for variable, found in moved.items():
         difference = (np.asarray(high[variable]) - low[variable]) / (2.0 * step)
         np.testing.assert_allclose(found, difference, atol=1e-5)
-
-
-def test_a_smooth_cost_of_ones_own_has_the_slope_of_the_value_alone():
-    p = parameter("p", value=0.5)
-    fourth = sdpdr.smooth(
-        x, lambda v: np.sum(v**4), lambda v: 4.0 * v**3, lambda e: cp.sum(cp.power(e, 4))
-    )
-    model = minimize(fourth - p * x.sum()) + (abs(x) <= 5.0)
-    solution = sdpdr.solve(model)
-    # The least v^4 - p v is at v^3 = p / 4.
-    assert sdpdr.sensitivity(model, solution, p) == pytest.approx(-3.0 * 0.5, rel=1e-3)
-    with pytest.raises(DataError, match="differences of two solutions instead"):
-        sdpdr.derivative(model, solution, p)

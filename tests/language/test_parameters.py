@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import (
@@ -33,8 +31,6 @@ from sdpdr.errors import (
     ShapeError,
     UnknownNameError,
 )
-from sdpdr.model.affine import Affine
-from sdpdr.model.parameters import fixed
 from sdpdr.solving.again.slopes import Optimum
 
 RNG = np.random.default_rng(0)
@@ -269,26 +265,6 @@ def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
     assert float(sdpdr.sensitivity(model, sdpdr.solve(model), p)) == pytest.approx(4.0, abs=1e-7)
 
 
-@pytest.mark.nightly
-@given(seed=st.integers(0, 10**6))
-def test_expressions_with_parameters_are_those_with_their_values(seed):
-    rng = np.random.default_rng(seed)
-    K, w = psd("K", 4), scalar("w", 3)
-    a, b = rng.standard_normal(2)
-    c = rng.standard_normal(3)
-    p, q = parameter("p", value=a), parameter("q", value=c)
-    T = rng.standard_normal((2, 3))
-
-    def words(p, q):
-        return T @ (p * K[0, :3] - q * w + 2.0 * q) / 3.0 - (p + b) * K[[1, 2], [2, 3]] + p
-
-    with_values, numbers = fixed(Affine.of(words(p, q))), Affine.of(words(a, c))
-    np.testing.assert_allclose(with_values.constant, numbers.constant)
-    for name in ("K", "w"):
-        one, other = (x.maps[name].matrix().toarray() for x in (with_values, numbers))
-        np.testing.assert_allclose(one, other, atol=1e-12)
-
-
 def test_many_solves_in_processes_and_in_turn_agree():
     p, q = parameter("p", value=1.0), parameter("q", value=1.0)
     x = scalar("x", 2, nonnegative=True)
@@ -339,37 +315,6 @@ def test_convex_functions_of_parameters_are_those_of_their_values():
         assert model.solve().value == pytest.approx(sdpdr.solve(words(value)).value, rel=1e-5)
 
 
-@pytest.mark.nightly
-def test_products_with_parameters_are_those_with_their_values():
-    rng = np.random.default_rng(5)
-    A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
-    x, K = scalar("x", 3), psd("K", 3)
-    lam, P, q = parameter("lam", value=1.0), parameter("P", value=A), parameter("q", value=b)
-
-    def written(lam, P, q):
-        return (
-            minimize(sum_squares(P @ x - q) + lam * (norm(x) + x.sum() + abs(x[0])) - K[0, 1])
-            + (K.trace() <= 1.0)
-            + (P @ K @ np.ones(3) <= q + 5.0)
-            + (norm(x) * lam <= 3.0)
-            + (x @ P.T <= 4.0)
-        )
-
-    model = written(lam, P, q)
-    values = {"x": rng.standard_normal(3), "K": np.eye(3)}
-    for scale in (1.0, 2.5):
-        lam.value, P.value = scale, scale * A
-        fixed = written(scale, scale * A, b)
-        assert model.solve().value == pytest.approx(fixed.solve().value, rel=1e-5)
-        expression = P @ x - q + lam
-        assert expression.at(values) == pytest.approx(scale * A @ values["x"] - b + scale)
-    slope = sensitivity(model, model.solve(), lam)
-    ends = []
-    for lam.value in (2.5 + 1e-2, 2.5 - 1e-2):
-        ends.append(model.solve(tol=1e-8).value)
-    assert float(slope) == pytest.approx((ends[0] - ends[1]) / 2e-2, rel=1e-2)
-
-
 def test_a_parameter_that_multiplies_a_convex_function_is_not_negative():
     x, lam, both = scalar("x", 2), parameter("lam", value=1.0), parameter("both", value=[1.0, 2.0])
     model = minimize(lam * norm(x - 1.0))
@@ -397,28 +342,6 @@ def test_a_goal_alone_is_a_model():
     assert sdpdr.derivative(goal, goal.solve(), p)["x"] == pytest.approx(1.0, abs=1e-6)
 
 
-WEIGHED = {
-    "a norm": lambda x, p: p * norm(x) <= 0.2,
-    "each size": lambda x, p: p * abs(x) <= 0.1,
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", WEIGHED)
-def test_a_weight_of_what_is_limited_has_the_slope_of_the_value(name):
-    rng = np.random.default_rng(0)
-    A, b = rng.standard_normal((8, 3)), rng.standard_normal(8)
-    x, p = scalar("x", 3), parameter("p", value=1.0)
-    model = minimize(sum_squares(A @ x - b)) + WEIGHED[name](x, p)
-    solution = model.solve()
-    slope, moved = sensitivity(model, solution, p), sdpdr.derivative(model, solution, p)["x"]
-    ends = []
-    for p.value in (1.0 + 1e-2, 1.0 - 1e-2):
-        ends.append(sdpdr.solve(model, tol=1e-9))
-    assert float(slope) == pytest.approx((ends[0].value - ends[1].value) / 2e-2, rel=1e-3)
-    np.testing.assert_allclose(moved, (ends[0]["x"] - ends[1]["x"]) / 2e-2, atol=1e-3)
-
-
 def test_sizes_times_a_parameter_have_limits():
     x, lam = scalar("x", 3), parameter("lam", value=2.0)
     model = minimize(x.sum()) + (lam * abs(x) <= 1.0) + (x[0] >= -0.1)
@@ -433,31 +356,6 @@ def test_sizes_times_a_parameter_have_limits():
     for quotient in (lambda: x / lam, lambda: norm(x) / lam):
         with pytest.raises(ModelError, match=r"\(lam\) is not linear.*the inverse a parameter"):
             quotient()
-
-
-@pytest.mark.nightly
-def test_derivatives_by_what_leaves_the_face_alone_are_differences():
-    """A corner of zero empties a row whatever the width is; a corner of the width's does not."""
-    C = np.random.default_rng(0).standard_normal((4, 4))
-    K, width = psd("K", 4), parameter("width", value=1.0)
-    limits = K.diagonal()[1:] <= width * np.array([1.0, 2.0, 1.5])
-    model = maximize(K.inner(C + C.T)) + (K[0, 0] == 0.0) + (K.sum(axis=1) == 0.0) + limits
-    answer = sdpdr.solve(model, tol=1e-9)
-    assert answer.exposures
-    slope, moved = sdpdr.sensitivity(model, answer, width), sdpdr.derivative(model, answer, width)
-    ends = []
-    for value in (1.001, 0.999):
-        width.value = value
-        ends.append(sdpdr.solve(model, tol=1e-9))
-    assert float(slope) == pytest.approx((ends[0].value - ends[1].value) / 0.002, rel=1e-5)
-    between = (np.asarray(ends[0]["K"]) - np.asarray(ends[1]["K"])) / 0.002
-    np.testing.assert_allclose(moved["K"], between, atol=1e-5 * np.abs(between).max())
-    corner = parameter("corner", value=0.0)
-    model = maximize(K.inner(C + C.T)) + (K[0, 0] <= corner) + (K.trace() <= 1.0)
-    answer = sdpdr.solve(model)
-    for derive in (sdpdr.sensitivity, sdpdr.derivative):
-        with pytest.raises(NotSmoothError, match="no interior at these values"):
-            derive(model, answer, corner)
 
 
 def test_a_derivative_has_the_shapes_of_parameter_and_variable():

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import (
     blocks,
-    graphs,
     log_det,
     matrix,
     maximize,
-    methods,
     minimize,
     norm,
     parameter,
@@ -342,31 +340,6 @@ def test_a_printed_matrix_inequality_can_be_read_again(left, right, relation, se
         np.testing.assert_allclose(found, expected, atol=1e-9, err_msg=text)
 
 
-@pytest.mark.parametrize("relation", ["<=", ">="])
-@pytest.mark.parametrize("right", [1.0, np.arange(25.0).reshape(N, N)], ids=["alike", "apart"])
-def test_a_symmetric_comparison_prints_the_rows_that_it_makes(right, relation):
-    point = point_of(np.random.default_rng(0))
-    for left in (K, 2.0 * S, K - S):
-        statement = Affine.of(left)._compared(relation, right + np.transpose(right))
-        (term,) = statement.terms()
-        legend = (maximize(t) + statement).legend()[statement.label]
-        assert {np.size(places) for places in legend.values()} == {term.lhs.m}
-        sides = re.split(" [≤≥=] ", row_words(term)[0])
-        printed = np.subtract(*(read(side, legend, point) for side in sides))
-        rows = evaluate(term.lhs, point) - term.rhs
-        np.testing.assert_allclose(-printed if relation == ">=" else printed, rows, atol=1e-9)
-
-
-def test_picked_places_of_a_diagonal_are_told_apart():
-    statement = K.diagonal()[1:] <= K.diagonal()[:-1]
-    assert repr(statement) == "at_most: K_ii ≤ K_jj"
-    legend = (maximize(t) + statement).legend()["at_most"]
-    assert legend["i"].tolist() == [1, 2, 3, 4]
-    assert legend["j"].tolist() == [0, 1, 2, 3]
-    assert repr(K.diagonal()[2] <= K.diagonal()[3]) == "at_most: K_2,2 ≤ K_3,3"
-    assert repr(K.diagonal() <= K.diagonal()[::-1]) == "at_most: K_ii ≤ K_jj"
-
-
 def test_matrix_inequalities_say_which_matrix():
     A = np.random.default_rng(0).standard_normal((N, N))
     flow = A.T @ K + K @ A << -np.eye(N)
@@ -376,16 +349,6 @@ def test_matrix_inequalities_say_which_matrix():
     )
     model = maximize(log_det(K + 0.5 * np.eye(N))) + (K.trace() <= 1.0)
     assert model.describe().splitlines()[0].split(maxsplit=1)[1] == "log det(K + 0.5 I)"
-
-
-def test_letters_of_one_line_mean_one_thing():
-    rng = np.random.default_rng(0)
-    one, two = rng.standard_normal((2, N, N))
-    model = minimize(K.inner(one)) + square(rng.standard_normal((3, 4)) @ w) + abs(K.inner(two))
-    legend = model.legend()
-    letters = [letter for label in ("objective", "square", "abs") for letter in legend[label]]
-    assert len(set(letters)) == len(letters) == 3
-    assert all(letter in model.describe().splitlines()[0] for letter in letters)
 
 
 def test_rows_read_as_they_were_written():
@@ -418,22 +381,6 @@ def test_a_whole_model():
         "            (priced)                          pos, 1 row"
     )
     assert model.legend()["abs"]["b"].tolist() == [0.5, 0.25]
-
-
-PRICES = {
-    "squares of a slack": blocks.Slack(3.0),
-    "relative squares": blocks.Slack(1.0, relative=True),
-    "sizes": blocks.Slack(0.5, "absolute"),
-}
-
-
-@pytest.mark.parametrize("relation", PRICES.values(), ids=PRICES)
-def test_the_price_of_a_block_is_worth_what_is_printed(relation):
-    model = methods.mvu(graphs.path([1.0, 2.0, 3.0, 0.5]), relation)
-    root = np.random.default_rng(0).standard_normal((N, N))
-    point = {"K": root @ root.T}
-    text = model.describe().splitlines()[0].removeprefix("maximise").strip()
-    assert read(text, model.legend()["isometry"], point) == pytest.approx(model.objective(point))
 
 
 FACTORS = np.random.default_rng(1).standard_normal((4, 4))

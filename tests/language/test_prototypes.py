@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.linalg import solve_continuous_lyapunov
-from scipy.optimize import nnls
 
 import sdpdr
-from sdpdr import graphs
 
 pytestmark = pytest.mark.integration
 
@@ -101,25 +99,10 @@ def test_no_cut_is_larger_than_the_bounds(solved):
     assert solved("metric").value == pytest.approx(largest_cut(ALL["metric"].data(6)[0]), abs=1e-4)
 
 
-def test_the_walk_mixes_as_fast_as_it_says(solved):
-    graph, p = graphs.grid(3, 3), solved("fmmc").values["p"]
-    steps = np.eye(graph.n)[graph.edges[:, 0]] - np.eye(graph.n)[graph.edges[:, 1]]
-    walk = np.eye(graph.n) - steps.T @ (p[:, None] * steps)
-    size = np.sort(np.abs(np.linalg.eigvalsh(walk)))
-    assert size[-1] == pytest.approx(1.0)
-    assert size[-2] == pytest.approx(solved("fmmc").value, rel=1e-5)
-
-
 def test_the_design_informs_as_well_as_it_says(solved):
     points, w = ALL["design"].data(*ALL["design"].small), solved("design").values["w"]
     information = points.T @ (w[:, None] * points)
     assert np.linalg.eigvalsh(information)[0] == pytest.approx(solved("design").value, rel=1e-5)
-
-
-def test_kernels_are_weighted_by_nonnegative_least_squares(solved):
-    kernels, target = ALL["mkl"].data(*ALL["mkl"].small)
-    _, distance = nnls(kernels.reshape(len(kernels), -1).T, target.ravel())
-    assert solved("mkl").value == pytest.approx(distance**2, rel=1e-5)
 
 
 def test_the_least_function_of_lyapunov_solves_his_equation(solved):

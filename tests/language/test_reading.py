@@ -60,13 +60,6 @@ def test_a_matrix_with_constants_is_an_inequality():
     assert [lmi.order for lmi in program.lmis] == [3]
 
 
-def test_only_one_of_two_matrices_can_be_the_variable():
-    X = cp.Variable((2, 2), PSD=True, name="X")
-    program = read(cp.Minimize(cp.trace(X)), [X >> 0.5 * np.eye(2), X[0, 1] == 1])
-    assert list(orders(program)) == ["X"]
-    assert len(program.lmis) == 1
-
-
 def test_names_are_those_of_the_problem():
     X = cp.Variable((2, 2), PSD=True, name="X")
     y, z = cp.Variable(2, nonneg=True, name="y"), cp.Variable(name="z")
@@ -88,13 +81,6 @@ def test_names_are_those_of_the_problem():
     assert program.maximize
 
 
-def test_signs_of_some_entries_divide_a_variable():
-    x = cp.Variable(3, name="x")
-    program = read(cp.Minimize(cp.sum(x)), [x[1:] >= 0, x[0] >= -1])
-    assert [(v.name, v.size) for v in program.variables] == [("x", 1), ("x.nonnegative", 2)]
-    assert program.n_rows == 1
-
-
 @pytest.mark.parametrize(
     ("m", "orders"),
     [
@@ -112,20 +98,6 @@ def test_second_order_cones(m, orders):
     assert sdpdr.solve(program).value == pytest.approx(np.sqrt(m), rel=1e-5)
 
 
-def test_no_limit_is_no_row():
-    x = cp.Variable(2)
-    program = read(cp.Minimize(cp.sum(x)), [x >= 1, x <= np.array([2.0, np.inf])])
-    assert program.n_rows == 3
-
-
-def test_what_says_nothing_is_no_row():
-    x = cp.Variable(3)
-    M = np.arange(6.0).reshape(2, 3)
-    A = M @ cp.diag(x) @ M.T
-    program = read(cp.Minimize(cp.sum(x)), [A == A.T, x >= 1])
-    assert program.labels == ["1.0 <= " + x.name()]
-
-
 def test_what_contradicts_is_a_row():
     x = cp.Variable(nonneg=True)
     problem = cp.Problem(cp.Minimize(x), [0 * x == 1])
@@ -140,15 +112,6 @@ def test_what_comes_of_the_program_has_no_way_back():
     for changed in (replace(program, name="other"), pickle.loads(pickle.dumps(program))):
         with pytest.raises(DataError, match="does not know the problem"):
             changed.give_back(solution)
-
-
-def test_a_constant_belongs_to_the_value():
-    x = cp.Variable()
-    program = sdpdr.from_cvxpy(cp.Problem(cp.Maximize(5 - cp.abs(x))), name="hill")
-    solution = sdpdr.solve(program)
-    assert program.name == "hill"
-    assert solution.value == pytest.approx(5.0)
-    assert program.give_back(solution).value == pytest.approx(5.0)
 
 
 def test_unknowns_that_may_change_places_are_one_and_have_values_and_multipliers_each():

@@ -19,8 +19,6 @@ from sdpdr.linalg import (
     svec_size,
 )
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable, certify
-from sdpdr.program.certificate.account import Account
-from sdpdr.program.certificate.arithmetic import Plain
 from sdpdr.program.sizes import gap_scale
 
 
@@ -216,15 +214,6 @@ def test_multipliers_move_along_rows_that_add_up_to_a_trace():
             assert shift >= 0 or "moved" in certificate.argument or "shift" in certificate.argument
 
 
-def test_an_account_refuses_negative_multipliers_of_inequalities():
-    rows = Rows("trace", "<=", {"X": Trace(2)}, np.ones(1))
-    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.eye(2))}, (rows,))
-    account = Account(sdp, Plain())
-    assert account.value({"trace": np.array([-0.5])}) is None
-    assert "'trace' are negative" in account.trouble
-    assert account.value({"trace": np.array([0.5])}) == -0.5
-
-
 def test_a_free_scalar_without_limits_is_named():
     # Minimise f, of which nothing is asked.
     rows = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
@@ -236,20 +225,6 @@ def test_a_free_scalar_without_limits_is_named():
     certificate = certify(sdp, {"trace": np.array([-1.0])})
     assert certificate.bound is None
     assert "free scalar 0 of 'f'" in certificate.argument
-
-
-def test_a_scalar_in_several_rows_is_no_obstacle():
-    both = VectorMap(np.ones((2, 1)))
-    rows = Rows("rows", "==", {"K": SvecMap(2, np.eye(3)[:2]), "z": both}, np.ones(2))
-    sdp = SDP(
-        (PsdVariable("K", 2), VectorVariable("z", 1, nonnegative=True)),
-        {"K": Trace(2)},
-        (rows,),
-    )
-    for y in (np.zeros(2), np.array([0.5, -0.1]), np.array([-9.0, 4.0])):
-        bound = certify(sdp, {"rows": y}).bound
-        assert bound is not None
-        assert bound <= 0.0 + 1e-12  # K = 0, z = 1
 
 
 # -- nothing at stake ------------------------------------------------------------------------------

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 from sdpdr.errors import ShapeError
 from sdpdr.linalg import (
     CliqueCost,
-    CliqueTree,
     clique_tree,
     complete_max_det,
     complete_min_rank,
     merge_cliques,
-    svec_index,
 )
 
 COSTS = (CliqueCost(), CliqueCost(overhead=0.0, overlap=0.0), CliqueCost(0.5, 3.0, 2.0))
@@ -115,13 +113,6 @@ def test_a_cycle_gets_one_chord_for_each_vertex_but_three():
     assert tree.pattern().size == 9 + 9 + 6
 
 
-def test_a_band_is_chordal_already():
-    pairs = [(i, j) for i in range(40) for j in range(i, min(i + 4, 40))]
-    tree = clique_tree(40, pairs)
-    assert tree.sizes.tolist() == [4] * 37
-    assert tree.pattern().tolist() == np.unique(svec_index(*np.transpose(pairs))).tolist()
-
-
 # -- merging ------------------------------------------------------------------------------------
 
 
@@ -131,21 +122,6 @@ def test_merging_never_costs_more_and_keeps_the_pattern(pattern, cost):
     coarse = merge_cliques(fine, cost)
     assert cost.tree(coarse) <= cost.tree(fine) * (1 + 1e-12)
     assert np.all(mask(coarse) >= mask(fine))
-
-
-@given(trees())
-def test_free_cliques_and_dear_overlaps_leave_one_clique_a_component(tree):
-    dear = CliqueCost(overhead=0.0, overlap=1e9)
-    merged = merge_cliques(tree, dear)
-    assert all(s.size == 0 for s in merged.separators)
-
-
-def test_siblings_merge_where_that_saves_most():
-    """An arrow: many small cliques around one hub; parents alone could only swallow the hub."""
-    cliques = [np.array([0, 1, 2, 3, 4, 5, 6, 7]), np.array([0, 8]), np.array([0, 9])]
-    tree = CliqueTree(10, tuple(cliques), np.array([-1, 0, 0]))
-    merged = merge_cliques(tree, CliqueCost(overhead=2.0, overlap=0.0))
-    assert sorted(c.tolist() for c in merged.cliques) == [list(range(8)), [0, 8, 9]]
 
 
 # -- completion ---------------------------------------------------------------------------------
@@ -173,24 +149,6 @@ def test_the_completion_of_least_rank(tree, rank, seed):
     np.testing.assert_allclose((factor @ factor.T)[inside], matrix[inside], atol=1e-6)
     ranks = [np.linalg.matrix_rank(b, hermitian=True) for b in blocks_of(tree, matrix)]
     assert np.linalg.matrix_rank(factor, tol=1e-5) <= max(ranks)
-
-
-@given(trees(), st.integers(0, 99))
-def test_both_completions_keep_blocks_of_full_rank(tree, seed):
-    matrix = gram(tree.n, tree.n + 3, seed)
-    factor = complete_min_rank(tree, blocks_of(tree, matrix))
-    assert factor.shape == (tree.n, tree.sizes.max())
-    inside = mask(tree)
-    np.testing.assert_allclose((factor @ factor.T)[inside], matrix[inside], rtol=1e-8, atol=1e-8)
-
-
-@given(trees(), st.integers(0, 99))
-def test_singular_blocks_have_a_completion_of_largest_determinant_as_well(tree, seed):
-    matrix = gram(tree.n, 2, seed)
-    completed = complete_max_det(tree, blocks_of(tree, matrix))
-    inside = mask(tree)
-    np.testing.assert_allclose(completed[inside], matrix[inside], atol=1e-8)
-    assert np.linalg.eigvalsh(completed)[0] > -1e-6 * np.abs(matrix).max()
 
 
 @pytest.mark.parametrize("complete", [complete_max_det, complete_min_rank])

@@ -14,7 +14,6 @@ from sdpdr.linalg import (
     Entries,
     InnerProduct,
     Products,
-    SquaredEdgeLengths,
     SvecMap,
     Trace,
     VectorMap,
@@ -22,8 +21,7 @@ from sdpdr.linalg import (
 from sdpdr.linalg.exact import matrix_row, vector_row
 from sdpdr.linalg.svec import svec
 from sdpdr.model import Affine, AtMost
-from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, VectorVariable
-from sdpdr.program.point import as_dense
+from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 
 # One times one entry, stored in three parts whose exact sum is no double.
 PARTS = (np.array([1.0, 2.0**-53, -1.0 + 2.0**-50]), np.array([0, 0, 0]), np.array([0, 3]))
@@ -72,14 +70,6 @@ def test_constants_of_matrix_inequalities_do_not_wrap_around(kind):
     assert -lmi.constant[0] == -1.0
     sdp = SDP((VectorVariable("z", 1),), {"z": VectorMap([[-1.0]])}, (), (lmi,), maximize=True)
     assert sdpdr.solve(sdp, "clarabel", rigorous=True).value == pytest.approx(1.0, abs=1e-6)
-
-
-def test_points_and_factors_in_unsigned_integers_are_those_of_doubles():
-    factor = np.array([[0], [20]], np.uint8)
-    assert SquaredEdgeLengths(2, [[0, 1]]).apply_factor(factor) == [400.0]
-    assert SvecMap(2, np.eye(3)).apply_factor(factor)[2] == 400.0
-    assert Factor(factor).dense()[1, 1] == Factor(factor).trace() == 400.0
-    assert np.square(as_dense(np.array([20], np.uint8))) == [400.0]
 
 
 # -- one reading of entries stored in parts -------------------------------------------------------

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdpdr import graphs
-from sdpdr.linalg import QuadraticForms
 from sdpdr.linalg.inertia import is_positive_on
 from sdpdr.linalg.outer import Outer
 
@@ -64,21 +63,3 @@ def test_the_inertia_of_a_large_matrix_is_told_by_borders(seed, adding, taking, 
         for shift, positive in ((low - 1e-6, True), (low + 1e-6, False)):
             shifted = matrix - shift * sp.eye_array(n, format="csr")
             assert is_positive_on(shifted, null) is positive
-
-
-def test_columns_that_add_are_multiplied_out():
-    raised = Outer(-1.0 * sp.eye_array(3, format="csr"), np.full((3, 1), 2.0), np.array([1.0]))
-    assert not raised.stays_apart
-    assert not is_positive_on(raised)
-    assert is_positive_on(raised + 1.5 * sp.eye_array(3, format="csr"))
-
-
-def test_maps_keep_wide_forms_apart_and_small_ones_not():
-    vectors = np.random.default_rng(2).standard_normal((2, N))
-    apart = QuadraticForms(vectors).adjoint(np.array([1.0, -2.0]))
-    assert isinstance(apart, Outer)
-    np.testing.assert_allclose(
-        apart.toarray(), vectors.T @ np.diag([1.0, -2.0]) @ vectors, atol=1e-12
-    )
-    assert sp.issparse(QuadraticForms(vectors[:, :50]).adjoint(np.ones(2)))
-    assert sp.issparse(QuadraticForms(sp.eye_array(N, format="csr")).adjoint(np.ones(N)))

@@ -177,19 +177,6 @@ def test_blocks_of_a_matrix_give_the_rows_and_costs_of_the_matrix(pairs, balance
         assert np.linalg.eigvalsh(as_dense(lifted))[0] > -1e-9
 
 
-@pytest.mark.parametrize("pairs", PATTERNS.values(), ids=PATTERNS)
-def test_blocks_are_cliques_and_rows_stay_sparse(pairs):
-    sdp = matrix_program(pairs)
-    reduced = Chordal(FINE, balance=False).apply(sdp).sdp
-    cliques = find_trees(sdp, FINE).variables["X"]
-    assert [v.n for v in reduced.psd_variables] == cliques.sizes.tolist()
-    read = sum(a.matrix().nnz for r in reduced.rows if r.label == "lengths" for a in r.lhs.values())
-    assert read == 3 * len(pairs)
-    overlaps = [r for r in reduced.rows if ".overlap" in r.label]
-    assert sum(r.m for r in overlaps) == cliques.n_overlaps
-    assert all(a.matrix().nnz == r.m for r in overlaps for a in r.lhs.values())
-
-
 # -- with a solver ------------------------------------------------------------------------------
 
 CHAINS = {
@@ -269,13 +256,3 @@ def test_matrices_that_it_cannot_help_are_left_alone():
 def test_an_unknown_completion_is_named():
     with pytest.raises(UnknownNameError, match="trace"):
         Chordal(completion="trace")
-
-
-def test_rows_of_too_many_entries_are_refused_by_name(monkeypatch):
-    """They are not written out to be told that nothing is sparse."""
-    edges = np.column_stack([np.arange(9), np.arange(1, 10)])
-    rows = Rows("near", "<=", {"X": SquaredEdgeLengths(10, edges)}, np.ones(9))
-    sdp = SDP((PsdVariable("X", 10),), {"X": Trace(10)}, (rows,))
-    monkeypatch.setattr("sdpdr.reduce.chordal_pattern.MOST_PRODUCTS", 35)
-    with pytest.raises(NotAcceptedError, match=r"'near' reads 3.6e\+01 entries, too many"):
-        Chordal().apply(sdp)

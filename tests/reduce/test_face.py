@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import InfeasibleError, NotAcceptedError, UnknownNameError
-from sdpdr.linalg import InnerProduct, Products, QuadraticForms, SquaredEdgeLengths, Trace, smat
+from sdpdr.linalg import Products, QuadraticForms, SquaredEdgeLengths, Trace, smat
 from sdpdr.program import SDP, Factor, Point, PsdVariable, Rows, as_dense, dimacs_errors
 from sdpdr.reduce import Composed, Dedupe, Dual, Face, Scale
 from sdpdr.solvers import Clarabel
@@ -144,26 +143,6 @@ def test_rows_of_a_hub_stay_sparse_on_the_face():
     reduced = Face("sparse").apply(star(200, hub=100)).sdp
     lengths = next(r.lhs["K"] for r in reduced.rows if r.label == "limits")
     assert lengths.n_entries <= 36 * 200
-
-
-@pytest.mark.parametrize("basis", BASES)
-def test_a_chain_of_neighbours_spans_the_same_face_as_their_star(basis):
-    K = Face(basis).apply(star(40)).lift(Point({"K": np.diag(np.arange(1.0, 41.0))})).values["K"]
-    np.testing.assert_allclose(K @ np.arange(1.0, 42.0), 0.0, atol=1e-10 * np.abs(K).max())
-    assert np.linalg.matrix_rank(K) == 40
-
-
-def test_the_sparse_basis_also_spans_when_the_pattern_falls_apart():
-    # Two separate edges and a lonely node: the tree needs joints that no row asks for.
-    edges = SquaredEdgeLengths(5, np.array([(0, 1), (2, 3)]))
-    rows = (
-        Rows("centered", "==", {"K": Products(5)}, np.zeros(5)),
-        Rows("isometry", "<=", {"K": edges}, np.ones(2)),
-    )
-    sdp = SDP((PsdVariable("K", 5),), {"K": InnerProduct(sp.eye_array(5))}, rows)
-    lifted = Face("sparse").apply(sdp).lift(Point({"K": np.eye(4)})).values["K"]
-    assert np.linalg.matrix_rank(lifted) == 4
-    np.testing.assert_allclose(lifted.sum(axis=0), 0.0, atol=1e-12)
 
 
 def test_two_faces_are_intersected():

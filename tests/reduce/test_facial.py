@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.linalg import (
-    Entries,
     Products,
     QuadraticForms,
     SquaredEdgeLengths,
@@ -204,20 +203,6 @@ def test_a_chain_of_zero_rows_is_followed_to_its_end():
     )
 
 
-def test_inequalities_that_zero_a_diagonal_count_and_their_slack_vanishes():
-    sdp = program(2, [(2, 2, 1)], ([(1, 1, 2)], 0), ([(2, 2, -1), (1, 2, 9)], -3), relation="<=")
-    found = facial_reduction(sdp)
-    assert found.check()
-    assert [r.m for r in found.sdp.rows] == [1]
-    assert solved(found.sdp).value == pytest.approx(3.0)
-    lifted = found.lift(Point({"X": np.ones((1, 1))}, {"rows": np.array([0.5])}))
-    # X12 is priced: with X22 free of slack no multiplier of the zero row makes up for that.
-    assert lifted.duals["rows"][1] == 0.5
-    assert np.linalg.eigvalsh(sdp.dual_slack("X", lifted.duals).toarray())[0] >= -1e-6
-    optimal = found.lift(Point({"X": np.ones((1, 1))}, {"rows": np.array([1.0])}))
-    np.testing.assert_array_equal(optimal.duals["rows"], [np.nan, 1.0])
-
-
 def test_non_negative_scalars_vanish_with_the_matrix_beside_them():
     sdp = program(
         2,
@@ -276,35 +261,6 @@ def test_a_zero_diagonal_of_a_matrix_inequality_makes_its_row_equations():
     np.testing.assert_allclose(sdp.dual_slack("z", lifted.duals), 0.0, atol=1e-5)
     again = found.push(lifted)
     np.testing.assert_allclose(again.duals["cone.face"], answer.duals["cone.face"], atol=1e-12)
-
-
-def test_equations_of_a_matrix_inequality_take_part_in_the_proof():
-    # z_1 must be zero, and is to be one.
-    found = facial_reduction(
-        with_inequality(Rows("both", "==", {"z": VectorMap([[1.0, 0.0]])}, np.ones(1)))
-    )
-    assert found.infeasible is None
-    table = np.zeros((2, 2))
-    table[0, 1] = table[1, 0] = 1.0
-    lmi = Lmi("fixed", 2, {}, svec(table))
-    found = facial_reduction(SDP((PsdVariable("X", 1),), {}, (), (lmi,)))
-    assert found.infeasible
-    assert found.check()
-
-
-def test_a_negative_definite_matrix_inequality_empties_the_matrix():
-    # diag(-X_22) >= 0 says X_22 = 0.
-    lhs = -1.0 * Entries(2, [[1, 1]])
-    sdp = SDP(
-        (PsdVariable("X", 2),),
-        {"X": Entries(2, [[0, 0]])},
-        (Rows("r", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1)),),
-        (Lmi("cone", 1, {"X": lhs}, np.zeros(1)),),
-    )
-    found = facial_reduction(sdp)
-    assert found.check()
-    assert order(found) == {"X": 1}
-    assert not found.sdp.lmis
 
 
 def test_a_program_with_a_single_point_stays_a_program():

@@ -150,14 +150,6 @@ def test_multipliers_that_do_not_exist_are_nan_and_the_report_says_why():
     assert "no multiple" not in known.report()
 
 
-def test_starts_with_unknown_multipliers_are_starts():
-    sdp = program(2, [(1, 2, 1), (2, 2, -1)], ([(1, 1, 1)], 0), ([(2, 2, 1)], 1))
-    answer = sdpdr.solve(sdp)
-    pushed = facial_reduction(sdp).push(Point(answer.values, answer.duals))
-    assert all(np.isfinite(y).all() for y in pushed.duals.values())
-    assert sdpdr.solve(sdp, "lowrank", start=answer).status is Status.SOLVED
-
-
 # -- as cvxpy is told -----------------------------------------------------------------------------
 
 
@@ -207,15 +199,3 @@ def test_a_row_whose_dual_is_not_attained_has_nan_and_the_others_have_theirs():
     cp.Problem(cp.Maximize(cp.trace(C @ X)), rows).solve(solver=sdpdr.CVXPY())
     assert np.isnan(rows[0].dual_value)
     assert [float(r.dual_value) for r in rows[1:]] == pytest.approx([1.5, 1.5], abs=1e-5)
-
-
-@pytest.mark.nightly
-def test_the_multipliers_of_a_cone_without_width_are_in_its_dual():
-    x = cp.Variable(3)
-    rows = [cp.SOC(x[2], x[:2]), x[2] <= 0]
-    cp.Problem(cp.Maximize(x[0] + x[2]), rows).solve(solver=sdpdr.CVXPY())
-    bound, rest = (np.ravel(part) for part in rows[0].dual_value)
-    # Stationarity and the dual cone, by cvxpy's signs.
-    np.testing.assert_allclose(rest, [-1.0, 0.0], atol=1e-6)
-    assert bound[0] >= np.linalg.norm(rest) - 1e-6
-    assert float(rows[1].dual_value) == pytest.approx(1.0 + bound[0], abs=1e-6)
