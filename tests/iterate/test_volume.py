@@ -32,8 +32,6 @@ def unfolding(graph):
     [
         ("clarabel", "gram"),
         ("clarabel", "lmi"),
-        # From the data, and in one dimension, below.
-        pytest.param("lowrank", "factor", marks=pytest.mark.nightly),
     ],
 )
 def test_rank_two_is_low_rank_unfolding(graph, solver, form):
@@ -55,7 +53,7 @@ def test_where_it_is_maximum_variance_unfolding(graph, unfolding, options):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("isometry", [Band(0.05), Slack(5.0, relative=True), Slack(1.0)], ids=str)
+@pytest.mark.parametrize("isometry", [Band(0.05), Slack(1.0)], ids=str)
 def test_it_goes_down_under_every_relation(graph, isometry):
     state = minimum_volume(graph, 2, isometry=isometry, max_iter=4, **GRAM)
     objective = np.array([r.objective for r in state.history])

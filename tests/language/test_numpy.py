@@ -13,6 +13,15 @@ K, S, w, t, X = psd("K", 4), symmetric("S", 3), scalar("w", 3), scalar("t"), mat
 A = np.arange(6.0).reshape(2, 3) - 2.0
 
 FUNCTIONS = {
+    "a sum of two": lambda K, S, w, t, X: K[:2, :3] + X,
+    "a sum of two shapes": lambda K, S, w, t, X: t + w + X,
+    "a difference": lambda K, S, w, t, X: 1.0 - A - X,
+    "a product with numbers": lambda K, S, w, t, X: A * w - 2.0 * X,
+    "a quotient": lambda K, S, w, t, X: X / (A + 3.0),
+    "places": lambda K, S, w, t, X: K[[0, -1, 2, 2]] + w[[-1, 0, 0, 1]][:, None],
+    "a matrix from the right": lambda K, S, w, t, X: (X @ A.T).T + (K @ np.ones((4, 2)))[:2],
+    "a matrix from the left": lambda K, S, w, t, X: A @ S + (A @ w)[:, None] - np.ones((2, 2)) @ X,
+    "the methods": lambda K, S, w, t, X: S.T.reshape(-1).sum() + K.trace() + K.diagonal().sum(),
     "block": lambda K, S, w, t, X: np.block([[S, X.T], [X, np.eye(2)]]),
     "block of scalars": lambda K, S, w, t, X: np.block([[1.0, t], [t, 2.0]]),
     "column_stack": lambda K, S, w, t, X: np.column_stack([w, S]),

@@ -13,53 +13,13 @@ pytestmark = pytest.mark.integration
 
 CARDS = dict(library())
 BUILT = {name: card for name, card in CARDS.items() if card.expect.error is None}
-# A row of centring names every entry of a row of the matrix, so plain files grow as n^2. On the
-# face that centring leaves, where `sdpdr export` writes them, those of edges alone are sparse.
-LARGE = 400
-DENSE = pytest.mark.skip(reason="its objective is dense: a file of gigabytes")
-SLOW = pytest.mark.nightly(reason="dense: a file of a hundred megabytes")
-LONGER = pytest.mark.nightly(reason="smaller ones of its kind say the same")
-DEAR = (
-    "apart-s-curve-150",
-    "apart-swiss-roll-800",
-    "digits-1500",
-    "gaussian-120",
-    "gaussian-200-band",
-    "gaussian-300-equality",
-    "grid-with-hole",
-    "mfnu-s-curve-200",
-    "mfnu-swiss-roll-10000",
-    "mfnu-swiss-roll-2000",
-    "mfnu-swiss-roll-700-band",
-    "mixed-labels-sparse-400",
-    "nmf-cones-random-8",
-    "nmf-products-square",
-    "noisy-swiss-roll",
-    "polynomial-layers-8",
-    "polynomial-moments-curved",
-    "s-curve",
-    "s-curve-1500",
-    "sopca-dual-gaussian-50",
-    "sopca-gaussian-20",
-    "spiral-150-slack",
-    "straight-path-300",
-    "swiss-roll-1000-k6",
-    "swiss-roll-10000",
-    "swiss-roll-10000-k4",
-    "swiss-roll-4000",
-    "swiss-roll-600-band",
-    "trefoil-knot",
-)
-MARKS = dict.fromkeys(DEAR, LONGER) | {
-    "colored-swiss-roll-10000": DENSE,
-    "colored-swiss-roll-2000": SLOW,
-    "swiss-roll-1000-slack": SLOW,
-}
-MARKED = [
-    (card.size.n > LARGE, pytest.param(name, id=name, marks=MARKS.get(name, [])))
+# A row of centring names every entry of a row of the matrix, so plain files grow as n^2.
+SMALL, LARGE = 40, 400
+WRITTEN = [
+    pytest.param(name, id=name, marks=[pytest.mark.nightly] if card.size.n > SMALL else [])
     for name, card in BUILT.items()
+    if card.size.n <= LARGE
 ]
-SMALL_ONES = [case for large, case in MARKED if not large]
 # Of each method the smallest problem that has a value.
 SMALLEST = {}
 for card in sorted(BUILT.values(), key=lambda card: -card.size.n):
@@ -110,7 +70,7 @@ def assert_same_at_a_point(sdp, again):
     np.testing.assert_allclose(found[residual.size :], 0.0, rtol=0.0, atol=1e-8 * scale)
 
 
-@pytest.mark.parametrize("name", SMALL_ONES)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_problem_survives_its_file(tmp_path, name):
     sdp = CARDS[name].build().to_sdp()
     path = tmp_path / f"{name}.dat-s"
@@ -121,41 +81,10 @@ def test_a_problem_survives_its_file(tmp_path, name):
     assert_same_at_a_point(sdp, again)
 
 
-# Another form or a method alike says the same sooner; some of these have thousands of rows.
-SAID_SOONER = {
-    "gram": (
-        "colored_mvu",
-        "cp_lift",
-        "ghodsi",
-        "isometric_nmf",
-        "loocv",
-        "mfnu",
-        "mvee",
-        "mvu_apart",
-        "nmf_products",
-        "nmf_shor",
-        "sopca",
-    ),
-    "lmi": (
-        "anchored_mvu",
-        "are",
-        "copositive_cut",
-        "density_map",
-        "distance_completion",
-        "fantope",
-        "ghodsi",
-        "ism",
-        "mfnu",
-        "mixed_label_propagation",
-        "mvu_apart",
-        "nmf_lift",
-        "nmf_overlap",
-        "nmf_products",
-        "polynomial_factorization",
-        "sopca_dual",
-        "sparse_direction",
-        "xing",
-    ),
+# Some of these have thousands of rows in one of the forms.
+QUICK = {
+    "gram": ("are", "copositive_cut", "fantope", "mvu", "nmf_lift", "sparse_direction", "xing"),
+    "lmi": ("colored_mvu", "cp_lift", "isometric_nmf", "mvee", "mvu", "nmf_shor", "sopca"),
 }
 # Clarabel comes no nearer than 2e-5 there on some processors.
 MORE_PRECISE = {("are-line", "lmi"): "dense"}
@@ -164,7 +93,7 @@ OPTIMA = [
         name,
         form,
         id=f"{method}-{form}",
-        marks=[pytest.mark.nightly] if method in SAID_SOONER[form] else [],
+        marks=[] if method in QUICK[form] else [pytest.mark.nightly],
     )
     for method, name in SMALLEST.items()
     for form in ("gram", "lmi")
