@@ -6,10 +6,9 @@ import pytest
 from sdpdr import graphs
 from sdpdr.blocks import Band, Centered, Gram, Isometry, Slack, Variance
 from sdpdr.errors import CompileError, ModelError, ShapeError, UnknownNameError
-from sdpdr.linalg import Diagonal, SquaredEdgeLengths, Trace
+from sdpdr.linalg import SquaredEdgeLengths, Trace
 from sdpdr.model import (
     Affine,
-    AtMost,
     Equal,
     InCone,
     Minimize,
@@ -39,11 +38,6 @@ MISTAKES = [
         "'isometry' speaks of variable 'G', which no block declares; declared are K",
     ),
     (
-        lambda: Gram(3) + 1.0,
-        ModelError,
-        "adds blocks and models; it was given an object of type float; numbers .*minimize",
-    ),
-    (
         lambda: (Gram(3) + RAW).to_sdp(),
         CompileError,
         "'first_norm' cannot be lowered.*form='cvxpy'",
@@ -71,9 +65,7 @@ MISTAKES = [
     ),
     (lambda: Isometry(GRAPH, 0.1), UnknownNameError, r"unknown relation 0.1.*Band\(a\)"),
     (lambda: Band(0.0), ModelError, r"lie in \(0, 1\); it is 0.0"),
-    (lambda: Band(1.0), ModelError, r"lie in \(0, 1\); it is 1.0"),
     (lambda: Slack(0.0), ModelError, "must be positive; it is 0.0"),
-    (lambda: Slack(np.nan), ModelError, "must be positive; it is nan"),
     (lambda: Slack(1.0, "cubic"), UnknownNameError, "penalty 'cubic'.*absolute, square"),
     # soften and relax
     (lambda: list(relax(Isometry(GRAPH), 0.1).terms()), ModelError, "'isometry' has a AtMost term"),
@@ -88,12 +80,6 @@ MISTAKES = [
         ModelError,
         "'variance' has a Maximize term.*no right side.*Equal and AtMost",
     ),
-    (lambda: list(soften(RAW, 1.0).terms()), ModelError, "'first_norm' has a Raw term"),
-    (
-        lambda: list(soften(Isometry(GRAPH), -1.0).terms()),
-        ModelError,
-        "weights of a penalty must be positive and finite",
-    ),
     (
         lambda: list(soften(Isometry(GRAPH), [1.0, 2.0, 3.0]).terms()),
         ShapeError,
@@ -101,14 +87,11 @@ MISTAKES = [
     ),
     # terms and expressions
     (lambda: Equal(LENGTHS, [1.0, 2.0, 3.0]), ShapeError, r"Equal: the left side has 2.*\(3,\)"),
-    (lambda: AtMost(LENGTHS, np.ones((2, 1))), ShapeError, r"AtMost: .* 2 values.*\(2, 1\)"),
     (lambda: Minimize(LENGTHS), ShapeError, "an objective has one value; this expression has 2"),
     (lambda: InCone(LENGTHS, "exponential"), ModelError, "'psd' or 'nonnegative'.*'exponential'"),
     (lambda: InCone(LENGTHS, "psd"), ValueError, "2 is not n .*no svec length"),
     (lambda: Penalize(LENGTHS, 0.0, "cubic", 1.0), ModelError, "'positive' or 'square'.*'cubic'"),
     (lambda: Penalize(LENGTHS, 0.0, "square", np.inf), ModelError, "positive and finite"),
-    (lambda: Penalize(LENGTHS, [0.0] * 3, "square", 1), ShapeError, "rhs must have 2 values"),
-    (lambda: LENGTHS + Diagonal(3) @ K, ShapeError, "shapes \\(2,\\) \\+ \\(3,\\) do not fit"),
     (lambda: Affine({"K": Trace(3)}, np.zeros(2)), ShapeError, "map on 'K' has 1, the rest 2"),
     (lambda: SquaredEdgeLengths(2, GRAPH.edges), ShapeError, r"join points 0\.\.1"),
 ]

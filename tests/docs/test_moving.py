@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +20,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def read(name):
     return json.loads((DOCS / "moving" / f"{name}.json").read_text(encoding="utf-8"))
-
-
-PAGES = [DOCS / "moving.rst", *sorted((DOCS / "course").glob("*.py"))]
-
-
-def figures(*pages):
-    text = "".join(page.read_text(encoding="utf-8") for page in pages)
-    return re.findall(r"^(?:# )?\.\. moving:: (\w+) (\w+)\.json ?(\d?)$", text, re.MULTILINE)
 
 
 def graph_of(n, k, height):
@@ -92,39 +81,3 @@ def test_the_race_ends_certified_or_out_of_steps():
         assert all(gap > race["tol"] for _, _, gap in run["stops"][:-1])
         assert all(seconds > 0 for _, seconds, _ in run["stops"])
     assert any(run["stops"][-1][2] <= race["tol"] for run in race["runs"])
-
-
-class Parts(HTMLParser):
-    """Names of elements, their attributes, and whether all that were opened are closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.seen = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        self.seen.append((tag, dict(attrs)))
-
-    def handle_startendtag(self, tag, attrs):
-        self.seen.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
-@pytest.mark.parametrize(("kind", "name", "entry"), figures(*PAGES))
-def test_a_figure_without_scripts_has_words_and_numbers(kind, name, entry, monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    moving = importlib.import_module("moving")
-    data = read(name)[int(entry)] if entry else read(name)
-    parts = Parts(moving.figure(kind, data, 'A & "B"', "moving-7"))
-    assert parts.open == []
-    tags = [tag for tag, _ in parts.seen]
-    assert {"figure", "figcaption", "table", "script"} <= set(tags)
-    pictures = [given["aria-label"] for tag, given in parts.seen if tag == "svg"]
-    assert pictures == (['A & "B"'] if kind in ("film", "springs") else [])
-    if pictures:
-        assert tags.count("circle") == len(data["colour"])
-        frame = data["frames"][data.get("start", -1)]
-        assert tags.count("line") == len(frame.get("edges") or data["edges"])

@@ -201,17 +201,6 @@ def test_a_log_det_that_only_prices_hold_is_certified(n):
     assert solution.value <= solution.bound <= dual + 1e-6
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("n", "c"), [(2, 1.0), (5, 10.0)])
-def test_a_log_det_that_a_trace_alone_holds_is_certified(n, c):
-    K = psd("K", n)
-    solution = sdpdr.solve(minimize(c * K.trace() - log_det(K)))
-    optimum = n + n * np.log(c)
-    assert solution.certified()
-    assert solution.bound <= optimum + 1e-9
-    assert optimum - 1e-9 <= solution.value <= optimum + 1e-6 * max(1.0, abs(optimum))
-
-
 u, w2, S, Y = scalar("u"), scalar("w", 2), symmetric("S", 3), matrix("Y", (3, 3))
 MISTAKES = {
     "a concave ceiling": (lambda: lambda_min(S) <= 1.0, ModelError, "concave function <="),

@@ -256,15 +256,6 @@ def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     assert (above - sdpdr.solve(model).value) / 0.002 == pytest.approx(slope, rel=1e-3)
 
 
-@pytest.mark.nightly
-def test_a_row_said_twice_keeps_the_derivative_of_what_it_fixes():
-    p = parameter("p", value=2.0)
-    K = psd("K", 2)
-    model = maximize(K.sum()) + (K.diagonal() == p) + (2.0 * K.diagonal() == 2.0 * p)
-    np.testing.assert_allclose(sdpdr.derivative(model, sdpdr.solve(model), p)["K"], 1.0, atol=1e-8)
-    assert float(sdpdr.sensitivity(model, sdpdr.solve(model), p)) == pytest.approx(4.0, abs=1e-7)
-
-
 def test_many_solves_in_processes_and_in_turn_agree():
     p, q = parameter("p", value=1.0), parameter("q", value=1.0)
     x = scalar("x", 2, nonnegative=True)
