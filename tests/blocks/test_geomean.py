@@ -67,3 +67,8 @@ def test_values_may_be_vectors_and_constants():
 def test_a_mean_that_is_not_positive_is_refused(wrong):
     with pytest.raises(ModelError, match="at_least must be positive"):
         GeometricMean(diagonal(2), wrong)
+
+
+def test_no_values_are_refused():
+    with pytest.raises(ModelError, match="at least one value"):
+        GeometricMean(Affine({}, np.zeros(0)))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import minimize, norm, scalar
 from sdpdr.blocks import Costs, Gram, LeastTrace, Rewards, Variance
 from sdpdr.linalg import InnerProduct
 from sdpdr.model import Affine, Maximize, Minimize, Model, Var
@@ -50,17 +49,3 @@ def test_goals_of_both_kinds_are_a_minimisation_of_their_difference():
 def test_a_goal_is_one_value(kind):
     with pytest.raises(sdpdr.errors.ShapeError, match="an objective has one value; .* has 2"):
         kind(Affine({}, np.zeros(2)))
-
-
-def test_a_goal_alone_knows_what_a_model_knows():
-    t = scalar("t")
-    goal = minimize(norm(t - 1.0) + t)
-    public = {name for name in dir(Model) if not name.startswith("_")} | {"_repr_latex_"}
-    assert {name for name in public if not hasattr(goal, name)} == set()
-    point = {"t": 1.0, "objective.0.length": 0.0}
-    assert goal.objective(point) == 1.0
-    assert set(goal.violations(point)) == {"objective.0.arrow"}
-    assert goal.to_sdp().lmis[0].order == 2
-    assert goal.describe() == goal.model.describe()
-    with pytest.raises(AttributeError, match="a goal has no"):
-        goal.dual()

@@ -221,5 +221,7 @@ def test_k_must_be_in_range():
         blocks.Fantope(3, 0)
     with pytest.raises(ModelError, match="no symmetric matrix"):
         blocks.KyFan(free(5), 1)
+    with pytest.raises(ModelError, match="limit of a KyFan must be finite; it is nan"):
+        blocks.KyFan(free(15), 1, limit=np.nan)
     with pytest.raises(ModelError, match="needs the shape"):
         blocks.KyFan("Z", 1)

@@ -17,7 +17,7 @@ from sdpdr.blocks import (
     Slack,
     VarianceAboutMean,
 )
-from sdpdr.errors import ModelError, ShapeError
+from sdpdr.errors import DataError, ModelError, ShapeError
 from sdpdr.model import Model, check_block, soften
 from sdpdr.model.blocks.anchors import positions
 from sdpdr.program import Factor
@@ -88,6 +88,11 @@ def test_lengths_and_variance_are_those_of_the_points():
 def test_a_margin_must_be_positive(margin):
     with pytest.raises(ModelError, match="margin must be positive"):
         Separation(LABELS, [0], margin)
+
+
+def test_an_anchor_needs_a_label():
+    with pytest.raises(DataError, match="anchor 2 has no label"):
+        list(Separation(LABELS, [2], 1.0).terms())
 
 
 def test_anchors_and_coordinates_must_be_as_many():

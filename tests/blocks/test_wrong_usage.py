@@ -91,6 +91,11 @@ MISTAKES = [
     (lambda: InCone(LENGTHS, "exponential"), ModelError, "'psd' or 'nonnegative'.*'exponential'"),
     (lambda: InCone(LENGTHS, "psd"), ValueError, "2 is not n .*no svec length"),
     (lambda: Penalize(LENGTHS, 0.0, "cubic", 1.0), ModelError, "'positive' or 'square'.*'cubic'"),
+    (
+        lambda: Gram(3) + 1.0,
+        ModelError,
+        "adds blocks and models; it was given an object of type float; numbers .*minimize",
+    ),
     (lambda: Penalize(LENGTHS, 0.0, "square", np.inf), ModelError, "positive and finite"),
     (lambda: Affine({"K": Trace(3)}, np.zeros(2)), ShapeError, "map on 'K' has 1, the rest 2"),
     (lambda: SquaredEdgeLengths(2, GRAPH.edges), ShapeError, r"join points 0\.\.1"),

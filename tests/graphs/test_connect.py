@@ -179,6 +179,14 @@ def test_points_further_apart_than_rounding_are_not_merged():
     assert np.array_equal(make_space(D, "precomputed").representatives(), np.arange(23))
 
 
+@pytest.mark.parametrize("kind", [np.array, csr_array])
+def test_points_that_all_agree_to_rounding_have_no_geometry(kind):
+    X = np.ones((3, 1))
+    X[0] = np.nextafter(1.0, 2.0)
+    with pytest.raises(DataError, match="agree to rounding"):
+        graphs.complete(kind(X))
+
+
 @pytest.mark.parametrize(
     ("option", "value", "near"), [("connect", "mts", "mst"), ("metric", "euclid", "euclidean")]
 )

@@ -1,7 +1,6 @@
 """The graph itself: checks, matrices, subgraphs, constructors, paths and landmarks."""
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,13 +89,6 @@ def test_index_stays_right_through_merging_and_two_restrictions():
     assert largest.subgraph([2, 1]).index.tolist() == [-1, -1, -1, -1, 1, 0, 1]
 
 
-def test_further_edges_leave_the_lengths_that_are_there():
-    graph = graphs.knn([[0.0], [1.0], [2.0], [3.0]], 1, connect="mst")
-    doubled = replace(graph, sqdist=2.0 * graph.sqdist).with_edges([[3, 0], [1, 0]])
-    assert doubled.edges.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
-    assert doubled.sqdist.tolist() == [2.0, 9.0, 2.0, 2.0]
-
-
 def test_cliques_of_a_graph_without_points_are_refused():
     with pytest.raises(DataError, match="lengths of its own edges"):
         graphs.cycle(5).with_cliques()
@@ -113,6 +105,23 @@ def test_from_edges_sorts_and_drops_repetitions():
     graph = graphs.from_edges(4, [[3, 2], [1, 0], [2, 3], [0, 1]], [4.0, 1.0, 4.0, 1.0])
     assert graph.edges.tolist() == [[0, 1], [2, 3]]
     assert graph.sqdist.tolist() == [1.0, 4.0]
+
+
+LINE = graphs.complete(np.arange(9.0)[:, None])
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "words"),
+    [
+        (lambda: graphs.grid(3, 3).laplacian(np.ones(5)), ShapeError, "12 edges"),
+        (lambda: graphs.grid(3, 3).subgraph([0, 0]), DataError, "distinct"),
+        (lambda: LINE.with_edges([[0, 9]]), DataError, "leaves 0 to 8"),
+        (lambda: graphs.geodesics(LINE, [9]), DataError, "sources must be nodes"),
+    ],
+)
+def test_nodes_and_weights_that_do_not_fit_are_refused(use, error, words):
+    with pytest.raises(error, match=words):
+        use()
 
 
 def test_from_edges_refuses_contradictions():

@@ -39,13 +39,6 @@ def test_every_search_breaks_ties_by_index(algorithm, X, data):
     assert np.array_equal(Euclidean(X).nearest(k, algorithm), stable_table(X, k))
 
 
-def test_searches_give_the_same_graph():
-    X = np.unique(np.round(curved(500, 20), 1), axis=0)
-    made = [graphs.knn(X, 4, algorithm=a, connect="mst") for a in (*EXACT, "auto")]
-    assert all(np.array_equal(g.edges, made[0].edges) for g in made[1:])
-    assert all(np.array_equal(g.sqdist, made[0].sqdist) for g in made[1:])
-
-
 @given(seed=st.integers(0, 10_000), features=st.sampled_from([1, 3, 12]))
 @settings(max_examples=12)
 def test_nearest_between_two_sets_takes_the_first_of_equals(seed, features):

@@ -142,3 +142,10 @@ def test_position_fit_is_the_share_of_variance_explained():
 def test_wrong_embeddings_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(graphs.transitions(path(4), "AAB"))
+
+
+def test_steps_without_the_action_are_named():
+    with pytest.raises(DataError, match="no action 'X', only 'A', 'B'"):
+        graphs.transitions(path(3), "AB").of("X")
+    with pytest.raises(DataError, match="no labelled steps"):
+        graphs.action_error(graphs.transitions(path(3), [None, None]), np.zeros((3, 1)))

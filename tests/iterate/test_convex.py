@@ -240,3 +240,9 @@ def test_wrong_arguments_are_refused_before_anything_is_solved(options, error, w
     given = {"model": methods.isometric(PATH), "rank": 1, **options}
     with pytest.raises(error, match=words):
         ConvexIteration(**given)
+
+
+def test_which_matrix_must_be_said_if_there_are_several():
+    two = SDP((PsdVariable("A", 2), PsdVariable("B", 2)), {}, ())
+    with pytest.raises(ModelError, match="A, B; name the one"):
+        ConvexIteration(two, 1)

@@ -19,7 +19,6 @@ from sdpdr import (
     psd,
     quad_form,
     scalar,
-    square,
     sum_exp,
     sum_largest,
     sum_log,
@@ -39,17 +38,6 @@ def test_what_is_never_negative_is_not_below_a_negative_number():
         maximize(x) + (pos(x) <= -1.0)
     solution = sdpdr.solve(maximize(x) + (pos(x) <= t).named("part") + (t <= -1.0))
     assert solution.status is Status.INFEASIBLE
-
-
-@pytest.mark.parametrize("price", [abs, pos, square])
-def test_weights_that_parameters_make_negative_are_no_prices(price):
-    x, p = scalar("x"), parameter("p", value=1.0)
-    stated = (p * price(x)).sum()
-    limited, priced = maximize(x) + (stated <= 1.0), minimize(stated) + (x <= 7.0)
-    p.value = -1.0
-    for model in (limited, priced):
-        with pytest.raises(ModelError, match="positive"):
-            model.to_sdp()
 
 
 def test_numbers_without_a_sign_are_subtracted_and_do_not_wrap_around():
@@ -249,12 +237,12 @@ def test_small_programs_of_cvxpy_without_an_optimum_are_proved_to_have_none():
         cp.sum_squares(rng.normal(size=(1, 6)) @ x) <= 9.0,
     ]
     problem = cp.Problem(cp.Minimize(cost @ x), limits)
-    problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
+    problem.solve(solver=sdpdr.CVXPY())
     assert problem.status == cp.UNBOUNDED
     rows = rng.normal(size=(3, 6))
     far = [cp.norm(rows @ x - 1.0) <= 0.5, cp.norm_inf(rows @ x + 1.0) <= 0.5]
     problem = cp.Problem(cp.Minimize(cost @ x), [*limits, *far])
-    problem.solve(solver=sdpdr.CVXPY(time_limit=60.0))
+    problem.solve(solver=sdpdr.CVXPY())
     assert problem.status == cp.INFEASIBLE
 
 

@@ -21,6 +21,7 @@ from sdpdr import (
     maximize,
     minimize,
     norm,
+    parameter,
     psd,
     quad_form,
     quad_over_lin,
@@ -34,7 +35,7 @@ from sdpdr import (
     sum_squares,
     symmetric,
 )
-from sdpdr.errors import ModelError, NotAcceptedError, ShapeError
+from sdpdr.errors import DataError, ModelError, NotAcceptedError, ShapeError
 
 FORM = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])
 LARGE = 4.0 * np.eye(3)
@@ -244,6 +245,10 @@ def test_a_function_of_ones_own():
     model = minimize(cube) + (v.sum() == 3.0) + (abs(v) <= 5.0)
     agrees(model, 3.0)
     assert "quartic" in model.describe()
+    p = parameter("p", value=0.5)
+    priced = model + (v[0] >= p)
+    with pytest.raises(DataError, match="differences of two solutions instead"):
+        sdpdr.derivative(priced, sdpdr.solve(priced), p)
 
 
 SMOOTH_GOALS = {

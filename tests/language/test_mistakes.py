@@ -200,6 +200,35 @@ MISTAKES = {
     "an axis twice": (lambda: S.sum(axis=(0, -2)), OutOfRangeError, r"\(0, -2\).*twice"),
     "the largest of rows": (lambda: X.max(axis=1), ModelError, r"row\.max\(\) for row in X"),
     "an axis": (lambda: w.sum(axis=1), OutOfRangeError, "axis 1"),
+    "by an expression": (lambda: w / t, ModelError, r"division by an expression \(in t\)"),
+    "the other strict one": (lambda: w > 1.0, ModelError, "write >="),
+    "the least of a concave form": (
+        lambda: minimize(t - quad_form(w, np.eye(4))),
+        ModelError,
+        "minimize of a concave function is no convex program, as minimize takes convex functions",
+    ),
+    "a convex floor": (lambda: abs(w).sum() >= 1.0, ModelError, "convex function >="),
+    "a price that is no number": (lambda: abs(w) * np.nan, ModelError, "or zero.* nan"),
+    "a weight below zero": (
+        lambda: list((w <= 1.0).priced(-1.0).terms()),
+        ModelError,
+        "weights of a penalty must be positive and finite, or zero.* -1",
+    ),
+    "prices as a number": (lambda: maximize(t - abs(w)), ShapeError, r"write \.sum\(\)"),
+    "a norm of several": (lambda: norm([w[0], t]), ModelError, "list; .*numpy.hstack"),
+    "a set in a model": (lambda: minimize(t) + {t >= 0.0}, ModelError, "type set; .*as a list"),
+    "a word in a model": (lambda: minimize(t) + "t", ModelError, "type str; compare"),
+    "another place that is one": (lambda: w[t], OutOfRangeError, "given <expression"),
+    "a strict limit": (lambda: norm(w) < 1.0, ModelError, r"shape \(\).*write f <= limit"),
+    "a goal with a sign": (lambda: -maximize(t), ModelError, r"minimize\(-f\) for -maximize"),
+    "an order below zero": (lambda: symmetric("Q", -1), ModelError, "it is -1"),
+    "cases that are numbers": (
+        lambda: solve_many(minimize(abs(t)), [1]),
+        DataTypeError,
+        r"\[\{'lam': 0\.1\}, .*given 1 in place of a mapping",
+    ),
+    "an axis of another kind": (lambda: X.mean("rows"), DataTypeError, "given 'rows'"),
+    "a shape of words": (lambda: X.reshape("a"), ShapeError, "6 values have no shape"),
 }
 
 

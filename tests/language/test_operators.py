@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import Model, matrix, maximize, psd, scalar, symmetric
+from sdpdr.errors import ModelError
 from sdpdr.model.affine import Affine, evaluate
 from sdpdr.program.point import Factor
 
@@ -74,6 +75,17 @@ def test_parts_of_a_matrix_stay_as_sparse_as_they_are_written():
     assert large.inner(sp.eye_array(n, format="csr")).maps["K"].n_entries == n
     model = Model(()) + maximize(large.trace()) + (lengths <= 1.0)
     assert model.to_sdp().n_rows == n - 1
+
+
+def test_the_trace_of_a_product_is_as_sparse_as_its_numbers():
+    n = 20_000
+    large, ones = psd("L", n), np.ones(n)
+    ladder = sp.diags_array([ones[1:], 2.0 * ones, ones[1:]], offsets=[-1, 0, 1], format="csr")
+    for product in (ladder @ large, large @ ladder):
+        assert product.trace().maps["L"].n_entries == 3 * n - 2
+        with pytest.raises(ModelError, match=r"20000 x 20000 values.*too many"):
+            product.affine()
+    assert (ladder @ large @ ladder).trace().maps["L"].n_entries == 5 * n - 6
 
 
 def test_numpy_and_scipy_leave_operators_to_expressions():

@@ -256,3 +256,13 @@ def test_matrices_that_it_cannot_help_are_left_alone():
 def test_an_unknown_completion_is_named():
     with pytest.raises(UnknownNameError, match="trace"):
         Chordal(completion="trace")
+
+
+def test_rows_of_too_many_entries_are_refused_by_name(monkeypatch):
+    """They are not written out to be told that nothing is sparse."""
+    edges = np.column_stack([np.arange(9), np.arange(1, 10)])
+    rows = Rows("near", "<=", {"X": SquaredEdgeLengths(10, edges)}, np.ones(9))
+    sdp = SDP((PsdVariable("X", 10),), {"X": Trace(10)}, (rows,))
+    monkeypatch.setattr("sdpdr.reduce.chordal_pattern.MOST_PRODUCTS", 35)
+    with pytest.raises(NotAcceptedError, match=r"'near' reads 3.6e\+01 entries, too many"):
+        Chordal().apply(sdp)
