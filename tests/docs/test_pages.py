@@ -154,6 +154,7 @@ EXPLAINED = {
     "errors",
     "estimators",
     "library",
+    "testing",
     "FORMS",
     "Relation",
     "Value",
