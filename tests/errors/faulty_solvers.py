@@ -55,16 +55,6 @@ def with_duals(outcome: Outcome, change) -> Outcome:
 # -- those that fail --------------------------------------------------------------------------
 
 
-class Aborts(Faulty):
-    def run(self, sdp, progress=None):
-        os.abort()
-
-
-class Exits(Faulty):
-    def run(self, sdp, progress=None):
-        os._exit(0)
-
-
 class Raises(Faulty):
     def run(self, sdp, progress=None):
         raise ArithmeticError("the pivot is zero")
@@ -201,11 +191,6 @@ class NanValues(Faulty):
 class InfiniteMultipliers(Faulty):
     def run(self, sdp, progress=None):
         return with_duals(honest(sdp), lambda dual: np.full_like(dual, np.inf))
-
-
-class Misshapen(Faulty):
-    def run(self, sdp, progress=None):
-        return with_values(honest(sdp), lambda value: value[:-1])
 
 
 # -- those that lie ---------------------------------------------------------------------------

@@ -50,17 +50,6 @@ def test_a_process_is_allowed_no_more_than_its_own_limit(monkeypatch):
     assert allowed_memory() <= 2**30
 
 
-@pytest.mark.nightly  # as above, after imports
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
-def test_a_process_is_allowed_no_more_than_the_limit_that_it_sets_itself():
-    program = (
-        "import resource; from sdpdr.solvers.processes.ends import allowed_memory as allowed\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (2**30, -1)); print(allowed() <= 2**30)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert ran.stdout.split() == [b"True"]
-
-
 def assert_says_memory(solution):
     assert solution.status is Status.FAILED
     assert solution.claimed.status == "out of memory"
@@ -187,7 +176,7 @@ SOLVERS = [("lowrank", "edges", 3000), ("lowrank", "general", 3000), ("scs", "",
 
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
-@pytest.mark.parametrize("mebibytes", [1, 4, 6, 8, 12, 16, 20, 32, 64])
+@pytest.mark.parametrize("mebibytes", [1, 8, 32])
 @pytest.mark.parametrize(("name", "engine", "points"), SOLVERS)
 def test_a_real_limit_gives_words_or_the_right_answer(name, engine, points, mebibytes):
     command = [sys.executable, "-c", LIMITED, name, engine, str(points), str(mebibytes)]

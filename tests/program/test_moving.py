@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import blocks, graphs, soften
-from sdpdr.linalg import Entries, InnerProduct
-from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.program.certificate import certify
-from sdpdr.program.certificate.moving import moves
 
 
 def between_known_points(n, unit=1.0):
@@ -47,16 +44,3 @@ def test_multipliers_with_noise_prove_no_more_than_the_optimum(seed, noise):
     bound = certify(sdp, duals).bound
     assert bound is not None
     assert bound <= 3.0 * n * (1.0 + 1e-9)
-
-
-def test_an_interior_is_found_where_least_squares_would_be_too_large():
-    n = 1100
-    move = next(moves(between_known_points(n, 1.0 / n)))
-    assert move.is_point
-    assert any(np.any(y) for y in move.by.values())
-
-
-def test_no_move_is_made_up_where_rows_have_no_trace():
-    rows = Rows("beside", "==", {"X": Entries(2, [[0, 1]])}, np.ones(1))
-    sdp = SDP((PsdVariable("X", 2),), {"X": InnerProduct(np.diag([1.0, 0.0]))}, (rows,))
-    assert not any(m.is_point and np.any(m.by["beside"]) for m in moves(sdp))

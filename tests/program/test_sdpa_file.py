@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import FileFormatError, ModelError
-from sdpdr.linalg import Diagonal, SquaredEdgeLengths, SvecMap, VectorMap, svec_size
+from sdpdr.linalg import Diagonal, SvecMap, VectorMap, svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
 
 SDPLIB = Path(__file__).parents[2].parent / "shared" / "data" / "sdplib"
@@ -87,19 +86,6 @@ def test_a_file_known_by_heart(tiny):
     np.testing.assert_allclose(rows.rhs - sdp.slack(rows, point), [32.0, 0.5 * 10.0 - 14.0])
 
 
-def test_its_x_are_our_multipliers(tiny):
-    sdp = read_sdpa(tiny)
-    x = np.array([3.0, 0.5])
-    slack = sdp.dual_slack("Y1", {"rows": x})
-    np.testing.assert_allclose(slack.toarray(), [[3.0, -1.0 - 0.5], [-1.5, 3.0]])
-    np.testing.assert_allclose(sdp.dual_slack("Y2", {"rows": x}), [0.25, -3.0, 0.0])
-    assert sdp.report(sdp.dual_value({"rows": x})) == pytest.approx(x @ [1.0, -2.5])
-
-
-def test_zeros_are_dropped(tiny):
-    assert read_sdpa(tiny).rows[0].lhs["Y2"].matrix().nnz == 1
-
-
 @pytest.mark.parametrize("entry", ["0 1 1 2 1.0", "\n\n", "0 1 1 1 0"])
 def test_entries_in_both_triangles_blank_lines_and_zeros_change_nothing(tmp_path, tiny, entry):
     more = written(tmp_path / "more.dat-s", TINY + entry + "\n")
@@ -136,6 +122,7 @@ def test_a_remark_behind_an_entry_is_told_where_to_stand(tmp_path, remark):
 MISPRINTED = {"gpp250-1": 251}
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not SDPLIB.exists(), reason="the SDPLIB files are not here")
 @pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
 def test_files_of_sdplib_have_their_sizes_and_survive_writing(tmp_path, path):
@@ -293,18 +280,6 @@ def test_numbers_a_person_wrote_are_written_as_they_were(tmp_path, tiny):
     assert texts == [repr(v) for v in values.tolist()]
 
 
-def test_edge_lengths_are_written_as_whole_numbers(tmp_path):
-    path = tmp_path / "edges.dat-s"
-    lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
-    sdp = SDP((PsdVariable("K", 3),), {}, (Rows("isometry", "==", {"K": lengths}, np.ones(2)),))
-    write_sdpa(sdp, path)
-    assert [line.split()[2:] for line in data_lines(path)[4:7]] == [
-        ["1", "1", "1.0"],
-        ["1", "2", "-1.0"],
-        ["2", "2", "1.0"],
-    ]
-
-
 def test_a_model_keeps_its_sense_and_value(tmp_path):
     graph = graphs.path([1.0, 2.0, 0.5])
     sdp = methods.mvu(graph).to_sdp()
@@ -330,13 +305,9 @@ def test_a_program_without_rows(tmp_path):
 NOTE = "* sdpdr: minimise, constant 5.0"
 EDITS = {
     "blank line first": "\n" + NOTE,
-    "comment and blank line first": '"Our program\n\n\t\n' + NOTE,
-    "blanks before": "  " + NOTE,
     "blanks within": "*sdpdr :  minimise ,constant   5",
-    "american": "* sdpdr: minimize, constant 5.0",
     "capitals": "* SDPDR: Minimise, Constant 5.0D0",
     "quotes": '"* sdpdr: minimise, constant 5.0',
-    "quote alone": '"sdpdr: minimise, constant 5.0',
     "twice": f"{NOTE}\n{NOTE}",
 }
 
@@ -358,12 +329,6 @@ def test_the_sense_survives_edits_of_its_note(tmp_path, edit):
     assert (again.maximize, again.constant) == (False, 5.0)
 
 
-@pytest.mark.parametrize("before", ["1 1 1 1 1.0", "{1.0,"])
-def test_the_sense_is_told_below_numbers_too(tmp_path, before):
-    path = written(tmp_path / "late.dat-s", TINY.replace(before, f"{NOTE}\n{before}"))
-    assert not read_sdpa(path).maximize
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_leave_no_file(tmp_path, bad):
     rows = Rows("rows", "==", {"Y": VectorMap([[bad]])}, np.ones(1))
@@ -380,62 +345,34 @@ def test_a_right_side_that_is_not_finite_is_refused_at_once(bad):
         SDP((VectorVariable("Y", 1, nonnegative=True),), {}, (rows,))
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, tiny, monkeypatch):
-    def full_disk(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(os, "replace", full_disk)
-    with pytest.raises(OSError, match="no space"):
-        write_sdpa(read_sdpa(tiny), tiny)
-    assert tiny.read_text() == TINY
-    assert list(tmp_path.iterdir()) == [tiny]
-
-
 # -- faults -----------------------------------------------------------------------------------
 
 FAULTS = {
     "empty": ("", 1, "number of rows .* the file ends"),
-    "only a comment": ('"hello\n', 2, "the file ends"),
     "no count": ("two\n", 1, "mDIM.*whole number.*found 'two'"),
-    "negative count": ("-2\n", 1, "at least 0.*found '-2'"),
-    "fraction as count": ("2.5\n", 1, "whole number.*found '2.5'"),
-    "no blocks": ("1\n0\n", 2, "nBLOCK.*at least 1.*'0'"),
     "ends after counts": ("1\n1\n", 3, "1 sizes of blocks .* the file ends"),
-    "too few sizes": ("1\n2\n2\n1\n", 3, "2 sizes of blocks .*one line; found '2'"),
     "too many sizes": ("1\n2\n2 3 4\n1\n", 3, "2 sizes of blocks"),
     "size zero": ("1\n2\n2 0\n1\n", 3, "other than 0"),
-    "size a fraction": ("1\n1\n2.5\n1\n", 3, "whole numbers"),
     "too few in c": ("2\n1\n2\n1.0\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found 1"),
-    "too many in c": ("2\n1\n2\n1 2 3\n1 1 1 1 1\n", 4, "the 2 numbers of c.*found 3"),
     "no number in c": ("2\n1\n2\n1 x\n", 4, "a number; found 'x'"),
     "NaN in c": ("2\n1\n2\n1 nan\n", 4, "a finite number; found 'nan'"),
     "cut off": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2\n", 6, "five numbers.*found 3"),
-    "six words": ("1\n1\n2\n1\n1 1 1 1 1 1\n", 5, "five numbers.*found 6"),
     "word for value": ("1\n1\n2\n1\n1 1 1 1 1\n1 1 2 2 one\n", 6, "a number; found 'one'"),
     "infinite value": ("1\n1\n2\n1\n\n1 1 1 1 -inf\n", 6, "finite number; found '-inf'"),
-    "fraction for place": ("1\n1\n2\n1\n1 1 1.5 1 1\n", 5, "whole numbers.*1 1 1.5 1 1"),
     "no such matrix": ("1\n1\n2\n1\n2 1 1 1 1\n", 5, "matrix from 0 to 1.*2 1 1 1 1"),
-    "negative matrix": ("1\n1\n2\n1\n-1 1 1 1 1\n", 5, "matrix from 0 to 1"),
     "no such block": ("1\n1\n2\n1\n1 2 1 1 1\n", 5, "block from 1 to 1"),
     "no such row": ("1\n1\n2\n1\n1 1 0 1 1\n", 5, "row and column from 1 to the size"),
-    "no such column": ("1\n2\n2 3\n1\n1 2 3 3 1\n1 1 1 3 1\n", 6, "row and column from 1"),
-    "huge place": ("1\n1\n2\n1\n1 1 1e300 1 1\n", 5, "row and column from 1"),
     "off the diagonal": ("1\n1\n-2\n1\n1 1 1 2 1\n", 5, "on the diagonal.*negative size"),
     "twice": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 2 1\n1 1 1 2 1\n", 7, "each entry once"),
     "unlike mirror": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 5\n", 6, "alike in both triangles"),
-    "bad note": ("* sdpdr: minimise, constant x\n1\n", 1, "a number; found 'x'"),
     "no sense": (
         "\n* sdpdr: minimum, constant 5\n",
         2,
         "'sdpdr: minimise, .* found 'sdpdr: minimum",
     ),
-    "no constant": ("* SDPDR: minimise\n1\n", 1, "a note like .* found 'SDPDR: minimise'"),
     "two senses": (f"{NOTE}\n{NOTE.replace('min', 'max')}\n", 2, "one sense .* maximise"),
     "underscore in note": ("* sdpdr: minimise, constant 1_0\n", 1, "a number; found '1_0'"),
     "underscore in count": ("1_0\n", 1, "whole number.*found '1_0'"),
-    "underscore in size": ("1\n1\n1_0\n1\n", 3, "1 sizes of blocks.*found '1_0'"),
-    "underscore in c": ("2\n1\n2\n1 1_0.0\n", 4, "a number; found '1_0.0'"),
-    "underscore in place": ("1\n1\n20\n1\n1 1 1_0 1_0 1\n", 5, "a number; found '1_0'"),
     "underscore in value": ("1\n1\n2\n1\n\n1 1 1 1 1_0.0\n", 6, "a number; found '1_0.0'"),
 }
 

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr.base.errors import DataError
 from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
-from sdpdr.linalg.svec import smat, svec, svec_size
+from sdpdr.linalg.svec import svec, svec_size
 from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
 from sdpdr.program.run import Status, Verdict
 from sdpdr.program.sdp import SDP
 from sdpdr.solvers import Dense
 from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.dense.direction import ConicIterate, Directions
 from sdpdr.solvers.dense.method import minimized
 from sdpdr.solvers.dense.normal import Normal
 from sdpdr.solvers.dense.scaling import Cones, Scaling
@@ -134,14 +133,6 @@ def test_the_matrix_of_a_step_is_what_columns_say_of_each_other(p, density):
     np.testing.assert_allclose(Normal(data).matrix(scaling), scaled.T @ scaled, atol=1e-9)
 
 
-def test_far_steps_end_at_the_boundary():
-    cones = Cones(1, (2,))
-    scaling = Scaling(cones, cones.identity, cones.identity)
-    (reach,) = scaling.reach(np.concatenate([[-0.25], svec(np.diag([-0.5, 1.0]))]))
-    assert reach == pytest.approx(2.0)
-    assert smat(cones.identity[1:]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
-
-
 def with_a_point_inside(n, rows):
     """Random rows, and a cost for which multipliers well inside are feasible."""
     rng = np.random.default_rng(3)
@@ -157,36 +148,3 @@ def test_exact_steps_leave_no_residuals_but_of_rounding():
     ending = minimized(data, 1e-7, 60, exact=True)
     assert ending.verdict is Verdict.SOLVED
     assert ending.last.error(data) < 1e-13
-
-
-@pytest.mark.parametrize("rows", [5, 60, 119])
-def test_a_direction_refined_solves_its_equations_and_one_that_is_centred_goes_further(rows):
-    data = with_a_point_inside(15, rows)
-    rng, cones = np.random.default_rng(rows), data.cones
-    zero = np.zeros(0)
-    now = ConicIterate.at(
-        data, rng.standard_normal(rows), inside(rng, cones), zero, inside(rng, cones)
-    )
-    ways = Directions(data, Normal(data), now)
-    wanted = ways.scaling.divided(cones.identity) - ways.scaling.point
-    found = ways.refined(wanted, 0.0, 20)
-    left = data.transposed @ (now.z + ways.scaling.outer(found.dz)) - data.cost
-    assert np.max(np.abs(left)) < 1e-9 * np.linalg.norm(data.cost)
-    ahead = data.M @ (now.v + found.dv) + data.t
-    np.testing.assert_allclose(ways.scaling.inner(ahead), ways.scaling.point + found.ds, atol=1e-8)
-    np.testing.assert_allclose(found.ds + found.dz, wanted, atol=1e-12)
-    # Where a direction is dear enough to be corrected.
-    other = ways.towards(ways.centred(wanted, 1.0))
-    one = ways.towards(wanted)
-    reach = [sum(min(1.0, x) for x in ways.scaling.reach(d.ds, d.dz)) for d in (one, other)]
-    assert reach[1] > reach[0] if rows >= 100 else other is one or reach[1] == reach[0]
-
-
-def test_what_products_lack_brings_them_between_two_numbers():
-    cones = Cones(2, (3,))
-    rng = np.random.default_rng(1)
-    root = np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    x = np.concatenate([[-1.0, 5.0], svec(root @ np.diag([0.1, 2.0, 50.0]) @ root.T)])
-    moved = x + cones.lacking(x, 1.0, 3.0)
-    np.testing.assert_allclose(moved[:2], [1.0, 3.0])
-    np.testing.assert_allclose(np.linalg.eigvalsh(smat(moved[2:])), [1.0, 2.0, 47.0])

@@ -13,7 +13,7 @@ import pytest
 import sdpdr
 import sdpdr.solvers.ipopt as ipopt_file
 from sdpdr import Status, datasets, graphs, methods
-from sdpdr.blocks import Band, Slack
+from sdpdr.blocks import Slack
 from sdpdr.linalg import mkl
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Ipopt
@@ -100,12 +100,6 @@ def test_no_entry_of_a_pattern_is_repeated(nlp):
         assert len(set(zip(rows.tolist(), columns.tolist(), strict=True))) == len(rows)
 
 
-def test_the_first_point_is_centred_and_short_enough_to_move(nlp):
-    rows = nlp.rows(nlp.first())
-    np.testing.assert_allclose(rows[nlp.m :], 0.0, atol=1e-12)
-    assert np.all(np.isfinite(rows))
-
-
 def test_limits_are_those_of_the_program_relative_to_the_lengths():
     program = EdgeProgram(
         edges=[(0, 1), (1, 2)], n=3, sqdist=[2.0, 4.0], lower=[-np.inf, 2.0], upper=[2.0, 8.0]
@@ -152,23 +146,6 @@ def test_answers_in_closed_form(graph, value):
 
 @pytest.mark.nightly
 @needs_ipopt
-@pytest.mark.parametrize(
-    ("n", "k"),
-    [(12, 3), *(pytest.param(n, 4, marks=pytest.mark.nightly) for n in (20, 30))],
-)
-@pytest.mark.parametrize("relation", ["inequality", Band(0.1)], ids=repr)
-def test_both_solvers_of_the_factor_agree(n, k, relation):
-    model = methods.mvu(swiss(n, k), relation)
-    ours, theirs = (sdpdr.solve(model, name) for name in ("lowrank", "ipopt"))
-    assert theirs.status is Status.SOLVED
-    assert theirs.value == pytest.approx(ours.value, rel=2e-6)
-    # Points that violate bands by the tolerance may lie beyond the bound by about as much.
-    assert theirs.value <= ours.bound * (1.0 + 1e-7)
-    assert ours.value <= theirs.bound * (1.0 + 1e-7)
-
-
-@pytest.mark.nightly
-@needs_ipopt
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (30, 4)])
 def test_both_solvers_of_the_factor_agree_on_exact_lengths(n, k):
     model = methods.mvu(swiss(n, k), "equality")
@@ -188,15 +165,6 @@ def test_weighted_points_are_centred_by_weight():
     model = methods.mvu(graph)
     ours, theirs = (sdpdr.solve(model, name) for name in ("lowrank", "ipopt"))
     assert theirs.value == pytest.approx(ours.value, rel=2e-6)
-
-
-@pytest.mark.nightly
-@needs_ipopt
-def test_the_answer_does_not_change_from_run_to_run():
-    model = methods.mvu(swiss(20))
-    first, second = (sdpdr.solve(model, "ipopt", seed=3) for _ in range(2))
-    assert first.value == second.value
-    assert first.bound == second.bound
 
 
 # -- options and endings ----------------------------------------------------------------------
@@ -247,11 +215,6 @@ def test_numbers_that_are_not_finite_are_a_failure(monkeypatch):
 
 
 # -- acceptance and availability --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("relation", ["inequality", "equality", Band(0.1)], ids=repr)
-def test_hard_limits_are_accepted(relation):
-    assert Ipopt().accepts(methods.mvu(graphs.cycle(5), relation).to_sdp()) is None
 
 
 @pytest.mark.parametrize("penalty", ["square", "absolute"])

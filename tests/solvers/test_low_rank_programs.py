@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -24,8 +22,6 @@ from sdpdr.errors import (
 from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
 from sdpdr.program import SDP, Factor, PsdVariable, Rows, VectorVariable, as_dense, read_sdpa
 from sdpdr.program.run import Verdict
-from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Dual
 from sdpdr.solvers import Lorads, Sdplr
 from sdpdr.solvers.external_files import filed, read_factors
 from sdpdr.solvers.low_rank_programs import with_matrices_alone
@@ -158,12 +154,10 @@ def test_sdplr_refuses_limits_of_iterations_and_options_that_it_has_not(ring, fa
         sdpdr.solve(ring, Sdplr(options={"Rank reducton": 1}))
 
 
-def test_auto_leaves_them_alone_and_does_not_guess_their_cost(ring, fake):
+def test_auto_leaves_them_alone(ring, fake):
     fake("exit 1")
     chosen = sdpdr.plan(ring)
     assert not {plan.solver.name for plan in chosen.sequence} & {"sdplr", "lorads"}
-    costs = {c.solver: c.cost for c in chosen.candidates if c.solver in ("sdplr", "lorads")}
-    assert costs == {"sdplr": None, "lorads": None}
 
 
 # -- what they are told ---------------------------------------------------------------------------
@@ -250,23 +244,6 @@ def test_a_solution_of_something_else_is_refused(tmp_path, bounded, line, instea
         read_factors(path, bounded)
 
 
-def test_a_large_matrix_never_becomes_its_dual(monkeypatch):
-    """The rows of the dual are counted as if it were made, and it is not."""
-    curved = VectorVariable("c", 2, curvature=np.array([1.0, 2.0]))
-    programs = [
-        largest_cut(12),
-        methods.mvu(graphs.cycle(5), Slack(30.0)).to_sdp(),
-        Dual().apply(largest_cut(5)).sdp,
-        SDP((curved, PsdVariable("X", 3)), {"X": Trace(3)}, ()),
-    ]
-    for sdp in programs:
-        rows = [equality_rows(one) for one in (sdp, Dual().apply(sdp).sdp)]
-        fewest = min(rows, key=lambda m: (m == 0, m))
-        assert filed(sdp).n_rows == fewest
-    monkeypatch.setattr(Dual, "apply", lambda *_: pytest.fail("the dual was made"))
-    assert filed(largest_cut(12)).n_rows == 12
-
-
 # -- fakes ----------------------------------------------------------------------------------------
 
 
@@ -312,19 +289,10 @@ print("End Program due to reaching `Official terminate criteria`:", flush=True)
 """
 
 
-# All lies of one program, and some of the others, whose files are read in the same way.
-EVERY_DAY = [(Sdplr, 1.0, x) for x in (0.0, 0.3, -1.0, 1e9)]
-EVERY_DAY += [(Sdplr, scale, 0.3) for scale in (1e-3, 1e6)]
-EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not Sdplr]
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
-    [
-        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.nightly])
-        for lie in product(PROGRAMS, (1e-3, 1.0, 1e6), (0.0, 0.3, -1.0, 1e9))
-    ],
+    [(Sdplr, 1.0, 0.0), (Sdplr, 1.0, -1.0), (Sdplr, 1e-3, 0.3), (Lorads, 1e6, 1e9)],
 )
 def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
     fake(LIAR.format(scale=scale, x=x, after=""), shell=PYTHON)
@@ -345,10 +313,10 @@ def test_a_point_without_numbers_is_dropped(cls, ring, fake):
     assert "not finite" in solution.claimed.message
 
 
-@pytest.mark.parametrize("cls", [Sdplr, pytest.param(Lorads, marks=pytest.mark.nightly)])
-def test_what_was_written_before_the_end_is_used(cls, ring, fake):
+@pytest.mark.nightly
+def test_what_was_written_before_the_end_is_used(ring, fake):
     fake(LIAR.format(scale=0.1, x=1.0, after="time.sleep(600)"), shell=PYTHON)
-    outcome = replace(cls(), time_limit=2.0).run(ring.to_sdp())
+    outcome = Sdplr(time_limit=20.0).run(ring.to_sdp())  # enough to start an interpreter
     assert outcome.verdict is Verdict.TIME_LIMIT
     assert "had written a point" in outcome.claim.message
     assert isinstance(outcome.point.values["K"], Factor)
@@ -358,6 +326,6 @@ def test_what_was_written_before_the_end_is_used(cls, ring, fake):
 @pytest.mark.parametrize("cls", PROGRAMS)
 def test_a_program_that_hangs_has_no_point(cls, ring, fake):
     fake("sleep 600")
-    outcome = replace(cls(), time_limit=0.5).run(ring.to_sdp())
+    outcome = cls(time_limit=0.5).run(ring.to_sdp())
     assert outcome.verdict is Verdict.TIME_LIMIT
     assert not outcome.point.values

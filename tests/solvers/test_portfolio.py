@@ -17,16 +17,13 @@ import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.base.deadline import ENDLESS
 from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
 from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs.prediction import Cost, shares
 from sdpdr.solving.join import join
-from sdpdr.solving.proofs import Proofs, Sides
 
 pytestmark = pytest.mark.integration
 
@@ -96,32 +93,16 @@ def test_whoever_falls_short_gives_way(only, model, bad):
     assert sorted(order_of(solution)) == sorted([bad, "honest"])
 
 
-@pytest.mark.parametrize("n", [4, 70, 140])
-def test_giving_way_knows_no_size(only, n):
-    only("failing", "honest")
-    model = methods.mvu(graphs.path(np.ones(n - 1)))
-    chosen = sdpdr.plan(model)
-    assert [one.solver.name for one in chosen.sequence] == ["failing", "honest"]
-
-
 @posix
-@pytest.mark.parametrize("bad", [pytest.param("hanging", marks=pytest.mark.nightly), "crashing"])
-def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
+@pytest.mark.parametrize(
+    ("bad", "limit"),
+    [("crashing", 120.0), pytest.param("hanging", 30.0, marks=pytest.mark.nightly)],
+)
+def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad, limit):
     only(bad, "honest")
-    solution = sdpdr.solve(model, time_limit=4.0)
+    solution = sdpdr.solve(model, time_limit=limit)
     assert solution.status is Status.SOLVED
     assert order_of(solution) == [bad, "honest"]
-
-
-@posix
-def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
-    monkeypatch.setattr("sdpdr.solving.costs.prediction.AT_LEAST", 0.5)
-    monkeypatch.setattr("sdpdr.solving.turns.START", 0.5)
-    monkeypatch.setattr("sdpdr.solving.turns.CROWD", 1.0)
-    only("hanging", "honest")
-    solution = sdpdr.solve(model)
-    assert solution.status is Status.SOLVED
-    assert order_of(solution) == ["hanging", "honest"]
 
 
 @posix
@@ -161,31 +142,6 @@ def test_an_interrupt_keeps_what_was_found(only, model):
         sdpdr.solve(model)
 
 
-def test_an_interrupt_of_the_proofs_of_a_turn_ends_all(only, model, monkeypatch):
-    """The point of the turn before is the answer, and is joined without further steps."""
-    only("finder", "prover", "honest")
-    certified, seen, given = Proofs.certified, [], []
-
-    def certify(proofs, point, goal=None):
-        seen.append(point)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-        return certified(proofs, point, goal)
-
-    def joined(found, sdp=None, deadline=ENDLESS):
-        given.append(deadline)
-        return join(found, sdp, deadline)
-
-    monkeypatch.setattr(Proofs, "certified", certify)
-    monkeypatch.setattr("sdpdr.solving.proofs.both_sides", lambda *given, **how: Sides())
-    monkeypatch.setattr("sdpdr.solving.turns.join", joined)
-    solution = sdpdr.solve(model)
-    assert order_of(solution) == ["finder", "prover"]
-    assert solution.status is Status.INTERRUPTED
-    assert solution.value == pytest.approx(OPTIMUM, rel=1e-5)
-    assert given[-1].is_over()
-
-
 def test_progress_tells_whose_turn_it_is_and_what_is_left(only, model, monkeypatch):
     told = []
 
@@ -217,42 +173,6 @@ def test_no_problem_is_posed_twice(model):
 
 
 # -- shares -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seconds", [0.0, 0.3, 5.0, 1e4, np.inf])
-@pytest.mark.parametrize("seed", range(5))
-def test_shares_are_of_the_whole_and_leave_nobody_waiting_in_vain(seed, seconds):
-    random = np.random.default_rng(seed)
-    costs = [Cost(10.0 ** random.uniform(-2, 3), 0.0, 1.0) for _ in range(4)] + [None]
-    found = shares(costs, seconds)
-    assert len(found) == len(costs)
-    assert sum(found) <= seconds * (1.0 + 1e-12)
-    assert all(share > 0.0 for share in found) or seconds == 0.0
-    if np.isfinite(seconds):
-        assert sum(found) == pytest.approx(seconds)
-
-
-def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
-    told = []
-
-    def attempt(chosen, request, turn=""):
-        if not turn.startswith(" (candidate"):
-            told.append(chosen.solver.time_limit)
-        return made(chosen.solver.name)
-
-    monkeypatch.setattr(importlib.import_module("sdpdr.solving.plan"), "attempt", attempt)
-    only("failing", "honest")
-    for load in (1.0, 4.0):
-        monkeypatch.setattr("sdpdr.solving.turns.crowding", lambda load=load: load)
-        sdpdr.solve(model)
-        sdpdr.solve(model, time_limit=5.0)
-    alone, limited, crowded, as_limited = told
-    assert crowded == 4.0 * alone
-    assert limited == as_limited
-
-
-def test_a_solver_alone_gets_all_the_time():
-    assert shares([Cost(0.1, 0.0, 1.0)], 100.0) == (100.0,)
 
 
 # -- joining ------------------------------------------------------------------------------------
@@ -307,7 +227,7 @@ def some(seed, maximize):
 
 
 @pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
     found = some(seed, maximize)
     best, worst = (max, min) if maximize else (min, max)
@@ -329,7 +249,7 @@ def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
 
 
 @pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_an_answer_to_data_nearby_has_the_best_of_all_bounds(seed, maximize):
     random = np.random.default_rng(seed)
     found = some(seed, maximize)

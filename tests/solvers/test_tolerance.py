@@ -14,7 +14,6 @@ from sdpdr.program.run import Verdict
 from sdpdr.solvers import Clarabel, Outcome, Solver
 from sdpdr.solvers.cvxpy_solver import CvxpySolver
 from sdpdr.solvers.external import ExternalSolver
-from sdpdr.solvers.lowrank import solver as lowrank_solver
 from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solvers.tolerance import TOLERANCES, Rule, translate
 
@@ -51,15 +50,6 @@ def test_the_numbers_that_solvers_are_told(name):
     for tol, told in zip(HEAD, TOLD[name], strict=True):
         for number in translate(name, tol).values():
             assert number == pytest.approx(told, rel=1e-12)
-
-
-def test_every_solver_has_a_rule_and_every_rule_its_reasons():
-    assert {name.split(" ")[0] for name in TOLERANCES} <= set(SOLVERS)
-    for rule in [*TOLERANCES.values(), *(cls.known_rule() for cls in SOLVERS.values())]:
-        assert len(rule.own) == len(rule.options) == len(set(rule.options)) > 0
-        assert rule.divisor >= 1.0
-        assert len(rule.kind.split()) > 1
-        assert len(rule.why.split()) > 10
 
 
 def test_a_tighter_tolerance_is_never_told_as_a_looser_one():
@@ -189,24 +179,6 @@ def test_our_own_options_win_over_the_table(tmp_path):
     assert words[words.index("-gaptol") + 1] == "0.25"
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("tol", [1e-4, 1e-6])
-@pytest.mark.parametrize(("relation", "divisor"), [("inequality", 3.0), ("equality", 10.0)])
-def test_the_engine_of_edges_is_told_by_the_kind_of_program(relation, divisor, tol, monkeypatch):
-    seen = []
-    solve = lowrank_solver.solve_edge_program
-
-    def watch(program, options, *rest):
-        seen.append(options.tol)
-        return solve(program, options, *rest)
-
-    monkeypatch.setattr(lowrank_solver, "solve_edge_program", watch)
-    model = methods.mvu(graphs.cycle(6), relation)
-    sdpdr.solve(model, sdpdr.solvers.LowRank(tol=tol, options={"engine": "edges"}))
-    sdpdr.solve(model, sdpdr.solvers.LowRank(defaults=True, options={"engine": "edges"}))
-    assert seen == [tol / divisor, sdpdr.solvers.lowrank.Options().tol]
-
-
 # -- the defaults that the table states --------------------------------------------------------
 
 
@@ -219,14 +191,6 @@ def test_the_defaults_of_clarabel():
     settings = clarabel.DefaultSettings()
     rule = TOLERANCES["clarabel"]
     assert tuple(getattr(settings, option) for option in rule.options) == rule.own
-
-
-@pytest.mark.skipif(importlib.util.find_spec("sdpap") is None, reason="sdpa-python is missing")
-def test_the_defaults_of_sdpa():
-    from sdpap.param import param
-
-    rule = TOLERANCES["sdpa"]
-    assert tuple(param()[option] for option in rule.options) == rule.own
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cvxopt") is None, reason="CVXOPT is missing")
@@ -261,11 +225,3 @@ def test_left_alone_a_solver_still_solves_and_is_graded_at_the_tolerance(name, p
     strict = sdpdr.solve(path, SOLVERS[name](tol=1e-15, defaults=True), form)
     assert strict.status is Status.INACCURATE
     assert strict.claimed.value == solution.claimed.value
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", USABLE)
-def test_a_tighter_tolerance_gives_a_smaller_gap(name, path):
-    loose, tight = (sdpdr.solve(path, SOLVERS[name](tol=tol)) for tol in (1e-3, 1e-7))
-    assert tight.certified(1e-7)
-    assert abs(tight.gap) <= max(abs(loose.gap), 1e-8)

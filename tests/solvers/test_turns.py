@@ -19,7 +19,7 @@ from sdpdr.program.solution import Solution
 from sdpdr.solvers import LowRank
 from sdpdr.solving import turns
 from sdpdr.solving.costs.prediction import Cost
-from sdpdr.solving.turns import is_converging, take_turns
+from sdpdr.solving.turns import take_turns
 from sdpdr.solving.way import Way
 
 LIMIT = 1000.0
@@ -88,14 +88,6 @@ def test_who_converges_keeps_the_turn_and_goes_on_from_its_point():
     assert [start for _, _, start in told] == [None, CONVERGING, CONVERGING]
 
 
-def test_a_turn_that_goes_on_is_twice_as_long_each_time_and_never_beyond_the_limit():
-    _, told = turns_of([[CONVERGING] * 3 + [SOLVED], []])
-    share = told[0][1]
-    assert [seconds for _, seconds, _ in told[1:]] == [share, 2.0 * share, 4.0 * share]
-    _, told = turns_of([[CONVERGING, SOLVED], []], limit=1.5 * share)
-    assert told[1][1] <= 1.5 * share
-
-
 @pytest.mark.parametrize("limit", [LIMIT, None])
 def test_who_has_stalled_gives_way(limit):
     found, told = turns_of([[STALLED], [SOLVED]], limit=limit)
@@ -112,22 +104,6 @@ def test_who_converges_without_a_point_to_begin_from_gives_way():
 def test_a_later_candidate_that_converges_keeps_its_turn_as_well():
     _, told = turns_of([[STALLED], [CONVERGING, SOLVED]])
     assert [who for who, _, _ in told] == [0, 1, 1]
-
-
-def test_no_time_goes_to_who_cannot_end_in_it_while_another_can_go_on():
-    found, told = turns_of([[STALLED, SOLVED], []], predicted=(1.0, 2.0 * LIMIT))
-    assert found.status is Status.SOLVED
-    assert [(who, start) for who, _, start in told] == [(0, None), (0, STALLED)]
-    lost = answer(Status.TIME_LIMIT, FLAT, point=False)
-    _, told = turns_of([[lost], [SOLVED]], predicted=(1.0, 2.0 * LIMIT))
-    assert [who for who, _, _ in told] == [0, 1]  # where nobody can, there is nothing to lose
-
-
-def test_an_error_that_only_fell_at_first_is_no_convergence():
-    assert is_converging(FALLING)
-    assert not is_converging(run_of(*0.1 ** np.arange(4.0), *[1e-3] * 6))
-    assert not is_converging(run_of(*[1e-9] * 9))  # nor one that has nothing left to lose
-    assert not is_converging(run_of(1.0))
 
 
 class Clock:
@@ -147,47 +123,6 @@ def clock(monkeypatch):
     monkeypatch.setattr(clocks, "monotonic", made.monotonic)
     monkeypatch.setattr(turns, "until_there_is_a_worker", lambda solver: 0.0)
     return made
-
-
-def test_proofs_of_a_turn_leave_half_of_the_rest_to_others(clock):
-    """And the last one's, who leaves nothing to others, may take all the time for proofs."""
-    told = []
-    first, second = (
-        Way((), LowRank(seed=k, time_limit=20.0), "factor", "", cost=Cost(1.0, 0.0, 1.0))
-        for k in range(2)
-    )
-    first = replace(first, further=lambda deadline: (second,))
-
-    def attempt(way, words, deadline, start):
-        begin = clock.now
-        clock.now += deadline.left()  # it proves as long as it may
-        told.append((way.solver.time_limit, begin, clock.now))
-        return STALLED
-
-    take_turns(first, attempt, Deadline(20.0))
-    (share, begin, end), (last, later, deadline) = told
-    assert begin == 0.0
-    assert share == 10.0
-    assert end == share + (20.0 - share) / 2.0
-    assert (last, later, deadline) == (20.0 - end, end, 24.0)
-
-
-@pytest.mark.parametrize("limit", [0.1, 1.0, 60.0])
-def test_a_small_program_takes_half_of_a_limit_before_others_are_looked_for(clock, limit):
-    told, sdp = [], SDP((PsdVariable("X", 1),), {}, ())
-    second = Way((), LowRank(seed=1, time_limit=limit), "factor", "", cost=Cost(0.01, 0.0, 1.0))
-
-    def others(deadline):
-        told.append("others")
-        return (second,)
-
-    def attempt(way, words, deadline, start):
-        told.append(way.solver.time_limit)
-        return STALLED if way.solver.seed == 0 else SOLVED
-
-    first = Way((), LowRank(time_limit=limit), "factor", "", sdp=sdp, further=others)
-    assert take_turns(first, attempt, Deadline(limit)).status is Status.SOLVED
-    assert told == [limit / 2.0, "others", limit]
 
 
 def small_program():
