@@ -72,7 +72,13 @@ def test_what_is_infeasible_is_proved_so(name, rigorous):
 
 
 @pytest.mark.parametrize("verdict", [Verdict.INFEASIBLE, Verdict.UNBOUNDED])
-@pytest.mark.parametrize("name", FEASIBLE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.nightly if name == "hardly any room" else ())
+        for name in FEASIBLE
+    ],
+)
 def test_what_is_feasible_and_bounded_is_never_refuted(name, verdict):
     found = refute(FEASIBLE[name], verdict, Point(), feasible=True)
     assert isinstance(found, str)
@@ -113,6 +119,7 @@ TRUTHS = {
 SOLVERS = [c for c in (Clarabel, Scs, Cvxopt, Csdp) if c.availability().usable]
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.nightly
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("truth", TRUTHS)
@@ -124,11 +131,6 @@ def test_whatever_a_solver_says_a_ray_says_what_is_true(solver, truth):
     elif outcome.verdict in (Verdict.INFEASIBLE, Verdict.UNBOUNDED):
         assert isinstance(found, Ray)
         assert found.kind == truth
-
-
-def test_other_verdicts_are_left_alone():
-    found = refute(FEASIBLE["a single point"], Verdict.FAILED, Point())
-    assert found == "the solver does not say that the program is infeasible or unbounded"
 
 
 def test_no_time_is_no_proof_and_no_failure():
@@ -198,11 +200,6 @@ def test_parts_that_no_row_joins_drift_apart(weights):
 )
 def test_parts_that_a_row_joins_do_not_drift_apart(joins):
     assert drifting(halves(6, joins), feasible=True) is None
-
-
-@pytest.mark.parametrize("weights", [np.full(12, 1.0 / 3.0), np.full(12, 2.0**40)])
-def test_a_centre_whose_sums_are_rounded_proves_no_drift(weights):
-    assert drifting(halves(6, weights=weights), feasible=True) is None
 
 
 def test_of_matrices_too_large_for_solvers_none_is_asked_for_a_ray():

@@ -46,6 +46,7 @@ def unfolding():
     return model, best
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form"), GENERAL)
 def test_every_solver_unfolds_by_cliques(unfolding, name, form):
     model, best = unfolding

@@ -81,11 +81,18 @@ class IsKilled(Faulty):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def interrupt(options):
+    """Press Ctrl-C for the process of the caller, where the options name it."""
+    if "caller" in options:
+        os.kill(options["caller"], signal.SIGINT)
+
+
 class Waits(Faulty):
     """Works until it is interrupted, and has a point to offer then."""
 
     def run(self, sdp, progress=None):
         try:
+            interrupt(self.options)
             time.sleep(FOR_EVER)
         except KeyboardInterrupt:
             outcome = super().run(sdp)
@@ -97,6 +104,7 @@ class Hangs(Faulty):
     obeys_time_limit = False
 
     def run(self, sdp, progress=None):
+        interrupt(self.options)
         time.sleep(FOR_EVER)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -12,7 +11,6 @@ from sdpdr import Status, graphs, methods
 from sdpdr.errors import (
     DataError,
     NotAcceptedError,
-    SdpdrError,
     SolverLicenceError,
     SolverMissingError,
     UnknownNameError,
@@ -21,7 +19,6 @@ from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.solvers import Mosek, Scs
-from sdpdr.solvers.cvxpy_solver import render
 from sdpdr.solvers.external import ExternalSolver
 from sdpdr.solvers.registry import SOLVERS
 
@@ -134,19 +131,6 @@ def test_auto_chooses_it_as_soon_as_there_is_one(smallest_eigenvalue, unlicensed
     assert sdpdr.plan(smallest_eigenvalue, skip=["clarabel", "dense"]).solver.name == "mosek"
 
 
-@pytest.mark.parametrize(("form", "unknowns"), [("gram", 10), ("lmi", 5)])
-def test_the_program_of_mosek_is_compiled_even_without_licence(model, form, unknowns):
-    """Five edges and a 4 x 4 matrix on the face, either as unknowns or as multipliers."""
-    pytest.importorskip("mosek")
-    sdp = model.to_sdp()
-    for step in sdpdr.plan(model, "clarabel", form).reductions:
-        sdp = step.apply(sdp).sdp
-    data, _, _ = render(sdp).problem.get_problem_data(cp.MOSEK)
-    assert data["K_dir"]["s"] == [4]
-    assert data["K_dir"]["+"] == 5
-    assert unknowns in data["A"].shape
-
-
 # -- unknown ----------------------------------------------------------------------------------
 
 
@@ -158,19 +142,9 @@ def test_an_unknown_solver_is_answered_with_the_nearest(model, wrong, right):
         sdpdr.solve(model, wrong)
 
 
-@pytest.mark.parametrize("name", ["CLARABEL", "Clarabel"])
-def test_names_of_solvers_are_read_in_any_case(model, name):
-    assert sdpdr.plan(model, name).solver.name == "clarabel"
-
-
 def test_an_unknown_form_is_answered_with_the_nearest(model):
     with pytest.raises(UnknownNameError, match=r"unknown form 'gramm'.*mean 'gram'"):
         sdpdr.solve(model, "clarabel", "gramm")
-
-
-def test_errors_of_names_are_value_errors_and_ours():
-    assert issubclass(UnknownNameError, ValueError)
-    assert issubclass(UnknownNameError, SdpdrError)
 
 
 # -- not accepted -----------------------------------------------------------------------------

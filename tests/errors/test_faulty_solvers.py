@@ -78,12 +78,6 @@ def test_a_panic_of_native_code_is_a_failure(model, faulty):
     assert_can_be_told(solution)
 
 
-def test_the_written_form_can_be_isolated_too(model):
-    solution = sdpdr.solve(model, "clarabel", "cvxpy", isolate=True)
-    assert solution.status is Status.SOLVED
-    assert solution.value == pytest.approx(OPTIMUM, rel=1e-6)
-
-
 def test_a_solver_that_ignores_its_time_limit_is_stopped(model, faulty):
     solution = sdpdr.solve(model, faulty.Hangs(), time_limit=0.5)
     assert solution.status is Status.TIME_LIMIT
@@ -134,15 +128,6 @@ def test_auto_turns_to_a_second_solver_where_the_first_fails(model, monkeypatch)
 
 
 # -- numbers that are none --------------------------------------------------------------------
-
-
-def test_values_that_are_not_numbers_are_dropped(model, faulty):
-    solution = sdpdr.solve(model, faulty.NanValues())
-    assert solution.status is Status.FAILED
-    assert "not finite for 'K'" in solution.claimed.message
-    assert np.isnan(solution.value)
-    assert not solution.certified()
-    assert_can_be_told(solution)
 
 
 def test_infinite_multipliers_prove_nothing_but_the_point_stays(model, faulty):

@@ -12,9 +12,9 @@ import sdpdr
 from sdpdr import Status, datasets, graphs, methods
 from sdpdr.blocks import Centered, Gram, Isometry, Slack, Variance
 from sdpdr.errors import DisconnectedGraphError
-from sdpdr.linalg import Diagonal, InnerProduct, SquaredEdgeLengths
+from sdpdr.linalg import SquaredEdgeLengths
 from sdpdr.model import Model
-from sdpdr.program import SDP, PsdVariable, Rows
+from sdpdr.program import SDP, Rows
 from sdpdr.solvers import LowRank
 
 pytestmark = pytest.mark.integration
@@ -112,16 +112,6 @@ def test_an_iteration_limit_is_said_and_the_point_graded(spiral, solver, form):
 LIMITS = (0.0, 1e-3, 0.02, 0.1)
 
 
-def largest_cut(n):
-    """The bound of Goemans and Williamson for a random graph."""
-    adjacency = np.triu(np.random.default_rng(0).random((n, n)) < 0.1, 1).astype(float)
-    adjacency += adjacency.T
-    laplacian = np.diag(adjacency.sum(axis=1)) - adjacency
-    unit = Rows("unit", "==", {"X": Diagonal(n)}, np.ones(n))
-    objective = {"X": InnerProduct(-laplacian / 4.0)}
-    return SDP((PsdVariable("X", n),), objective, (unit,), maximize=True)
-
-
 def assert_true_so_far(solution, optimum, ended=Status.SOLVED):
     """Whatever was reached: bounds are true, and so are values at feasible points."""
     assert solution.status in (Status.TIME_LIMIT, ended, Status.INTERRUPTED)
@@ -160,17 +150,6 @@ def test_any_time_limit_leaves_true_bounds_and_values(roll, engine, relation):
 
 
 @pytest.mark.nightly
-def test_any_time_limit_bounds_the_largest_cut():
-    cut = largest_cut(40)
-    optimum = sdpdr.solve(cut, "lowrank").raise_for_status().value
-    for limit in LIMITS:
-        solution = sdpdr.solve(cut, LowRank(time_limit=limit))
-        assert_true_so_far(solution, optimum)
-        assert solution.residuals.primal() <= 1e-9
-        assert solution.bound is not None
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("engine", "relation"), [("edges", Slack(2.0)), ("general", "inequality")], ids=repr
 )
@@ -196,13 +175,6 @@ def test_the_display_shows_value_bound_and_gap(roll, monkeypatch):
     assert proving == "proving: what lowrank found, factor form"
 
 
-def test_progress_is_told_iteration_by_iteration(spiral):
-    records = []
-    solution = sdpdr.solve(methods.mvu(spiral), "lowrank", progress=records.append)
-    assert len(records) == solution.claimed.iterations
-    assert [r["iteration"] for r in records] == sorted(r["iteration"] for r in records)
-
-
 # -- unbounded --------------------------------------------------------------------------------
 
 GENERAL = [("clarabel", "gram"), ("clarabel", "lmi"), ("scs", "lmi")]
@@ -220,13 +192,6 @@ def test_slack_cheaper_than_the_threshold_is_unbounded(spiral, threshold, solver
     assert "price of slack" in solution.advice
     assert solution.bound is None
     assert not solution.certified()
-
-
-@pytest.mark.nightly
-def test_the_low_rank_solver_says_by_how_much_to_raise_the_price(spiral, threshold):
-    model = methods.mvu(spiral, Slack(0.5 * threshold, "absolute"))
-    solution = sdpdr.solve(model, "lowrank")
-    assert "Multiply prices by 2 or more" in solution.claimed.message
 
 
 @pytest.mark.nightly

@@ -6,11 +6,9 @@ import os
 import pickle
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,10 +23,12 @@ from sdpdr.program.point import as_dense
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Composed
 from sdpdr.solvers import Clarabel, LowRank
-from sdpdr.solvers.processes import alone, workers, zygote
+from sdpdr.solvers.processes import alone, workers
 from sdpdr.solvers.processes import ends as incumbent
 from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.processes.worker import WorkerLost
+
+from ..processes import is_gone
 
 pytestmark = [
     pytest.mark.integration,
@@ -47,29 +47,6 @@ def model():
 def ready():
     """A zygote, so that no test waits for imports."""
     workers.hire().close()
-
-
-@pytest.fixture
-def _interruptible():
-    """Hear SIGINT, which is ignored in the background of a shell."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def lives(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def is_gone(pid):
-    for _ in range(int(20 * HANG)):
-        if not lives(pid):
-            return True
-        time.sleep(0.05)
-    return False
 
 
 # -- limits -----------------------------------------------------------------------------------
@@ -109,29 +86,6 @@ def test_what_was_posted_is_kept_when_the_process_dies(model, faulty):
     assert outcome.verdict is Verdict.FAILED
     assert "SIGSEGV" in outcome.claim.message
     assert outcome.point.values
-
-
-@pytest.mark.usefixtures("_interruptible")
-def test_a_request_to_end_waits_for_the_end_of_a_message():
-    """Cut off, a message would take the next for its rest."""
-    ours, theirs = socket.socketpair()
-    content, received = bytes(3_000_000), bytearray()
-
-    def interrupt_and_receive():
-        received.extend(theirs.recv(1))
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.1)  # the signal is there while the message waits for room
-        while more := theirs.recv(1 << 20):
-            received.extend(more)
-
-    reader = threading.Thread(target=interrupt_and_receive)
-    reader.start()
-    with theirs:
-        with ours, pytest.raises(KeyboardInterrupt):
-            zygote._send(ours, zygote.POSTED, content)
-        reader.join(HANG)
-    assert bytes(received) == zygote.HEADER.pack(zygote.POSTED, len(content)) + content
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("engine", ["edges", "general"])
@@ -174,12 +128,6 @@ def test_what_a_solver_prints_stays_in_its_process(model, faulty, capfd):
     assert capfd.readouterr().out == ""
 
 
-def test_what_a_solver_prints_is_shown_on_request(model, faulty, capsys):
-    solution = sdpdr.solve(model, faulty.Prints(), isolate=True, verbose=True)
-    assert solution.status is Status.SOLVED
-    assert "=====" in capsys.readouterr().out
-
-
 def test_a_zygote_that_was_ended_is_replaced(model):
     sdpdr.solve(model, "clarabel", "gram", isolate=True)
     os.kill(workers._process.pid, signal.SIGKILL)
@@ -206,23 +154,6 @@ def test_a_worker_that_ends_with_the_zygote_is_no_crash_and_the_next_has_another
     assert "memory" not in outcome.claim.message
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)
     assert solution.status is Status.SOLVED
-
-
-def test_who_can_open_nothing_more_ends_nobody_elses_worker(descriptors):
-    pid, before = workers._process.pid, os.listdir("/dev/fd")
-    with workers.hire() as other:
-        for room in range(6):
-            with descriptors(room):
-                outcome = run_isolated(here, "faulty", None)
-            assert outcome.verdict is Verdict.FAILED
-            assert outcome.claim.status == "no worker"
-            assert "Too many open files" in outcome.claim.message
-        other.ask(pickle.dumps((workers.surroundings(), "test", pickle.dumps(here))))
-        while not other.is_done:
-            other.step(HANG)
-        assert pickle.loads(other.answer) == here()
-    assert workers._process.pid == pid
-    assert set(os.listdir("/dev/fd")) <= set(before)
 
 
 @pytest.mark.usefixtures("no_zygote")
@@ -275,13 +206,6 @@ def test_threads_have_workers_of_their_own(model):
     assert len(found) == 6
     for k, value in found.items():
         assert value == found[k % 2]
-
-
-def test_an_isolated_answer_is_the_answer(model):
-    inside = sdpdr.solve(model, "clarabel", "gram", isolate=False)
-    outside = sdpdr.solve(model, "clarabel", "gram", isolate=True)
-    assert outside.value == inside.value
-    assert outside.bound == inside.bound
 
 
 def test_a_worker_sees_paths_and_surroundings_of_now(model, faulty, monkeypatch, tmp_path):

@@ -1,4 +1,4 @@
-"""Lengths that are to be alike: points proved to be so, and steps that make use of them."""
+"""Lengths that are to be alike: points proved to be so, and no better than the bound."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.linalg.distances import Alike, lengths_between, raised
-from sdpdr.program.attain.corrected import even_lengths, evened
+from sdpdr.program.attain.corrected import evened
 from sdpdr.program.point import Factor
 
 
@@ -36,16 +36,6 @@ def test_an_evened_point_satisfies_every_row_and_is_no_better_than_the_bound(rng
         assert np.max(sdp.missed(rows, point)) < 1e-11 * largest
     assert -value <= solution.bound
     assert -value > (1.0 - 1e-3) * solution.bound
-
-
-def test_nothing_is_evened_where_rows_say_more():
-    graph = graphs.path([1.0, 2.0])
-    assert even_lengths(methods.mvu(graph).to_sdp()) is None
-    assert even_lengths(methods.are(graph, "RR", isometry="inequality").to_sdp()) is not None
-    assert (
-        even_lengths(methods.are(graphs.path([1.0, 1.0]), "RR", isometry="equality").to_sdp())
-        is None
-    )
 
 
 @pytest.mark.nightly

@@ -205,9 +205,6 @@ def test_a_point_that_holds_every_inequality_is_attained_as_it_is():
         assert all(np.min(sdp.slack(r, found.values)) >= 0.0 for r in rows[:3])
 
 
-# -- diagonals mixed in -------------------------------------------------------------------------
-
-
 # -- fixed blocks ------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Systems in blocks with a border, and what is proved by them."""
+"""Long cones and squares that share weights are certified."""
 
 from __future__ import annotations
 

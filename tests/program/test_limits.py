@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sdpdr import graphs, methods
 from sdpdr.blocks import Band
-from sdpdr.linalg import Diagonal, Entries, SquaredEdgeLengths, SvecMap, Trace, VectorMap
+from sdpdr.linalg import Diagonal, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec_size
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable
 from sdpdr.program.limits import VariableLimits, norms_from_anchors, spread_about_centre
@@ -27,20 +27,6 @@ def test_a_diagonal_limits_the_trace():
     limit = on_matrix(Rows("ones", "==", {"X": Diagonal(3)}, np.array([1.0, 2.0, 3.0]))).trace("X")
     assert limit.value == pytest.approx(6.0)
     assert limit.source == "limits of its diagonal"
-
-
-def test_a_missing_entry_leaves_the_trace_without_limit():
-    rows = Rows("two", "==", {"X": Entries(3, [(0, 0), (1, 1)])}, np.ones(2))
-    assert on_matrix(rows).trace("X") is None
-
-
-def test_lengths_carry_a_limit_from_one_point_to_all():
-    rows = (
-        Rows("anchor", "==", {"X": Entries(3, [(0, 0)])}, np.array([4.0])),
-        Rows("lengths", "<=", {"X": SquaredEdgeLengths(3, [[0, 1], [1, 2]])}, np.array([1.0, 9.0])),
-    )
-    # Norms of at most 2, 3 and 6.
-    assert on_matrix(*rows).trace("X").value == pytest.approx(4.0 + 9.0 + 36.0)
 
 
 def test_a_centred_path_has_the_limit_of_its_middle():

@@ -320,6 +320,3 @@ def test_matrix_inequalities_hold_along_a_direction():
         sdp = SDP(z, objective, (), (Lmi("cone", 2, {"z": growth}, svec(np.eye(2))),))
         found = prove_unbounded(sdp, {"z": np.ones(1)}, feasible=True)
         assert is_proved(found, "unbounded") == expected
-
-
-# -- the programs that find them, and the tools ---------------------------------------------------

@@ -1,22 +1,17 @@
 """SDPA files: what they say, what is written is what is read, and every way they can be broken."""
 
-import csv
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import FileFormatError, ModelError
-from sdpdr.linalg import Diagonal, SvecMap, VectorMap, svec_size
+from sdpdr.linalg import Diagonal, SvecMap, VectorMap
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
-
-SDPLIB = Path(__file__).parents[2].parent / "shared" / "data" / "sdplib"
 
 TINY = """\
 "A tiny program: maximise 2 Y12 + 3 y2
@@ -118,44 +113,6 @@ def test_a_remark_behind_an_entry_is_told_where_to_stand(tmp_path, remark):
         read_sdpa(path)
 
 
-# Numbers of rows that the library's table tells otherwise than its files.
-MISPRINTED = {"gpp250-1": 251}
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not SDPLIB.exists(), reason="the SDPLIB files are not here")
-@pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
-def test_files_of_sdplib_have_their_sizes_and_survive_writing(tmp_path, path):
-    sdp = read_sdpa(path)
-    with open(SDPLIB / "optimal_values.csv", encoding="utf-8") as file:
-        (known,) = [row for row in csv.DictReader(file) if row["name"] == sdp.name]
-    assert sdp.n_rows == MISPRINTED.get(sdp.name, int(known["m"]))
-    order = sum(v.n if isinstance(v, PsdVariable) else v.size for v in sdp.variables)
-    assert order == int(known["n"])
-    first, second = tmp_path / "first.dat-s", tmp_path / "second.dat-s"
-    write_sdpa(sdp, first)
-    again = read_sdpa(first)
-    for v in sdp.variables:
-        for a, b in [(sdp.objective, again.objective), (sdp.rows[0].lhs, again.rows[0].lhs)]:
-            assert (v.name in a) == (v.name in b)
-            if v.name in a:
-                assert (a[v.name].matrix() != b[v.name].matrix()).nnz == 0
-    assert sdp.rows[0].rhs.tobytes() == again.rows[0].rhs.tobytes()
-    write_sdpa(again, second)
-    assert first.read_bytes() == second.read_bytes()
-    np.testing.assert_allclose(table(first), table(path), rtol=3e-16, atol=0)
-
-
-def table(path):
-    """The entries of a file, read in another way, sorted and without zeros."""
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("ascii")
-    lines = [line for line in text.splitlines() if line[:1] not in ('"', "*")]
-    entries = np.array([line.split() for line in lines[4:] if line.strip()], dtype=float)
-    entries = entries[entries[:, 4] != 0.0]
-    return entries[np.lexsort(entries[:, 3::-1].T)]
-
-
 # -- what is written is what is read ----------------------------------------------------------
 
 NUMBERS = st.floats(-1e100, 1e100).map(lambda x: x if abs(x) >= 1e-100 else 0.0)
@@ -205,42 +162,6 @@ def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
     assert_same_program(sdp, read_sdpa(path))
 
 
-def data_lines(path):
-    """The lines of a file that are no comments."""
-    return [line for line in path.read_text().splitlines() if not line.startswith("*")]
-
-
-NAMES = st.lists(st.text(min_size=1), min_size=3, max_size=3, unique=True)
-
-
-@pytest.mark.nightly
-@settings(max_examples=8, derandomize=True)
-@given(names=NAMES, labels=NAMES, sizes=st.lists(st.integers(1, 3), min_size=3, max_size=3))
-def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
-    x, y, z = names
-    variables = (PsdVariable(x, 2), VectorVariable(y, 2, True), PsdVariable(z, 1))
-    rows = tuple(
-        Rows(
-            label,
-            "==",
-            {x: SvecMap(2, np.ones((m, 3))), y: VectorMap(np.eye(3)[:m, :2])},
-            np.ones(m),
-        )
-        for label, m in zip(labels, sizes, strict=True)
-    )
-    sdp = SDP(variables, {z: SvecMap(1, [[1.0]])}, rows)
-    path = tmp_path_factory.mktemp("names") / "named.dat-s"
-    write_sdpa(sdp, path)
-    again = read_sdpa(path)
-    assert [v.name for v in again.variables] == names
-    assert [(r.label, r.m) for r in again.rows] == list(zip(labels, sizes, strict=True))
-    assert_same_program(sdp, again)
-    write_sdpa(sdp, path, names=False)
-    again = read_sdpa(path)
-    assert [v.name for v in again.variables] == ["Y1", "Y2", "Y3"]
-    assert [(r.label, r.m) for r in again.rows] == [("rows", sum(sizes))]
-
-
 @pytest.mark.nightly
 def test_the_names_of_a_model_are_those_of_its_answer(tmp_path):
     path = tmp_path / "mvu.dat-s"
@@ -265,19 +186,6 @@ def test_notes_of_names_that_do_not_fit_are_refused(tmp_path, tiny, note, words)
     path.write_text(f"{note}\n{tiny.read_text()}")
     with pytest.raises(FileFormatError, match=words):
         read_sdpa(path)
-
-
-def test_numbers_a_person_wrote_are_written_as_they_were(tmp_path, tiny):
-    path = tmp_path / "tenths.dat-s"
-    values = np.array([k / 100 for k in range(1, 300)])
-    n = values.size + 1
-    corner = SvecMap.from_entries(
-        n, values.size, np.arange(values.size), np.zeros(values.size, int), np.arange(1, n), values
-    )
-    zero = Rows("rows", "==", {"Y": corner}, np.zeros(values.size))
-    write_sdpa(SDP((PsdVariable("Y", n),), {}, (zero,)), path)
-    texts = [line.split()[4] for line in data_lines(path)[4:]]
-    assert texts == [repr(v) for v in values.tolist()]
 
 
 def test_a_model_keeps_its_sense_and_value(tmp_path):
@@ -396,12 +304,3 @@ def test_a_gzip_file_that_is_none_or_not_complete(tmp_path, data):
     path.write_bytes(data)
     with pytest.raises(FileFormatError, match=r"broken\.dat-s\.gz: expected a complete gzip file"):
         read_sdpa(path)
-
-
-def test_a_block_of_thousands_is_read_sparsely(tmp_path):
-    n = 20_000
-    path = written(tmp_path / "wide.dat-s", f"1\n1\n{n}\n1.0\n1 1 {n} {n} 1.0\n")
-    rows = read_sdpa(path).rows[0].lhs["Y1"].matrix()
-    assert rows.shape == (1, svec_size(n))
-    assert rows.nnz == 1
-    assert sp.issparse(rows)

@@ -209,12 +209,6 @@ def test_a_report_of_what_has_no_limit_shows_the_direction(endless):
     assert row.split()[4] == str(np.count_nonzero(spectrum > 1e-6 * spectrum[0]))
 
 
-def test_a_report_without_a_point():
-    solution = sdpdr.solve(methods.mvu(RING), "scs", "gram", max_iter=1)
-    assert solution.report().startswith("status")
-    assert "it claimed" in solution.report()
-
-
 def test_a_matrix_inequality_is_told_by_its_eigenvalues():
     # The largest eigenvalue of diag(1, 2, 2): the matrix z I - A is singular twice.
     identity = VectorMap(svec(np.eye(3))[:, None])

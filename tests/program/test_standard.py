@@ -15,7 +15,6 @@ from sdpdr.program import (
     to_equality_form,
     write_sdpa,
 )
-from sdpdr.program.standard import with_one_vector
 
 
 def everything():
@@ -124,35 +123,9 @@ def test_multipliers_carry_over_with_equal_dual_value_and_slack(seed):
     np.testing.assert_allclose(smat(-lifted["cone"]), duals["cone"])
 
 
-@pytest.mark.parametrize("seed", range(1))
-def test_all_scalars_as_one_vector_after_the_matrices(seed):
-    sdp = everything()
-    form = to_equality_form(sdp)
-    gathered = with_one_vector(form)
-    point = image(sdp, random_point(sdp, seed))
-    vectors = [point[v.name] for v in form.vector_variables]
-    whole = {v.name: point[v.name] for v in form.psd_variables}
-    whole["scalars"] = np.concatenate(vectors)
-    assert [v.name for v in gathered.variables] == list(whole)
-    assert gathered.primal_value(whole) == pytest.approx(form.primal_value(point))
-    for row, same in zip(form.rows, gathered.rows, strict=True):
-        slack = gathered.slack(same, whole)
-        np.testing.assert_allclose(slack, form.slack(row, point), atol=1e-12)
-    duals = {r.label: np.random.default_rng(seed).normal(size=r.m) for r in form.rows}
-    parts = [form.dual_slack(v.name, duals) for v in form.vector_variables]
-    np.testing.assert_allclose(gathered.dual_slack("scalars", duals), np.concatenate(parts))
-
-
 def test_a_program_in_equality_form_is_returned_as_it_is():
     form = to_equality_form(everything())
     assert to_equality_form(form) is form
-
-
-def test_names_that_are_taken_get_a_stroke():
-    rows = Rows("cap", "<=", {"cap.slack": VectorMap(sp.eye_array(2))}, np.ones(2))
-    taken = VectorVariable("cap.slack", 2, nonnegative=True)
-    names = [v.name for v in to_equality_form(SDP((taken,), {}, (rows,))).variables]
-    assert names == ["cap.slack", "cap.slack'"]
 
 
 def test_a_file_of_everything_has_the_same_values(tmp_path):

@@ -10,13 +10,11 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.base import deadline as clocks
-from sdpdr.base.deadline import Deadline, TimeUpError, in_seconds
+from sdpdr.base.deadline import Deadline, TimeUpError
 from sdpdr.base.errors import DataError
 from sdpdr.linalg import Diagonal, Entries, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows
 from sdpdr.program.run import Verdict
-from sdpdr.reduce import Composed, Dedupe, Scale
-from sdpdr.solvers import Clarabel, Scs, conic
 from sdpdr.solving import attempt as attempts
 from sdpdr.solving.facing import deeper
 from sdpdr.solving.grade import attested
@@ -81,21 +79,7 @@ def test_what_is_no_number_of_seconds_is_refused(seconds):
         Deadline(seconds)
 
 
-def test_seconds_are_written_as_people_write_them():
-    assert [in_seconds(x) for x in (None, 0.0123, 1.98, 3599.0)] == ["0", "0.012", "2", "3600"]
-
-
 # -- every stage --------------------------------------------------------------------------------
-
-
-def test_no_reduction_begins_when_the_time_is_up(monkeypatch):
-    began = []
-    monkeypatch.setattr(Scale, "_reduce", lambda self, sdp: began.append(self))
-    with pytest.raises(TimeUpError):
-        Composed((Scale(),)).apply(PATH.to_sdp(), OVER)
-    assert not began
-    assert Composed((Scale(),)) == Composed((Scale(),))
-    assert Composed((Dedupe(),)).apply(PATH.to_sdp(), Deadline(1e9)).sdp.n_rows > 0
 
 
 def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
@@ -110,28 +94,6 @@ def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
     assert found.bound is None
     assert not found.values
     assert "nothing was left" in found.claimed.message
-
-
-@pytest.mark.parametrize(("solver", "name", "left"), [
-    (Clarabel, "time_limit", 60.0), (Scs, "time_limit_secs", 54.0),
-])  # fmt: skip
-def test_native_code_gets_what_compiling_left_of_the_time(
-    monkeypatch, standing, solver, name, left
-):
-    """Of SCS, which looks seldom, a tenth less."""
-    compiled, asked = conic.ConicForm.handed_over, solver._given
-    given = []
-
-    def slowly(form):
-        standing.now += 40.0
-        return compiled(form)
-
-    monkeypatch.setattr(conic.ConicForm, "handed_over", slowly)
-    monkeypatch.setattr(
-        solver, "_given", lambda self, left: given.append(asked(self, left)) or given[-1]
-    )
-    solver(time_limit=100.0).run(PATH.to_sdp())
-    assert given[0][name] == pytest.approx(left)
 
 
 def contradiction():

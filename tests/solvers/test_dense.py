@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr.base.errors import DataError
-from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
+from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.linalg.svec import svec, svec_size
 from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
@@ -34,43 +34,6 @@ def inside(rng, cones):
         roots = rng.standard_normal((len(group.rows), group.order, group.order))
         found[group.rows] = svec(roots @ roots.transpose(0, 2, 1) + np.eye(group.order))
     return found
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("form", ["gram", "lmi"])
-@pytest.mark.parametrize("n", [1, 2, 7, 12])
-def test_the_least_eigenvalue_is_that_of_linear_algebra(n, form):
-    rng = np.random.default_rng(n)
-    root = rng.standard_normal((n, n))
-    found = sdpdr.solve(least_eigenvalue(root + root.T), "dense", form)
-    assert found.status is Status.SOLVED
-    assert found.solver == "dense"
-    assert found.value == pytest.approx(np.linalg.eigvalsh(root + root.T)[0], rel=1e-6)
-
-
-@pytest.mark.parametrize("form", ["gram", "lmi"])
-def test_it_agrees_with_clarabel_where_all_kinds_of_rows_meet(form):
-    """Two matrices of like order, free and non-negative scalars, inequalities and equations."""
-    rng = np.random.default_rng(5)
-    A, B = (svec(m + m.T) for m in rng.standard_normal((2, 4, 4)))
-    x, y = VectorVariable("x", 2), VectorVariable("y", 1, nonnegative=True)
-    matrices = (PsdVariable("X", 4), PsdVariable("Y", 4))
-    rows = (
-        Rows("traces", "==", {"X": Trace(4), "Y": Trace(4)}, np.array([2.0])),
-        Rows("limit", "<=", {"X": SvecMap(4, A[None]), "y": VectorMap([[-1.0]])}, np.ones(1)),
-        Rows("sum", "<=", {"x": VectorMap([[1.0, 1.0], [-1.0, 1.0]])}, np.array([3.0, 2.0])),
-    )
-    sides = VectorMap(np.column_stack([svec(np.eye(4)), A]))
-    lmi = Lmi("above", 4, {"x": sides}, svec(3.0 * np.eye(4)))
-    objective = {
-        "X": SvecMap(4, B[None]),
-        "x": VectorMap([[1.0, -0.5]]),
-        "y": VectorMap([[0.3]]),
-    }
-    sdp = SDP((*matrices, x, y), objective, rows, (lmi,))
-    one, other = (sdpdr.solve(sdp, solver, form) for solver in ("dense", "clarabel"))
-    assert one.status is other.status is Status.SOLVED
-    assert one.value == pytest.approx(other.value, rel=2e-6, abs=2e-6)
 
 
 def test_a_convex_cost_is_solved_in_the_form_as_it_stands():

@@ -13,7 +13,7 @@ from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.descent.low_end import low_end
-from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres, reason
+from sdpdr.solvers.lowrank.descent.spheres import SphereLagrangian, Spheres
 from sdpdr.solvers.lowrank.descent.trust_region import Curvature, truncated
 from sdpdr.solvers.lowrank.general.compile import compile_problem
 from sdpdr.solvers.lowrank.general.forms import DualSlack
@@ -120,17 +120,6 @@ def test_gradient_and_curvature_are_derivatives_on_the_manifold(make):
     assert np.allclose(curvature @ direction, expected, atol=1e-6 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("make", [mixed, lambda: max_cut(random_weights(9))])
-def test_the_approximate_inverse_is_symmetric_and_positive(make):
-    local, rng = local_of(make())
-    layout = local.function.layout
-    curvature = Curvature(local, [Jacobian(b.forms) for b in layout.problem.blocks])
-    one, other = (curvature.tangent(rng.standard_normal(layout.size)) for _ in range(2))
-    assert np.isclose(curvature.inverse(one) @ other, one @ curvature.inverse(other))
-    assert curvature.inverse(one) @ one > 0.0
-    assert np.allclose(curvature.tangent(curvature.inverse(one)), curvature.inverse(one))
-
-
 def test_a_step_stays_in_its_region_and_goes_down():
     local, _ = local_of(max_cut(random_weights(12)))
     layout = local.function.layout
@@ -203,27 +192,3 @@ def test_rows_that_contradict_each_other_do_not_converge():
     sdp = SDP((PsdVariable("X", 4),), {"X": InnerProduct(random_weights(4))}, rows)
     result = solve_factored(sdp, Options(max_iter=500), descent=True)
     assert result.status != "converged"
-
-
-def test_a_start_that_is_optimal_is_the_answer():
-    sdp = max_cut(random_weights(40))
-    first = solve_factored(sdp, Options(tol=1e-7))
-    again = solve_factored(sdp, Options(tol=1e-6), first.point)
-    assert again.status == "converged"
-    assert again.iterations == 0
-
-
-# -- proofs beside the engine -------------------------------------------------------------------
-
-
-# -- the choice ---------------------------------------------------------------------------------
-
-
-def test_inequalities_and_narrow_patterns_do_not_descend():
-    below = Rows("unit", "<=", {"X": Diagonal(3)}, np.ones(3))
-    cost = InnerProduct(-np.ones((3, 3)))
-    assert not reason(compile_problem(SDP((PsdVariable("X", 3),), {"X": cost}, (below,))))
-    n = 400
-    path = np.column_stack([np.arange(n - 1), np.arange(1, n)])
-    rows = Rows("path", "==", {"X": Entries(n, path)}, np.ones(n - 1))
-    assert not reason(compile_problem(SDP((PsdVariable("X", n),), {"X": Trace(n)}, (rows,))))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import Status, errors, graphs, methods
+from sdpdr import Status, errors
 from sdpdr.program import Claim, Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Outcome
@@ -32,11 +32,6 @@ def doubles(monkeypatch):
     sys.modules.pop("doubles")
 
 
-@pytest.fixture
-def ring():
-    return methods.mvu(graphs.cycle(5))
-
-
 def run(model, double, isolate=True, limit=3.0):
     solution = sdpdr.solve(model, double, "gram", isolate=isolate, time_limit=limit)
     json.dumps(solution.record(), allow_nan=False)
@@ -48,9 +43,6 @@ def run(model, double, isolate=True, limit=3.0):
 
 def is_nothing(solution):
     return solution.bound is None and not solution.values and np.isnan(solution.value)
-
-
-# -- liars ----------------------------------------------------------------------------------------
 
 
 # -- crashes --------------------------------------------------------------------------------------
@@ -83,9 +75,6 @@ def test_errors_of_our_own_come_out_of_isolation(ring):
                 ring, sdpdr.solvers.LowRank(options={"max_rang": 3}), isolate=isolate, time_limit=60
             )
         assert caught.value.name == "max_rang"
-
-
-# -- hanging --------------------------------------------------------------------------------------
 
 
 # -- babble ---------------------------------------------------------------------------------------

@@ -8,11 +8,8 @@ import pytest
 import sdpdr
 from sdpdr import datasets, graphs, methods
 from sdpdr.solvers import LowRank
-from sdpdr.solvers.lowrank import Options
-from sdpdr.solvers.lowrank.edge.effort import NOISY, effort, expected_rank
+from sdpdr.solvers.lowrank.edge.effort import NOISY, expected_rank
 from sdpdr.solvers.lowrank.edge.form import edge_form
-from sdpdr.solvers.lowrank.edge.search import EdgeSearch
-from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solving.costs.prediction import predict
 from sdpdr.solving.costs.structure import Structure
 
@@ -43,18 +40,6 @@ def test_noise_has_about_as_many_directions_as_columns(dimensions, least, most):
     assert least <= expected_rank(program_of(noise(250, dimensions))) <= most
 
 
-@pytest.mark.parametrize("spokes", [40, 400])
-def test_no_more_dimensions_are_expected_than_separators_leave_room_for(spokes):
-    """A wheel has tree-width three, and parts of its map can be turned about hub and two others."""
-    rim = np.arange(1, spokes + 1)
-    edges = np.vstack(
-        [np.column_stack([0 * rim, rim]), np.sort(np.column_stack([rim, np.roll(rim, -1)]))]
-    )
-    wheel = methods.mvu(graphs.from_edges(spokes + 1, edges, np.ones(len(edges))))
-    assert expected_rank(program_of(wheel)) <= 4
-    assert effort(program_of(wheel)).factored
-
-
 # -- what follows from it -----------------------------------------------------------------------
 
 
@@ -82,28 +67,7 @@ def test_the_answer_does_not_depend_on_engine_and_first_rank(isometry):
         assert one.bound >= (1.0 - 1e-9) * max(other.attained or -np.inf for other in found)
 
 
-def test_the_largest_rank_asked_for_holds_where_more_are_expected():
-    form = edge_form(noise(150, 12).to_sdp())
-    assert LowRank(options={"max_rank": 4})._first_shape(form).shape == (150, 4)
-    assert LowRank(options={"rank": 5})._first_shape(form).shape == (150, 5)
-    assert LowRank()._first_shape(form).shape[1] >= NOISY
-
-
 # -- what is refused ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("ahead", "fits"), [(7.9, False), (8.1, True), (np.inf, True)])
-def test_a_rank_whose_step_would_be_late_is_refused(monkeypatch, ahead, fits):
-    program = program_of(noise(60, 3))
-    journal = Journal(Options())
-    search = EdgeSearch(program, Options(), journal)
-    assert search.fits(8)  # nothing is known yet
-    search.approach(program, np.random.default_rng(0).standard_normal((60, 4)), 0.5, -np.inf)
-    journal.factorizations = 10
-    monkeypatch.setattr(type(journal), "seconds", 10.0)
-    monkeypatch.setattr(type(journal.deadline), "ahead", ahead)
-    assert search.fits(8) is fits
-    assert ("more than are left" in search.message) is not fits
 
 
 def test_dense_matrices_that_do_not_fit_are_refused_before_they_are_tried(monkeypatch):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import NotAcceptedError, ShapeError, UnknownNameError
-from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace, VectorMap, svec, svec_size
+from sdpdr.linalg import Diagonal, Entries, InnerProduct, Trace, VectorMap, svec_size
 from sdpdr.program import SDP, Factor, Lmi, Point, PsdVariable, Rows, dimacs_errors
 from sdpdr.program.point import VectorVariable
 from sdpdr.program.run import Verdict
@@ -57,39 +57,6 @@ def test_complementary_pairs_are_found(seed, inequalities, scalars, free, curved
     assert_optimal(result, known.sdp, known.value)
 
 
-def test_a_range_is_two_inequalities():
-    """Least and largest <C, X> with 1 <= tr X <= 2 and C positive definite."""
-    cost = np.diag([1.0, 2.0, 3.0])
-    limits = (
-        Rows("upper", "<=", {"X": Trace(3)}, np.array([2.0])),
-        Rows("lower", "<=", {"X": -1.0 * Trace(3)}, np.array([-1.0])),
-    )
-    x = (PsdVariable("X", 3),)
-    least = SDP(x, {"X": InnerProduct(cost)}, limits)
-    most = SDP(x, {"X": InnerProduct(-cost)}, limits, maximize=True)
-    assert_optimal(solve_factored(least), least, 1.0)
-    assert_optimal(solve_factored(most), most, 6.0)
-
-
-@pytest.mark.nightly
-def test_matrix_inequalities_get_a_slack_matrix():
-    """Several largest eigenvalues at once: minimise t1 + t2 with t_k I - F_k >= 0."""
-    rng = np.random.default_rng(0)
-    lmis, total = [], 0.0
-    identity = np.eye(4)
-    for k in range(2):
-        f = rng.standard_normal((4, 4))
-        f = f + f.T
-        total += float(np.linalg.eigvalsh(f)[-1])
-        column = np.zeros((10, 2))
-        column[:, k] = svec(identity)
-        lmis.append(Lmi(f"cone{k}", 4, {"t": VectorMap(column)}, -svec(f)))
-    sdp = SDP((VectorVariable("t", 2),), {"t": VectorMap([[1.0, 1.0]])}, lmis=tuple(lmis))
-    result = solve_factored(sdp)
-    assert_optimal(result, sdp, total)
-    assert np.linalg.eigvalsh(result.point.duals["cone0"])[0] >= -1e-6
-
-
 def test_centred_factors_are_centred_exactly():
     sdp = methods.mvu(graphs.cycle(9), "equality").to_sdp()
     result = solve_factored(sdp)
@@ -107,13 +74,6 @@ def test_the_rank_grows_where_the_certificate_says_so_and_the_history_tells():
     assert result.point.values["K"].factor.shape[1] >= 2
     assert any("grows from 1" in record.note for record in result.history)
     assert_optimal(result, sdp, 10 / (4 * np.sin(np.pi / 10) ** 2))
-
-
-def test_columns_that_vanish_are_dropped_and_the_history_tells():
-    sdp = methods.mvu(graphs.path(np.ones(8))).to_sdp()
-    result = solve_factored(sdp, Options(rank=7), interior=False)
-    assert result.point.values["K"].factor.shape[1] == 1
-    assert any("shrinks from" in record.note for record in result.history)
 
 
 def test_a_rank_too_small_for_the_optimum_is_not_called_optimal():
@@ -188,14 +148,6 @@ def test_no_unit_of_length_makes_a_price_of_squares_a_ray(unit):
 # -- starts and stops ---------------------------------------------------------------------------
 
 
-@pytest.mark.nightly
-def test_a_start_may_be_dense_or_incomplete():
-    known = known_program(4, orders=(6, 4), ranks=(1, 1), m=5)
-    first = solve_factored(known.sdp)
-    dense = {"X0": first.point.values["X0"].dense()}
-    assert_optimal(solve_factored(known.sdp, start=Point(dense)), known.sdp, known.value)
-
-
 @pytest.mark.parametrize(
     "start",
     [
@@ -219,16 +171,6 @@ def test_an_interruption_returns_a_point():
     assert result.status == "interrupted"
     assert result.iterations == 7
     assert np.isfinite(result.value)
-
-
-def test_progress_shows_the_bound_and_the_gap_once_there_is_one():
-    sdp = methods.mvu(graphs.cycle(12)).to_sdp()
-    seen = []
-    result = solve_factored(sdp, Options(callback=seen.append))
-    assert [r.iteration for r in seen] == list(range(result.iterations))
-    last = result.history[-1]
-    assert last.bound == pytest.approx(last.value, rel=1e-5)
-    assert abs(last.gap) <= 1e-6
 
 
 # -- as a solver --------------------------------------------------------------------------------

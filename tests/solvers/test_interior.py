@@ -1,8 +1,8 @@
-"""The interior point over factors: its matrix, its boxes, and programs with known optima."""
+"""The interior point over factors: its matrix, and programs with known optima."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,52 +11,18 @@ from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import blocks, datasets, graphs, methods, soften
-from sdpdr.linalg import QuadraticForms, SquaredEdgeLengths, SvecMap, Trace
-from sdpdr.model import AtMost, Block, Var
-from sdpdr.program import SDP, dimacs_errors
+from sdpdr.linalg import SvecMap, Trace
+from sdpdr.program import dimacs_errors
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank import Options, solve_factored
 from sdpdr.solvers.lowrank.frame import Journal
 from sdpdr.solvers.lowrank.general.compile import compile_problem
-from sdpdr.solvers.lowrank.general.forms import Forms
-from sdpdr.solvers.lowrank.general.lagrangian import Layout
-from sdpdr.solvers.lowrank.general.parts import part_of
-from sdpdr.solvers.lowrank.general.problem import FactorBlock
 from sdpdr.solvers.lowrank.interior.boxes import Boxed
-from sdpdr.solvers.lowrank.interior.held import Held
 from sdpdr.solvers.lowrank.interior.iteration import Interior
-from sdpdr.solvers.lowrank.interior.lift import Lift
-from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix, has_inequalities
-from sdpdr.solvers.lowrank.interior.points import PointBlock
+from sdpdr.solvers.lowrank.interior.matrix import NewtonMatrix
 from sdpdr.solvers.lowrank.interior.progress import Floor
-from sdpdr.solvers.lowrank.interior.start import (
-    shape_among_known,
-)
-from sdpdr.solving.costs.structure import Structure
 
 from .factored_programs import known_program
-
-
-@dataclass(frozen=True, eq=False)
-class Later(Block):
-    """Later points are further away: |y_t - y_{t+s}|^2 <= |y_t - y_{t+s+1}|^2."""
-
-    n: int
-    lags: int = 2
-
-    def terms(self):
-        """Differences of squared lengths."""
-        for s in range(1, self.lags + 1):
-            t = np.arange(self.n - s - 1)
-            near = SquaredEdgeLengths(self.n, np.column_stack([t, t + s]))
-            far = SquaredEdgeLengths(self.n, np.column_stack([t, t + s + 1]))
-            yield AtMost((near - far) @ Var("K"), 0.0)
-
-
-def spiral(n):
-    t = np.linspace(0.0, 5.0 * np.pi, n)
-    width = np.random.default_rng(0).uniform(0.0, 5.0, n)
-    return np.column_stack([t * np.cos(t), t * np.sin(t), width])
 
 
 def boxed_program(seed=0):
@@ -124,41 +90,6 @@ def measured(forms):
     return 0.999 * (np.diag(near) - between) / near.mean() + 0.001 * np.eye(forms.n)
 
 
-@settings(max_examples=10, derandomize=True)
-@given(seed=st.integers(0, 10**6), n=st.integers(13, 30), rank=st.integers(1, 4))
-def test_long_vectors_as_points_change_no_value(seed, n, rank):
-    rng = np.random.default_rng(seed)
-    forms = Forms(part_of(QuadraticForms(rng.standard_normal((3, n)))))
-    face = np.linalg.qr(rng.standard_normal((n, 2)))[0]
-    points = PointBlock.of(FactorBlock("K", n, forms, face, scalar=False))
-    factor = rng.standard_normal((n, rank))
-    extended = points.extended(factor)
-    inside = points.factor(extended)
-    assert points.forms.values(extended) == pytest.approx(forms.values(inside))
-    assert np.abs(points.equations @ extended).max() < 1e-10
-    y = rng.standard_normal(3)
-    gradient = points.reduced(points.forms.slack(y) @ extended)
-    expected = forms.slack(y) @ inside
-    assert gradient == pytest.approx(expected - face @ (face.T @ expected), abs=1e-9)
-
-
-# -- boxes -------------------------------------------------------------------------------------
-
-
-def test_prices_become_ends_of_boxes_and_squares_compliance():
-    path = graphs.path(np.ones(3))
-    lengths = blocks.Lengths(path, exact=True)
-    base = blocks.Gram(4) + blocks.Centered(4) + blocks.Variance(4)
-    absolute = Boxed.of(compile_problem((base + soften(lengths, 7.0)).to_sdp()))
-    assert absolute.cost.size == 0
-    assert absolute.high == pytest.approx(-absolute.low)
-    assert np.isfinite(absolute.high).all()
-    square = Boxed.of(compile_problem((base + soften(lengths, 7.0, square=True)).to_sdp()))
-    assert square.cost.size == 0
-    assert np.isinf(square.high).all()
-    assert (square.compliance > 0.0).all()
-
-
 # -- programs ----------------------------------------------------------------------------------
 
 
@@ -176,17 +107,6 @@ def test_complementary_pairs_are_found(seed, scalars, free, curved):
     assert result.status == "converged", result.message
     assert result.value == pytest.approx(known.value, rel=1e-6, abs=1e-6)
     assert dimacs_errors(known.sdp, result.point).worst() <= 1e-6
-
-
-@pytest.mark.nightly
-def test_differences_of_lengths_are_rows_like_any_other():
-    """Another solver agrees, and what the bound proves agrees with both."""
-    X = spiral(20)
-    model = methods.mvu(graphs.knn(X, n_neighbors=4)) + Later(20)
-    result = solve_factored(model.to_sdp(), Options(tol=1e-7), interior=True)
-    assert "interior" in result.message
-    assert result.gap <= 1e-7
-    assert sdpdr.solve(model, "clarabel").value == pytest.approx(result.value, rel=1e-5)
 
 
 def test_rows_that_contradict_each_other_are_not_solved():
@@ -223,14 +143,6 @@ def test_square_prices_alone_leave_no_products():
     assert other.value == pytest.approx(result.value, rel=1e-6)
 
 
-def test_an_answer_given_as_a_start_is_recognised():
-    sdp = (methods.mvu(graphs.knn(spiral(40), n_neighbors=4)) + Later(40)).to_sdp()
-    first = solve_factored(sdp, Options(tol=1e-7), interior=True)
-    again = solve_factored(sdp, Options(tol=1e-6), start=first.point, interior=True)
-    assert again.status == "converged"
-    assert again.iterations == 0
-
-
 # -- known points ------------------------------------------------------------------------------
 
 
@@ -247,36 +159,12 @@ def sensors(n, noise=0.0, seed=0, exact=False):
     return places, anchors, blocks.Coordinates(n - anchors.size, 2), lengths
 
 
-def shape_of(model):
-    """In the units of the person."""
-    problem = compile_problem(model if isinstance(model, SDP) else model.to_sdp())
-    shape = shape_among_known(problem, problem.blocks[0], Held.of(problem), seed=0)
-    return shape * np.sqrt(problem.units.unknown)
-
-
 def on_entries(sdp):
     """The same program with every map as rows of entries, as a file would have it."""
     rows = tuple(
         replace(r, lhs={k: SvecMap(a.n, a.matrix()) for k, a in r.lhs.items()}) for r in sdp.rows
     )
     return replace(sdp, rows=rows)
-
-
-def test_a_shape_among_known_points_comes_near_to_where_they_are():
-    places, anchors, coordinates, lengths = sensors(60)
-    shape = shape_of(coordinates + lengths)
-    assert shape[:2] == pytest.approx(np.eye(2), abs=1e-12)
-    # Paths are longer than the way as the crow flies, at the rim most of all.
-    away = np.linalg.norm(shape[2:] - places[anchors.size :], axis=1)
-    assert np.median(away) < 0.15
-
-
-def test_a_plan_knows_that_equations_on_known_points_go_to_the_interior_point():
-    *_, coordinates, lengths = sensors(20, exact=True)
-    structure = Structure((coordinates + lengths).to_sdp())
-    assert not has_inequalities(structure.sdp)
-    assert structure.engine == "interior"
-    assert structure.interior is not None
 
 
 @pytest.mark.nightly
@@ -292,45 +180,7 @@ def test_absolute_prices_among_known_points_are_proved_whatever_they_are(unit):
     assert found.bound <= other.attained * (1.0 + 1e-9)
 
 
-@settings(max_examples=10, derandomize=True)
-@given(seed=st.integers(0, 10**6), rank=st.integers(1, 5))
-def test_points_that_are_held_are_met_by_a_turn_that_changes_no_other_product(seed, rank):
-    """Those of the points that are not held, where the others were in their places but turned."""
-    *_, coordinates, lengths = sensors(20)
-    held = Held.of(compile_problem((coordinates + lengths).to_sdp()))
-    rng = np.random.default_rng(seed)
-    factor = rng.standard_normal((18, max(rank, 2)))
-    factor[held.points] = 0.0
-    factor[held.points, :2] = held.base
-    turned = factor @ np.linalg.qr(rng.standard_normal((factor.shape[1],) * 2))[0]
-    met = held.met(turned)
-    assert met[held.points, :2] == pytest.approx(held.base, abs=1e-12)
-    assert np.abs(met[held.points, 2:]).max(initial=0.0) == 0.0
-    assert met @ met.T == pytest.approx(factor @ factor.T, abs=1e-10)
-    narrow = held.met(turned[:, :1])
-    assert narrow[held.points] == pytest.approx(held.base, abs=1e-12)
-
-
 # -- multipliers of exact rows -----------------------------------------------------------------
-
-
-@settings(max_examples=10, derandomize=True)
-@given(seed=st.integers(0, 10**6), k=st.integers(1, 3))
-def test_a_lift_turns_negative_eigenvalues_and_leaves_the_point_stationary(seed, k):
-    """All lengths among points in the plane are exact: far more rows than the point needs."""
-    n, rng = 12, np.random.default_rng(seed)
-    graph = graphs.knn(rng.standard_normal((n, 2)), n_neighbors=n - 1)
-    problem = compile_problem(methods.mvu(graph, "equality").to_sdp())
-    block = problem.blocks[0]
-    factor = block.project(rng.standard_normal((n, 2)))
-    layout = Layout(problem, (2,))
-    change = Lift.of(layout, layout.join([factor], np.zeros(0)))
-    beside = np.linalg.qr(np.hstack([np.ones((n, 1)), factor, rng.standard_normal((n, k))]))[0]
-    vectors, values = beside[:, 3:], np.sort(-rng.uniform(1.0, 2.0, k))
-    stress = block.forms.slack(np.append(0.0, change(values, vectors))).toarray()
-    assert np.abs(stress @ factor).max() < 1e-6 * np.abs(stress).max()
-    turned = np.diag(values) + vectors.T @ stress @ vectors
-    assert turned == pytest.approx(np.diag(-values), abs=1e-6)
 
 
 @pytest.mark.nightly

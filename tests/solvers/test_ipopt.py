@@ -95,11 +95,6 @@ def test_hessian_is_that_of_the_lagrangian(nlp, x):
     np.testing.assert_allclose(whole, differences(gradient, x), atol=1e-6)
 
 
-def test_no_entry_of_a_pattern_is_repeated(nlp):
-    for rows, columns in (nlp.jacobian_pattern(), nlp.hessian_pattern()):
-        assert len(set(zip(rows.tolist(), columns.tolist(), strict=True))) == len(rows)
-
-
 def test_limits_are_those_of_the_program_relative_to_the_lengths():
     program = EdgeProgram(
         edges=[(0, 1), (1, 2)], n=3, sqdist=[2.0, 4.0], lower=[-np.inf, 2.0], upper=[2.0, 8.0]
@@ -111,15 +106,6 @@ def test_limits_are_those_of_the_program_relative_to_the_lengths():
     assert lower[0] <= -1e19
     np.testing.assert_array_equal(lower[2:], 0.0)
     np.testing.assert_array_equal(upper[2:], 0.0)
-
-
-def test_points_are_read_back_in_the_units_of_the_program():
-    """At a stationary point the weights are those of a stress in balance, L(w) R = mass R."""
-    program = EdgeProgram(edges=[(0, 1)], n=2, sqdist=[9.0])
-    nlp = UnfoldingNlp(program, rank=1, seed=0)
-    factor, weights = nlp.read(np.array([0.5, -0.5]), np.array([0.5, 0.0]))
-    np.testing.assert_allclose(factor.ravel(), [1.5, -1.5])
-    np.testing.assert_allclose(weights, [0.5])
 
 
 # -- answers ----------------------------------------------------------------------------------
@@ -156,37 +142,7 @@ def test_both_solvers_of_the_factor_agree_on_exact_lengths(n, k):
     assert theirs.duals["isometry"].min() < 0.0, "some edges push"
 
 
-@needs_ipopt
-def test_weighted_points_are_centred_by_weight():
-    X = np.vstack([datasets.spiral(12)[0], datasets.spiral(12)[0][:3]])
-    with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
-        graph = graphs.knn(X, n_neighbors=3)
-    assert sorted(set(graph.counts)) == [1, 2]
-    model = methods.mvu(graph)
-    ours, theirs = (sdpdr.solve(model, name) for name in ("lowrank", "ipopt"))
-    assert theirs.value == pytest.approx(ours.value, rel=2e-6)
-
-
 # -- options and endings ----------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-@needs_ipopt
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [({"max_iter": 2}, Status.ITERATION_LIMIT), ({"time_limit": 1e-9}, Status.TIME_LIMIT)],
-)
-def test_limits_end_in_a_graded_point(options, status):
-    solution = sdpdr.solve(methods.mvu(swiss(20)), "ipopt", **options)
-    assert solution.status is status
-    assert np.isfinite(solution.value)
-    assert solution.residuals.primal() <= 1e-9
-
-
-@needs_ipopt
-def test_rank_is_the_number_of_columns():
-    solution = sdpdr.solve(methods.mvu(swiss(20)), Ipopt(options={"rank": 4}))
-    assert solution.gram().factor.shape == (20, 4)
 
 
 @needs_ipopt
@@ -243,13 +199,6 @@ def test_without_either_package_the_extra_is_named(modules):
     found = Ipopt.availability()
     assert not found.installed
     assert 'pip install "sdpdr[ipopt]"' in found.reason
-
-
-def test_cyipopt_serves_where_ipyopt_has_no_wheel(modules):
-    modules("cyipopt")
-    found = Ipopt.availability()
-    assert found.usable
-    assert found.version == "1.4.0"
 
 
 def test_the_cyipopt_route_hands_over_the_same_program(monkeypatch):

@@ -75,12 +75,6 @@ def test_they_solve_least_squares_with_the_least_norm(sdp, rank):
     np.testing.assert_allclose(found[free], wanted, rtol=1e-6, atol=1e-8 * np.abs(wanted).max())
 
 
-def test_rows_leave_no_choice_where_they_are_fewer_than_unknowns():
-    problem = compile_problem(completion(12, 2, 60)[0])
-    assert leave_a_choice(Layout(problem, (2,)))  # 60 rows, 47 unknowns
-    assert not leave_a_choice(Layout(problem, (3,)))  # 69
-
-
 @pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("unit", [1e-3, 1e3])

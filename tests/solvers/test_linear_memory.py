@@ -115,34 +115,10 @@ KINDS: dict[str, Callable[[int], Model]] = {
 }
 
 
-HUBS: dict[str, tuple[Callable[[int], Model], int]] = {
-    "star": (star, 1501),
-    "large star": (star, FEW),
-    "wheel": (wheel, 401),
-    "large wheel": (wheel, 3001),
-}
-
-
-# Programs with a row that reads all entries of their matrix.
-LONG: dict[str, tuple[Callable[[int], Model], int]] = {
-    "densities": (lambda n: methods.density_map(roll(n)), FEW),
-    "slopes": (lambda n: methods.mvu(roll(n)) + Slopes(n), FEW),
-}
-
-
 def limit_memory(room: float) -> None:
     with open("/proc/self/statm") as numbers:
         used = int(numbers.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
-
-
-def planned(kind: str, room: float) -> str:
-    """What is said of a program in little memory; runs in a process of its own."""
-    make, n = (HUBS | LONG)[kind]
-    model = make(n)
-    sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
-    limit_memory(room)
-    return sdpdr.plan(model).explain()
 
 
 def apart(n: int) -> Model:
@@ -198,20 +174,6 @@ def test_no_kind_of_row_needs_a_dense_matrix(kind, n):
     assert "memory" not in in_little_memory(graded, kind, n, room).lower()
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", HUBS)
-def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
-    said = in_little_memory(planned, kind, ROOM)
-    assert "lowrank" in said
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", LONG)
-def test_plans_take_long_rows_as_the_solver_keeps_them(kind):
-    said = in_little_memory(planned, kind, ROOM)
-    assert "a low-rank interior point factors" in said
-
-
 @pytest.mark.integration
 def test_what_drifts_apart_is_proved_without_a_dense_matrix():
     assert in_little_memory(refuted, FEW, ROOM) == "Status.UNBOUNDED"
@@ -222,7 +184,7 @@ def test_what_drifts_apart_is_proved_without_a_dense_matrix():
 @pytest.mark.parametrize(("kind", "leaves"), [("star", 300), ("wheel", 200)])
 def test_what_hangs_on_a_hub_is_proved(kind, leaves):
     """Each spoke of one holds a point of variance one, if they balance; a rim of one is no bar."""
-    solution = sdpdr.solve(HUBS[kind][0](leaves + 1), "lowrank")
+    solution = sdpdr.solve({"star": star, "wheel": wheel}[kind](leaves + 1), "lowrank")
     assert solution.certified(1e-6)
     assert solution.value == pytest.approx(leaves, rel=1e-6)
 

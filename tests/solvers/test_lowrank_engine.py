@@ -20,7 +20,6 @@ from sdpdr.solvers.lowrank.edge.certificate import connectivity, dual_bound, jud
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
 from sdpdr.solvers.lowrank.edge.pencil import EdgePencil
 from sdpdr.solvers.lowrank.edge.program import LengthRows, Objective
-from sdpdr.solvers.lowrank.edge.start import isomap_start
 
 
 def swiss(n, seed=0):
@@ -57,10 +56,6 @@ def cycle(n):
 
 def complete(n):
     return list(combinations(range(n), 2))
-
-
-def star(leaves):
-    return [(0, i) for i in range(1, leaves + 1)]
 
 
 def spiral_program(**limits):
@@ -179,28 +174,6 @@ def test_answer_satisfies_the_optimality_conditions():
 # --- oracles ----------------------------------------------------------------------------------
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("edges", "n", "value"),
-    [
-        ([(0, 1)], 2, 0.5),
-        (complete(3), 3, 1.0),
-        (path(8), 8, 42.0),
-        (cycle(5), 5, 5 / (4 * np.sin(np.pi / 5) ** 2)),
-        (cycle(9), 9, 9 / (4 * np.sin(np.pi / 9) ** 2)),
-        (star(4), 5, 4.0),
-        (star(30), 31, 30.0),
-        (complete(10), 10, 4.5),
-    ],
-)
-@pytest.mark.parametrize("relation", ["inequality", "equality"])
-def test_unit_length_graphs(edges, n, value, relation):
-    limits = {"lower": 1.0} if relation == "equality" else {}
-    result = solve_edge_program(EdgeProgram(edges, n, 1.0, **limits))
-    assert result.status == "converged"
-    assert result.value == pytest.approx(value, rel=3e-8)
-
-
 def test_path_is_a_line_with_known_weights():
     lengths = np.array([1, 2, 0.5, 1.5, 1, 3, 0.7])
     result = solve_edge_program(EdgeProgram(path(8), 8, lengths**2))
@@ -217,14 +190,6 @@ def test_complete_graph_returns_the_data():
     np.testing.assert_allclose(result.R @ result.R.T, X @ X.T, atol=1e-6)
 
 
-def test_lengths_over_six_orders_of_magnitude():
-    d = 10.0 ** np.random.default_rng(1).uniform(-3, 3, 99)
-    position = np.concatenate([[0], np.cumsum(np.sqrt(d))])
-    result = solve_edge_program(EdgeProgram(path(100), 100, d))
-    assert result.status == "converged"
-    assert result.value == pytest.approx(((position - position.mean()) ** 2).sum(), rel=1e-8)
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("n", "k", "value"),
@@ -235,16 +200,6 @@ def test_the_known_values_of_rolls_are_found(n, k, value):
     assert result.status == "converged"
     assert result.value == pytest.approx(value, rel=1e-7)
     assert 0 <= result.gap <= 1e-8
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("stiffness", "value"), [(0.1, 2726.17219), (1, 1767.90974), (10, 1637.90781)]
-)
-def test_a_square_penalty_has_its_known_value(stiffness, value):
-    result = solve_edge_program(spiral_program(lower=same, stiffness=stiffness))
-    assert result.status == "converged"
-    assert result.value == pytest.approx(value, rel=1e-7)
 
 
 @pytest.mark.nightly
@@ -284,22 +239,6 @@ def test_equality_whose_multipliers_are_unbounded():
     assert abs(sqdist(result.R, program.edges) / program.sqdist - 1).max() <= 1e-6
 
 
-def test_rigid_graph_has_one_feasible_point():
-    X = np.random.default_rng(0).standard_normal((12, 2))
-    edges = [(j, i) for i in range(1, 12) for j in range(max(0, i - 3), i)]
-    d = sqdist(X, edges)
-    assert solve_edge_program(EdgeProgram(edges, 12, d, lower=d)).value == pytest.approx(
-        15.866773, rel=1e-6
-    )
-    assert solve_edge_program(EdgeProgram(edges, 12, d)).value == pytest.approx(23.350943, rel=1e-6)
-
-
-def test_masses_of_two_points():
-    result = solve_edge_program(EdgeProgram([(0, 1)], 2, 3.0, mass=[2.0, 5.0]))
-    assert result.value == pytest.approx(3.0 * 10 / 7, rel=1e-8)
-    np.testing.assert_allclose([2.0, 5.0] @ result.R, 0, atol=1e-12)
-
-
 # --- rank, start, limits ----------------------------------------------------------------------
 
 
@@ -316,38 +255,10 @@ def test_rank_grows_to_the_certified_optimum(rank):
     )
 
 
-def test_rank_that_may_not_grow_is_not_certified():
-    result = solve_edge_program(swiss_program(100, 4), Options(rank=1, max_rank=1))
-    assert result.status == "stalled"
-    assert result.gap > 0.1
-
-
-def test_start_of_the_caller_reaches_the_same_optimum():
-    edges, d = knn(swiss(100), 4)
-    result = solve_edge_program(EdgeProgram(edges, 100, d), start=swiss(100) + 3.0)
-    assert result.value == pytest.approx(26004.918, rel=1e-7)
-
-
 def test_a_shape_without_variance_to_stretch_does_not_drift_apart():
     graph = graphs.from_edges(3, path(3), [0.5657, 1.39725])
     side = [0.39988572818992507, 0.8620741371095779, 0.37124079199745974]
     assert sdpdr.solve(methods.colored_mvu(graph, side), "lowrank").certified(1e-6)
-
-
-@pytest.mark.parametrize("n", [50, 300])
-def test_no_weights_connect_nothing(n):
-    program = swiss_program(n, 5)
-    assert connectivity(EdgePencil(program), np.zeros(program.m), 1e-6).lower <= 0.0
-    one = np.where(np.arange(program.m) == 0, 1.0, 0.0)
-    assert connectivity(EdgePencil(program), one, 1e-6).lower <= 0.0
-
-
-def test_isomap_start_is_centred_for_the_masses():
-    mass = np.random.default_rng(0).uniform(1, 3, 80)
-    edges, d = knn(swiss(80), 4)
-    R = isomap_start(EdgeProgram(edges, 80, d, mass=mass), rank=5)
-    assert R.shape == (80, 5)
-    np.testing.assert_allclose(mass @ R, 0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -388,14 +299,6 @@ def test_a_band_that_its_shift_rounds_to_one_length_ends_without_an_error():
     assert found.status is Status.INFEASIBLE
 
 
-def test_history_and_callback_tell_the_same_story():
-    seen = []
-    result = solve_edge_program(swiss_program(100, 4), Options(callback=seen.append))
-    assert [r.iteration for r in seen] == list(range(result.iterations))
-    assert [r.value for r in seen] == [r.value for r in result.history]
-    assert result.history[-1].bound == pytest.approx(result.bound)
-
-
 # --- faults -----------------------------------------------------------------------------------
 
 
@@ -403,11 +306,6 @@ def test_disconnected_edges_are_refused():
     with pytest.raises(DisconnectedGraphError, match="2 separate parts") as caught:
         solve_edge_program(EdgeProgram([(0, 1), (2, 3)], 4, 1.0))
     assert [len(part) for part in caught.value.components] == [2, 2]
-
-
-def test_edges_without_upper_limit_do_not_connect():
-    with pytest.raises(DisconnectedGraphError):
-        solve_edge_program(EdgeProgram(path(3), 3, 1.0, upper=[1.0, np.inf], lower=0.5))
 
 
 @pytest.mark.nightly

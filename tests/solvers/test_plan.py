@@ -83,12 +83,6 @@ def test_raw_cvxpy_goes_the_way_of_cvxpy(model):
     assert "capped" in chosen.others["lowrank", "factor"]
 
 
-def test_ipopt_is_never_preferred_to_our_own_solver(model):
-    pytest.importorskip("ipyopt")
-    assert sdpdr.plan(model, form="factor").solver.name == "lowrank"
-    assert sdpdr.plan(model, form="factor", skip=("lowrank",)).solver.name == "ipopt"
-
-
 def test_the_landmark_form_is_planned_once_it_knows_how_many(model):
     with pytest.raises(DataError, match="landmarks=40"):
         sdpdr.plan(model, form="landmark")

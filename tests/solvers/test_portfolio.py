@@ -6,18 +6,16 @@ import importlib
 import itertools
 import os
 import sys
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
+from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
@@ -66,13 +64,6 @@ def test_turns_follow_the_plan(only, model):
     planned = [one.solver.name for one in sdpdr.plan(model).sequence]
     assert planned == ["failing", "boaster", "finder"]
     assert order_of(sdpdr.solve(model)) == planned
-
-
-def test_nobody_is_asked_after_a_proof(only, model):
-    only("honest", "failing")
-    solution = sdpdr.solve(model)
-    assert solution.status is Status.SOLVED
-    assert order_of(solution) == ["honest"]
 
 
 def test_a_solver_asked_for_by_name_is_alone(only, model):
@@ -142,21 +133,6 @@ def test_an_interrupt_keeps_what_was_found(only, model):
         sdpdr.solve(model)
 
 
-def test_progress_tells_whose_turn_it_is_and_what_is_left(only, model, monkeypatch):
-    told = []
-
-    def show(progress, what):
-        told.append(what)
-        return nullcontext()
-
-    monkeypatch.setattr("sdpdr.solving.attempt.show_progress", show)
-    only("failing", "boaster")
-    sdpdr.solve(model, time_limit=1000.0)
-    assert told[0].startswith("failing, gram form (")
-    assert told[1].startswith("boaster, gram form (candidate 2 of 2, ")
-    assert told[1].endswith(" s left)")
-
-
 def test_the_explanation_shows_the_turns_and_their_shares(model):
     chosen = sdpdr.plan(model, time_limit=30.0)
     text = chosen.explain()
@@ -165,14 +141,6 @@ def test_the_explanation_shows_the_turns_and_their_shares(model):
         assert one.solver.name in text
         assert 0.0 < share <= 30.0
     assert sum(chosen.shares) <= 30.0 * (1.0 + 1e-12)
-
-
-def test_no_problem_is_posed_twice(model):
-    pairs = [(one.solver.name, one.form) for one in sdpdr.plan(model).sequence]
-    assert len(set(pairs)) == len(pairs)
-
-
-# -- shares -------------------------------------------------------------------------------------
 
 
 # -- joining ------------------------------------------------------------------------------------
@@ -249,24 +217,6 @@ def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
 
 
 @pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_an_answer_to_data_nearby_has_the_best_of_all_bounds(seed, maximize):
-    random = np.random.default_rng(seed)
-    found = some(seed, maximize)
-    near = found[random.integers(4)]
-    value = 1.0 - 1e-9 if maximize else 1.0 + 1e-9
-    found[found.index(near)] = made(
-        "near", value, near.bound, None, Status.OPTIMAL_NEARBY, maximize
-    )
-    joined = join(found)
-    bounds = [one.bound for one in found if one.bound is not None]
-    assert joined.bound == (min if maximize else max)(bounds, default=None)
-    owner = next((one.solver for one in found if one.bound == joined.bound), None)
-    if owner not in (None, joined.solver):
-        assert f"multipliers of {owner}" in joined.argument
-
-
-@pytest.mark.parametrize("maximize", [False, True])
 def test_of_answers_to_data_nearby_the_nearest_to_the_best_bound_is_kept(maximize):
     """One agrees with its own bound to nine digits, and a better bound refutes its value."""
     sense = -1.0 if maximize else 1.0
@@ -304,13 +254,6 @@ def test_nothing_has_failed_where_both_sides_are_there():
     assert (joined.attained, joined.bound) == (2.0, 1.0)
 
 
-def test_what_cannot_be_joined_says_so():
-    with pytest.raises(DataError, match="no solution to join"):
-        join([])
-    with pytest.raises(DataError, match="maximisation"):
-        join([made("a", 1.0), replace(made("b", 1.0), maximize=True)])
-
-
 # -- arguments without effect -------------------------------------------------------------------
 
 
@@ -340,22 +283,8 @@ def test_a_start_that_is_not_finite_is_refused_by_name(model, part):
         sdpdr.solve(model, "lowrank", start=spoilt)
 
 
-def test_a_sparse_start_is_refused_by_name(model):
-    known = sdpdr.solve(model, "lowrank")
-    name, n = next(iter(known.values)), next(iter(known.values.values())).shape[0]
-    with pytest.raises(DataTypeError, match=f"the start's '{name}' is sparse"):
-        sdpdr.solve(model, "lowrank", start=Point({name: sp.csr_array(np.eye(n))}))
-
-
 def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
     first = sdpdr.solve(model)
     with pytest.raises(NotAcceptedError, match="cannot begin"):
         sdpdr.solve(model, "clarabel", start=first)
     assert sdpdr.solve(model, start=first).status is Status.SOLVED
-
-
-def test_reading_back_a_record_tells_every_run(only, model):
-    only("failing", "honest")
-    record = sdpdr.solve(model).record()
-    assert [run["solver"] for run in record["runs"]] == ["failing", "honest"]
-    assert [run["status"] for run in record["runs"]] == ["FAILED", "SOLVED"]

@@ -17,15 +17,11 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.linalg import InnerProduct, Stacked, Trace, VectorMap
-from sdpdr.linalg.svec import selection
 from sdpdr.model import from_cvxpy
 from sdpdr.program import SDP, Point, PsdVariable, Rows, Status, VectorVariable
-from sdpdr.program.face import null_vectors
 from sdpdr.program.point import as_dense
 from sdpdr.reduce import Dedupe, Dual, Reduced, Reduction, Scale
-from sdpdr.reduce.base import in_bases, out_of_bases
 from sdpdr.reduce.landmark import Landmark
-from sdpdr.solvers.lowrank.edge.form import edge_form
 
 pytestmark = pytest.mark.integration
 
@@ -74,48 +70,6 @@ def test_reductions_of_ones_own_choice_change_nothing_but_the_way(model, via, so
     assert sdpdr.plan(model, solver, via=via).reductions[: len(via)] == via
 
 
-@dataclass(frozen=True, eq=False)
-class Reordered(Reduction):
-    """The points of the one matrix in another order."""
-
-    name: ClassVar[str] = "reordered"
-    order: np.ndarray
-
-    def _reduce(self, sdp):
-        basis = {"K": selection(self.order, self.order.size)}
-        return Reduced(
-            sdp.rewritten(lambda side: in_bases(side, basis)),
-            lambda point: Point(out_of_bases(point.values, basis), point.duals),
-        )
-
-
-POINTS = datasets.swiss_roll(40, seed=0)[0]
-GRAPH = graphs.knn(POINTS, n_neighbors=5, connect="mst")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "unfolding",
-    [
-        methods.mvu(GRAPH),
-        methods.mvu(graphs.knn(POINTS[:25], n_neighbors=4, connect="mst"), "equality"),
-        methods.mfnu(GRAPH),
-    ],
-    ids=["inequality", "equality", "furthest"],
-)
-def test_an_order_of_the_points_changes_neither_face_nor_engine_nor_value(unfolding):
-    sdp = unfolding.to_sdp()
-    order = np.random.default_rng(0).permutation(sdp.variable("K").n)
-    via = [Reordered(order)]
-    reordered = via[0].apply(sdp).sdp
-    face = null_vectors(sdp, "K").toarray()
-    np.testing.assert_array_equal(null_vectors(reordered, "K").toarray()[order], face)
-    plan, other = sdpdr.plan(unfolding), sdpdr.plan(unfolding, via=via)
-    assert (other.solver.name, other.form) == (plan.solver.name, plan.form)
-    assert edge_form(reordered).program.m == edge_form(sdp).program.m
-    assert other.run().value == pytest.approx(plan.run().value, rel=1e-5)
-
-
 def test_a_narrower_program_is_graded_as_an_answer_to_the_whole_one():
     points = datasets.swiss_roll(60, seed=0)[0]
     model = methods.mvu(graphs.knn(points, n_neighbors=5, connect="mst"))
@@ -158,17 +112,6 @@ def test_a_plan_by_hand_does_exactly_what_it_says(model):
     assert [step.name for step in chosen.reductions] == ["doubled", "dual"]
     assert chosen.run(model).value == pytest.approx(OPTIMUM, rel=1e-5)
     assert replace(chosen, model=model).run().value == pytest.approx(OPTIMUM, rel=1e-5)
-
-
-def test_a_plan_says_what_comes_first():
-    first = np.diag([1.0, 0.0])
-    rows = (
-        Rows("gone", "==", {"X": InnerProduct(first)}, [0.0]),
-        Rows("one", "==", {"X": Trace(2)}, [1.0]),
-    )
-    program = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, rows=rows)
-    assert "1 exposing step" in sdpdr.plan(program).explain()
-    assert sdpdr.plan(program).run().status is Status.SOLVED
 
 
 def test_what_cannot_be_run_says_why(model):

@@ -221,6 +221,7 @@ def test_a_positive_gap_is_between_primal_and_dual():
 # -- the solvers --------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(
     ("name", "solver", "form"), instances(*FIRST, *(way for way in USABLE if way not in FIRST))
 )
@@ -252,6 +253,7 @@ def test_random_cuts_are_certified_and_right(name):
     assert GALLERY[name].truth.contradictions(answer) == ()
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["csdp", "clarabel", "scs", "lowrank"])
 @pytest.mark.parametrize("name", LARGE)

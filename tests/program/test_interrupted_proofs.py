@@ -1,4 +1,4 @@
-"""Steps of proofs are counted before they begin, and an interrupt keeps what is proved by then."""
+"""An interrupt of a proof keeps the point and what is proved by then."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import pytest
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.program import Point
-from sdpdr.program.run import Claim, Verdict
-from sdpdr.solvers.base import Outcome
 from sdpdr.solving import proofs as sides
-from sdpdr.solving.asked import Request
-from sdpdr.solving.grade import grade
 
 RNG = np.random.default_rng(0)
 ROLL = graphs.knn(RNG.standard_normal((20, 3)), n_neighbors=4, connect="mst")
@@ -20,12 +15,6 @@ ROLL = graphs.knn(RNG.standard_normal((20, 3)), n_neighbors=4, connect="mst")
 
 def interrupt(*given, **how):
     raise KeyboardInterrupt
-
-
-# -- counted ------------------------------------------------------------------------------------
-
-
-# -- interrupted --------------------------------------------------------------------------------
 
 
 @pytest.mark.nightly
@@ -43,14 +32,6 @@ def test_an_interrupt_of_a_proof_leaves_the_point(monkeypatch, step, solver, for
     assert (found.bound is None) == (step != "attain")
     assert found.attained is None
     assert "interrupted" in found.attained_by
-
-
-def test_an_interrupt_reaches_the_person_where_there_is_no_point(monkeypatch):
-    monkeypatch.setattr(sides.Proofs, "of", interrupt)
-    model = methods.mvu(ROLL)
-    chosen, outcome = sdpdr.plan(model, "lowrank"), Outcome(Point(), Verdict.FAILED, Claim("none"))
-    with pytest.raises(KeyboardInterrupt):
-        grade(chosen.sdp, outcome, chosen, Request(model))
 
 
 def test_an_interrupt_of_rigorous_proofs_keeps_the_others(monkeypatch):
