@@ -10,13 +10,7 @@ import pytest
 
 from sdpdr import graphs, methods
 from sdpdr.base.deadline import Deadline
-from sdpdr.linalg import (
-    Entries,
-    Products,
-    QuadraticForms,
-    SquaredEdgeLengths,
-    Trace,
-)
+from sdpdr.linalg import Entries, Products, QuadraticForms, SquaredEdgeLengths, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows, read_sdpa
 from sdpdr.program.rays import Ray, drifting
 from sdpdr.program.run import Verdict

@@ -7,15 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpdr.linalg import (
-    Entries,
-    InnerProduct,
-    Products,
-    SquaredEdgeLengths,
-    Trace,
-    VectorMap,
-    svec,
-)
+from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, Trace, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
 from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 

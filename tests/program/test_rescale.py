@@ -12,8 +12,8 @@ from sdpdr.program.boxes import repair
 RNG = np.random.default_rng(0)
 
 
-def program(*rows, n=4, extra=(), lmis=()):
-    return SDP((PsdVariable("X", n), *extra), {"X": InnerProduct(np.eye(n))}, rows, lmis)
+def program(*rows):
+    return SDP((PsdVariable("X", 4),), {"X": InnerProduct(np.eye(4))}, rows)
 
 
 @pytest.mark.parametrize("dense", [False, True])

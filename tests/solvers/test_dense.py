@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
+from sdpdr import graphs, methods
 from sdpdr.base.errors import DataError
 from sdpdr.linalg import InnerProduct, Trace, VectorMap
 from sdpdr.linalg.svec import svec, svec_size
@@ -111,3 +112,10 @@ def test_exact_steps_leave_no_residuals_but_of_rounding():
     ending = minimized(data, 1e-7, 60, exact=True)
     assert ending.verdict is Verdict.SOLVED
     assert ending.last.error(data) < 1e-13
+
+
+def test_matrices_that_do_not_fit_are_refused_before_they_are_tried(monkeypatch):
+    monkeypatch.setattr("sdpdr.solvers.dense.solver.allowed_memory", lambda: 1e6)
+    solution = sdpdr.solve(methods.mvu(graphs.path([1.0] * 30)), "dense", "gram")
+    assert solution.claimed.status == "out of memory"
+    assert "GiB" in solution.claimed.message

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from sdpdr import Status, errors
 from sdpdr.program import Claim, Point
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Outcome
-from sdpdr.solvers.processes.isolate import run_isolated
 from sdpdr.solvers.screen import admit, printable
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the doubles use signals of POSIX")
@@ -125,13 +123,3 @@ def test_long_words_are_cut_off():
 
 
 # -- programs -------------------------------------------------------------------------------------
-
-
-def end_at_once() -> Outcome:
-    os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError
-
-
-def test_the_claim_of_a_killed_child_does_not_change_from_run_to_run():
-    outcomes = [run_isolated(end_at_once, "mine", 60.0) for _ in range(2)]
-    assert outcomes[0].claim == outcomes[1].claim

@@ -1,4 +1,4 @@
-"""What an unfolding will take: the rank that its graph tells, the engine, and what is refused."""
+"""What an unfolding will take: the rank that its graph tells, and the engine that follows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sdpdr import datasets, graphs, methods
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.edge.effort import NOISY, expected_rank
 from sdpdr.solvers.lowrank.edge.form import edge_form
-from sdpdr.solving.costs.prediction import predict
 from sdpdr.solving.costs.structure import Structure
 
 
@@ -65,15 +64,3 @@ def test_the_answer_does_not_depend_on_engine_and_first_rank(isometry):
         assert one.certified(1e-6)
         assert one.value == pytest.approx(best, rel=3e-6)
         assert one.bound >= (1.0 - 1e-9) * max(other.attained or -np.inf for other in found)
-
-
-# -- what is refused ----------------------------------------------------------------------------
-
-
-def test_dense_matrices_that_do_not_fit_are_refused_before_they_are_tried(monkeypatch):
-    monkeypatch.setattr("sdpdr.solvers.dense.solver.allowed_memory", lambda: 1e6)
-    solution = sdpdr.solve(methods.mvu(graphs.path([1.0] * 30)), "dense", "gram")
-    assert solution.claimed.status == "out of memory"
-    assert "GiB" in solution.claimed.message
-    cost = predict("dense", "gram", Structure(noise(300, 3).to_sdp()))
-    assert cost.memory > 24 * (299 * 300 / 2) ** 2

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +12,6 @@ import sdpdr
 import sdpdr.solvers.ipopt as ipopt_file
 from sdpdr import Status, datasets, graphs, methods
 from sdpdr.blocks import Slack
-from sdpdr.linalg import mkl
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Ipopt
 from sdpdr.solvers.ipopt import UnfoldingNlp
@@ -227,31 +224,3 @@ def test_the_cyipopt_route_hands_over_the_same_program(monkeypatch):
     np.testing.assert_array_equal(callbacks.hessian(x, y, 0.5), nlp.hessian(y, 0.5))
     np.testing.assert_array_equal(callbacks.constraints(x), nlp.rows(x))
     np.testing.assert_array_equal(callbacks.jacobianstructure(), nlp.jacobian_pattern())
-
-
-AFTER_PARDISO = """
-import numpy as np, scipy.sparse as sp
-import sdpdr
-from sdpdr import graphs, methods
-from sdpdr.linalg.factorization import symmetric_factor
-
-upper = sp.csc_array(np.triu([[2.0, 1.0], [1.0, -3.0]]))
-if {pardiso}:
-    symmetric_factor(upper, "mkl").factorize(upper.data)
-triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, 9.0])
-solution = sdpdr.solve(methods.mvu(triangle, "equality"), "ipopt")
-print(solution.status.name, solution.claimed.status, solution.value)
-"""
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not mkl.available(), reason="package 'mkl' is not installed")
-@pytest.mark.skipif(find_spec("ipyopt") is None, reason="package 'ipyopt' is not installed")
-def test_the_blas_of_others_does_not_get_in_its_way():
-    """Once MKL's PARDISO had run, IPOPT used MKL's BLAS and ended in another way."""
-    said = []
-    for pardiso in (False, True):
-        command = [sys.executable, "-c", AFTER_PARDISO.format(pardiso=pardiso)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        said.append(done.stdout)
-    assert said[0] == said[1]
