@@ -211,11 +211,6 @@ def mvu(graph: Callable[[], graphs.NeighborGraph], relation: object = "inequalit
     return lambda: methods.mvu(graph(), relation).to_sdp()
 
 
-def star(leaves: int) -> graphs.NeighborGraph:
-    edges = np.column_stack([np.zeros(leaves, int), np.arange(1, leaves + 1)])
-    return graphs.from_edges(leaves + 1, edges, np.ones(leaves))
-
-
 def impossible_triangle() -> graphs.NeighborGraph:
     """Sides 1, 1 and 3, which no three points have."""
     return graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, 9.0])
@@ -334,12 +329,9 @@ CASES = (
     complete("equality"),
     Case("mvu impossible triangle", mvu(impossible_triangle, "equality"), verdict="infeasible"),
     Case("mvu slack too cheap", mvu(lambda: graphs.cycle(8), CHEAP), verdict="unbounded"),
-    Case("mvu star", mvu(lambda: star(4)), 4.0),
-    Case("mvu grid", mvu(lambda: graphs.grid(3, 3)), 12.0),
     Case("mvu swiss roll", mvu(lambda: swiss_graph(20)), 2904.10621, digits=1e-8),
     Case("mvu duplicates", mvu(swiss_with_duplicates), 3285.868, digits=5e-7),
     Case("mvu band", mvu(spiral_graph, Band(0.1)), 1791.06528, digits=1e-8),
     Case("mvu square slack", mvu(spiral_graph, Slack(1.0)), 1767.90974, digits=1e-8),
-    Case("mvu square slack 30", mvu(lambda: swiss_graph(30), Slack(1.0)), 4891.28229, digits=1e-8),
     Case("least trace", least_trace, 711.93360, digits=1e-8),
 )

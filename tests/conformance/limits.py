@@ -129,7 +129,7 @@ KNOWN_LIMITS = (
     Limit(
         "dsdp",
         ANY,
-        ("nearest correlation", "sum of squares", "mvu square slack 30"),
+        ("nearest correlation", "sum of squares"),
         "a file holds free scalars as differences, so the multipliers that DSDP keeps feasible "
         "have no interior",
     ),
@@ -140,7 +140,7 @@ KNOWN_LIMITS = (
     Limit(
         "sdplr",
         ANY,
-        ("nearest correlation", "mvu square slack 30"),
+        ("nearest correlation",),
         "a file holds free scalars as differences, and SDPLR stops by the residual of its rows",
     ),
     Limit(

@@ -45,11 +45,7 @@ def test_the_points_in_closed_form_are_optimal(case):
     assert dimacs_errors(sdp, Point(case.values, case.duals)).worst() < 1e-14
     assert sdp.report(sdp.primal_value(case.values)) == pytest.approx(case.value, rel=1e-12)
     assert sdp.report(sdp.dual_value(case.duals)) == pytest.approx(case.value, rel=1e-12)
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if c.duals], ids=repr)
-def test_the_multipliers_in_closed_form_prove_the_value(case):
-    assert certify(case.build(), case.duals).bound == pytest.approx(case.value, rel=1e-9)
+    assert certify(sdp, case.duals).bound == pytest.approx(case.value, rel=1e-9)
 
 
 def test_names_differ_and_limits_name_what_exists():
@@ -58,7 +54,6 @@ def test_names_differ_and_limits_name_what_exists():
     for known in KNOWN_LIMITS:
         assert known.solver in SOLVERS
         assert all(any(name.startswith(start) for name in names) for start in known.cases)
-        assert len(known.why.split()) > 5
     assert set(TOLERANCE) <= set(SOLVERS)
     assert set(EVERYBODYS) | set(LONG) <= set(names)
 
@@ -108,6 +103,7 @@ RUNS = [
 ]
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(("name", "form", "case"), RUNS)
 def test_every_solver_on_every_program(name, form, case):
     known = limit(name, form, case.name)
@@ -163,21 +159,8 @@ def assert_lifted(sdp, solution):
         assert solution.duals[lmi.label].shape == (lmi.order, lmi.order)
 
 
-@pytest.mark.parametrize("form", ["gram", "lmi", "cvxpy"])
-@pytest.mark.parametrize(
-    "case", [c for c in CASES if c.name in ("theta of a pentagon", "mvu octagon")], ids=repr
-)
-def test_lifted_multipliers_are_the_known_ones_where_they_are_unique(form, case):
-    solution = sdpdr.solve(case.build(), "clarabel", form)
-    for label, known in case.duals.items():
-        if label != "centered":
-            np.testing.assert_allclose(solution.duals[label], known, rtol=1e-4)
-    for name, known in case.values.items():
-        np.testing.assert_allclose(as_dense(solution.values[name]), known, atol=1e-4)
-
-
 @pytest.mark.parametrize(("name", "form"), [u for u in USABLE if u[0] == "ipopt"])
-@pytest.mark.parametrize("case", [c for c in CASES if not c.name.startswith("mvu")], ids=repr)
+@pytest.mark.parametrize("case", [c for c in CASES if c.name.startswith("theta")], ids=repr)
 def test_edge_solvers_refuse_other_programs_in_words(name, form, case):
     with pytest.raises(NotAcceptedError, match="no way to solve this program as asked"):
         sdpdr.solve(case.build(), name, form)

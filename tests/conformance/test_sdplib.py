@@ -11,9 +11,10 @@ from sdpdr.program import read_sdpa
 LIBRARY = Path(__file__).parents[3] / "shared" / "data" / "sdplib"
 SMALL = ("truss1", "truss3", "truss4", "control1", "theta1", "mcp100", "mcp124-1", "gpp100")
 
-pytestmark = pytest.mark.skipif(
-    not LIBRARY.exists(), reason="the SDPLIB files are not beside the project"
-)
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(not LIBRARY.exists(), reason="the SDPLIB files are not beside the project"),
+]
 
 
 def table():

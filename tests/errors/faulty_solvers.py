@@ -55,16 +55,6 @@ def with_duals(outcome: Outcome, change) -> Outcome:
 # -- those that fail --------------------------------------------------------------------------
 
 
-class Aborts(Faulty):
-    def run(self, sdp, progress=None):
-        os.abort()
-
-
-class Exits(Faulty):
-    def run(self, sdp, progress=None):
-        os._exit(0)
-
-
 class Raises(Faulty):
     def run(self, sdp, progress=None):
         raise ArithmeticError("the pivot is zero")
@@ -91,11 +81,18 @@ class IsKilled(Faulty):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def interrupt(options):
+    """Press Ctrl-C for the process of the caller, where the options name it."""
+    if "caller" in options:
+        os.kill(options["caller"], signal.SIGINT)
+
+
 class Waits(Faulty):
     """Works until it is interrupted, and has a point to offer then."""
 
     def run(self, sdp, progress=None):
         try:
+            interrupt(self.options)
             time.sleep(FOR_EVER)
         except KeyboardInterrupt:
             outcome = super().run(sdp)
@@ -107,6 +104,7 @@ class Hangs(Faulty):
     obeys_time_limit = False
 
     def run(self, sdp, progress=None):
+        interrupt(self.options)
         time.sleep(FOR_EVER)
 
 
@@ -201,11 +199,6 @@ class NanValues(Faulty):
 class InfiniteMultipliers(Faulty):
     def run(self, sdp, progress=None):
         return with_duals(honest(sdp), lambda dual: np.full_like(dual, np.inf))
-
-
-class Misshapen(Faulty):
-    def run(self, sdp, progress=None):
-        return with_values(honest(sdp), lambda value: value[:-1])
 
 
 # -- those that lie ---------------------------------------------------------------------------

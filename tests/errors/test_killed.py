@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -21,8 +18,10 @@ from sdpdr import graphs, methods
 from sdpdr.base import files
 from sdpdr.base.files import write_files, write_text
 from sdpdr.lab.tables.files import write_table
-from sdpdr.program import read_sdpa, write_sdpa
+from sdpdr.program import write_sdpa
 from sdpdr.solvers.processes import isolate
+
+from ..processes import is_gone
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 BESIDE = ".sdpdr-"
@@ -86,11 +85,6 @@ def test_a_link_is_followed_and_permissions_stay(tmp_path):
     assert link.is_symlink()
     assert target.read_text() == "new"
     assert target.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_device_is_written_to_and_not_replaced():
-    write_text("/dev/null", "nothing")
-    assert not Path("/dev/null").is_file()
 
 
 def test_a_thread_may_write_where_no_signal_handler_can_be_set(tmp_path):
@@ -199,19 +193,6 @@ def child_of(pid):
     raise AssertionError("no child was started")
 
 
-def is_gone(pid):
-    """Whether a process has ended, perhaps without anybody to ask how."""
-    for _ in range(400):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.05)
-    return False
-
-
 @pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
@@ -234,97 +215,17 @@ def test_an_isolated_solver_ends_with_the_process_that_asked(tmp_path, name):
     assert entries(scratch) == []
 
 
-@pytest.fixture
-def interrupted():
-    """Somebody presses Ctrl-C a while after a child has been asked."""
-    presses = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGINT))
-    presses.start()
-    yield
-    presses.cancel()
-
-
-@pytest.mark.nightly
-def test_an_interrupted_child_may_hand_over_its_point(faulty, interrupted, monkeypatch):
+@pytest.mark.integration
+def test_an_interrupted_child_may_hand_over_its_point(faulty, monkeypatch):
     monkeypatch.setattr(isolate, "LAST_WORDS", 60.0)
-    solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), faulty.Waits(), isolate=True)
+    solver = faulty.Waits(options={"caller": os.getpid()})
+    solution = sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), solver, isolate=True)
     assert solution.claimed.status == "interrupted"
     assert solution.certified()
 
 
-@pytest.mark.nightly
-def test_an_interruption_passes_on_where_the_child_has_nothing_to_say(faulty, interrupted):
+@pytest.mark.integration
+def test_an_interruption_passes_on_where_the_child_has_nothing_to_say(faulty):
+    solver = faulty.Hangs(options={"caller": os.getpid()})
     with pytest.raises(KeyboardInterrupt):
-        sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), faulty.Hangs(), isolate=True)
-
-
-# -- the command line -------------------------------------------------------------------------
-
-
-def is_whole(path):
-    """Whether a file is one that the package itself can have written to its end."""
-    suffixes = "".join(path.suffixes)
-    if suffixes.endswith(".json"):
-        return bool(json.loads(path.read_text(encoding="utf-8")))
-    if suffixes.endswith(".csv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
-        return len(rows) > 1 and {len(row) for row in rows} == {2}
-    if suffixes.endswith(".npy"):
-        return bool(np.isfinite(np.load(path)).all())
-    if suffixes.endswith((".dat-s", ".dat-s.gz")):
-        return len(read_sdpa(path).rows) > 0
-    if suffixes.endswith(".svg"):
-        return path.read_text(encoding="utf-8").rstrip().endswith("</svg>")
-    if suffixes.endswith(".png"):
-        return path.read_bytes().endswith(b"IEND\xaeB`\x82")
-    assert suffixes.endswith(".html"), path
-    return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
-
-
-def commands(folder):
-    points = folder / "points.csv"
-    angle = np.linspace(0.0, 9.0, 150)
-    write_table(points, np.column_stack([angle * np.cos(angle), angle * np.sin(angle)]), ["x", "y"])
-    out = folder / "out"
-    out.mkdir()
-    return {
-        "solve": ["solve", "swiss-roll-100", "--out", str(out)],
-        "embed": [
-            *["embed", str(points), "--n-neighbors", "3", "--out", str(out / "y.csv")],
-            *["--figure", str(out / "y.svg"), "--record", str(out / "y.json")],
-        ],
-        "export": ["export", "swiss-roll-100", "--to", str(out / "p.dat-s.gz")],
-        "demo": ["demo", "--quick", "--out", str(out)],
-    }
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("command", ["solve", "embed", "export", "demo"])
-def test_commands_killed_at_any_moment_leave_whole_files(tmp_path, command):
-    chance = random.Random(command)
-    words = [sys.executable, "-m", "sdpdr", *commands(tmp_path)[command]]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    start = time.perf_counter()
-    assert subprocess.run(words, check=False, **quiet).returncode in (0, 1)
-    whole = time.perf_counter() - start
-    out = tmp_path / "out"
-    names = entries(out)
-    assert names
-    assert not stray(out)
-    assert all(is_whole(out / name) for name in names)
-    for kill in range(20):
-        if kill % 2:
-            for name in entries(out):
-                (out / name).unlink()
-        signalled = chance.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-        with subprocess.Popen(words, **quiet) as process:
-            # Files are written late, so most of the kills come late.
-            time.sleep(whole * (1.0 - 0.8 * chance.random() ** 2))
-            process.send_signal(signalled)
-        left = stray(out)
-        assert not left or signalled == signal.SIGKILL
-        assert set(entries(out)) <= {*names, *left}
-        assert all(is_whole(out / name) for name in entries(out) if name not in left)
-        for name in left:
-            (out / name).unlink()
+        sdpdr.solve(methods.mvu(graphs.path([1.0, 2.0])), solver, isolate=True)

@@ -12,9 +12,7 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.lab import cli
-from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.edge.newton import BlockLaplacian
-from sdpdr.solvers.lowrank.general.inner import Inner
 from sdpdr.solvers.processes import ends
 from sdpdr.solvers.processes.ends import allowed_memory, is_starved
 
@@ -48,17 +46,6 @@ def test_a_process_is_allowed_no_more_than_its_own_limit(monkeypatch):
     resource = pytest.importorskip("resource")
     monkeypatch.setattr(resource, "getrlimit", lambda what: (2**30, resource.RLIM_INFINITY))
     assert allowed_memory() <= 2**30
-
-
-@pytest.mark.nightly  # as above, after imports
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
-def test_a_process_is_allowed_no_more_than_the_limit_that_it_sets_itself():
-    program = (
-        "import resource; from sdpdr.solvers.processes.ends import allowed_memory as allowed\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (2**30, -1)); print(allowed() <= 2**30)"
-    )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert ran.stdout.split() == [b"True"]
 
 
 def assert_says_memory(solution):
@@ -111,26 +98,6 @@ def test_the_engine_of_edges_keeps_what_it_has(model, monkeypatch, good):
     assert solution.status is (Status.SOLVED if solution.certified() else Status.FAILED)
     assert "did not fit into memory" in solution.claimed.message
     assert 0.0 < solution.value <= OPTIMUM * (1.0 + 1e-9) <= solution.bound * (1.0 + 1e-9)
-
-
-@pytest.mark.parametrize("good", [0, 1])
-def test_the_general_engine_keeps_what_it_has(model, monkeypatch, good):
-    minimize, seen = Inner.minimize, []
-
-    def starve(self, local, accuracy):
-        seen.append(accuracy)
-        if len(seen) > good:
-            raise MemoryError("Unable to allocate 7 GiB")
-        return minimize(self, local, accuracy)
-
-    monkeypatch.setattr(Inner, "minimize", starve)
-    solver = LowRank(options={"engine": "general"})
-    solution = sdpdr.solve(model, solver, progress=lambda record: None)
-    # What is left may be enough: grading moves points of programs as small as this.
-    assert solution.status is (Status.SOLVED if solution.certified() else Status.FAILED)
-    assert "did not fit into memory" in solution.claimed.message
-    if good:
-        assert 0.0 < solution.value <= OPTIMUM * (1.0 + 1e-6) <= solution.bound * (1.0 + 2e-6)
 
 
 def test_the_command_line_says_it_in_one_line(monkeypatch, capsys):
@@ -187,7 +154,7 @@ SOLVERS = [("lowrank", "edges", 3000), ("lowrank", "general", 3000), ("scs", "",
 
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are those of Linux")
-@pytest.mark.parametrize("mebibytes", [1, 4, 6, 8, 12, 16, 20, 32, 64])
+@pytest.mark.parametrize("mebibytes", [1, 8, 32])
 @pytest.mark.parametrize(("name", "engine", "points"), SOLVERS)
 def test_a_real_limit_gives_words_or_the_right_answer(name, engine, points, mebibytes):
     command = [sys.executable, "-c", LIMITED, name, engine, str(points), str(mebibytes)]

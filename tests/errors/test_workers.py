@@ -270,6 +270,14 @@ def test_a_worker_sees_paths_and_surroundings_of_now(model, faulty, monkeypatch,
     assert (folder, value) == (str(tmp_path), "now")
 
 
+def test_a_worker_needs_no_folder_that_is_gone(model, monkeypatch, tmp_path):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert sdpdr.solve(model, "clarabel", "gram", isolate=True).status is Status.SOLVED
+
+
 def here():
     return os.getcwd(), os.environ.get("SDPDR_TEST")
 

@@ -1,26 +1,20 @@
-"""Proofs heed a deadline: laws with a clock that goes on a second whenever somebody looks."""
+"""Proofs by multipliers that are moved: never beyond the optimum, nor beyond their deadline."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import Status, blocks, graphs, methods, soften
 from sdpdr.base import deadline as clocks
-from sdpdr.base.arrays import placed
-from sdpdr.base.deadline import Deadline, Effort, EffortSpentError
+from sdpdr.base.deadline import Deadline
 from sdpdr.linalg import Entries, Trace
 from sdpdr.program import SDP, Point, PsdVariable, Rows
-from sdpdr.program.attain.cone import cone_program
 from sdpdr.program.attain.local import both_sides
 from sdpdr.program.certificate import certify
-from sdpdr.program.certificate.arithmetic import Plain
-from sdpdr.program.certificate.general import general
-from sdpdr.program.certificate.moving import moves
 from sdpdr.solvers import LowRank
 
 
@@ -54,58 +48,13 @@ def forces(sdp, n):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("seconds", [0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 1e9])
+@pytest.mark.parametrize("seconds", [0.0, 2.0, 8.0, 1e9])
 def test_a_proof_looks_at_the_clock_no_more_once_the_time_is_up(clock, seconds):
     n = 6
     sdp = between_known_points(n)
     found = certify(sdp, forces(sdp, n), deadline=Deadline(seconds))
     assert clock.looks <= seconds + 2.0
     assert found.bound is None or found.bound <= 3.0 * n * (1.0 + 1e-9)
-
-
-def test_a_proof_without_time_says_so_and_one_with_time_has_the_bound(clock):
-    n = 6
-    sdp = between_known_points(n)
-    with pytest.raises(EffortSpentError, match="time was up"):
-        general(sdp, forces(sdp, n), Plain(), Effort(Deadline(0.0)))
-    assert general(sdp, forces(sdp, n), Plain(), Effort(Deadline(1e9))).bound is not None
-
-
-@pytest.mark.parametrize("turned", [False, True])
-def test_no_further_argument_is_tried_once_one_is_good_enough(monkeypatch, turned):
-    n, tried = 6, []
-
-    def counted(sdp, effort):
-        for move in moves(sdp, effort):
-            tried[-1] += 1
-            yield move
-
-    monkeypatch.setattr("sdpdr.program.certificate.general.moves", counted)
-    sdp = replace(between_known_points(n), maximize=turned)  # the price, or its opposite, reported
-    sign = -1.0 if turned else 1.0
-    for goal in (-sign, None):
-        tried.append(0)
-        found = certify(sdp, forces(sdp, n), goal=goal)
-        assert -1.0 <= sign * found.bound <= 3.0 * n * (1.0 + 1e-9)
-    assert tried[0] < tried[1]
-
-
-def test_a_search_that_ran_out_of_time_begins_anew_for_who_has_time(clock):
-    sdp = between_known_points(6)
-    for seconds in (0.0, 1.0, 2.0):
-        with pytest.raises(EffortSpentError, match="time was up"):
-            list(moves(sdp, Effort(Deadline(seconds))))
-    again, fresh = moves(sdp), moves(between_known_points(6))
-    for one, other in zip(again, fresh, strict=True):
-        assert one.words == other.words
-        for label, y in one.by.items():
-            np.testing.assert_array_equal(y, other.by[label])
-
-
-def test_to_write_a_program_over_cones_heeds_the_deadline(clock):
-    sdp = methods.mvu(graphs.path([1.0, 2.0, 1.0])).to_sdp()
-    with pytest.raises(EffortSpentError, match="time was up"):
-        cone_program(sdp, deadline=Deadline(0.0))
 
 
 def test_a_point_with_nothing_right_is_no_answer_of_who_was_stopped():
@@ -119,23 +68,7 @@ def test_a_point_with_nothing_right_is_no_answer_of_who_was_stopped():
     assert "misses the program" in found.attained_by
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_blocks_at_their_places_are_those_of_a_matrix_in_blocks(seed):
-    rng = np.random.default_rng(seed)
-    heights, widths = rng.integers(0, 4, 5), rng.integers(1, 4, 4)
-    grid = [
-        [sp.random_array((m, n), density=0.5, rng=rng, format="csr") for n in widths]
-        for m in heights
-    ]
-    present = rng.random((5, 4)) < 0.4
-    top, left = np.cumsum([0, *heights]), np.cumsum([0, *widths])
-    blocks_there = [(int(top[i]), int(left[j]), grid[i][j]) for i, j in np.argwhere(present)]
-    whole = np.block([[grid[i][j].toarray() * present[i, j] for j in range(4)] for i in range(5)])
-    found = placed(blocks_there, (int(top[-1]), int(left[-1])))
-    np.testing.assert_array_equal(found.toarray(), whole)
-
-
-@pytest.mark.parametrize("seconds", [0.0, 1.0, 2.0, 4.0, 1e9])
+@pytest.mark.parametrize("seconds", [0.0, 2.0, 1e9])
 def test_both_sides_look_at_the_clock_no_more_once_the_time_is_up(clock, seconds):
     """The least trace with X_11 = 1, from a point that breaks its row: 1 is the optimum."""
     rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
@@ -149,11 +82,27 @@ def test_both_sides_look_at_the_clock_no_more_once_the_time_is_up(clock, seconds
         assert found.certificate.bound <= 1.0 <= found.attained.value
 
 
-def test_multipliers_that_are_known_to_move_to_are_not_tried_after_the_deadline(clock):
+@pytest.mark.nightly
+@pytest.mark.parametrize("n", [5, 40])
+def test_a_row_between_ends_that_are_too_far_apart_costs_what_equal_steps_cost(n):
+    """Squares of n steps that add up to 2 n are at least 4 each on average: 3 too much each."""
+    found = sdpdr.solve(between_known_points(n), "lowrank")
+    assert found.certified(1e-6)
+    assert found.value == pytest.approx(3.0 * n, rel=1e-5)
+
+
+@pytest.mark.nightly
+@given(seed=st.integers(0, 2**32 - 1), noise=st.sampled_from([0.0, 1e-8, 1e-4, 1.0]))
+@settings(max_examples=30)
+def test_multipliers_with_noise_prove_no_more_than_the_optimum(seed, noise):
     n = 6
-    sdp = between_known_points(n)
-    assert general(sdp, forces(sdp, n), Plain(), Effort(Deadline(1e9))).bound is not None
-    known = clock.looks
-    with pytest.raises(EffortSpentError):
-        general(sdp, forces(sdp, n), Plain(), Effort(Deadline(0.0)))
-    assert clock.looks <= known + 2.0
+    sdp, rng = between_known_points(n), np.random.default_rng(seed)
+    # Equal forces along the row hold it.
+    force = np.full(n, 1.0)
+    duals = {
+        r.label: (force if r.m == n else np.zeros(r.m)) + noise * rng.standard_normal(r.m)
+        for r in sdp.rows
+    }
+    bound = certify(sdp, duals).bound
+    assert bound is not None
+    assert bound <= 3.0 * n * (1.0 + 1e-9)

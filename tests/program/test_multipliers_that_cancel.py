@@ -48,16 +48,7 @@ def test_a_row_without_variables_has_to_hold(relation, side, holds, rigorous):
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("solver", "rigorous"),
-    [
-        ("clarabel", True),
-        ("cvxopt", False),
-        ("lowrank", True),
-        ("auto", False),
-        pytest.param("clarabel", False, marks=pytest.mark.nightly),
-        pytest.param("cvxopt", True, marks=pytest.mark.nightly),
-        pytest.param("lowrank", False, marks=pytest.mark.nightly),
-        pytest.param("auto", True, marks=pytest.mark.nightly),
-    ],
+    [("clarabel", True), ("lowrank", True), ("auto", False)],
 )
 def test_rows_proportional_once_rounded_are_not_taken_for_proportional(solver, rigorous):
     # 2 (0.17) X12 = 1 and 2 (0.51) X12 = 3, where the double 0.51 is not three times that of 0.17;
@@ -89,7 +80,7 @@ def test_multipliers_that_cancel_prove_nothing_below_their_own_rounding():
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("size", 10.0 ** np.arange(0, 17, 2))
+@pytest.mark.parametrize("size", [1.0, 1e8, 1e16])
 def test_bounds_of_multipliers_that_cancel_are_on_the_right_side(size):
     # max t with t = X11 stated twice, tr X = 1: the minimum of -t is -1.
     one = VectorMap(np.array([[1.0]]))

@@ -38,9 +38,7 @@ def test_a_slack_of_rank_one_is_recognized(noise):
     assert found.bound <= 1.0
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 8))]
-)
+@pytest.mark.parametrize("seed", range(2))
 def test_a_gap_stays_what_it_is_in_another_basis(seed):
     """min X33, X11 = 0, X33 + 2 X12 = 1: the dual optimum is 0 and the primal one is 1."""
     rng = np.random.default_rng(seed)
@@ -57,7 +55,7 @@ def test_a_gap_stays_what_it_is_in_another_basis(seed):
     assert high - low < 1e-6
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_no_rounding_makes_a_bound_too_good(seed):
     """The optimum is the least eigenvalue, which is irrational."""
     rng = np.random.default_rng(seed)

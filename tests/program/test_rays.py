@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from sdpdr.linalg import (
-    Entries,
-    InnerProduct,
-    Products,
-    SquaredEdgeLengths,
-    SvecMap,
-    Trace,
-    VectorMap,
-    svec,
-)
-from sdpdr.linalg.exact import range_of
+from sdpdr.linalg import Entries, InnerProduct, Products, SquaredEdgeLengths, Trace, VectorMap, svec
 from sdpdr.program import SDP, Lmi, PsdVariable, Rows, VectorVariable
-from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded, relax
-from sdpdr.program.rays.search import directions, softened
-from sdpdr.program.rays.unseen import simple_basis, unseen_vectors
+from sdpdr.program.rays import Ray, prove_infeasible, prove_unbounded
 
 
 def matrix(n):
@@ -60,10 +47,9 @@ def planted_infeasible(seed, n=5, m=6, scaled=False):
     return SDP(matrix(n), {}, rows), {f"r{k}": y[k : k + 1] / size[k] for k in range(m)}
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("rigorous", [False, True])
 @pytest.mark.parametrize("scaled", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_planted_multipliers_prove_infeasibility_at_any_scale(seed, scaled, rigorous):
     sdp, duals = planted_infeasible(seed, scaled=scaled)
     ray = prove_infeasible(sdp, {k: 1e-9 * y for k, y in duals.items()}, rigorous)
@@ -72,34 +58,11 @@ def test_planted_multipliers_prove_infeasibility_at_any_scale(seed, scaled, rigo
     assert ray.check(sdp)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_multipliers_that_are_slightly_off_prove_it_too(seed):
-    sdp, duals = planted_infeasible(seed)
-    rng = np.random.default_rng(seed)
-    off = {k: y + 1e-7 * rng.standard_normal(1) for k, y in duals.items()}
-    assert is_proved(prove_infeasible(sdp, off), "infeasible")
-
-
 def test_a_ray_of_one_program_is_no_ray_of_another():
     sdp, duals = planted_infeasible(0)
     ray = prove_infeasible(sdp, duals)
     turned = replace(sdp, rows=tuple(replace(r, rhs=-r.rhs) for r in sdp.rows))
     assert not ray.check(turned)
-
-
-@pytest.mark.parametrize("maximize", [False, True])
-def test_the_objective_does_not_matter(maximize):
-    sdp, duals = planted_infeasible(1)
-    sdp = replace(sdp, objective={"X": Trace(5)}, constant=7.0, maximize=maximize)
-    assert is_proved(prove_infeasible(sdp, duals), "infeasible")
-
-
-def test_a_column_far_larger_than_the_contradiction_is_left_out():
-    rows = entries(3, [[0, 0], [1, 1], [2, 2], [1, 2]], [1e9, 1.0, 1.0, 5.0])
-    duals = {"entries": np.array([1e-9, 1.0, 1.0, -1.9])}
-    ray = prove_infeasible(SDP(matrix(3), {}, (rows,)), duals)
-    assert is_proved(ray, "infeasible")
-    assert ray.margin > 0.1
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -158,17 +121,6 @@ def test_matrix_inequalities_prove_it_with_a_singular_multiplier():
     assert not ray.check(looser)
 
 
-def test_no_change_of_basis_is_made_that_would_fill_the_memory(monkeypatch):
-    z = (VectorVariable("z", 1),)
-    lmi = Lmi("cone", 3, {"z": VectorMap(svec(np.eye(3))[:, None])}, -svec(np.eye(3)))
-    sdp = SDP(z, {}, (), (lmi,))
-    # Along no axis, so that the range of the multipliers is a basis of its own.
-    y = {"cone": np.ones((3, 3))}
-    assert len(list(relax.relaxations(sdp, y, exactly=False))) > 1
-    monkeypatch.setattr(relax, "_MOST_ENTRIES", 5)
-    assert len(list(relax.relaxations(sdp, y, exactly=False))) == 1
-
-
 def feasible_program(seed):
     """Whole numbers with a known solution, of low rank or none to spare, at scales of their own."""
     rng = np.random.default_rng(seed)
@@ -186,9 +138,7 @@ def feasible_program(seed):
     )
 
 
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(k, marks=pytest.mark.nightly) for k in (0, *range(2, 10)))]
-)
+@pytest.mark.parametrize("seed", range(3))
 def test_no_multipliers_refute_a_feasible_program(seed):
     sdp = feasible_program(seed)
     rng = np.random.default_rng(seed)
@@ -214,12 +164,8 @@ def test_what_no_row_sees_may_lie_across_a_face():
     assert isinstance(prove_infeasible(sdp, {"row": np.ones(1)}), str)
 
 
-@pytest.mark.parametrize(
-    "size", [1e-6, *(pytest.param(x, marks=pytest.mark.nightly) for x in (1e-10, 1e-14)), 1e-20]
-)
-@pytest.mark.parametrize(
-    "small", [1e-3, *(pytest.param(x, marks=pytest.mark.nightly) for x in (1e-7, 1e-9)), 1e-12]
-)
+@pytest.mark.parametrize("size", [1e-6, 1e-20])
+@pytest.mark.parametrize("small", [1e-3, 1e-12])
 def test_huge_solutions_are_solutions(size, small):
     """With X11 = size, X12 = 1 only X22 >= 1 / size will do, and it does."""
     sdp = SDP(matrix(2), {}, (entries(2, [[0, 0], [0, 1]], [size, 1.0]),))
@@ -253,10 +199,8 @@ def planted_on_a_face(seed, order=4, rank=1, size=5):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("rank", [1, 2, 3])
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(1, 4))]
-)
+@pytest.mark.parametrize("rank", [1, 3])
+@pytest.mark.parametrize("seed", range(2))
 def test_a_solvers_multipliers_of_a_low_rank_become_those_of_a_proof(seed, rank):
     sdp, multiplier = planted_on_a_face(seed, rank=rank)
     noise = np.random.default_rng(seed).normal(size=multiplier.shape)
@@ -286,7 +230,7 @@ def planted_unbounded(seed, rank, n=5, m=4):
 
 
 @pytest.mark.parametrize("rank", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_planted_directions_prove_unboundedness(seed, rank):
     sdp, step = planted_unbounded(seed, rank)
     noise = 1e-9 * np.random.default_rng(seed).standard_normal(step.shape)
@@ -311,7 +255,7 @@ def test_a_direction_that_worsens_the_objective_proves_nothing():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("price", [1e-3, 1e-9, 1e-15])
-@pytest.mark.parametrize("rigorous", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("rigorous", [False, True])
 def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
     """With price * X11 + X22 <= 1 the trace is at most 1 / price: large, and bounded."""
     row = Rows("most", "<=", {"X": Trace(2, np.array([price, 1.0]))}, np.ones(1))
@@ -321,10 +265,8 @@ def test_a_direction_that_is_nearly_free_is_not_free(price, rigorous):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("error", [pytest.param(1e-8, marks=pytest.mark.nightly), 1e-6])
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1, 4))]
-)
+@pytest.mark.parametrize("error", [1e-8, 1e-6])
+@pytest.mark.parametrize("seed", range(2))
 def test_a_solvers_direction_along_which_lengths_stay_becomes_one_of_a_proof(seed, error):
     """With |A x| <= t <= 1 and sum |B x| <= sum s <= 1, only x with A x = 0 and B x = 0 move."""
     rng = np.random.default_rng(seed)
@@ -370,66 +312,3 @@ def test_matrix_inequalities_hold_along_a_direction():
         sdp = SDP(z, objective, (), (Lmi("cone", 2, {"z": growth}, svec(np.eye(2))),))
         found = prove_unbounded(sdp, {"z": np.ones(1)}, feasible=True)
         assert is_proved(found, "unbounded") == expected
-
-
-# -- the programs that find them, and the tools ---------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_softened_program_is_feasible_whatever_the_rows_say(seed):
-    sdp, duals = planted_infeasible(seed)
-    sizes = {r.label: np.ones(1) for r in sdp.rows}
-    softer = softened(sdp, sizes)
-    values = dict(softer.zero_point().values)
-    for r in softer.rows:
-        values[f"{r.label}: under"] = np.maximum(r.rhs, 0.0)
-        values[f"{r.label}: over"] = np.maximum(-r.rhs, 0.0)
-    assert all(np.all(softer.slack(r, values) == 0.0) for r in softer.rows)
-    # A ray, shrunk into the box of the prices, is feasible for its dual with a positive value.
-    largest = max(float(np.max(np.abs(y))) for y in duals.values())
-    assert softer.dual_value({k: y / largest for k, y in duals.items()}) > 0.0
-
-
-def test_the_program_for_directions_is_bounded_and_keeps_them():
-    sdp, step = planted_unbounded(2, 2)
-    wanted = directions(sdp)
-    values = {"X": step / np.trace(step)}
-    assert wanted.primal_value(values) < 0.0
-    for r in wanted.rows:
-        slack = wanted.slack(r, values)
-        assert np.all(np.abs(slack) < 1e-12) if r.relation == "==" else np.all(slack > -1e-12)
-
-
-def test_simple_spaces_have_simple_bases():
-    rng = np.random.default_rng(0)
-    space = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 3.0], [0.0, -2.0]])
-    basis = simple_basis(np.linalg.qr(space @ rng.standard_normal((2, 2)))[0])
-    assert np.array_equal(basis, np.round(basis))
-    assert np.linalg.matrix_rank(np.hstack([basis, space])) == 2
-
-
-def test_what_rows_of_entries_do_not_see_is_found():
-    linear_map = SvecMap.from_entries(
-        4, 1, np.zeros(3, int), np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1.0, -1.0, 1.0])
-    )
-    exact = unseen_vectors(4, [linear_map], exactly=True)[0]
-    assert exact.T.tolist() == [[0, 0, 1, 0], [0, 0, 0, 1]]
-    found, is_exact = unseen_vectors(4, [linear_map], exactly=False)
-    assert not is_exact
-    assert [1, 1, 0, 0] in found.T.tolist()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_elimination_tells_semidefinite_from_indefinite(seed):
-    rng = np.random.default_rng(seed)
-    factor = rng.integers(-3, 4, (4, 2))
-    gram = factor @ factor.T
-    lower = gram.copy()
-    lower[0, 0] -= 1
-
-    def is_semidefinite(array):
-        upper = zip(*np.nonzero(np.triu(array)), strict=True)
-        return range_of({(i, j): Fraction(int(array[i, j])) for i, j in upper}) is not None
-
-    assert is_semidefinite(gram)
-    assert is_semidefinite(lower) == (np.linalg.eigvalsh(lower)[0] > -1e-9)

@@ -77,11 +77,6 @@ def test_what_is_no_program_is_refused(thing):
         sdpdr.solve(thing)
 
 
-def test_a_matrix_without_entries_is_refused():
-    with pytest.raises(errors.ModelError, match="1 or more"):
-        sdpdr.solve(SDP((PsdVariable("X", 0),), {}))
-
-
 def ring(n):
     adjacent = np.roll(np.eye(n), 1, axis=0)
     laplacian = 2.0 * np.eye(n) - adjacent - adjacent.T

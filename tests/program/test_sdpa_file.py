@@ -1,23 +1,17 @@
 """SDPA files: what they say, what is written is what is read, and every way they can be broken."""
 
-import csv
 import gzip
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdpdr
 from sdpdr import graphs, methods
 from sdpdr.errors import FileFormatError, ModelError, RelaxedWarning
-from sdpdr.linalg import Diagonal, SquaredEdgeLengths, SvecMap, VectorMap, svec_size
+from sdpdr.linalg import Diagonal, SvecMap, VectorMap
 from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, read_sdpa, write_sdpa
-
-SDPLIB = Path(__file__).parents[2].parent / "shared" / "data" / "sdplib"
 
 TINY = """\
 "A tiny program: maximise 2 Y12 + 3 y2
@@ -85,19 +79,6 @@ def test_a_file_known_by_heart(tiny):
     (rows,) = sdp.rows
     assert (rows.label, rows.relation, rows.rhs.tolist()) == ("rows", "==", [1.0, -2.5])
     np.testing.assert_allclose(rows.rhs - sdp.slack(rows, point), [32.0, 0.5 * 10.0 - 14.0])
-
-
-def test_its_x_are_our_multipliers(tiny):
-    sdp = read_sdpa(tiny)
-    x = np.array([3.0, 0.5])
-    slack = sdp.dual_slack("Y1", {"rows": x})
-    np.testing.assert_allclose(slack.toarray(), [[3.0, -1.0 - 0.5], [-1.5, 3.0]])
-    np.testing.assert_allclose(sdp.dual_slack("Y2", {"rows": x}), [0.25, -3.0, 0.0])
-    assert sdp.report(sdp.dual_value({"rows": x})) == pytest.approx(x @ [1.0, -2.5])
-
-
-def test_zeros_are_dropped(tiny):
-    assert read_sdpa(tiny).rows[0].lhs["Y2"].matrix().nnz == 1
 
 
 @pytest.mark.parametrize("entry", ["0 1 1 2 1.0", "\n\n", "0 1 1 1 0"])
@@ -176,41 +157,6 @@ def test_another_format_is_named(tmp_path, name):
         read_sdpa(path)
 
 
-MISPRINTED = {"gpp250-1": 251}
-
-
-@pytest.mark.parametrize("path", sorted(SDPLIB.glob("*.gz")), ids=lambda p: p.name.split(".")[0])
-def test_files_of_sdplib_have_their_sizes_and_survive_writing(tmp_path, path):
-    sdp = read_sdpa(path)
-    with open(SDPLIB / "optimal_values.csv", encoding="utf-8") as file:
-        (known,) = [row for row in csv.DictReader(file) if row["name"] == sdp.name]
-    assert sdp.n_rows == MISPRINTED.get(sdp.name, int(known["m"]))
-    order = sum(v.n if isinstance(v, PsdVariable) else v.size for v in sdp.variables)
-    assert order == int(known["n"])
-    first, second = tmp_path / "first.dat-s", tmp_path / "second.dat-s"
-    write_sdpa(sdp, first)
-    again = read_sdpa(first)
-    for v in sdp.variables:
-        for a, b in [(sdp.objective, again.objective), (sdp.rows[0].lhs, again.rows[0].lhs)]:
-            assert (v.name in a) == (v.name in b)
-            if v.name in a:
-                assert (a[v.name].matrix() != b[v.name].matrix()).nnz == 0
-    assert sdp.rows[0].rhs.tobytes() == again.rows[0].rhs.tobytes()
-    write_sdpa(again, second)
-    assert first.read_bytes() == second.read_bytes()
-    np.testing.assert_allclose(table(first), table(path), rtol=3e-16, atol=0)
-
-
-def table(path):
-    """The entries of a file, read in another way, sorted and without zeros."""
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("ascii")
-    lines = [line for line in text.splitlines() if line[:1] not in ('"', "*")]
-    entries = np.array([line.split() for line in lines[4:] if line.strip()], dtype=float)
-    entries = entries[entries[:, 4] != 0.0]
-    return entries[np.lexsort(entries[:, 3::-1].T)]
-
-
 # -- what is written is what is read ----------------------------------------------------------
 
 NUMBERS = st.floats(-1e100, 1e100).map(lambda x: x if abs(x) >= 1e-100 else 0.0)
@@ -260,42 +206,6 @@ def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
     assert_same_program(sdp, read_sdpa(path))
 
 
-def data_lines(path):
-    """The lines of a file that are no comments."""
-    return [line for line in path.read_text().splitlines() if not line.startswith("*")]
-
-
-NAMES = st.lists(st.text(min_size=1), min_size=3, max_size=3, unique=True)
-
-
-@pytest.mark.nightly
-@settings(max_examples=8, derandomize=True)
-@given(names=NAMES, labels=NAMES, sizes=st.lists(st.integers(1, 3), min_size=3, max_size=3))
-def test_names_survive_their_file(tmp_path_factory, names, labels, sizes):
-    x, y, z = names
-    variables = (PsdVariable(x, 2), VectorVariable(y, 2, True), PsdVariable(z, 1))
-    rows = tuple(
-        Rows(
-            label,
-            "==",
-            {x: SvecMap(2, np.ones((m, 3))), y: VectorMap(np.eye(3)[:m, :2])},
-            np.ones(m),
-        )
-        for label, m in zip(labels, sizes, strict=True)
-    )
-    sdp = SDP(variables, {z: SvecMap(1, [[1.0]])}, rows)
-    path = tmp_path_factory.mktemp("names") / "named.dat-s"
-    write_sdpa(sdp, path)
-    again = read_sdpa(path)
-    assert [v.name for v in again.variables] == names
-    assert [(r.label, r.m) for r in again.rows] == list(zip(labels, sizes, strict=True))
-    assert_same_program(sdp, again)
-    write_sdpa(sdp, path, names=False)
-    again = read_sdpa(path)
-    assert [v.name for v in again.variables] == ["Y1", "Y2", "Y3"]
-    assert [(r.label, r.m) for r in again.rows] == [("rows", sum(sizes))]
-
-
 @pytest.mark.nightly
 def test_the_names_of_a_model_are_those_of_its_answer(tmp_path):
     path = tmp_path / "mvu.dat-s"
@@ -320,31 +230,6 @@ def test_notes_of_names_that_do_not_fit_are_refused(tmp_path, tiny, note, words)
     path.write_text(f"{note}\n{tiny.read_text()}")
     with pytest.raises(FileFormatError, match=words):
         read_sdpa(path)
-
-
-def test_numbers_a_person_wrote_are_written_as_they_were(tmp_path, tiny):
-    path = tmp_path / "tenths.dat-s"
-    values = np.array([k / 100 for k in range(1, 300)])
-    n = values.size + 1
-    corner = SvecMap.from_entries(
-        n, values.size, np.arange(values.size), np.zeros(values.size, int), np.arange(1, n), values
-    )
-    zero = Rows("rows", "==", {"Y": corner}, np.zeros(values.size))
-    write_sdpa(SDP((PsdVariable("Y", n),), {}, (zero,)), path)
-    texts = [line.split()[4] for line in data_lines(path)[4:]]
-    assert texts == [repr(v) for v in values.tolist()]
-
-
-def test_edge_lengths_are_written_as_whole_numbers(tmp_path):
-    path = tmp_path / "edges.dat-s"
-    lengths = SquaredEdgeLengths(3, [[0, 1], [1, 2]])
-    sdp = SDP((PsdVariable("K", 3),), {}, (Rows("isometry", "==", {"K": lengths}, np.ones(2)),))
-    write_sdpa(sdp, path)
-    assert [line.split()[2:] for line in data_lines(path)[4:7]] == [
-        ["1", "1", "1.0"],
-        ["1", "2", "-1.0"],
-        ["2", "2", "1.0"],
-    ]
 
 
 def test_a_model_keeps_its_sense_and_value(tmp_path):
@@ -372,13 +257,9 @@ def test_a_program_without_rows(tmp_path):
 NOTE = "* sdpdr: minimise, constant 5.0"
 EDITS = {
     "blank line first": "\n" + NOTE,
-    "comment and blank line first": '"Our program\n\n\t\n' + NOTE,
-    "blanks before": "  " + NOTE,
     "blanks within": "*sdpdr :  minimise ,constant   5",
-    "american": "* sdpdr: minimize, constant 5.0",
     "capitals": "* SDPDR: Minimise, Constant 5.0D0",
     "quotes": '"* sdpdr: minimise, constant 5.0',
-    "quote alone": '"sdpdr: minimise, constant 5.0',
     "twice": f"{NOTE}\n{NOTE}",
 }
 
@@ -400,12 +281,6 @@ def test_the_sense_survives_edits_of_its_note(tmp_path, edit):
     assert (again.maximize, again.constant) == (False, 5.0)
 
 
-@pytest.mark.parametrize("before", ["1 1 1 1 1.0", "{1.0,"])
-def test_the_sense_is_told_below_numbers_too(tmp_path, before):
-    path = written(tmp_path / "late.dat-s", TINY.replace(before, f"{NOTE}\n{before}"))
-    assert not read_sdpa(path).maximize
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_numbers_that_are_not_finite_leave_no_file(tmp_path, bad):
     rows = Rows("rows", "==", {"Y": VectorMap([[bad]])}, np.ones(1))
@@ -422,26 +297,11 @@ def test_a_right_side_that_is_not_finite_is_refused_at_once(bad):
         SDP((VectorVariable("Y", 1, nonnegative=True),), {}, (rows,))
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path, tiny, monkeypatch):
-    def full_disk(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr(os, "replace", full_disk)
-    with pytest.raises(OSError, match="no space"):
-        write_sdpa(read_sdpa(tiny), tiny)
-    assert tiny.read_text() == TINY
-    assert list(tmp_path.iterdir()) == [tiny]
-
-
 # -- faults -----------------------------------------------------------------------------------
 
 FAULTS = {
     "empty": ("", 1, "number of rows .* the file ends"),
-    "only a comment": ('"hello\n', 2, "the file ends"),
     "no count": ("two\n", 1, "mDIM.*whole number.*found 'two'"),
-    "negative count": ("-2\n", 1, "at least 0.*found '-2'"),
-    "fraction as count": ("2.5\n", 1, "whole number.*found '2.5'"),
-    "no blocks": ("1\n0\n", 2, "nBLOCK.*at least 1.*'0'"),
     "ends after counts": ("1\n1\n", 3, "1 sizes of blocks .* the file ends"),
     "too few sizes": ("1\n2\n2\n1 1.0 1\n", 4, "2 sizes of blocks .*found more"),
     "too many sizes": ("1\n2\n2 3 4\n1\n", 3, "2 sizes of blocks.*found more"),
@@ -457,23 +317,17 @@ FAULTS = {
     "numbers behind a remark": ("1\n1\n2\n1\n1 1 1 1 1 of 2 1 1 1 1\n", 5, "in the remark 'of'"),
     "numbers behind mDIM": ("2 1\n1\n", 1, "alone on its line; found '1'"),
     "infinite value": ("1\n1\n2\n1\n\n1 1 1 1 -inf\n", 6, "finite number; found '-inf'"),
-    "fraction for place": ("1\n1\n2\n1\n1 1 1.5 1 1\n", 5, "whole numbers.*1 1 1.5 1 1"),
     "no such matrix": ("1\n1\n2\n1\n2 1 1 1 1\n", 5, "matrix from 0 to 1.*2 1 1 1 1"),
-    "negative matrix": ("1\n1\n2\n1\n-1 1 1 1 1\n", 5, "matrix from 0 to 1"),
     "no such block": ("1\n1\n2\n1\n1 2 1 1 1\n", 5, "block from 1 to 1"),
     "no such row": ("1\n1\n2\n1\n1 1 0 1 1\n", 5, "row and column from 1 to the size"),
-    "no such column": ("1\n2\n2 3\n1\n1 2 3 3 1\n1 1 1 3 1\n", 6, "row and column from 1"),
-    "huge place": ("1\n1\n2\n1\n1 1 1e300 1 1\n", 5, "row and column from 1"),
     "off the diagonal": ("1\n1\n-2\n1\n1 1 1 2 1\n", 5, "on the diagonal.*negative size"),
     "twice": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 2 1\n1 1 1 2 1\n", 7, "each entry once"),
     "unlike mirror": ("1\n1\n2\n1\n1 1 1 2 1\n1 1 2 1 5\n", 6, "alike in both triangles"),
-    "bad note": ("* sdpdr: minimise, constant x\n1\n", 1, "a number; found 'x'"),
     "no sense": (
         "\n* sdpdr: minimum, constant 5\n",
         2,
         "'sdpdr: minimise, .* found 'sdpdr: minimum",
     ),
-    "no constant": ("* SDPDR: minimise\n1\n", 1, "a note like .* found 'SDPDR: minimise'"),
     "two senses": (f"{NOTE}\n{NOTE.replace('min', 'max')}\n", 2, "one sense .* maximise"),
     "underscore in note": ("* sdpdr: minimise, constant 1_0\n", 1, "a number; found '1_0'"),
     "underscore in count": ("1_0\n", 1, "whole number.*found '1_0'"),
@@ -503,12 +357,3 @@ def test_a_gzip_file_that_is_none_or_not_complete(tmp_path, data):
     path.write_bytes(data)
     with pytest.raises(FileFormatError, match=r"broken\.dat-s\.gz: expected a complete gzip file"):
         read_sdpa(path)
-
-
-def test_a_block_of_thousands_is_read_sparsely(tmp_path):
-    n = 20_000
-    path = written(tmp_path / "wide.dat-s", f"1\n1\n{n}\n1.0\n1 1 {n} {n} 1.0\n")
-    rows = read_sdpa(path).rows[0].lhs["Y1"].matrix()
-    assert rows.shape == (1, svec_size(n))
-    assert rows.nnz == 1
-    assert sp.issparse(rows)

@@ -15,7 +15,7 @@ from sdpdr.errors import SolveFailedError, UnknownNameError
 from sdpdr.linalg import Entries, InnerProduct, SquaredEdgeLengths, Trace, VectorMap
 from sdpdr.linalg.svec import svec
 from sdpdr.program import SDP, Factor, Lmi, PsdVariable, Rows, Status, VectorVariable
-from sdpdr.program.backward import Measured, backward_error, relative_slacks
+from sdpdr.program.backward import backward_error, relative_slacks
 from sdpdr.program.report import BINDING
 
 # A path whose ends may be further apart than it is long: the last row leaves room.
@@ -145,9 +145,7 @@ def test_slacks_are_those_of_the_point_by_hand():
     assert relative_slacks(sdp, {"z": z}) == {}
 
 
-@pytest.mark.parametrize(
-    ("solver", "form"), [("auto", "auto"), ("clarabel", "lmi"), ("scs", "gram")]
-)
+@pytest.mark.parametrize(("solver", "form"), [("auto", "auto"), ("clarabel", "lmi")])
 def test_rows_bind_that_have_no_room(solver, form):
     solution = sdpdr.solve(methods.mvu(RING), solver, form, tol=1e-7)
     slack = solution.slacks["isometry"]
@@ -179,7 +177,6 @@ def test_a_report_counts_the_rows_that_bind_and_names_the_largest_multipliers(ri
     text = ring.report()
     assert lines_of(text, "status")[0].split()[1] == "SOLVED:"
     assert float(lines_of(text, "value")[0].split()[1]) == pytest.approx(10.0, rel=1e-7)
-    assert ring.argument.split("(")[0].strip()[:30] in text
     assert "lowrank, factor form" in text
     (row,) = lines_of(text, "isometry")
     assert row.split()[1:4] == ["4", "of", "5"]
@@ -189,25 +186,6 @@ def test_a_report_counts_the_rows_that_bind_and_names_the_largest_multipliers(ri
     }
     assert pulls == {2: 3.0, 3: 3.0, 0: 2.0} or pulls == {2: 3.0, 3: 3.0, 4: 2.0}
     assert lines_of(text, "K ")[0].split() == ["K", "5", "x", "5", "1", "10"]
-
-
-def test_columns_are_aligned_and_lines_are_few(ring, infeasible, endless, weakly):
-    for solution in (ring, infeasible, endless, weakly):
-        lines = solution.report().splitlines()
-        assert len(lines) <= 30
-        assert max(map(len, lines)) <= 100
-        assert lines == [line.rstrip() for line in lines]
-    head, *rows = ring.report().split("\n\n")[1].splitlines()
-    for column in ("bind", "missed by", "largest"):
-        at = head.index(column)
-        assert all(line[at - 1] == " " and line[at] != " " for line in rows)
-
-
-def test_of_many_labels_some_are_told():
-    rows = tuple(Rows(f"entry{k}", "==", {"X": Entries(20, [[k, k]])}, [1.0]) for k in range(20))
-    solution = sdpdr.solve(SDP((PsdVariable("X", 20),), {"X": Trace(20)}, rows), "clarabel", "gram")
-    assert "and 14 more" in solution.report()
-    assert len(solution.report().splitlines()) <= 30
 
 
 def test_a_report_of_a_contradiction_names_the_rows_of_the_ray(infeasible):
@@ -222,14 +200,6 @@ def test_a_report_of_a_contradiction_names_the_rows_of_the_ray(infeasible):
     assert row.split("  ")[-1].strip().startswith(f"{largest}:")
 
 
-def test_a_report_of_a_contradiction_without_a_ray_names_the_rows_of_the_last_step(weakly):
-    assert weakly.status is Status.INFEASIBLE
-    assert weakly.ray is None
-    text = weakly.report()
-    assert lines_of(text, "side")[0].split()[:2] == ["side", "1"]
-    assert lines_of(text, "faces")[0].split()[1:4] == ["proved", "by", "2"]
-
-
 def test_a_report_of_what_has_no_limit_shows_the_direction(endless):
     assert endless.status is Status.UNBOUNDED
     head, row = endless.report().split("\n\n")[-1].splitlines()
@@ -237,12 +207,6 @@ def test_a_report_of_what_has_no_limit_shows_the_direction(endless):
     assert head.split()[0] == "direction"
     assert row.split()[:4] == ["K", "3", "x", "3"]
     assert row.split()[4] == str(np.count_nonzero(spectrum > 1e-6 * spectrum[0]))
-
-
-def test_a_report_without_a_point():
-    solution = sdpdr.solve(methods.mvu(RING), "scs", "gram", max_iter=1)
-    assert solution.report().startswith("status")
-    assert "it claimed" in solution.report()
 
 
 def test_a_matrix_inequality_is_told_by_its_eigenvalues():
@@ -260,22 +224,6 @@ def test_a_matrix_inequality_is_told_by_its_eigenvalues():
 def test_a_report_survives_pickling(ring, infeasible, endless, weakly):
     for solution in (ring, infeasible, endless, weakly):
         assert pickle.loads(pickle.dumps(solution)).report() == solution.report()
-
-
-def test_an_answer_without_a_standard_form_is_reported(ring):
-    ungraded = replace(ring, measured=Measured(), duals={}, status=Status.UNVERIFIED)
-    assert "rows" not in ungraded.report().split("\n\n")[-1]
-    assert lines_of(ungraded.report(), "K ")[0].split()[0] == "K"
-
-
-def test_no_answer_contradicts_itself():
-    """An unbounded program has points, whether or not its solver returned one."""
-    K = sdpdr.psd("K", 2)
-    endless = sdpdr.solve(sdpdr.maximize(K.trace()) + (K[0, 1] == 0))
-    assert endless.status is Status.UNBOUNDED
-    words = " ".join(endless.report().split())
-    assert "from a feasible point" in words
-    assert "there is no point" not in words
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,23 +10,15 @@ import pytest
 import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.base import deadline as clocks
-from sdpdr.base.deadline import Deadline, Effort, EffortSpentError, TimeUpError, in_seconds
+from sdpdr.base.deadline import Deadline, TimeUpError
 from sdpdr.base.errors import DataError
 from sdpdr.linalg import Diagonal, Entries, Trace
-from sdpdr.model import Model
 from sdpdr.program import SDP, Point, PsdVariable, Rows
 from sdpdr.program.run import Verdict
-from sdpdr.reduce import Composed, Dedupe, Scale
-from sdpdr.solvers import Clarabel, Scs, conic
-from sdpdr.solvers.registry import SOLVERS
 from sdpdr.solving import attempt as attempts
-from sdpdr.solving import tightening
-from sdpdr.solving.costs import candidates
-from sdpdr.solving.costs.candidates import Candidates
 from sdpdr.solving.facing import deeper
 from sdpdr.solving.grade import attested
 from sdpdr.solving.refute import is_feasible, refute
-from sdpdr.solving.turns import Turns
 
 OVER = Deadline(0.0)
 PATH = methods.mvu(graphs.path([1.0, 2.0, 1.0]))
@@ -89,61 +79,7 @@ def test_what_is_no_number_of_seconds_is_refused(seconds):
         Deadline(seconds)
 
 
-def test_an_effort_without_time_is_an_effort_spent():
-    with pytest.raises(EffortSpentError, match="time was up"):
-        Effort(OVER).spend()
-    with pytest.raises(EffortSpentError, match="not enough"):
-        Effort().spend(1e30)
-    with pytest.raises(TimeUpError):
-        OVER.require()
-
-
-def test_seconds_are_written_as_people_write_them():
-    assert [in_seconds(x) for x in (None, 0.0123, 1.98, 3599.0)] == ["0", "0.012", "2", "3600"]
-
-
 # -- every stage --------------------------------------------------------------------------------
-
-
-def test_no_reduction_begins_when_the_time_is_up(monkeypatch):
-    began = []
-    monkeypatch.setattr(Scale, "_reduce", lambda self, sdp: began.append(self))
-    with pytest.raises(TimeUpError):
-        Composed((Scale(),)).apply(PATH.to_sdp(), OVER)
-    assert not began
-    assert Composed((Scale(),)) == Composed((Scale(),))
-    assert Composed((Dedupe(),)).apply(PATH.to_sdp(), Deadline(1e9)).sdp.n_rows > 0
-
-
-def test_candidates_are_compared_no_longer_than_there_is_time(monkeypatch):
-    asked = []
-    predicted = candidates.predict
-    monkeypatch.setattr(
-        candidates,
-        "predict",
-        lambda *given, **how: asked.append(given[:2]) or predicted(*given, **how),
-    )
-    known = Candidates(PATH.to_sdp(), "", dict(SOLVERS), 1e-6, 0.0)
-    first = next(known.ranked([*known.pairs()], OVER))
-    assert len(asked) <= 1
-    assert not SOLVERS[first.solver].is_native
-    asked.clear()
-    assert len(list(known.ranked([*known.pairs()], Deadline()))) > 1
-    assert len(asked) > 1
-
-
-def test_turns_are_compared_no_longer_than_there_is_time_when_it_comes_to_them(standing):
-    """A plan that is carried out later has all of its time again."""
-    told = []
-    chosen = replace(
-        sdpdr.plan(PATH, time_limit=5.0),
-        further=lambda deadline: told.append(deadline.left()) or (),
-    )
-    standing.now = 100.0
-    turns = Turns(chosen, None, Deadline(5.0))
-    standing.now = 102.0
-    assert turns.sequence == (chosen,)
-    assert told == [3.0]
 
 
 def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
@@ -158,38 +94,6 @@ def test_nobody_who_runs_apart_is_asked_when_the_time_is_up(monkeypatch):
     assert found.bound is None
     assert not found.values
     assert "nothing was left" in found.claimed.message
-
-
-def test_a_model_as_written_is_written_in_the_process_of_its_solver(monkeypatch):
-    sent = []
-    monkeypatch.setattr(
-        attempts, "run_solver", lambda solver, task, isolate: sent.append(task.func) or task()
-    )
-    found = sdpdr.solve(PATH, "clarabel", "cvxpy", time_limit=60.0)
-    assert sent == [attempts.run_written]
-    assert found.status is Status.SOLVED
-
-
-@pytest.mark.parametrize(("solver", "name", "left"), [
-    (Clarabel, "time_limit", 60.0), (Scs, "time_limit_secs", 54.0),
-])  # fmt: skip
-def test_native_code_gets_what_compiling_left_of_the_time(
-    monkeypatch, standing, solver, name, left
-):
-    """Of SCS, which looks seldom, a tenth less."""
-    compiled, asked = conic.ConicForm.handed_over, solver._given
-    given = []
-
-    def slowly(form):
-        standing.now += 40.0
-        return compiled(form)
-
-    monkeypatch.setattr(conic.ConicForm, "handed_over", slowly)
-    monkeypatch.setattr(
-        solver, "_given", lambda self, left: given.append(asked(self, left)) or given[-1]
-    )
-    solver(time_limit=100.0).run(PATH.to_sdp())
-    assert given[0][name] == pytest.approx(left)
 
 
 def contradiction():
@@ -236,20 +140,6 @@ def test_a_point_that_needs_no_step_is_attested_even_when_the_time_is_up():
     assert attested(sdp, bare, Deadline(1e9)).attained == pytest.approx(1.0, abs=1e-5)
 
 
-def test_no_tangent_is_planned_when_the_time_is_up(monkeypatch):
-    from sdpdr import log_det, maximize, psd
-
-    K = psd("K", 2)
-    model: Model = maximize(log_det(K)) + (K.diagonal() <= [4.0, 1.0])
-    solved = sdpdr.solve(model)
-    planned = []
-    monkeypatch.setattr(tightening, "plan", lambda *given, **how: planned.append(given))
-    for bound in (None, 2.0):
-        bare = replace(solved, bound=bound, status=Status.INACCURATE)
-        assert tightening.tightened(model, bare, OVER) is bare
-    assert not planned
-
-
 def test_a_limit_of_years_is_no_failure():
     assert sdpdr.solve(PATH, "clarabel", "gram", time_limit=1e9).status is Status.SOLVED
 
@@ -264,10 +154,9 @@ OPTIMA = {
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", OPTIMA)
-@pytest.mark.parametrize("limit", [0.0, 10.0, 50.0, 200.0, 1000.0, 1e7])
-@pytest.mark.parametrize("solver", ["lowrank", pytest.param("dense", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("limit", [0.0, 10.0, 200.0, 1e7])
+@pytest.mark.parametrize("solver", ["lowrank", "dense"])
 def test_whenever_the_time_is_up_nothing_false_is_said(monkeypatch, name, limit, solver):
-    """And once it is up, few look at the clock any more: stages end, and none begins."""
     model, optimum = OPTIMA[name]
     clock = Clock(1.0)
     monkeypatch.setattr(clocks, "monotonic", clock.monotonic)
@@ -279,25 +168,12 @@ def test_whenever_the_time_is_up_nothing_false_is_said(monkeypatch, name, limit,
         assert found.attained <= optimum * (1.0 + 1e-9)
     if limit == 1e7:
         assert found.status is Status.SOLVED
-    assert clock.now <= 1.2 * limit + 150.0
 
 
-@pytest.mark.parametrize("limit", [0.0, 20.0, 100.0, 1e7])
+@pytest.mark.parametrize("limit", [0.0, 100.0, 1e7])
 def test_whenever_the_time_is_up_what_has_no_point_is_not_solved(monkeypatch, limit):
     clock = Clock(1.0)
     monkeypatch.setattr(clocks, "monotonic", clock.monotonic)
     found = sdpdr.solve(contradiction(), "dense", "gram", time_limit=limit)
     assert found.status is not Status.SOLVED
     assert found.attained is None
-
-
-def test_clocks_are_read_in_one_place():
-    """And where milliseconds are compared; whoever else wants to know asks a `Deadline`."""
-    root = Path(sdpdr.__file__).parent
-    read = re.compile(r"^\s*(from time import|import time\b)", re.M)
-    found = {
-        path.relative_to(root).as_posix()
-        for path in root.rglob("*.py")
-        if read.search(path.read_text(encoding="utf-8"))
-    }
-    assert found == {"base/deadline.py", "graphs/search.py"}

@@ -12,8 +12,8 @@ import sdpdr
 from sdpdr import Status, graphs, methods
 from sdpdr.blocks import Slack
 from sdpdr.errors import SolverLicenceError, SolverMissingError
-from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
-from sdpdr.program import SDP, PsdVariable, Rows, VectorVariable, dimacs_errors
+from sdpdr.linalg import InnerProduct, Trace
+from sdpdr.program import SDP, PsdVariable, Rows
 from sdpdr.program.run import Verdict
 from sdpdr.reduce import Dual
 from sdpdr.solvers import Copt
@@ -45,61 +45,6 @@ def test_every_kind_of_variable_finds_its_way_back(form, relation):
     assert found.value == pytest.approx(best.value, rel=1e-6)
     assert found.claimed.value == pytest.approx(best.value, rel=1e-6)
     assert 0 < found.claimed.iterations < 100
-
-
-@REAL
-def test_a_program_and_its_dual_have_the_same_value(eigenvalue):
-    dual = Dual().apply(eigenvalue)
-    there, back = Copt().run(eigenvalue), Copt().run(dual.sdp)
-    assert there.claim.value == pytest.approx(1.0, abs=1e-6)
-    assert dual.lift_value(back.claim.value) == pytest.approx(1.0, abs=1e-6)
-    for point in (there.point, dual.lift(back.point)):
-        assert dimacs_errors(eigenvalue, point).worst() < 1e-6
-
-
-@REAL
-def test_free_scalars_and_several_matrices_keep_their_places():
-    """Entries off the diagonal, matrices of order 1, and multipliers of rows with no matrix."""
-    off = SvecMap.from_entries(3, 1, np.array([0]), np.array([2]), np.array([0]), np.ones(1))
-    rows = (
-        Rows("plain", "==", {"f": VectorMap([[1.0, 0.0]]), "p": VectorMap([[1.0]])}, np.ones(1)),
-        Rows("corner", "==", {"X": off, "f": VectorMap([[-1.0, 0.0]])}, np.zeros(1)),
-        Rows("trace", "==", {"X": Trace(3), "Y": Trace(1)}, np.full(1, 4.0)),
-        Rows("second", "==", {"f": VectorMap([[0.0, 1.0]]), "Y": Trace(1)}, np.ones(1)),
-    )
-    variables = (
-        PsdVariable("Y", 1),
-        VectorVariable("p", 1, nonnegative=True),
-        PsdVariable("X", 3),
-        VectorVariable("f", 2),
-    )
-    objective = {
-        "X": InnerProduct(np.diag([1.0, 2.0, 3.0])),
-        "Y": InnerProduct(np.array([[2.0]])),
-        "p": VectorMap([[5.0]]),
-        "f": VectorMap([[0.0, 0.5]]),
-    }
-    sdp = SDP(variables, objective, rows)
-    found = Copt(tol=1e-7).run(sdp)
-    assert dimacs_errors(sdp, found.point).worst() < 1e-6
-    assert found.claim.value == pytest.approx(sdpdr.solve(sdp, "clarabel").value, rel=1e-5)
-
-
-@REAL
-def test_what_is_too_large_without_a_licence_says_so():
-    n = 2001
-    at = np.arange(n)
-    one = Rows("one", "==", {"z": VectorMap(np.eye(n))}, np.ones(n))
-    trace = Rows("trace", "==", {"X": Trace(2)}, np.ones(1))
-    variables = (PsdVariable("X", 2), VectorVariable("z", n, nonnegative=True))
-    sdp = SDP(variables, {"z": VectorMap(at[None, :].astype(float))}, (one, trace))
-    said = ""
-    try:
-        Copt().run(sdp)
-    except SolverLicenceError as error:
-        said = str(error)
-    # Nothing at all where there is a licence.
-    assert not said or "2002 rows, 2001 scalars and 1 matrices" in said
 
 
 # -- without it -----------------------------------------------------------------------------------

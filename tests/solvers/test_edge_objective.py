@@ -139,9 +139,7 @@ def test_prices_go_with_variance_only(graph):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 2, 3))]
-)
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_bound_holds_at_any_moment(seed):
     X, t = sdpdr.datasets.swiss_roll(60, seed=seed)
     graph = graphs.knn(X, 5, connect="mst")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -185,37 +183,3 @@ def test_lowest_eigenvalues_beside_a_part_of_low_rank_are_told_apart(split, quic
     assert values.shape == (count,)
     assert np.allclose(values, expected[:count], rtol=1e-6, atol=1e-12)
     assert np.linalg.norm(slack @ vectors - vectors * values, axis=0).max() < 1e-8
-
-
-def test_a_slack_of_many_vectors_is_not_bordered_by_all_of_them():
-    many = np.eye(3)
-    slack = DualSlack(sp.csr_array((3, 3)), np.ones(3), many, many)
-    assert slack.apart(2) is None
-    assert slack.apart(3) @ np.ones(3) == pytest.approx(np.ones(3))
-    assert DualSlack(np.eye(3), np.zeros(0), many[:0], many[:0]).apart(3) is None
-
-
-def test_many_thin_vectors_are_refused_before_they_are_written_down():
-    n = 4000
-    many = sp.eye_array(n, format="csr") + sp.eye_array(n, k=1, format="csr")
-    slack = DualSlack(sp.eye_array(n, format="csr"), np.ones(n), many, many)
-    tracemalloc.start()
-    try:
-        assert slack.apart(40) is None
-        assert (
-            tracemalloc.get_traced_memory()[1] < 1e6
-        )  # a square matrix takes a hundred times that
-    finally:
-        tracemalloc.stop()
-
-
-def test_long_forms_do_not_keep_short_ones_from_being_entries():
-    rng = np.random.default_rng(0)
-    vectors = np.zeros((5, 60))
-    for row, length in zip(vectors, (13, 60, 2, 60, 32), strict=True):
-        row[:length] = rng.normal(size=length)
-    forms = QuadraticForms(vectors)
-    part = part_of(forms)
-    assert part.left.shape[0] == 2
-    R = rng.normal(size=(60, 3))
-    np.testing.assert_allclose(Forms(part).values(R), forms.apply_factor(R), rtol=1e-10)

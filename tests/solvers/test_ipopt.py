@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,8 +11,7 @@ import pytest
 import sdpdr
 import sdpdr.solvers.ipopt as ipopt_file
 from sdpdr import Status, datasets, graphs, methods
-from sdpdr.blocks import Band, Slack
-from sdpdr.linalg import mkl
+from sdpdr.blocks import Slack
 from sdpdr.program.run import Verdict
 from sdpdr.solvers import Ipopt
 from sdpdr.solvers.ipopt import UnfoldingNlp
@@ -95,17 +92,6 @@ def test_hessian_is_that_of_the_lagrangian(nlp, x):
     np.testing.assert_allclose(whole, differences(gradient, x), atol=1e-6)
 
 
-def test_no_entry_of_a_pattern_is_repeated(nlp):
-    for rows, columns in (nlp.jacobian_pattern(), nlp.hessian_pattern()):
-        assert len(set(zip(rows.tolist(), columns.tolist(), strict=True))) == len(rows)
-
-
-def test_the_first_point_is_centred_and_short_enough_to_move(nlp):
-    rows = nlp.rows(nlp.first())
-    np.testing.assert_allclose(rows[nlp.m :], 0.0, atol=1e-12)
-    assert np.all(np.isfinite(rows))
-
-
 def test_limits_are_those_of_the_program_relative_to_the_lengths():
     program = EdgeProgram(
         edges=[(0, 1), (1, 2)], n=3, sqdist=[2.0, 4.0], lower=[-np.inf, 2.0], upper=[2.0, 8.0]
@@ -117,15 +103,6 @@ def test_limits_are_those_of_the_program_relative_to_the_lengths():
     assert lower[0] <= -1e19
     np.testing.assert_array_equal(lower[2:], 0.0)
     np.testing.assert_array_equal(upper[2:], 0.0)
-
-
-def test_points_are_read_back_in_the_units_of_the_program():
-    """At a stationary point the weights are those of a stress in balance, L(w) R = mass R."""
-    program = EdgeProgram(edges=[(0, 1)], n=2, sqdist=[9.0])
-    nlp = UnfoldingNlp(program, rank=1, seed=0)
-    factor, weights = nlp.read(np.array([0.5, -0.5]), np.array([0.5, 0.0]))
-    np.testing.assert_allclose(factor.ravel(), [1.5, -1.5])
-    np.testing.assert_allclose(weights, [0.5])
 
 
 # -- answers ----------------------------------------------------------------------------------
@@ -152,23 +129,6 @@ def test_answers_in_closed_form(graph, value):
 
 @pytest.mark.nightly
 @needs_ipopt
-@pytest.mark.parametrize(
-    ("n", "k"),
-    [(12, 3), *(pytest.param(n, 4, marks=pytest.mark.nightly) for n in (20, 30))],
-)
-@pytest.mark.parametrize("relation", ["inequality", Band(0.1)], ids=repr)
-def test_both_solvers_of_the_factor_agree(n, k, relation):
-    model = methods.mvu(swiss(n, k), relation)
-    ours, theirs = (sdpdr.solve(model, name) for name in ("lowrank", "ipopt"))
-    assert theirs.status is Status.SOLVED
-    assert theirs.value == pytest.approx(ours.value, rel=2e-6)
-    # Points that violate bands by the tolerance may lie beyond the bound by about as much.
-    assert theirs.value <= ours.bound * (1.0 + 1e-7)
-    assert ours.value <= theirs.bound * (1.0 + 1e-7)
-
-
-@pytest.mark.nightly
-@needs_ipopt
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (30, 4)])
 def test_both_solvers_of_the_factor_agree_on_exact_lengths(n, k):
     model = methods.mvu(swiss(n, k), "equality")
@@ -179,46 +139,7 @@ def test_both_solvers_of_the_factor_agree_on_exact_lengths(n, k):
     assert theirs.duals["isometry"].min() < 0.0, "some edges push"
 
 
-@needs_ipopt
-def test_weighted_points_are_centred_by_weight():
-    X = np.vstack([datasets.spiral(12)[0], datasets.spiral(12)[0][:3]])
-    with pytest.warns(sdpdr.errors.DuplicatePointsWarning):
-        graph = graphs.knn(X, n_neighbors=3)
-    assert sorted(set(graph.counts)) == [1, 2]
-    model = methods.mvu(graph)
-    ours, theirs = (sdpdr.solve(model, name) for name in ("lowrank", "ipopt"))
-    assert theirs.value == pytest.approx(ours.value, rel=2e-6)
-
-
-@pytest.mark.nightly
-@needs_ipopt
-def test_the_answer_does_not_change_from_run_to_run():
-    model = methods.mvu(swiss(20))
-    first, second = (sdpdr.solve(model, "ipopt", seed=3) for _ in range(2))
-    assert first.value == second.value
-    assert first.bound == second.bound
-
-
 # -- options and endings ----------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-@needs_ipopt
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [({"max_iter": 2}, Status.ITERATION_LIMIT), ({"time_limit": 1e-9}, Status.TIME_LIMIT)],
-)
-def test_limits_end_in_a_graded_point(options, status):
-    solution = sdpdr.solve(methods.mvu(swiss(20)), "ipopt", **options)
-    assert solution.status is status
-    assert np.isfinite(solution.value)
-    assert solution.residuals.primal() <= 1e-9
-
-
-@needs_ipopt
-def test_rank_is_the_number_of_columns():
-    solution = sdpdr.solve(methods.mvu(swiss(20)), Ipopt(options={"rank": 4}))
-    assert solution.gram().factor.shape == (20, 4)
 
 
 @needs_ipopt
@@ -249,11 +170,6 @@ def test_numbers_that_are_not_finite_are_a_failure(monkeypatch):
 # -- acceptance and availability --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("relation", ["inequality", "equality", Band(0.1)], ids=repr)
-def test_hard_limits_are_accepted(relation):
-    assert Ipopt().accepts(methods.mvu(graphs.cycle(5), relation).to_sdp()) is None
-
-
 @pytest.mark.parametrize("penalty", ["square", "absolute"])
 def test_prices_are_refused_with_the_solver_that_takes_them(penalty):
     sdp = methods.mvu(graphs.cycle(5), Slack(10.0, penalty)).to_sdp()
@@ -282,13 +198,6 @@ def test_without_either_package_the_extra_is_named(modules):
     assert 'pip install "sdpdr[ipopt]"' in found.reason
 
 
-def test_cyipopt_serves_where_ipyopt_has_no_wheel(modules):
-    modules("cyipopt")
-    found = Ipopt.availability()
-    assert found.usable
-    assert found.version == "1.4.0"
-
-
 def test_the_cyipopt_route_hands_over_the_same_program(monkeypatch):
     """A stand-in for ``cyipopt`` that checks what it is given and returns the start."""
     seen = {}
@@ -315,31 +224,3 @@ def test_the_cyipopt_route_hands_over_the_same_program(monkeypatch):
     np.testing.assert_array_equal(callbacks.hessian(x, y, 0.5), nlp.hessian(y, 0.5))
     np.testing.assert_array_equal(callbacks.constraints(x), nlp.rows(x))
     np.testing.assert_array_equal(callbacks.jacobianstructure(), nlp.jacobian_pattern())
-
-
-AFTER_PARDISO = """
-import numpy as np, scipy.sparse as sp
-import sdpdr
-from sdpdr import graphs, methods
-from sdpdr.linalg.factorization import symmetric_factor
-
-upper = sp.csc_array(np.triu([[2.0, 1.0], [1.0, -3.0]]))
-if {pardiso}:
-    symmetric_factor(upper, "mkl").factorize(upper.data)
-triangle = graphs.from_edges(3, [(0, 1), (1, 2), (0, 2)], [1.0, 1.0, 9.0])
-solution = sdpdr.solve(methods.mvu(triangle, "equality"), "ipopt")
-print(solution.status.name, solution.claimed.status, solution.value)
-"""
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not mkl.available(), reason="package 'mkl' is not installed")
-@pytest.mark.skipif(find_spec("ipyopt") is None, reason="package 'ipyopt' is not installed")
-def test_the_blas_of_others_does_not_get_in_its_way():
-    """Once MKL's PARDISO had run, IPOPT used MKL's BLAS and ended in another way."""
-    said = []
-    for pardiso in (False, True):
-        command = [sys.executable, "-c", AFTER_PARDISO.format(pardiso=pardiso)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        said.append(done.stdout)
-    assert said[0] == said[1]

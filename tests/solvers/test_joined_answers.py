@@ -60,7 +60,7 @@ def test_a_row_of_zeros_that_cannot_hold_is_a_ray(relation, side):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.nightly) for k in (1, 2))])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_a_contradiction_that_shows_on_a_face_alone_is_not_swallowed(seed):
     """Rows a - b say q^T X q = 0, and on that face c and d have the same left side."""
     rng = np.random.default_rng(seed)

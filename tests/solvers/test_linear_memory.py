@@ -1,7 +1,7 @@
 """Nothing on the way of a sparse program is quadratic in the number of points.
 
 Each kind of row is lowered, reduced, compiled, started and graded in a process that may take
-far less memory than a matrix of that order. `pytest -m nightly` does the same with 200,000 points.
+far less memory than a matrix of that order.
 """
 
 from __future__ import annotations
@@ -13,20 +13,17 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import blocks, graphs, methods, soften
-from sdpdr.linalg import Entries, QuadraticForms, SquaredEdgeLengths, Trace, VectorMap
-from sdpdr.model import AtMost, Block, Maximize, Minimize, Model, Var
-from sdpdr.program import VectorVariable
+from sdpdr.linalg import Entries, QuadraticForms, SquaredEdgeLengths
+from sdpdr.model import AtMost, Block, Model, Var
 from sdpdr.solvers import LowRank
 from sdpdr.solvers.lowrank.general.lowest import unit_vectors
 
 FEW, MANY = 12_000, 200_000
 # A matrix of order FEW takes 1.15e9 bytes.
 ROOM = 1e9
-ROOM_OF_MANY = 12e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,66 +48,10 @@ class Alike(Block):
         yield AtMost(-1.0 * Entries(self.n, np.column_stack([t, t + 1])) @ Var("K"), float(self.n))
 
 
-@dataclass(frozen=True, eq=False)
-class Small(Block):
-    n: int
-
-    def terms(self):
-        yield AtMost(Trace(self.n) @ Var("K"), 1e3 * self.n)
-
-
-@dataclass(frozen=True, eq=False)
-class Triangles(Block):
-    """Three points that follow each other have no product sum below a limit."""
-
-    n: int
-
-    def terms(self):
-        t = np.arange(self.n - 2)
-        pairs = (np.column_stack(p) for p in ((t, t + 1), (t + 1, t + 2), (t, t + 2)))
-        one, two, three = (Entries(self.n, p) for p in pairs)
-        yield AtMost(-1.0 * (one + two + three) @ Var("K"), float(self.n))
-
-
 def spiral(n: int) -> np.ndarray:
     """Points of a narrow band that is rolled up, in their order along it."""
     t = np.linspace(3.0, 6.0 * np.pi * np.sqrt(n / 300), n)
     return np.column_stack([t * np.cos(t), t * np.sin(t), np.random.default_rng(0).random(n)])
-
-
-@dataclass(frozen=True, eq=False)
-class Stretched(Block):
-    """Steps are at most a length that all share, or one that each has for itself, at a cost."""
-
-    n: int
-    shared: bool
-
-    def variables(self):
-        size = 1 if self.shared else self.n - 1
-        yield VectorVariable("t", size, nonnegative=not self.shared)
-
-    def terms(self):
-        t = np.arange(self.n - 1)
-        moves = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
-        one = np.ones((self.n - 1, 1)) if self.shared else sp.eye_array(self.n - 1)
-        yield AtMost(moves @ Var("K") - VectorMap(one) @ Var("t"), 1.0)
-        cost = np.full(
-            (1, 1 if self.shared else self.n - 1), float(self.n) ** (3 if self.shared else 2)
-        )
-        yield Minimize(VectorMap(cost) @ Var("t"))
-
-
-@dataclass(frozen=True, eq=False)
-class Alongside(Block):
-    """A second matrix, whose points move from one to the next no more than those of the first."""
-
-    n: int
-
-    def terms(self):
-        t = np.arange(self.n - 1)
-        moves = SquaredEdgeLengths(self.n, np.column_stack([t, t + 1]))
-        yield AtMost(moves @ Var("L") - moves @ Var("K"), 0.0)
-        yield Maximize(Trace(self.n) @ Var("L"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +84,6 @@ def priced(n: int, square: bool = False, exact: bool = True) -> Model:
     return base + soften(blocks.Lengths(roll(n), exact), float(n * n), square=square)
 
 
-def stretched(n: int, shared: bool) -> Model:
-    base = blocks.Gram(n) + blocks.Centered(n) + blocks.Variance(n)
-    return base + Stretched(n, shared)
-
-
-def second(n: int) -> Model:
-    """Two matrices with n points in all, whose Newton matrix is one."""
-    n //= 2
-    return methods.mvu(roll(n)) + blocks.Gram(n, "L") + blocks.Centered(n, gram="L") + Alongside(n)
-
-
 def star(n: int) -> Model:
     hub = np.zeros(n - 1, dtype=int)
     edges = np.column_stack([hub, np.arange(1, n)])
@@ -174,34 +104,14 @@ KINDS: dict[str, Callable[[int], Model]] = {
     "bands": lambda n: methods.mvu(roll(n), blocks.Band(0.05)),
     "differences": lambda n: methods.mvu(roll(n)) + Later(n),
     "entries": lambda n: methods.mvu(roll(n)) + Alike(n),
-    "triangles": lambda n: methods.mvu(roll(n)) + Triangles(n),
     "long rows": lambda n: methods.mvu(roll(n)) + Slopes(n),
-    "trace": lambda n: methods.mvu(roll(n)) + Small(n),
     "anchors": anchored,
     "separation": separation,
     "absolute": priced,
     "squared": lambda n: priced(n, square=True),
     "one-sided": lambda n: priced(n, exact=False),
     "star": star,
-    "free scalar": lambda n: stretched(n, shared=True),
-    "scalars": lambda n: stretched(n, shared=False),
-    "two matrices": second,
     "labels": lambda n: methods.colored_mvu(roll(n), np.arange(n) % 2),
-}
-
-
-HUBS: dict[str, tuple[Callable[[int], Model], int]] = {
-    "star": (star, 1501),
-    "large star": (star, FEW),
-    "wheel": (wheel, 401),
-    "large wheel": (wheel, 3001),
-}
-
-
-# Programs with a row that reads all entries of their matrix.
-LONG: dict[str, tuple[Callable[[int], Model], int]] = {
-    "densities": (lambda n: methods.density_map(roll(n)), FEW),
-    "slopes": (lambda n: methods.mvu(roll(n)) + Slopes(n), FEW),
 }
 
 
@@ -209,15 +119,6 @@ def limit_memory(room: float) -> None:
     with open("/proc/self/statm") as numbers:
         used = int(numbers.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + int(room),) * 2)
-
-
-def planned(kind: str, room: float) -> str:
-    """What is said of a program in little memory; runs in a process of its own."""
-    make, n = (HUBS | LONG)[kind]
-    model = make(n)
-    sdpdr.solve(methods.mvu(graphs.path(np.ones(5))), "lowrank")
-    limit_memory(room)
-    return sdpdr.plan(model).explain()
 
 
 def apart(n: int) -> Model:
@@ -260,23 +161,11 @@ def in_little_memory(run: Callable[..., str], *given: object) -> str:
         return pool.apply(run, given)
 
 
-# Others have rows of as few entries as these, or several kinds at once. So many points that a
-# matrix of their order takes twice as much as all that is linear in their number.
-EVERY_DAY = {
-    "inequalities": 4_000,
-    "star": 4_000,
-    "squared": 4_000,
-    "scalars": 4_000,
-    "free scalar": 6_000,
-    "long rows": 8_000,
-    "entries": 10_000,
-}
-
-
 @pytest.mark.parametrize(
     ("kind", "n"),
     [
-        *EVERY_DAY.items(),
+        pytest.param("inequalities", 4_000, marks=pytest.mark.integration),
+        pytest.param("long rows", 8_000, marks=pytest.mark.integration),
         *(pytest.param(kind, FEW, marks=pytest.mark.nightly) for kind in KINDS),
     ],
 )
@@ -285,40 +174,17 @@ def test_no_kind_of_row_needs_a_dense_matrix(kind, n):
     assert "memory" not in in_little_memory(graded, kind, n, room).lower()
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(k, marks=[] if k.startswith("large") else [pytest.mark.nightly]) for k in HUBS],
-)
-def test_no_plan_is_quadratic_in_the_neighbours_of_a_hub(kind):
-    said = in_little_memory(planned, kind, ROOM)
-    assert "lowrank" in said
-
-
-@pytest.mark.parametrize("kind", LONG)
-def test_plans_take_long_rows_as_the_solver_keeps_them(kind):
-    said = in_little_memory(planned, kind, ROOM)
-    assert "a low-rank interior point factors" in said
-
-
+@pytest.mark.integration
 def test_what_drifts_apart_is_proved_without_a_dense_matrix():
     assert in_little_memory(refuted, FEW, ROOM) == "Status.UNBOUNDED"
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_kind_of_row_needs_much_at_200_000_points(kind):
-    assert "memory" not in in_little_memory(graded, kind, MANY, ROOM_OF_MANY).lower()
-
-
-@pytest.mark.nightly
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    ("kind", "leaves"),
-    [("star", 300), pytest.param("star", 1500, marks=pytest.mark.nightly), ("wheel", 200)],
-)
+@pytest.mark.parametrize(("kind", "leaves"), [("star", 300), ("wheel", 200)])
 def test_what_hangs_on_a_hub_is_proved(kind, leaves):
     """Each spoke of one holds a point of variance one, if they balance; a rim of one is no bar."""
-    solution = sdpdr.solve(HUBS[kind][0](leaves + 1), "lowrank")
+    solution = sdpdr.solve({"star": star, "wheel": wheel}[kind](leaves + 1), "lowrank")
     assert solution.certified(1e-6)
     assert solution.value == pytest.approx(leaves, rel=1e-6)
 

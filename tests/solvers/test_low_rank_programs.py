@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
-from dataclasses import replace
-from itertools import product
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,13 +20,10 @@ from sdpdr.errors import (
     UnknownNameError,
 )
 from sdpdr.linalg import InnerProduct, SvecMap, Trace, VectorMap
-from sdpdr.program import SDP, Factor, PsdVariable, Rows, VectorVariable, as_dense, read_sdpa
+from sdpdr.program import SDP, Factor, PsdVariable, Rows, VectorVariable
 from sdpdr.program.run import Verdict
-from sdpdr.program.standard import equality_rows
-from sdpdr.reduce import Dual
 from sdpdr.solvers import Lorads, Sdplr
 from sdpdr.solvers.external_files import filed, read_factors
-from sdpdr.solvers.low_rank_programs import with_matrices_alone
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fakes are POSIX scripts")
 
@@ -48,11 +43,6 @@ OPTIMUM = 5 / (4 * np.sin(np.pi / 5) ** 2)  # a ring of five unit edges unfolds 
 PYTHON = f"{sys.executable} -IS"
 
 
-@pytest.fixture
-def ring():
-    return methods.mvu(graphs.cycle(5))
-
-
 def largest_cut(n, seed=0):
     """A cut of a sparse random graph: <C, X> with ones on the diagonal."""
     rng = np.random.default_rng(seed)
@@ -67,25 +57,9 @@ def largest_cut(n, seed=0):
 
 
 @pytest.fixture
-def fake(tmp_path, monkeypatch):
-    """Put a script in front of the PATH, under the name of each program."""
-    place = tmp_path / "bin"
-    place.mkdir()
-
-    # Asked for its version, it runs where there is no problem.
-    ask = "test -f problem.dat-s || exit 0"
-
-    def put(body, shell="/bin/sh"):
-        for cls in PROGRAMS:
-            script = place / cls.program
-            first = ask if shell == "/bin/sh" else ""
-            script.write_text(f"#!{shell}\n# LORADS_SOLUTION\n{first}\n{body}\n")
-            script.chmod(script.stat().st_mode | stat.S_IXUSR)
-
-    monkeypatch.setenv("PATH", f"{place}{os.pathsep}/usr/bin{os.pathsep}/bin")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    return put
+def fake(fake_programs):
+    """Let a script play each program."""
+    return partial(fake_programs, PROGRAMS)
 
 
 # -- the real ones --------------------------------------------------------------------------------
@@ -158,12 +132,10 @@ def test_sdplr_refuses_limits_of_iterations_and_options_that_it_has_not(ring, fa
         sdpdr.solve(ring, Sdplr(options={"Rank reducton": 1}))
 
 
-def test_auto_leaves_them_alone_and_does_not_guess_their_cost(ring, fake):
+def test_auto_leaves_them_alone(ring, fake):
     fake("exit 1")
     chosen = sdpdr.plan(ring)
     assert not {plan.solver.name for plan in chosen.sequence} & {"sdplr", "lorads"}
-    costs = {c.solver: c.cost for c in chosen.candidates if c.solver in ("sdplr", "lorads")}
-    assert costs == {"sdplr": None, "lorads": None}
 
 
 # -- what they are told ---------------------------------------------------------------------------
@@ -182,21 +154,6 @@ def test_lorads_is_told_limits_on_its_command_line(tmp_path):
     words = " ".join(Lorads(max_iter=7, time_limit=0.1, options={"rhoFreq": 3}).command(tmp_path))
     assert "--timeSecLimit 1 " in words
     assert "--maxALMIter 7 --maxADMMIter 7 --rhoFreq 3" in words
-
-
-@pytest.mark.nightly
-def test_scalars_become_a_diagonal_for_lorads(tmp_path):
-    sdp = methods.mvu(graphs.cycle(5)).to_sdp()
-    program = filed(sdp)
-    Lorads().write(program, tmp_path / "given.dat-s")
-    read = read_sdpa(tmp_path / "given.dat-s")
-    assert [v.n for v in read.psd_variables] == [5, 5]
-    assert not read.vector_variables
-    before = sdpdr.solve(program.written, "clarabel", tol=1e-8)
-    after = sdpdr.solve(with_matrices_alone(program.written), "clarabel", tol=1e-8)
-    assert after.value == pytest.approx(before.value, rel=1e-6)
-    diagonal = np.diag(as_dense(after.values["scalars"]))
-    assert (diagonal >= -1e-9).all()
 
 
 # -- solution files -------------------------------------------------------------------------------
@@ -237,61 +194,7 @@ def test_a_solution_cut_off_anywhere_is_refused(tmp_path, bounded, lines):
         read_factors(path, bounded)
 
 
-@pytest.mark.parametrize(
-    ("line", "instead"),
-    [(0, "primal"), (1, "x"), (2, "primal variable 1 d 2 1 1"), (2, "primal variable 1 s 3 2 2")],
-)
-def test_a_solution_of_something_else_is_refused(tmp_path, bounded, line, instead):
-    lines = [*HEAD, *ROOTS, *END]
-    lines[line] = instead
-    path = tmp_path / "solution"
-    path.write_text("\n".join(lines))
-    with pytest.raises(FileFormatError):
-        read_factors(path, bounded)
-
-
-def test_a_large_matrix_never_becomes_its_dual(monkeypatch):
-    """The rows of the dual are counted as if it were made, and it is not."""
-    curved = VectorVariable("c", 2, curvature=np.array([1.0, 2.0]))
-    programs = [
-        largest_cut(12),
-        methods.mvu(graphs.cycle(5), Slack(30.0)).to_sdp(),
-        Dual().apply(largest_cut(5)).sdp,
-        SDP((curved, PsdVariable("X", 3)), {"X": Trace(3)}, ()),
-    ]
-    for sdp in programs:
-        rows = [equality_rows(one) for one in (sdp, Dual().apply(sdp).sdp)]
-        fewest = min(rows, key=lambda m: (m == 0, m))
-        assert filed(sdp).n_rows == fewest
-    monkeypatch.setattr(Dual, "apply", lambda *_: pytest.fail("the dual was made"))
-    assert filed(largest_cut(12)).n_rows == 12
-
-
 # -- fakes ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("body", "words"),
-    [
-        ("echo nonsense; exit 0", "exit status 0"),
-        ("exit 42", "exit status 42"),
-        ("kill -SEGV $$", "SIGSEGV"),
-        ("kill -KILL $$", "SIGKILL"),
-        ("head -c 300000 /dev/urandom > solution; cat solution", ""),
-        ("echo 'DIMACS error measures: x'; echo 'End Program `'", ""),
-        ("echo 'DIMACS error measures: 0'; echo 'End Program since time limit.'", "no solution"),
-        ("mkdir solution; echo 'DIMACS error measures: 0'; echo 'End Program `o`'", "no solution"),
-    ],
-)
-@pytest.mark.parametrize("cls", PROGRAMS)
-def test_whatever_a_program_does_is_a_failure_in_words(cls, body, words, ring, fake, tmp_path):
-    fake(body)
-    solution = sdpdr.solve(ring, cls())
-    assert solution.status is Status.FAILED
-    assert words in solution.claimed.message
-    assert solution.bound is None
-    assert not solution.values
-    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
 LIAR = """import time
@@ -312,19 +215,10 @@ print("End Program due to reaching `Official terminate criteria`:", flush=True)
 """
 
 
-# All lies of one program, and some of the others, whose files are read in the same way.
-EVERY_DAY = [(Sdplr, 1.0, x) for x in (0.0, 0.3, -1.0, 1e9)]
-EVERY_DAY += [(Sdplr, scale, 0.3) for scale in (1e-3, 1e6)]
-EVERY_DAY += [(cls, 1e6, 1e9) for cls in PROGRAMS if cls is not Sdplr]
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("cls", "scale", "x"),
-    [
-        pytest.param(*lie, marks=[] if lie in EVERY_DAY else [pytest.mark.nightly])
-        for lie in product(PROGRAMS, (1e-3, 1.0, 1e6), (0.0, 0.3, -1.0, 1e9))
-    ],
+    [(Sdplr, 1.0, 0.0), (Sdplr, 1.0, -1.0), (Sdplr, 1e-3, 0.3), (Lorads, 1e6, 1e9)],
 )
 def test_a_program_that_lies_is_found_out(cls, scale, x, ring, fake):
     fake(LIAR.format(scale=scale, x=x, after=""), shell=PYTHON)
@@ -343,21 +237,3 @@ def test_a_point_without_numbers_is_dropped(cls, ring, fake):
     solution = sdpdr.solve(ring, cls())
     assert solution.status is Status.FAILED
     assert "not finite" in solution.claimed.message
-
-
-@pytest.mark.parametrize("cls", [Sdplr, pytest.param(Lorads, marks=pytest.mark.nightly)])
-def test_what_was_written_before_the_end_is_used(cls, ring, fake):
-    fake(LIAR.format(scale=0.1, x=1.0, after="time.sleep(600)"), shell=PYTHON)
-    outcome = replace(cls(), time_limit=2.0).run(ring.to_sdp())
-    assert outcome.verdict is Verdict.TIME_LIMIT
-    assert "had written a point" in outcome.claim.message
-    assert isinstance(outcome.point.values["K"], Factor)
-    assert outcome.point.duals
-
-
-@pytest.mark.parametrize("cls", PROGRAMS)
-def test_a_program_that_hangs_has_no_point(cls, ring, fake):
-    fake("sleep 600")
-    outcome = replace(cls(), time_limit=0.5).run(ring.to_sdp())
-    assert outcome.verdict is Verdict.TIME_LIMIT
-    assert not outcome.point.values

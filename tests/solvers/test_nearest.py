@@ -105,13 +105,6 @@ def test_units_change_nothing_but_units(scale: float) -> None:
     assert np.asarray(other["K"]) / scale == pytest.approx(np.asarray(one["K"]), abs=1e-7)
 
 
-def test_rows_twice_change_nothing() -> None:
-    G = _symmetric(8, 6)
-    K = sdpdr.psd("K", 8)
-    twice = _correlation(G) + (K.diagonal() == 1.0).named("again")
-    assert twice.solve(solver="nearest").value == pytest.approx(_correlation(G).solve().value)
-
-
 @pytest.mark.nightly
 def test_rows_that_contradict_each_other_are_infeasible_under_auto() -> None:
     K = sdpdr.psd("K", 3)
@@ -125,13 +118,6 @@ def test_limits_of_time_and_of_steps_are_told() -> None:
     assert Nearest(time_limit=0.0).run(sdp).verdict is Verdict.TIME_LIMIT
     with pytest.raises(sdpdr.errors.DataError, match="no option 'eps'"):
         Nearest(options={"eps": 1.0}).run(sdp)
-
-
-def test_progress_is_told_after_every_step() -> None:
-    told = []
-    Nearest().run(_correlation(_symmetric(12, 1)).to_sdp(), told.append)
-    assert [record["iteration"] for record in told] == list(range(len(told)))
-    assert told[-1]["infeasibility"] < told[0]["infeasibility"]
 
 
 @pytest.mark.parametrize(

@@ -6,27 +6,22 @@ import importlib
 import itertools
 import os
 import sys
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import sdpdr
 from sdpdr import Status, graphs, methods
-from sdpdr.base.deadline import ENDLESS
-from sdpdr.errors import DataError, DataTypeError, NotAcceptedError
+from sdpdr.errors import DataError, NotAcceptedError
 from sdpdr.program import Claim, Point
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers.registry import SOLVERS
-from sdpdr.solving.costs.prediction import Cost, shares
 from sdpdr.solving.join import join
-from sdpdr.solving.proofs import Proofs, Sides
 
 pytestmark = pytest.mark.integration
 
@@ -71,13 +66,6 @@ def test_turns_follow_the_plan(only, model):
     assert order_of(sdpdr.solve(model)) == planned
 
 
-def test_nobody_is_asked_after_a_proof(only, model):
-    only("honest", "failing")
-    solution = sdpdr.solve(model)
-    assert solution.status is Status.SOLVED
-    assert order_of(solution) == ["honest"]
-
-
 def test_a_solver_asked_for_by_name_is_alone(only, model):
     only("failing", "honest")
     solution = sdpdr.solve(model, "failing")
@@ -96,32 +84,16 @@ def test_whoever_falls_short_gives_way(only, model, bad):
     assert sorted(order_of(solution)) == sorted([bad, "honest"])
 
 
-@pytest.mark.parametrize("n", [4, 70, 140])
-def test_giving_way_knows_no_size(only, n):
-    only("failing", "honest")
-    model = methods.mvu(graphs.path(np.ones(n - 1)))
-    chosen = sdpdr.plan(model)
-    assert [one.solver.name for one in chosen.sequence] == ["failing", "honest"]
-
-
 @posix
-@pytest.mark.parametrize("bad", [pytest.param("hanging", marks=pytest.mark.nightly), "crashing"])
-def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad):
+@pytest.mark.parametrize(
+    ("bad", "limit"),
+    [("crashing", 120.0), pytest.param("hanging", 30.0, marks=pytest.mark.nightly)],
+)
+def test_whoever_hangs_or_crashes_under_a_deadline_gives_way(only, model, bad, limit):
     only(bad, "honest")
-    solution = sdpdr.solve(model, time_limit=4.0)
+    solution = sdpdr.solve(model, time_limit=limit)
     assert solution.status is Status.SOLVED
     assert order_of(solution) == [bad, "honest"]
-
-
-@posix
-def test_whoever_hangs_without_a_deadline_gives_way(only, model, monkeypatch):
-    monkeypatch.setattr("sdpdr.solving.costs.prediction.AT_LEAST", 0.5)
-    monkeypatch.setattr("sdpdr.solving.turns.START", 0.5)
-    monkeypatch.setattr("sdpdr.solving.turns.CROWD", 1.0)
-    only("hanging", "honest")
-    solution = sdpdr.solve(model)
-    assert solution.status is Status.SOLVED
-    assert order_of(solution) == ["hanging", "honest"]
 
 
 @posix
@@ -161,46 +133,6 @@ def test_an_interrupt_keeps_what_was_found(only, model):
         sdpdr.solve(model)
 
 
-def test_an_interrupt_of_the_proofs_of_a_turn_ends_all(only, model, monkeypatch):
-    """The point of the turn before is the answer, and is joined without further steps."""
-    only("finder", "prover", "honest")
-    certified, seen, given = Proofs.certified, [], []
-
-    def certify(proofs, point, goal=None):
-        seen.append(point)
-        if len(seen) == 2:
-            raise KeyboardInterrupt
-        return certified(proofs, point, goal)
-
-    def joined(found, sdp=None, deadline=ENDLESS):
-        given.append(deadline)
-        return join(found, sdp, deadline)
-
-    monkeypatch.setattr(Proofs, "certified", certify)
-    monkeypatch.setattr("sdpdr.solving.proofs.both_sides", lambda *given, **how: Sides())
-    monkeypatch.setattr("sdpdr.solving.turns.join", joined)
-    solution = sdpdr.solve(model)
-    assert order_of(solution) == ["finder", "prover"]
-    assert solution.status is Status.INTERRUPTED
-    assert solution.value == pytest.approx(OPTIMUM, rel=1e-5)
-    assert given[-1].is_over()
-
-
-def test_progress_tells_whose_turn_it_is_and_what_is_left(only, model, monkeypatch):
-    told = []
-
-    def show(progress, what):
-        told.append(what)
-        return nullcontext()
-
-    monkeypatch.setattr("sdpdr.solving.attempt.show_progress", show)
-    only("failing", "boaster")
-    sdpdr.solve(model, time_limit=1000.0)
-    assert told[0].startswith("failing, gram form (")
-    assert told[1].startswith("boaster, gram form (candidate 2 of 2, ")
-    assert told[1].endswith(" s left)")
-
-
 def test_the_explanation_shows_the_turns_and_their_shares(model):
     chosen = sdpdr.plan(model, time_limit=30.0)
     text = chosen.explain()
@@ -209,50 +141,6 @@ def test_the_explanation_shows_the_turns_and_their_shares(model):
         assert one.solver.name in text
         assert 0.0 < share <= 30.0
     assert sum(chosen.shares) <= 30.0 * (1.0 + 1e-12)
-
-
-def test_no_problem_is_posed_twice(model):
-    pairs = [(one.solver.name, one.form) for one in sdpdr.plan(model).sequence]
-    assert len(set(pairs)) == len(pairs)
-
-
-# -- shares -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seconds", [0.0, 0.3, 5.0, 1e4, np.inf])
-@pytest.mark.parametrize("seed", range(5))
-def test_shares_are_of_the_whole_and_leave_nobody_waiting_in_vain(seed, seconds):
-    random = np.random.default_rng(seed)
-    costs = [Cost(10.0 ** random.uniform(-2, 3), 0.0, 1.0) for _ in range(4)] + [None]
-    found = shares(costs, seconds)
-    assert len(found) == len(costs)
-    assert sum(found) <= seconds * (1.0 + 1e-12)
-    assert all(share > 0.0 for share in found) or seconds == 0.0
-    if np.isfinite(seconds):
-        assert sum(found) == pytest.approx(seconds)
-
-
-def test_a_busy_machine_makes_nobody_pass_for_stalled(only, model, monkeypatch):
-    told = []
-
-    def attempt(chosen, request, turn=""):
-        if not turn.startswith(" (candidate"):
-            told.append(chosen.solver.time_limit)
-        return made(chosen.solver.name)
-
-    monkeypatch.setattr(importlib.import_module("sdpdr.solving.plan"), "attempt", attempt)
-    only("failing", "honest")
-    for load in (1.0, 4.0):
-        monkeypatch.setattr("sdpdr.solving.turns.crowding", lambda load=load: load)
-        sdpdr.solve(model)
-        sdpdr.solve(model, time_limit=5.0)
-    alone, limited, crowded, as_limited = told
-    assert crowded == 4.0 * alone
-    assert limited == as_limited
-
-
-def test_a_solver_alone_gets_all_the_time():
-    assert shares([Cost(0.1, 0.0, 1.0)], 100.0) == (100.0,)
 
 
 # -- joining ------------------------------------------------------------------------------------
@@ -307,7 +195,7 @@ def some(seed, maximize):
 
 
 @pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
     found = some(seed, maximize)
     best, worst = (max, min) if maximize else (min, max)
@@ -326,24 +214,6 @@ def test_a_join_has_the_best_of_both_sides_in_any_order(seed, maximize):
             joined.status,
         )
         assert [run.solver for run in again.runs] == [one.solver for one in other]
-
-
-@pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("seed", range(20))
-def test_an_answer_to_data_nearby_has_the_best_of_all_bounds(seed, maximize):
-    random = np.random.default_rng(seed)
-    found = some(seed, maximize)
-    near = found[random.integers(4)]
-    value = 1.0 - 1e-9 if maximize else 1.0 + 1e-9
-    found[found.index(near)] = made(
-        "near", value, near.bound, None, Status.OPTIMAL_NEARBY, maximize
-    )
-    joined = join(found)
-    bounds = [one.bound for one in found if one.bound is not None]
-    assert joined.bound == (min if maximize else max)(bounds, default=None)
-    owner = next((one.solver for one in found if one.bound == joined.bound), None)
-    if owner not in (None, joined.solver):
-        assert f"multipliers of {owner}" in joined.argument
 
 
 @pytest.mark.parametrize("maximize", [False, True])
@@ -384,13 +254,6 @@ def test_nothing_has_failed_where_both_sides_are_there():
     assert (joined.attained, joined.bound) == (2.0, 1.0)
 
 
-def test_what_cannot_be_joined_says_so():
-    with pytest.raises(DataError, match="no solution to join"):
-        join([])
-    with pytest.raises(DataError, match="maximisation"):
-        join([made("a", 1.0), replace(made("b", 1.0), maximize=True)])
-
-
 # -- arguments without effect -------------------------------------------------------------------
 
 
@@ -420,22 +283,8 @@ def test_a_start_that_is_not_finite_is_refused_by_name(model, part):
         sdpdr.solve(model, "lowrank", start=spoilt)
 
 
-def test_a_sparse_start_is_refused_by_name(model):
-    known = sdpdr.solve(model, "lowrank")
-    name, n = next(iter(known.values)), next(iter(known.values.values())).shape[0]
-    with pytest.raises(DataTypeError, match=f"the start's '{name}' is sparse"):
-        sdpdr.solve(model, "lowrank", start=Point({name: sp.csr_array(np.eye(n))}))
-
-
 def test_a_start_is_refused_where_nobody_can_begin_from_it(model):
     first = sdpdr.solve(model)
     with pytest.raises(NotAcceptedError, match="cannot begin"):
         sdpdr.solve(model, "clarabel", start=first)
     assert sdpdr.solve(model, start=first).status is Status.SOLVED
-
-
-def test_reading_back_a_record_tells_every_run(only, model):
-    only("failing", "honest")
-    record = sdpdr.solve(model).record()
-    assert [run["solver"] for run in record["runs"]] == ["failing", "honest"]
-    assert [run["status"] for run in record["runs"]] == ["FAILED", "SOLVED"]

@@ -2,22 +2,15 @@
 
 import numpy as np
 import pytest
-import scs
 
 import sdpdr
 from sdpdr.linalg import Entries, SvecMap, Trace, VectorMap
 from sdpdr.linalg.svec import svec, svec_index, svec_size
 from sdpdr.model.conic.cones import arrow
-from sdpdr.program.attain.metric import Metric, Turned, triangle
-from sdpdr.program.attain.written import written_out
 from sdpdr.program.point import PsdVariable, VectorVariable
 from sdpdr.program.rows import Lmi, Rows
-from sdpdr.program.run import Status, Verdict
+from sdpdr.program.run import Status
 from sdpdr.program.sdp import SDP
-from sdpdr.solvers.conic import ConicForm
-from sdpdr.solvers.cvxpy_solvers import Scs
-from sdpdr.solvers.splitting import Milestone, _order, split
-from sdpdr.solving.brief import splittings
 
 FEW = 1
 
@@ -62,20 +55,12 @@ def bounds(n=32):
     return SDP((PsdVariable("X", n),), {"X": SvecMap(n, minus[:1])}, rows)
 
 
-def test_scs_and_clarabel_agree_where_all_kinds_of_rows_meet():
+@pytest.mark.parametrize("name", ["scs", "dense"])
+def test_it_agrees_with_clarabel_where_all_kinds_of_rows_meet(name):
     """Each is given rows in an order of its own; equal values on both sides need both right."""
-    by_scs, by_clarabel = (sdpdr.solve(all_kinds(), name, "gram") for name in ("scs", "clarabel"))
-    assert by_scs.status is by_clarabel.status is Status.SOLVED
-    assert by_scs.value == pytest.approx(by_clarabel.value, rel=2e-6)
-
-
-def test_every_row_has_one_place_in_the_order_of_scs():
-    form = ConicForm(all_kinds())
-    order, cones = _order(form)
-    right = form.handed_over()[3]
-    assert sorted(order.tolist()) == list(range(right.size))
-    assert cones["q"] == [6]
-    assert sorted(cones["s"]) == [3, 3, 4]
+    one, other = (sdpdr.solve(all_kinds(), each, "gram") for each in (name, "clarabel"))
+    assert one.status is other.status is Status.SOLVED
+    assert one.value == pytest.approx(other.value, rel=2e-6)
 
 
 def test_a_trial_is_certified_like_any_other_answer():
@@ -96,84 +81,3 @@ def test_a_trial_in_vain_costs_no_answer(monkeypatch):
     assert [run.solver for run in found.runs] == ["scs", chosen.solver.name]
     assert found.runs[0].value is None
     assert found.runs[0].bound is None
-
-
-def test_scs_ends_at_a_milestone_that_it_misses_and_goes_on_beyond_others():
-    """Nothing but how many iterations are made depends on them."""
-    missed = Scs(milestones=(Milestone(25, 0.0), Milestone(50, 1.0))).run(bounds(12))
-    assert missed.claim.iterations == 25
-    assert missed.verdict is not Verdict.SOLVED
-    through = Scs(milestones=(Milestone(25, 1e9), Milestone(50, 1e9))).run(bounds(12))
-    alone = Scs().run(bounds(12))
-    assert through.verdict is alone.verdict is Verdict.SOLVED
-    assert through.claim.value == pytest.approx(alone.claim.value, rel=1e-5)
-    assert through.claim.iterations > 50
-
-
-def test_milestones_do_not_lift_the_limit_of_iterations():
-    stopped = Scs(milestones=(Milestone(25, 1e9), Milestone(50, 1e9)), max_iter=40).run(bounds(12))
-    assert stopped.claim.iterations == 40
-    beyond = Scs(milestones=(Milestone(25, 0.0),), max_iter=10).run(bounds(12))
-    assert beyond.claim.iterations == 10
-
-
-@pytest.mark.parametrize("places", [(0, 25), (25, 25), (50, 25)])
-def test_milestones_that_lie_behind_are_passed_by(places):
-    found = Scs(milestones=tuple(Milestone(k, 1e9) for k in places)).run(bounds(12))
-    assert found.verdict is Verdict.SOLVED
-
-
-def test_what_is_left_of_the_time_is_asked_for_at_each_milestone(monkeypatch):
-    """The clock counts what is asked, and the limits that SCS is given follow it."""
-    limits, clock = [], iter(range(1000, 0, -1))
-
-    class Watched(scs.SCS):
-        def __init__(self, data, cones, **options):
-            limits.append(options["time_limit_secs"])
-            super().__init__(data, cones, **options)
-
-    monkeypatch.setattr(scs, "SCS", Watched)
-    milestones = (Milestone(25, 1e9), Milestone(50, 1e9))
-    split(
-        bounds(12),
-        lambda: {"time_limit_secs": float(next(clock))},
-        verbose=False,
-        milestones=milestones,
-    )
-    assert len(limits) == 3
-    assert limits == sorted(set(limits), reverse=True)
-
-
-def test_nobody_is_tried_where_there_is_little_to_gain():
-    most, milestones = splittings(bounds(32))
-    assert most > milestones[-1].iterations
-    assert splittings(bounds(6)) == (0, ())
-
-
-@pytest.mark.parametrize("limits", [{"time_limit": 60.0}, {"max_iter": 100}])
-def test_nobody_is_tried_where_limits_are_set(limits):
-    assert sdpdr.plan(bounds(), **limits).trial is None
-
-
-@pytest.mark.parametrize("share", [1e-4, 1e-1])
-@pytest.mark.parametrize("inverse", [True, False])
-def test_products_of_columns_are_those_of_the_columns_measured(share, inverse):
-    """The triangle of columns taken one by one, and of their products found entry by entry."""
-    program = written_out(bounds(16))
-    rng = np.random.default_rng(1)
-    root = rng.standard_normal((16, 16))
-    s = np.concatenate([np.ones(program.linear.stop), svec(root @ root.T)])
-    s = s if program.linear.start == 0 else np.roll(s, program.linear.start)
-    metric = Metric(program, s, share, inverse=inverse)
-    columns = program.across.T
-    found = program.columns_across.between(metric.roots, metric.scalars)
-    measured = metric.applied(columns)
-    np.testing.assert_allclose(found, measured.T @ measured, rtol=1e-6, atol=1e-9 * found.max())
-    turned = Turned(metric, program.columns_across)
-    np.testing.assert_allclose(turned.at(np.ones(columns.shape[1])), measured.sum(axis=1))
-    np.testing.assert_allclose(
-        turned.triangle(1e-7).T @ turned.triangle(1e-7),
-        triangle(measured, 1e-7).T @ triangle(measured, 1e-7),
-        rtol=1e-6,
-        atol=1e-9 * found.max(),
-    )

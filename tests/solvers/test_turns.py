@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sdpdr import Status
-from sdpdr.base import deadline as clocks
 from sdpdr.base.deadline import Deadline
-from sdpdr.linalg import Entries, Trace
-from sdpdr.program import SDP, Claim, PsdVariable, Rows
+from sdpdr.program import Claim
 from sdpdr.program.residuals import Residuals
 from sdpdr.program.run import Run
 from sdpdr.program.solution import Solution
 from sdpdr.solvers import LowRank
-from sdpdr.solving import turns
 from sdpdr.solving.costs.prediction import Cost
-from sdpdr.solving.turns import is_converging, take_turns
+from sdpdr.solving.turns import take_turns
 from sdpdr.solving.way import Way
 
 LIMIT = 1000.0
@@ -88,14 +84,6 @@ def test_who_converges_keeps_the_turn_and_goes_on_from_its_point():
     assert [start for _, _, start in told] == [None, CONVERGING, CONVERGING]
 
 
-def test_a_turn_that_goes_on_is_twice_as_long_each_time_and_never_beyond_the_limit():
-    _, told = turns_of([[CONVERGING] * 3 + [SOLVED], []])
-    share = told[0][1]
-    assert [seconds for _, seconds, _ in told[1:]] == [share, 2.0 * share, 4.0 * share]
-    _, told = turns_of([[CONVERGING, SOLVED], []], limit=1.5 * share)
-    assert told[1][1] <= 1.5 * share
-
-
 @pytest.mark.parametrize("limit", [LIMIT, None])
 def test_who_has_stalled_gives_way(limit):
     found, told = turns_of([[STALLED], [SOLVED]], limit=limit)
@@ -107,136 +95,3 @@ def test_who_converges_without_a_point_to_begin_from_gives_way():
     lost = answer(Status.TIME_LIMIT, FALLING, point=False)
     _, told = turns_of([[lost], [SOLVED]])
     assert [who for who, _, _ in told] == [0, 1]
-
-
-def test_a_later_candidate_that_converges_keeps_its_turn_as_well():
-    _, told = turns_of([[STALLED], [CONVERGING, SOLVED]])
-    assert [who for who, _, _ in told] == [0, 1, 1]
-
-
-def test_no_time_goes_to_who_cannot_end_in_it_while_another_can_go_on():
-    found, told = turns_of([[STALLED, SOLVED], []], predicted=(1.0, 2.0 * LIMIT))
-    assert found.status is Status.SOLVED
-    assert [(who, start) for who, _, start in told] == [(0, None), (0, STALLED)]
-    lost = answer(Status.TIME_LIMIT, FLAT, point=False)
-    _, told = turns_of([[lost], [SOLVED]], predicted=(1.0, 2.0 * LIMIT))
-    assert [who for who, _, _ in told] == [0, 1]  # where nobody can, there is nothing to lose
-
-
-def test_an_error_that_only_fell_at_first_is_no_convergence():
-    assert is_converging(FALLING)
-    assert not is_converging(run_of(*0.1 ** np.arange(4.0), *[1e-3] * 6))
-    assert not is_converging(run_of(*[1e-9] * 9))  # nor one that has nothing left to lose
-    assert not is_converging(run_of(1.0))
-
-
-class Clock:
-    """A clock that stands still unless somebody works."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def monotonic(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """The clock of turns, on a machine where workers are there at once."""
-    made = Clock()
-    monkeypatch.setattr(clocks, "monotonic", made.monotonic)
-    monkeypatch.setattr(turns, "until_there_is_a_worker", lambda solver: 0.0)
-    return made
-
-
-def test_proofs_of_a_turn_leave_half_of_the_rest_to_others(clock):
-    """And the last one's, who leaves nothing to others, may take all the time for proofs."""
-    told = []
-    first, second = (
-        Way((), LowRank(seed=k, time_limit=20.0), "factor", "", cost=Cost(1.0, 0.0, 1.0))
-        for k in range(2)
-    )
-    first = replace(first, further=lambda deadline: (second,))
-
-    def attempt(way, words, deadline, start):
-        begin = clock.now
-        clock.now += deadline.left()  # it proves as long as it may
-        told.append((way.solver.time_limit, begin, clock.now))
-        return STALLED
-
-    take_turns(first, attempt, Deadline(20.0))
-    (share, begin, end), (last, later, deadline) = told
-    assert begin == 0.0
-    assert share == 10.0
-    assert end == share + (20.0 - share) / 2.0
-    assert (last, later, deadline) == (20.0 - end, end, 24.0)
-
-
-@pytest.mark.parametrize("limit", [0.1, 1.0, 60.0])
-def test_a_small_program_takes_half_of_a_limit_before_others_are_looked_for(clock, limit):
-    told, sdp = [], SDP((PsdVariable("X", 1),), {}, ())
-    second = Way((), LowRank(seed=1, time_limit=limit), "factor", "", cost=Cost(0.01, 0.0, 1.0))
-
-    def others(deadline):
-        told.append("others")
-        return (second,)
-
-    def attempt(way, words, deadline, start):
-        told.append(way.solver.time_limit)
-        return STALLED if way.solver.seed == 0 else SOLVED
-
-    first = Way((), LowRank(time_limit=limit), "factor", "", sdp=sdp, further=others)
-    assert take_turns(first, attempt, Deadline(limit)).status is Status.SOLVED
-    assert told == [limit / 2.0, "others", limit]
-
-
-def small_program():
-    """The least trace with X_11 = 1, whose optimum is 1, and a point of it without any proof."""
-    rows = Rows("corner", "==", {"X": Entries(2, [[0, 0]])}, np.ones(1))
-    sdp = SDP((PsdVariable("X", 2),), {"X": Trace(2)}, (rows,))
-    point = {"X": np.diag([1.0, 0.01])}
-    found = replace(
-        answer(Status.TIME_LIMIT),
-        value=1.01,
-        bound=None,
-        attained=None,
-        values=point,
-        duals={"corner": -np.ones(1)},
-        maximize=False,
-    )
-    return sdp, found
-
-
-@pytest.mark.parametrize(
-    ("found", "ended"),
-    [
-        (Status.OPTIMAL_NEARBY, Status.OPTIMAL_NEARBY),
-        (Status.INACCURATE, Status.TIME_LIMIT),
-        (Status.TIME_LIMIT, Status.TIME_LIMIT),
-    ],
-)
-def test_what_is_proved_of_an_answer_is_said_also_where_time_ran_out(clock, found, ended):
-    first = Way((), LowRank(time_limit=1.0), "factor", "")
-
-    def attempt(way, words, deadline, start):
-        clock.now += deadline.left()
-        return answer(found)
-
-    assert take_turns(first, attempt, Deadline(1.0)).status is ended
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_what_proofs_left_to_others_is_proved_in_the_end(clock, late):
-    sdp, found = small_program()
-    first = Way((), LowRank(time_limit=1.0), "factor", "", sdp=sdp, further=lambda deadline: ())
-
-    def attempt(way, words, deadline, start):
-        if late and start is None:
-            clock.now += deadline.left()
-        return found
-
-    joined = take_turns(first, attempt, Deadline(1.0))
-    assert (joined.bound is not None) == late
-    assert (joined.status is Status.SOLVED) == late
-    if late:
-        assert joined.bound <= 1.0 <= joined.attained

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import blocks, datasets, graphs, library, methods
+from sdpdr import blocks, datasets, graphs, methods
 from sdpdr.linalg import Diagonal, InnerProduct, mkl
 from sdpdr.model import AtMost, Block, Var
 from sdpdr.program.point import PsdVariable
@@ -63,13 +63,3 @@ PROGRAMS = {
 def test_it_is_solved_with_qdldl_alone(name, solver):
     solution = sdpdr.solve(PROGRAMS[name](), solver)
     assert solution.certified(1e-5), solution
-
-
-SMALL = {name: card for name, card in library.library().items() if (card.size.n or 99) <= 12}
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_small_card_is_planned_with_qdldl_alone(name):
-    card = SMALL[name]
-    if card.expect.error is None:
-        assert sdpdr.plan(card.build()).solver.name

@@ -12,7 +12,7 @@ from math import inf
 import pytest
 
 import sdpdr
-from sdpdr.errors import FileFormatError, ModelError, NotAcceptedError, SdpdrError, UnknownNameError
+from sdpdr.errors import ModelError, NotAcceptedError, UnknownNameError
 from sdpdr.lab.cli import main
 from sdpdr.program import Status, read_sdpa, write_sdpa
 from sdpdr.solvers.registry import SOLVERS
@@ -35,67 +35,32 @@ USABLE = [
     for form in cls.forms
     if form not in CHORDAL
 ]
-# An interior point method on matrix inequalities and a first-order method on equations.
-EVERY_DAY = (("clarabel", "lmi"), ("scs", "gram"))
-# These go on for half a second and more; others of their chapters are as hard to the same solver.
-LONG = {
-    ("clarabel", "lmi"): (
-        "beside-a-billion",
-        "growing-tower-6",
-        "hair-inside-2^-20",
-        "hair-inside-2^-40",
-        "hair-outside-2^-20",
-        "half-line-3",
-        "half-line-6",
-        "hilbert-8",
-        "tower-5-to-zero",
-    ),
-    ("scs", "gram"): (
-        "beside-a-billion",
-        "growing-tower-6",
-        "hair-inside-2^-20",
-        "hair-inside-2^-40",
-        "hair-outside-2^-20",
-        "hair-outside-2^-40",
-        "half-line-3",
-        "half-line-6",
-        "hilbert-5",
-        "hilbert-8",
-        "parabola",
-        "path-of-binades-equality",
-        "path-of-binades-inequality",
-        "tower-5",
-        "tower-5-to-zero",
-        "twice-and-not",
-        "twins",
-        "unmet",
-    ),
+# An interior-point method on matrix inequalities and a first-order method on equations.
+FIRST = (("clarabel", "lmi"), ("scs", "gram"))
+# These take longer than the rest; others of their chapters are as hard.
+# fmt: off
+SLOW = {
+    "beside-a-billion", "gap-of-inequality", "growing-tower-6", "hair-inside-2^-20",
+    "hair-inside-2^-40", "hair-outside-2^-20", "hair-outside-2^-40", "half-line-3",
+    "half-line-6", "hilbert-5", "hilbert-8", "only-zero", "parabola",
+    "path-of-binades-equality", "path-of-binades-inequality", "tower-5", "tower-5-to-zero",
+    "twice-and-not", "twins", "unmet",
 }
+# fmt: on
 
 
-def is_quick(name, solver, form):
-    return (solver, form) in EVERY_DAY and name not in LONG[solver, form]
+def instances(*others):
+    """Each small instance with each of the others; the first of them on quick ones is not slow."""
+    return [
+        pytest.param(
+            name, *other, marks=() if k < len(FIRST) and name not in SLOW else pytest.mark.nightly
+        )
+        for name in SMALL
+        for k, other in enumerate(others)
+    ]
 
 
-RUNS = [
-    pytest.param(
-        name,
-        solver,
-        form,
-        id=f"{name}-{solver}-{form}",
-        marks=() if is_quick(name, solver, form) else pytest.mark.nightly,
-    )
-    for name in SMALL
-    for solver, form in USABLE
-]
-WRITTEN = (
-    "hidden-face-1e5",
-    "hidden-face-1e6",
-    "gap",
-    "beside-a-billion",
-    "weakly",
-    "beside-large",
-)
+WRITTEN = ("hidden-face-1e5", "gap", "weakly")
 
 
 def solve(name, solver="auto", form="auto", **options):
@@ -167,8 +132,8 @@ def test_an_enclosure_must_contain_the_value(honest):
 def test_every_program_tells_what_is_true_and_why():
     for lie in GALLERY.values():
         assert lie.chapter in CHAPTERS
-        assert len(lie.proof.split()) >= 3, lie
-        assert len(lie.why.split()) >= 5, lie
+        assert lie.proof
+        assert lie.why
         assert lie.program
         assert lie.seen
         assert lie.sdp().variables
@@ -256,7 +221,10 @@ def test_a_positive_gap_is_between_primal_and_dual():
 # -- the solvers --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "solver", "form"), RUNS)
+@pytest.mark.usefixtures("installed_programs")
+@pytest.mark.parametrize(
+    ("name", "solver", "form"), instances(*FIRST, *(way for way in USABLE if way not in FIRST))
+)
 def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     answer = solve(name, solver, form)
     if answer is None:
@@ -264,71 +232,28 @@ def test_no_solver_makes_us_say_what_is_not_true(name, solver, form):
     assert GALLERY[name].truth.contradictions(answer) == ()
 
 
-# Of these every candidate is tried, and everything is proved twice.
-ASKED_LONG = {
-    False: (
-        "growing-tower-6",
-        "hair-inside-2^-40",
-        "hair-outside-2^-40",
-        "half-line-3",
-        "half-line-6",
-        "hilbert-8",
-        "parabola",
-        "path-of-binades-equality",
-        "tower-5-to-zero",
-        "twice-and-not",
-        "twins",
-        "unmet",
-    ),
-    True: (
-        "gap-of-inequality",
-        "growing-tower-6",
-        "hair-inside-2^-20",
-        "hair-inside-2^-40",
-        "hair-outside-2^-40",
-        "half-line-3",
-        "half-line-6",
-        "hilbert-8",
-        "only-zero",
-        "parabola",
-        "path-of-binades-equality",
-        "path-of-binades-inequality",
-        "tower-5-to-zero",
-        "twice-and-not",
-        "twins",
-        "unmet",
-    ),
-}
-ASKED = [
-    pytest.param(
-        name, rigorous, marks=[pytest.mark.nightly] if name in ASKED_LONG[rigorous] else []
-    )
-    for name in SMALL
-    for rigorous in (False, True)
-]
-
-
-@pytest.mark.parametrize(("name", "rigorous"), ASKED)
+@pytest.mark.parametrize(("name", "rigorous"), instances((True,), (False,)))
 def test_auto_says_nothing_that_is_not_true(name, rigorous):
     assert GALLERY[name].truth.contradictions(solve(name, rigorous=rigorous)) == ()
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize(("solver", "form"), EVERY_DAY)
+@pytest.mark.parametrize(("solver", "form"), FIRST)
 def test_theorems_are_true_whoever_gave_the_numbers(name, solver, form):
     answer = solve(name, solver, form, rigorous=True)
     if answer is not None:
         assert GALLERY[name].truth.contradictions(answer) == ()
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", LARGE[::3])
 def test_random_cuts_are_certified_and_right(name):
     answer = solve(name)
     assert answer.certified(1e-5)
     assert GALLERY[name].truth.contradictions(answer) == ()
 
 
+@pytest.mark.usefixtures("installed_programs")
 @pytest.mark.nightly
 @pytest.mark.parametrize("solver", ["csdp", "clarabel", "scs", "lowrank"])
 @pytest.mark.parametrize("name", LARGE)
@@ -345,14 +270,7 @@ def test_a_minimised_cost_without_a_diagonal_is_a_minimisation(name):
     assert answer.value == pytest.approx(float(GALLERY[name].truth.value), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("vectors", "value"),
-    [
-        (10, 3202.4),
-        pytest.param(5, 2498.2, marks=pytest.mark.nightly),
-        pytest.param(20, 3575.9, marks=pytest.mark.nightly),
-    ],
-)
+@pytest.mark.parametrize(("vectors", "value"), [(5, 2498.2), (10, 3202.4)])
 def test_a_basis_that_leaves_tiny_rows_gives_the_value_of_the_narrow_program(vectors, value):
     """Rows of size 1e-30 are rounding, not rows; blown up, they cost nine tenths of the value."""
     model = unfolding()
@@ -366,7 +284,7 @@ def test_a_basis_that_leaves_tiny_rows_gives_the_value_of_the_narrow_program(vec
 # -- units --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("power", [-60, -30, 30])
+@pytest.mark.parametrize("power", [-60, 30])
 def test_the_gap_does_not_depend_on_the_unit_of_length(power):
     """Scaling all lengths by a power of two changes no bit but those of exponents."""
     graph = sdpdr.graphs.path([1.0, 2.0, 3.0])
@@ -397,28 +315,6 @@ def test_the_command_line_tells_the_truth_of_a_written_file(name, tmp_path, caps
         assert code in (1, 5)
         assert told["status"] != "SOLVED"
     assert truth.contradictions(sdpdr.solve(read_sdpa(path))) == ()
-
-
-FILE = "1\n1\n2\n{right}\n0 1 1 1 -1.0\n1 1 1 2 {entry}\n"
-
-
-@pytest.mark.parametrize("entry", ["1e300", "-1e300", "1e-320", "4.9e-324"])
-@pytest.mark.parametrize("place", ["right", "entry"])
-def test_numbers_at_the_ends_of_doubles_are_typed_errors_or_honest_answers(place, entry, tmp_path):
-    path = tmp_path / "extreme.dat-s"
-    path.write_text(FILE.format(**{"right": "1.0", "entry": "1.0", place: entry}))
-    try:
-        answer = sdpdr.solve(read_sdpa(path))
-    except SdpdrError:
-        return
-    assert not answer.certified()
-
-
-def test_infinity_is_no_number_of_a_file(tmp_path):
-    path = tmp_path / "extreme.dat-s"
-    path.write_text(FILE.format(right="1e400", entry="1.0"))
-    with pytest.raises(FileFormatError, match="line 4"):
-        read_sdpa(path)
 
 
 def test_values_without_a_point_are_infinite_by_convention():

@@ -12,9 +12,10 @@ from __future__ import annotations
 import io
 import os
 import signal
+import sys
 import threading
 from contextlib import ExitStack, suppress
-from multiprocessing import context, get_all_start_methods
+from multiprocessing import context, current_process, get_all_start_methods
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from sdpdr.solvers.processes import child
 
 POSSIBLE = "forkserver" in get_all_start_methods()
 if POSSIBLE:
-    from multiprocessing import forkserver, popen_forkserver, reduction, spawn, util
+    from multiprocessing import forkserver, popen_forkserver, reduction, util
 
 # What tasks are made of: all solvers, and models as they are written.
 _PRELOADED = ["cvxpy", "sdpdr.solving.attempt", "sdpdr.model.blocks", "sdpdr.graphs"]
@@ -111,7 +112,7 @@ def _start(channel: Connection, printed: Connection, question: bytes) -> Any:
         arguments = (channel, printed, _server.pid, question)
         try:
             return _Popen(context.ForkServerProcess(target=child.work, args=arguments))
-        except (ConnectionError, EOFError) as error:
+        except (ConnectionError, EOFError, FileNotFoundError) as error:
             _server.stop()
             if attempt == 2:
                 raise OSError("the process that starts workers ended before it did") from error
@@ -188,19 +189,29 @@ def _importable_from() -> str:
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
+def _surroundings_of_python(name: str) -> dict[str, Any]:
+    """What multiprocessing prepares a child with, but for the user's script.
+
+    The folder of this process may have been removed; the child then stays in the server's.
+    """
+    data = {"name": name, "authkey": current_process().authkey, "sys_argv": sys.argv}
+    folder = ""
+    with suppress(OSError):
+        data["dir"] = folder = os.getcwd()
+    data["sys_path"] = [place or folder for place in sys.path]
+    return data
+
+
 if POSSIBLE:
 
     class _Popen(popen_forkserver.Popen):
         """multiprocessing's, with our server, and without importing the user's script again."""
 
         def _launch(self, process: Any) -> None:
-            data = spawn.get_preparation_data(process._name)
-            for key in ("init_main_from_name", "init_main_from_path"):
-                data.pop(key, None)
             buffer = io.BytesIO()
             context.set_spawning_popen(self)
             try:
-                reduction.dump(data, buffer)
+                reduction.dump(_surroundings_of_python(process._name), buffer)
                 reduction.dump(process, buffer)
             finally:
                 context.set_spawning_popen(None)
