@@ -48,7 +48,7 @@ def class_responses(y: ArrayLike, sample_weight: Array | None = None) -> Array:
            [-0.5],
            [-0.5]])
     """
-    _, member, counts = classes_of(y, sample_weight=sample_weight)
+    _, member, counts = classes_of(y, sample_weight)
     root = np.sqrt(counts)
     codes = _complement(root) / root[:, None]
     # The first of the largest codes is positive; rounding decides nothing.
@@ -61,7 +61,6 @@ def semisupervised_responses(
     graph: NeighborGraph,
     y: ArrayLike,
     alpha: float = 0.1,
-    unlabelled: object = -1,
     *,
     weights: str = "binary",
     bandwidth: float | None = None,
@@ -80,10 +79,9 @@ def semisupervised_responses(
     graph : NeighborGraph
         Every component has a labelled sample.
     y : array_like of shape (n,)
-        ``unlabelled`` if not known.
+        -1 if not known.
     alpha : float, default 0.1
         Positive.
-    unlabelled : default -1
     weights, bandwidth : optional
         Of L, as for `sdpdr.graphs.edge_weights`.
     sample_weight : array of shape (n,), optional
@@ -105,7 +103,7 @@ def semisupervised_responses(
     Cai thesis, (2.20)-(2.25).
     """
     alpha = validate.positive_number("alpha", alpha)
-    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    _, member, counts = classes_of(y, sample_weight, partly=True)
     nodes, known = graph.index, member >= 0
     if member.size != nodes.size or np.any(nodes < 0):
         dropped = ", and dropped some" if np.any(nodes < 0) else ""
@@ -166,8 +164,9 @@ def by_separation(
     responses: Array,
     fitted: Array,
     y: ArrayLike,
-    unlabelled: object = None,
     sample_weight: Array | None = None,
+    *,
+    partly: bool = False,
 ) -> tuple[Array, Array]:
     r"""Rotation of class responses to columns that separate best, and how well they separate.
 
@@ -180,9 +179,9 @@ def by_separation(
     responses : array of shape (n, d)
     fitted : array of shape (n, d)
     y : array_like of shape (n,)
-    unlabelled : optional
-        Value of unknown labels.
     sample_weight : array of shape (n,), optional
+    partly : bool, default False
+        Whether the label -1 is unknown.
 
     Returns
     -------
@@ -190,7 +189,7 @@ def by_separation(
         Spread between classes as a share of the total, at most one.
     turn : array of shape (d, d)
     """
-    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    _, member, counts = classes_of(y, sample_weight, partly=partly)
     known, each = member >= 0, np.ones(member.size) if sample_weight is None else sample_weight
     centre = np.average(fitted[known], axis=0, weights=each[known])
     means = indicators(member, counts, sample_weight).T @ (fitted - centre)

@@ -151,8 +151,8 @@ class Responses:
         """Eigenvalues, and the rotation to responses in the order of separation."""
         if self.labels is None:
             return self.eigenvalues, np.eye(self.vectors.shape[1])
-        unlabelled = None if self.masses is None else UNKNOWN
-        return by_separation(self.vectors, fitted, self.labels, unlabelled, self.sample_weight)
+        partly = self.masses is not None
+        return by_separation(self.vectors, fitted, self.labels, self.sample_weight, partly=partly)
 
 
 def respond(

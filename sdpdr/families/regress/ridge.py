@@ -194,18 +194,10 @@ class Spectrum:
         return self.data.transposed_dot(self.left @ (B / self.s[:, None]))
 
     def left_form(self, M: Matrix) -> Array:
-        """U^T M U for a symmetric matrix M, some columns at a time."""
-        columns = []
-        for part in row_parts(self.s.size, len(self.data.roots)):
-            unit = np.eye(self.s.size)[:, part]
-            if self.left is not None:
-                block = self.left[:, part]
-            else:
-                assert self.right is not None
-                block = self.data.dot(self.right @ (unit / self.s[:, None]))
-            columns.append(self.left_transposed(M @ block))
-        form = np.hstack(columns)
-        return (form + form.T) / 2.0
+        """U^T M U for a symmetric matrix M."""
+        left = self.left_rows(slice(None))
+        form = left.T @ (M @ left)
+        return np.asarray((form + form.T) / 2.0)
 
     def ridge(self, projected: Array, alpha: float) -> Array:
         """Coefficients of a ridge, of responses Y with the projection U^T Y."""
@@ -329,69 +321,42 @@ def row_parts(n: int, width: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class RidgeChoice:
-    """The ridge with the least leave-one-out error.
+    """The ridge with the least leave-one-out error, and the map fitted with it to all samples.
 
-    Attributes
-    ----------
-    alpha : float
-    error : float
-        Root mean square of the leave-one-out residuals.
-    residuals : array of shape (n, d)
-        At every sample, of the map fitted to all others.
-    tried : tuple of (alpha, error)
-    mapping : LinearMapping
-        Fitted to all samples.
+    ``residuals``, shape (n, d), are those at every sample of the map fitted to all others;
+    ``error`` is their root mean square.
     """
 
     alpha: float
     error: float
     residuals: Array
-    tried: tuple[tuple[float, float], ...]
     mapping: LinearMapping
 
 
 def choose_ridge(
     X: Matrix,
     Y: Array,
-    alphas: Sequence[float] | None = None,
     sample_weight: Array | None = None,
+    alphas: Sequence[float] | None = None,
 ) -> RidgeChoice:
-    r"""Ridge of a linear map with an intercept, by exact leave-one-out.
+    """Ridge of a linear map with an intercept, by exact leave-one-out.
 
     The leave-one-out residual of a sample is its residual divided by one less its diagonal entry of
-    the hat matrix, so one decomposition serves all samples and all ridges.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, m)
-        Sparse data stay sparse; min(n, m) at most 4000.
-    Y : array of shape (n, d)
-    alphas : sequence of float, optional
-        Positive; of those with equal errors the first is chosen. By default nine powers of ten up
-        to the largest squared singular value, and smaller ones if that is more than 1e8 times the
-        median.
-    sample_weight : array of shape (n,), optional
-        Positive. A weight of two counts a sample twice, one of which is left out.
-
-    Returns
-    -------
-    RidgeChoice
-
-    Raises
-    ------
-    DataError
-        An alpha is not positive, or the data have too many rows and columns.
+    the hat matrix, so one decomposition serves all samples and all ridges. By default these are
+    nine powers of ten up to the largest squared singular value, and smaller ones if that is more
+    than 1e8 times the median; of those with equal errors the first is chosen. Of a sample with a
+    weight of two, one of its two copies is left out.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((50, 3))
-    >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
+    >>> choose_ridge(X, X @ np.ones((3, 1)), alphas=[1e-6, 1.0, 100.0]).alpha
     1e-06
     """
     n = X.shape[0]
     Y = as_columns(Y, n)
-    X = X if alphas is not None else validate.varying(X)
+    X = validate.varying(X)
     weights = np.ones(n) if sample_weight is None else sample_weight
     x_mean, y_mean = _means(X, Y, weights)
     roots, share, left_out = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
@@ -399,8 +364,6 @@ def choose_ridge(
     right = roots[:, None] * (Y - y_mean)
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
     grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
-    if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
-        raise DataError(f"alphas={alphas}: expected positive numbers.")
     hat = squares / (squares + grid[:, None])
     residuals = np.empty((grid.size, *Y.shape))
     for part in row_parts(n, squares.size):
@@ -416,7 +379,6 @@ def choose_ridge(
         float(grid[best]),
         float(errors[best]),
         residuals[best],
-        tuple(zip(grid.tolist(), errors.tolist(), strict=True)),
         LinearMapping(coef, y_mean - x_mean @ coef, "svd"),
     )
 

@@ -343,7 +343,7 @@ class SpectralRegression(Transformer):
             def make(gamma: float) -> Array:
                 return kernel_values(self.kernel, X, X, gamma)
 
-            choice = choose_kernel(make, found.vectors, gammas, None, weights)
+            choice = choose_kernel(make, found.vectors, gammas, weights)
             self.alpha_, self.gamma_ = choice.delta, choice.gamma
         K = kernel_values(self.kernel, X, X, self.gamma_)
         if self.cardinality is None:
