@@ -423,10 +423,6 @@ def test_what_is_made_of_pairs_takes_no_weights():
         sdpdr.SpectralRegression(kernel="precomputed").fit(
             kernel, KINDS, sample_weight=np.arange(178)
         )
-    with pytest.raises(NotAcceptedError, match="Repeat rows"):
-        sdpdr.SpectralRegression(kernel="rbf", cardinality=3).fit(
-            WINE, KINDS, sample_weight=np.arange(178)
-        )
     grown = sdpdr.SpectralRegression(kernel="rbf").fit(WINE, KINDS, sample_weight=np.arange(178))
     with pytest.raises(NotAcceptedError, match="sample_weight"):
         grown.partial_fit(WINE, KINDS)

@@ -259,8 +259,6 @@ def test_sparse_data_give_the_map_of_dense_data_with_few_coefficients():
     same = SpectralRegression(cardinality=5).fit(sp.csr_array(X), y)
     np.testing.assert_allclose(same.components_, few.components_, atol=1e-9)
     assert np.count_nonzero(few.components_, axis=1).max() == 5
-    kernel = SpectralRegression(cardinality=6, alpha=0.0, kernel="rbf").fit(X, y)
-    assert np.all(np.count_nonzero(kernel.dual_coef_, axis=0) == 6)
 
 
 def test_leave_one_out_chooses_the_ridge_of_a_kernel():
@@ -273,23 +271,15 @@ def test_leave_one_out_chooses_the_ridge_of_a_kernel():
         assert error <= np.linalg.norm(other.mapping_.leave_one_out()) + 1e-12
 
 
-def test_coordinates_of_other_samples_are_scored():
+def test_fewer_given_coordinates_are_the_first_and_forget_earlier_labels():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 5))
     Y = X @ rng.standard_normal((5, 2)) + 0.1 * rng.standard_normal((60, 2))
-    learned = SpectralRegression(responses="given").fit(X[:40], Y[:40])
-    lost = np.square(Y[40:] - learned.transform(X[40:])).sum(axis=0)
-    whole = np.square(Y[40:] - Y[40:].mean(axis=0)).sum(axis=0)
-    assert learned.score(X[40:], Y[40:]) == pytest.approx(np.mean(1.0 - lost / whole))
-    search = GridSearchCV(SpectralRegression(responses="given"), {"alpha": [1e-3, 1e3]}).fit(X, Y)
-    assert search.best_params_ == {"alpha": 1e-3}
     one = SpectralRegression(1, responses="given").fit(X, Y)
     alone = SpectralRegression(responses="given").fit(X, Y[:, :1])
     np.testing.assert_allclose(one.components_, alone.components_)
     classes = SpectralRegression().fit(X, Y[:, 0] > 0.0)
-    with pytest.raises(AttributeError, match=r"sdpdr\.LDA"):
-        classes.score(X, Y[:, 0] > 0.0)
-    assert not hasattr(classes.fit(X[:40], Y[:40]), "classes_")
+    assert not hasattr(classes.fit(X, Y), "classes_")
 
 
 def test_in_a_pipeline():
@@ -343,6 +333,7 @@ def test_a_sample_at_right_angles_to_its_neighbours_is_joined_by_angles(kind):
         (SpectralRegression(kernel="magic"), "labels", SdpdrError, "magic"),
         (SpectralRegression(n_components=3), "labels", DataError, r"1\.\.2, since"),
         (SpectralRegression(kernel="rbf", penalty=np.eye(5)), "labels", DataError, "penalty"),
+        (SpectralRegression(kernel="rbf", cardinality=2), "labels", DataError, "kernel"),
         (SpectralRegression(cardinality=0), "labels", DataError, "cardinality"),
         (SpectralRegression(cardinality=2, alpha="loo"), "labels", DataError, "cardinality"),
         (SpectralRegression(penalty=np.eye(4)), "labels", ShapeError, "5 columns"),

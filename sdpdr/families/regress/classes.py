@@ -74,23 +74,9 @@ def semisupervised_responses(
     Laplacian of the graph. Its solutions are :math:`y = D^{-1} F q` with the solutions q of the
     small matrix :math:`F^T D^{-1} F`, so one sparse factorization finds all.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Every component has a labelled sample.
-    y : array_like of shape (n,)
-        -1 if not known.
-    alpha : float, default 0.1
-        Positive.
-    weights, bandwidth : optional
-        Of L, as for `sdpdr.graphs.edge_weights`.
-    sample_weight : array of shape (n,), optional
-        Positive weights of labelled samples; the edges of the graph are not weighted.
-
-    Returns
-    -------
-    GraphEmbedding
-        classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant.
+    Every component of the graph has a labelled sample; labels are -1 if not known. The result has
+    classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant. Edges of the graph
+    are not weighted by ``sample_weight``.
 
     Raises
     ------
@@ -174,20 +160,8 @@ def by_separation(
     classes relative to its total spread and ridge, :math:`q^T Y^T F q`, of what the directions
     before it leave. The rotation is orthogonal, so all columns together keep their distances.
 
-    Parameters
-    ----------
-    responses : array of shape (n, d)
-    fitted : array of shape (n, d)
-    y : array_like of shape (n,)
-    sample_weight : array of shape (n,), optional
-    partly : bool, default False
-        Whether the label -1 is unknown.
-
-    Returns
-    -------
-    shares : array of shape (d,)
-        Spread between classes as a share of the total, at most one.
-    turn : array of shape (d, d)
+    Returns the shares of the spread between classes in the total, at most one, and the rotation
+    (d, d). If y is known ``partly``, the label -1 is unknown.
     """
     _, member, counts = classes_of(y, sample_weight, partly=partly)
     known, each = member >= 0, np.ones(member.size) if sample_weight is None else sample_weight

@@ -24,6 +24,7 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.base.estimators import checked
+from sdpdr.families.regress.responses import GraphOptions
 from sdpdr.families.regress.spectral_regression import SpectralRegression
 
 _UNKNOWN, _IRRELEVANT, _RELEVANT = -1, 0, 1
@@ -155,9 +156,8 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         for name in ("n_shown", "n_pool", "max_rounds", "n_neighbors"):
             validate.positive_integer(name, getattr(self, name))
         validate.choice("by", self.by, ("response", "distance"))
-        validate.choice("metric", self.metric, ("euclidean", "cosine"))
-        validate.choice("weights", self.weights, ("binary", "heat", "cosine"))
         validate.positive_number("smoothing", self.smoothing)
+        GraphOptions.of(self)
         self._X = checked(self, X, accept_sparse="csr", ensure_min_samples=2)
         # Of an earlier fit.
         if hasattr(self, "query_"):
@@ -247,15 +247,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _checked_query(self, query: Any) -> Any:
         """A vector, or a row of sparse objects."""
-        m = self._X.shape[1]
-        row = query.toarray() if sp.issparse(query) else np.asarray(query, dtype=float)
-        if sp.issparse(query) and row.shape == (1, m):
-            row = row[0]
-        if row.shape != (m,):
-            raise ShapeError(f"the query has shape {row.shape}; it must have shape ({m},).")
-        if not np.isfinite(row).all():
-            raise DataError("the query has entries that are NaN or infinite. Replace them.")
-        return sp.csr_array(row[None, :]) if sp.issparse(self._X) else row
+        row = query if sp.issparse(query) else np.atleast_2d(np.asarray(query))
+        row = checked(self, row, accept_sparse="csr", reset=False)
+        if row.shape[0] != 1:
+            raise ShapeError(f"the query has {row.shape[0]} rows. Pass one row, of one object.")
+        if sp.issparse(self._X):
+            return sp.csr_array(row)
+        return row.toarray()[0] if sp.issparse(row) else row[0]
 
     def _distances(self) -> Array:
         """Of all objects from the query."""

@@ -210,31 +210,10 @@ def contrast_pencil(
 def knn_within_classes(
     X: ArrayLike, y: ArrayLike, n_neighbors: int = 5, *, metric: str = "euclidean"
 ) -> NeighborGraph:
-    """Neighbours searched inside every class, for supervised pencils.
+    """The graph of neighbours searched inside every class (Cai thesis, section 3.3).
 
-    Parameters
-    ----------
-    X : array_like or sparse array of shape (n, D)
-    y : array_like of shape (n,)
-        A sample that is the only one of its class, or coincides with all of them, is its own
-        neighbour.
-    n_neighbors : int, default 5
-        In a smaller class all other samples, with a warning.
-    metric : {"euclidean", "cosine"}, default "euclidean"
-
-    Returns
-    -------
-    NeighborGraph
-        With one component or more for each class.
-
-    Warns
-    -----
-    FewPointsWarning
-        Classes have fewer distinct samples than neighbours.
-
-    References
-    ----------
-    Cai thesis, section 3.3.
+    A sample that is the only one of its class, or coincides with all of them, is its own neighbour.
+    In a class of fewer samples than neighbours all are joined, with a `FewPointsWarning`.
     """
     validate.choice("metric", metric, METRICS)
     n_neighbors = validate.positive_integer("n_neighbors", n_neighbors)
@@ -287,7 +266,8 @@ def classes_of(
     known = y != UNKNOWN if partly else np.ones(y.size, dtype=bool)
     labels, inverse = distinct(y[known])
     if labels.size < 2:
-        raise DataError(f"y has {labels.size} known classes; expected at least two.")
+        besides = ", besides missing labels and -1, which are unknown" if partly else ""
+        raise DataError(f"y has {labels.size} known classes; expected at least two{besides}.")
     member = np.full(y.size, UNKNOWN, dtype=np.intp)
     member[known] = inverse
     each = None if sample_weight is None else sample_weight[known]
