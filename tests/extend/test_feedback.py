@@ -134,7 +134,7 @@ def test_a_second_label_takes_the_place_of_the_first_and_asking_forgets(begun):
     assert (begun.labels_ == -1).all()
 
 
-@pytest.mark.parametrize("options", [{}, {"metric": "cosine", "weights": "cosine"}])
+@pytest.mark.parametrize("options", [{}, {"metric": "cosine"}])
 def test_sparse_objects_are_searched_as_dense_ones(options):
     def user(shown):
         return KIND[shown] == 3
@@ -178,10 +178,8 @@ def test_what_cannot_be_is_refused(begun):
     for options, error in (
         ({"n_shown": 0}, DataError),
         ({"n_pool": 0}, DataError),
-        ({"smoothing": 0.0}, DataError),
         ({"by": "responses"}, UnknownNameError),
         ({"metric": "cosines"}, UnknownNameError),
-        ({"weights": "cosines"}, UnknownNameError),
     ):
         with pytest.raises(error):
             RelevanceFeedback(**options).fit(GALLERY)

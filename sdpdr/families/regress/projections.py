@@ -242,9 +242,9 @@ class LPP(GraphProjection):
     """Locality preserving projections: neighbours attract.
 
     With labels, neighbours are searched within classes. If each class is connected, the responses
-    are those of `LDA`, but their mean weights samples by their numbers of neighbours, which turns
-    the directions a little (3e-4 rad on iris, 4e-3 on scaled wine). Attributes are those of
-    `sdpdr.estimators.GraphProjection`.
+    are those of `LDA`, but their mean weights samples by their numbers of neighbours.
+
+    Attributes are those of `sdpdr.estimators.GraphProjection`.
 
     Parameters
     ----------
@@ -492,9 +492,8 @@ class SDA(Discriminant):
 
     ``way="direct"`` solves (2.25) of the thesis, with ``smoothing`` for its :math:`\alpha`, twice
     that of (2.19), since (2.21) leaves out a factor of two. ``way="regression"`` solves the pencil
-    of samples, (3.2), and fits linear functions to its solutions, which are not linear. The planes
-    of the two are up to 0.14 rad apart if all labels of iris or scaled wine are known, and 0.19 if
-    half of them are.
+    of samples, (3.2), and fits linear functions to its solutions, which are not linear; the two
+    differ.
 
     Parameters
     ----------

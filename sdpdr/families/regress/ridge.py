@@ -194,10 +194,18 @@ class Spectrum:
         return self.data.transposed_dot(self.left @ (B / self.s[:, None]))
 
     def left_form(self, M: Matrix) -> Array:
-        """U^T M U for a symmetric matrix M."""
-        left = self.left_rows(slice(None))
-        form = left.T @ (M @ left)
-        return np.asarray((form + form.T) / 2.0)
+        """U^T M U for a symmetric matrix M, some columns at a time."""
+        columns = []
+        for part in row_parts(self.s.size, len(self.data.roots)):
+            unit = np.eye(self.s.size)[:, part]
+            if self.left is not None:
+                block = self.left[:, part]
+            else:
+                assert self.right is not None
+                block = self.data.dot(self.right @ (unit / self.s[:, None]))
+            columns.append(self.left_transposed(M @ block))
+        form = np.hstack(columns)
+        return (form + form.T) / 2.0
 
     def ridge(self, projected: Array, alpha: float) -> Array:
         """Coefficients of a ridge, of responses Y with the projection U^T Y."""

@@ -28,7 +28,6 @@ from sdpdr.families.regress.kernel import (
 )
 from sdpdr.families.regress.penalties import sparse_path
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.pencils import laplacian_pencil
 from sdpdr.families.regress.responses import (
     KINDS,
     LABELLED,
@@ -42,7 +41,6 @@ from sdpdr.families.regress.responses import (
     respond,
 )
 from sdpdr.families.regress.ridge import ALPHA, LinearMapping, require_ridge
-from sdpdr.graphs import NeighborGraph
 
 # Order up to which width and ridge of a kernel are chosen by default.
 _QUICK_ORDER = 2000
@@ -78,21 +76,18 @@ class SpectralRegression(Transformer):
         By default one less than there are classes; for graphs two at least, or without labels; and
         no more than X has columns for linear functions; all columns of given responses. Responses
         ``"classes"`` and ``"semisupervised"`` come in the order of separation, as in `sdpdr.LDA`.
-    responses : str, NeighborGraph or Pencil, default "auto"
+    responses : str or Pencil, default "auto"
         ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 if
         unknown, carried along a graph. ``"contrast"``: neighbours of one class against those of
         others. ``"laplacian"`` and ``"reconstruction"``: the graph alone, searched within the
-        classes if y is given; a `NeighborGraph` has the pencil of ``"laplacian"``.
+        classes if y is given.
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: depends on y; without y ``"laplacian"``.
-    n_neighbors : int, default 5
-    metric : {"euclidean", "cosine"}, default "euclidean"
-        Of the search for neighbours, as for `sdpdr.graphs.knn`.
+    n_neighbors, metric, bandwidth, connect
+        As for `sdpdr.estimators.GraphProjection`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
         ``"semisupervised"`` and ``"contrast"``. Others accept the default only.
-    bandwidth : float, optional
-        Of ``"heat"``; by default from the lengths of the edges.
     alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
         ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
@@ -107,8 +102,6 @@ class SpectralRegression(Transformer):
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
         Of the kernel; one over twice the mean squared distance by default.
-    connect : {"none", "mst", "bridges"}, default "none"
-        Whether to add edges between the components of the graph, as `sdpdr.graphs.knn` does.
     smoothing : float, default 0.1
         Penalty on differences of neighbours (``"semisupervised"``), or the share of
         repulsion (``"contrast"``).
@@ -161,7 +154,7 @@ class SpectralRegression(Transformer):
 
     n_components: int | None = None
     _: KW_ONLY
-    responses: str | NeighborGraph | Pencil = "auto"
+    responses: str | Pencil = "auto"
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
@@ -210,9 +203,10 @@ class SpectralRegression(Transformer):
     def _check_options(self) -> None:
         if isinstance(self.responses, str):
             validate.choice("responses", self.responses, KINDS)
-        elif not isinstance(self.responses, (NeighborGraph, Pencil)):
+        elif not isinstance(self.responses, Pencil):
             raise DataError(
-                f"responses={self.responses!r}: expected a name, a NeighborGraph or a Pencil."
+                f"responses={self.responses!r}: expected a name or a Pencil. Of a graph, pass "
+                "sdpdr.extend.laplacian_pencil(graph)."
             )
         GraphOptions.of(self)
         require_ridge(self.alpha)
@@ -269,11 +263,8 @@ class SpectralRegression(Transformer):
         return found
 
     def _kind(self, y: np.ndarray | None) -> str | Pencil:
-        options = GraphOptions.of(self)
-        if isinstance(self.responses, NeighborGraph):
-            return laplacian_pencil(self.responses, **options.weighting)
         if isinstance(self.responses, Pencil):
-            options.require_edges(self.responses.name)
+            GraphOptions.of(self).require_edges(self.responses.name)
             return self.responses
         kind = kind_of(y, self.responses)
         if y is not None and kind in OF_CLASSES:
