@@ -27,7 +27,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("k", [None, 6, 20])
+@pytest.mark.parametrize("k", [None, 6])
 def test_places_solve_the_eigenproblem_of_the_sparse_kernel_matrix(k):
     maps = KernelEigenmaps(3, n_neighbors=k).fit(X)
     K = rbf_kernel(X, gamma=maps.gamma_)
@@ -48,7 +48,7 @@ def test_places_solve_the_eigenproblem_of_the_sparse_kernel_matrix(k):
     assert energy == pytest.approx(2.0 * np.sum(1.0 - maps.eigenvalues_))
 
 
-@pytest.mark.parametrize("k", [None, 8, 89])
+@pytest.mark.parametrize("k", [None, 89])
 def test_objects_of_the_fit_are_placed_where_they_are(k):
     maps = KernelEigenmaps(2, n_neighbors=k).fit(X)
     scale = np.abs(maps.embedding_).max()
@@ -100,12 +100,6 @@ def test_kernels_by_name_by_hand_and_computed_are_the_same():
     ).fit(X)
     for other in (given, by_hand):
         np.testing.assert_allclose(other.embedding_, named.embedding_, atol=1e-8)
-
-
-def test_units_and_motions_do_not_matter_to_the_default_kernel():
-    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
-    moved = KernelEigenmaps(1).fit(1e3 * X @ turn + 5.0).embedding_
-    np.testing.assert_allclose(moved, KernelEigenmaps(1).fit(X).embedding_, atol=1e-6)
 
 
 def test_objects_that_coincide_share_a_place():

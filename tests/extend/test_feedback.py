@@ -79,21 +79,6 @@ def test_the_ranking_is_that_of_spectral_regression(by):
     np.testing.assert_array_equal(search.ranking_[80:], before[80:])
 
 
-def test_users_who_know_find_more_of_the_same():
-    """Six digits, four rounds each."""
-    search = RelevanceFeedback().fit(GALLERY)
-    first, last = [], []
-    for query in range(6):
-        relevant = DIGIT[query] == KIND
-        search.ask(DIGITS[query])
-        first.append(precision_at(search.ranking_, relevant, 50))
-        for _ in range(4):
-            shown = search.shown()
-            search.label(shown, relevant[shown])
-        last.append(precision_at(search.ranking_, relevant, 50))
-    assert np.mean(last) > np.mean(first) + 0.1
-
-
 def test_a_search_ends_when_the_user_is_satisfied_or_everything_is_known():
     middles = np.repeat([[0.0, 0.0], [30.0, 0.0]], 20, axis=0)
     X = middles + np.random.default_rng(0).standard_normal((40, 2))

@@ -253,11 +253,6 @@ def classes_of(
     """Labels, the class of every sample, and sizes or weights of the classes.
 
     If y is known ``partly``, the label -1 is unknown, and so is the class: -1.
-
-    Raises
-    ------
-    DataError
-        There are fewer than two classes, or y is continuous.
     """
     y = np.asarray(y)
     if y.ndim != 1:

@@ -63,13 +63,8 @@ class LinearMapping:
 class CenteredData:
     """Rows of data less a mean, times square roots of weights; large data are not copied.
 
-    Attributes
-    ----------
-    rows : array or sparse array of shape (n, m)
-        Of dense data, the mean is subtracted; of sparse or large ones, in products only.
-    mean : array of shape (m,)
-        What is subtracted in products.
-    roots : array of shape (n,)
+    The mean is subtracted from dense ``rows``; from sparse or large ones in products only, where
+    ``mean`` is what is subtracted.
     """
 
     rows: Any
@@ -289,7 +284,13 @@ def ridge(
         spectrum, solver = Spectrum(data), "svd"
         coef = spectrum.ridge(spectrum.left_transposed(right), alpha)
     else:
-        coef, solver = _lsqr(data, right, alpha), "lsqr"
+        operator = LinearOperator(
+            data.rows.shape, matvec=data.dot, rmatvec=data.transposed_dot, dtype=float
+        )
+        options: dict[str, Any] = {"damp": np.sqrt(alpha), "atol": 1e-10, "btol": 1e-10}
+        options["iter_lim"] = 10 * min(data.rows.shape) + 100
+        columns = [lsqr(operator, column, **options)[0] for column in right.T]
+        coef, solver = np.column_stack(columns), "lsqr"
     return LinearMapping(coef, y_mean - x_mean @ coef, solver)
 
 
@@ -298,15 +299,6 @@ def _means(X: Matrix, Y: Array, weights: Array) -> tuple[Array, Array]:
         raise DataError(f"weights must be {len(Y)} nonnegative numbers, not all 0.")
     share = weights / weights.sum()
     return np.asarray(X.T @ share).ravel(), Y.T @ share
-
-
-def _lsqr(data: CenteredData, Y: Array, alpha: float) -> Array:
-    operator = LinearOperator(
-        data.rows.shape, matvec=data.dot, rmatvec=data.transposed_dot, dtype=float
-    )
-    limit = 10 * min(data.rows.shape) + 100
-    columns = [lsqr(operator, y, np.sqrt(alpha), 1e-10, 1e-10, iter_lim=limit)[0] for y in Y.T]
-    return np.column_stack(columns)
 
 
 def as_columns(Y: Array, n: int) -> Array:
@@ -404,13 +396,7 @@ def _grid(spectrum: Spectrum) -> Array:
 
 
 def share_left_out(weights: Array) -> Array:
-    """Share of each sample that leave-one-out removes: one of several copies, or all of it.
-
-    Examples
-    --------
-    >>> share_left_out(np.array([0.5, 1.0, 4.0]))
-    array([1.  , 1.  , 0.25])
-    """
+    """Share of each sample that leave-one-out removes: one of several copies, or all of it."""
     return np.asarray(1.0 / np.maximum(weights, 1.0))
 
 
@@ -421,12 +407,7 @@ def is_quick(X: Matrix) -> bool:
 
 
 def require_ridge(alpha: float | str) -> None:
-    """Refuse a ridge that is neither a nonnegative number nor "loo" or "auto".
-
-    Raises
-    ------
-    DataError, DataTypeError, UnknownNameError
-    """
+    """Refuse a ridge that is neither a nonnegative number nor "loo" or "auto"."""
     if isinstance(alpha, str):
         validate.choice("alpha", alpha, ("auto", "loo"))
     else:
