@@ -129,7 +129,6 @@ def usps(folder: Path, sizes: list[int]) -> None:
             lambda g, train=train: rbf_kernel(train[:1500], gamma=g),
             extend.class_responses(labels[:1500]),
             [w / typical for w in (0.5, 1.0, 2.0, 4.0, 8.0)],
-            [1e-4, 1e-3, 1e-2, 1e-1],
         )
         kernel = rbf_kernel(train, gamma=choice.gamma)
         between = rbf_kernel(test, train, gamma=choice.gamma)

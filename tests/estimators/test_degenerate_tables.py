@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import extend
 from sdpdr.errors import DataError
+from sdpdr.families.regress.ridge import choose_ridge
 
 LINEAR = [sdpdr.LDA, sdpdr.SDA, sdpdr.LPP, sdpdr.NPE, sdpdr.LSDA, sdpdr.IsoProjection,
           sdpdr.SpectralRegression]  # fmt: skip
@@ -31,7 +32,7 @@ def test_kernels_and_ridges_of_rows_that_are_all_equal_are_refused_by_that_name(
     with pytest.raises(DataError, match="all 30 points are equal"):
         sdpdr.SpectralRegression(kernel="rbf").fit(X, CLASSES)
     with pytest.raises(DataError, match="all 30 points are equal"):
-        extend.choose_ridge(X, cloud(1))
+        choose_ridge(X, cloud(1))
 
 
 @pytest.mark.parametrize("labels", [None, CLASSES])

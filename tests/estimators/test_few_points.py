@@ -8,12 +8,8 @@ import pytest
 
 import sdpdr
 from sdpdr.errors import AddedEdgesWarning, DataError, FewPointsWarning
-from sdpdr.extend import (
-    contrast_pencil,
-    knn_within_classes,
-    laplacian_pencil,
-    reconstruction_pencil,
-)
+from sdpdr.extend import contrast_pencil, laplacian_pencil, reconstruction_pencil
+from sdpdr.families.regress.pencils import knn_within_classes
 from sdpdr.graphs import knn
 
 WITHIN = (laplacian_pencil, reconstruction_pencil)

@@ -145,7 +145,7 @@ def test_minus_one_is_a_class_of_two_to_who_learns_of_samples_without_labels():
     assert found.classes_.tolist() == [-1, 1]
     np.testing.assert_allclose(found.transform(X), named.transform(X))
     assert np.array_equal(found.predict(X) > 0, named.predict(X))
-    with pytest.raises(DataError, match="1 class are known.*missing or -1"):
+    with pytest.raises(DataError, match="1 known classes.*missing labels and -1"):
         sdpdr.SDA().fit(X, np.where(HIDDEN, np.nan, signs))
 
 

@@ -79,22 +79,7 @@ def test_the_ranking_is_that_of_spectral_regression(by):
     np.testing.assert_array_equal(search.ranking_[80:], before[80:])
 
 
-def test_users_who_know_find_more_of_the_same():
-    """Six digits, four rounds each."""
-    search = RelevanceFeedback().fit(GALLERY)
-    first, last = [], []
-    for query in range(6):
-        relevant = DIGIT[query] == KIND
-        search.ask(DIGITS[query])
-        first.append(precision_at(search.ranking_, relevant, 50))
-        for _ in range(4):
-            shown = search.shown()
-            search.label(shown, relevant[shown])
-        last.append(precision_at(search.ranking_, relevant, 50))
-    assert np.mean(last) > np.mean(first) + 0.1
-
-
-def test_a_satisfied_user_ends_the_search():
+def test_a_search_ends_when_the_user_is_satisfied_or_everything_is_known():
     middles = np.repeat([[0.0, 0.0], [30.0, 0.0]], 20, axis=0)
     X = middles + np.random.default_rng(0).standard_normal((40, 2))
     search = RelevanceFeedback(5).fit(X)
@@ -103,6 +88,11 @@ def test_a_satisfied_user_ends_the_search():
     assert (search.rounds_, len(rankings), search.map_) == (1, 2, None)
     np.testing.assert_array_equal(*rankings)
     assert precision_at(rankings[-1], np.arange(40) < 20, 20) == 1.0
+    search = RelevanceFeedback(7, max_rounds=10).fit(X[14:26])
+    search.search(X[20], lambda shown: np.arange(len(shown)) % 2 == 0)
+    assert search.is_over
+    assert search.rounds_ == 2
+    assert search.shown().size == 0
 
 
 def test_a_column_that_parts_two_clouds_is_found():
@@ -120,15 +110,6 @@ def test_a_column_that_parts_two_clouds_is_found():
     assert coef[0] > 2.0 * coef[1:].max()
 
 
-def test_a_search_ends_when_everything_is_known():
-    X = np.random.default_rng(2).standard_normal((12, 3))
-    search = RelevanceFeedback(7, max_rounds=10).fit(X)
-    search.search(X[0], lambda shown: np.arange(len(shown)) % 2 == 0)
-    assert search.is_over
-    assert search.rounds_ == 2
-    assert search.shown().size == 0
-
-
 def test_a_second_label_takes_the_place_of_the_first_and_asking_forgets(begun):
     shown = begun.shown()
     begun.label(shown, np.zeros(10)).label(shown[:1], [True])
@@ -138,16 +119,7 @@ def test_a_second_label_takes_the_place_of_the_first_and_asking_forgets(begun):
     assert (begun.labels_ == -1).all()
 
 
-def test_searches_repeat_themselves():
-    def user(shown):
-        return KIND[shown] == 3
-
-    search = RelevanceFeedback().fit(GALLERY)
-    once, again = search.search(DIGITS[3], user), search.search(DIGITS[3], user)
-    assert all(np.array_equal(a, b) for a, b in zip(once, again, strict=True))
-
-
-@pytest.mark.parametrize("options", [{}, {"metric": "cosine", "weights": "cosine"}])
+@pytest.mark.parametrize("options", [{}, {"metric": "cosine"}])
 def test_sparse_objects_are_searched_as_dense_ones(options):
     def user(shown):
         return KIND[shown] == 3
@@ -161,7 +133,7 @@ def test_sparse_objects_are_searched_as_dense_ones(options):
             assert precision_at(one, KIND == 3, 60) == precision_at(other, KIND == 3, 60)
             assert np.isin(one[:50], other[:60]).all()
     assert sp.issparse(sparse.query_)
-    with pytest.raises(ShapeError, match="must have shape"):
+    with pytest.raises(ShapeError, match="2 rows"):
         sparse.ask(sp.csr_array(DIGITS[:2]))
 
 
@@ -172,8 +144,10 @@ def test_angles_rank_first_by_cosine():
 
 
 def test_what_cannot_be_is_refused(begun):
-    with pytest.raises(ShapeError, match="must have shape"):
+    with pytest.raises(ShapeError, match="2 rows"):
         begun.ask(DIGITS[:2])
+    with pytest.raises(DataError, match="expecting 64 features"):
+        begun.ask(DIGITS[0, :9])
     with pytest.raises(DataError, match="NaN"):
         begun.ask(np.full(64, np.nan))
     with pytest.raises(DataError, match="numbers of objects"):
@@ -189,10 +163,8 @@ def test_what_cannot_be_is_refused(begun):
     for options, error in (
         ({"n_shown": 0}, DataError),
         ({"n_pool": 0}, DataError),
-        ({"smoothing": 0.0}, DataError),
         ({"by": "responses"}, UnknownNameError),
         ({"metric": "cosines"}, UnknownNameError),
-        ({"weights": "cosines"}, UnknownNameError),
     ):
         with pytest.raises(error):
             RelevanceFeedback(**options).fit(GALLERY)

@@ -6,7 +6,6 @@ from sdpdr.families.regress.bags import MixtureWeights as MixtureWeights
 from sdpdr.families.regress.bags import mixture_weights as mixture_weights
 from sdpdr.families.regress.bags import one_step_weights as one_step_weights
 from sdpdr.families.regress.classes import class_responses as class_responses
-from sdpdr.families.regress.classes import semisupervised_responses as semisupervised_responses
 from sdpdr.families.regress.eigenmaps import KernelEigenmaps as KernelEigenmaps
 from sdpdr.families.regress.feedback import RelevanceFeedback as RelevanceFeedback
 from sdpdr.families.regress.feedback import precision_at as precision_at
@@ -32,20 +31,15 @@ from sdpdr.families.regress.pencil import graph_embedding as graph_embedding
 from sdpdr.families.regress.pencils import class_pencil as class_pencil
 from sdpdr.families.regress.pencils import contrast_pencil as contrast_pencil
 from sdpdr.families.regress.pencils import geodesic_pencil as geodesic_pencil
-from sdpdr.families.regress.pencils import knn_within_classes as knn_within_classes
 from sdpdr.families.regress.pencils import laplacian_pencil as laplacian_pencil
 from sdpdr.families.regress.pencils import reconstruction_pencil as reconstruction_pencil
 from sdpdr.families.regress.pencils import semisupervised_pencil as semisupervised_pencil
 from sdpdr.families.regress.ridge import LinearMapping as LinearMapping
-from sdpdr.families.regress.ridge import RidgeChoice as RidgeChoice
-from sdpdr.families.regress.ridge import choose_ridge as choose_ridge
 from sdpdr.families.regress.ridge import ridge as ridge
 from sdpdr.families.regress.transduction import barycentric_weights as barycentric_weights
-from sdpdr.families.regress.transduction import convex_weights as convex_weights
 from sdpdr.families.regress.transduction import isomap_form as isomap_form
 from sdpdr.families.regress.transduction import semisupervised_isomap as semisupervised_isomap
 from sdpdr.families.regress.transduction import semisupervised_lle as semisupervised_lle
-from sdpdr.families.regress.transduction import smoothness_form as smoothness_form
 from sdpdr.families.regress.transduction import transduce as transduce
 
 __all__ = _names(vars())

@@ -248,7 +248,7 @@ class BagIndex:
         return self
 
     def query(self, points: Any, n_best: int = 10) -> tuple[Index, Array]:
-        """The bags most similar to a new one.
+        """The bags most similar to a new one, of those that share a centre with it.
 
         Parameters
         ----------
@@ -261,12 +261,7 @@ class BagIndex:
             Best first; fewer than ``n_best`` if fewer share a centre with the query.
         scores : array of shape (k,)
         """
-        bags, scores = self.candidates(points)
-        order = np.argsort(-scores, kind="stable")[: validate.positive_integer("n_best", n_best)]
-        return bags[order], scores[order]
-
-    def candidates(self, points: Any) -> tuple[Index, Array]:
-        """All bags that share a centre with a query, and their scores."""
+        n_best = validate.positive_integer("n_best", n_best)
         if not hasattr(self, "weights_"):
             raise DataError("the index is empty. Call fit with the bags first.")
         (query,) = _checked([points])
@@ -283,7 +278,9 @@ class BagIndex:
         size = self.sizes_[bags]
         ratio = (size / self.strength_) * own / behind[:, None]
         length = len(query) * np.log(self.strength_ / (size + self.strength_))
-        return bags, np.asarray(np.log1p(ratio).sum(axis=0) + length)
+        scores = np.log1p(ratio).sum(axis=0) + length
+        order = np.argsort(-scores, kind="stable")[:n_best]
+        return bags[order], scores[order]
 
     def _kernel(self, points: Array) -> sp.csr_array:
         """Which centres lie within the radius of each point."""

@@ -48,7 +48,7 @@ def class_responses(y: ArrayLike, sample_weight: Array | None = None) -> Array:
            [-0.5],
            [-0.5]])
     """
-    _, member, counts = classes_of(y, sample_weight=sample_weight)
+    _, member, counts = classes_of(y, sample_weight)
     root = np.sqrt(counts)
     codes = _complement(root) / root[:, None]
     # The first of the largest codes is positive; rounding decides nothing.
@@ -61,7 +61,6 @@ def semisupervised_responses(
     graph: NeighborGraph,
     y: ArrayLike,
     alpha: float = 0.1,
-    unlabelled: object = -1,
     *,
     weights: str = "binary",
     bandwidth: float | None = None,
@@ -75,24 +74,9 @@ def semisupervised_responses(
     Laplacian of the graph. Its solutions are :math:`y = D^{-1} F q` with the solutions q of the
     small matrix :math:`F^T D^{-1} F`, so one sparse factorization finds all.
 
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Every component has a labelled sample.
-    y : array_like of shape (n,)
-        ``unlabelled`` if not known.
-    alpha : float, default 0.1
-        Positive.
-    unlabelled : default -1
-    weights, bandwidth : optional
-        Of L, as for `sdpdr.graphs.edge_weights`.
-    sample_weight : array of shape (n,), optional
-        Positive weights of labelled samples; the edges of the graph are not weighted.
-
-    Returns
-    -------
-    GraphEmbedding
-        classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant.
+    Every component of the graph has a labelled sample; labels are -1 if not known. The result has
+    classes - 1 vectors with :math:`y^T D y = 1`, D-orthogonal to the constant. Edges of the graph
+    are not weighted by ``sample_weight``.
 
     Raises
     ------
@@ -105,7 +89,7 @@ def semisupervised_responses(
     Cai thesis, (2.20)-(2.25).
     """
     alpha = validate.positive_number("alpha", alpha)
-    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    _, member, counts = classes_of(y, sample_weight, partly=True)
     nodes, known = graph.index, member >= 0
     if member.size != nodes.size or np.any(nodes < 0):
         dropped = ", and dropped some" if np.any(nodes < 0) else ""
@@ -166,8 +150,9 @@ def by_separation(
     responses: Array,
     fitted: Array,
     y: ArrayLike,
-    unlabelled: object = None,
     sample_weight: Array | None = None,
+    *,
+    partly: bool = False,
 ) -> tuple[Array, Array]:
     r"""Rotation of class responses to columns that separate best, and how well they separate.
 
@@ -175,22 +160,10 @@ def by_separation(
     classes relative to its total spread and ridge, :math:`q^T Y^T F q`, of what the directions
     before it leave. The rotation is orthogonal, so all columns together keep their distances.
 
-    Parameters
-    ----------
-    responses : array of shape (n, d)
-    fitted : array of shape (n, d)
-    y : array_like of shape (n,)
-    unlabelled : optional
-        Value of unknown labels.
-    sample_weight : array of shape (n,), optional
-
-    Returns
-    -------
-    shares : array of shape (d,)
-        Spread between classes as a share of the total, at most one.
-    turn : array of shape (d, d)
+    Returns the shares of the spread between classes in the total, at most one, and the rotation
+    (d, d). If y is known ``partly``, the label -1 is unknown.
     """
-    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    _, member, counts = classes_of(y, sample_weight, partly=partly)
     known, each = member >= 0, np.ones(member.size) if sample_weight is None else sample_weight
     centre = np.average(fitted[known], axis=0, weights=each[known])
     means = indicators(member, counts, sample_weight).T @ (fitted - centre)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -162,15 +163,13 @@ class KernelEigenmaps(Transformer):
         n = len(kernel)
         if self.n_neighbors is not None:
             return validate.n_neighbors(self.n_neighbors, n)
-        low, high = 1, n - 1
-        while low < high:
-            middle = (low + high) // 2
-            least = _rank_value(kernel, middle)
-            if _parts(sp.csr_array(_is_kept(kernel, least, least) & (kernel > 0.0))).any():
-                low = middle + 1
-            else:
-                high = middle
-        return low
+
+        def joins(k: int) -> bool:
+            least = _rank_value(kernel, k)
+            joined = _is_kept(kernel, least, least) & (kernel > 0.0)
+            return not _parts(sp.csr_array(joined)).any()
+
+        return 1 + bisect_left(range(1, n - 1), True, key=joins)
 
     def _refuse_parts(self) -> None:
         part = _parts(self.weights_)

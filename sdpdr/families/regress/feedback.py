@@ -24,6 +24,7 @@ from sdpdr.base.errors import (
     ShapeError,
 )
 from sdpdr.base.estimators import checked
+from sdpdr.families.regress.pencils import METRICS
 from sdpdr.families.regress.spectral_regression import SpectralRegression
 
 _UNKNOWN, _IRRELEVANT, _RELEVANT = -1, 0, 1
@@ -61,8 +62,9 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     Objects are first ranked by their distance from a query q, and the user labels the best ones as
     relevant or not. `sdpdr.SpectralRegression` carries the labels, and the query as a relevant
-    object, along the neighbour graph of the best objects. Two classes have one response, so the map
-    is one function :math:`a^T x`, which ranks those objects again:
+    object, along the neighbour graph of the best objects, whose components are joined by shortest
+    edges. Two classes have one response, so the map is one function :math:`a^T x`, which ranks
+    those objects again:
 
     .. math:: a^T x_i \quad\text{(``"response"``), or}\quad |a^T (x_i - q)|
               \quad\text{(``"distance"``)},
@@ -80,16 +82,8 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     max_rounds : int, default 4
         Largest number of rounds.
     by : {"response", "distance"}, default "response"
-    n_neighbors : int, default 5
-        Of the graph, whose components are joined by shortest edges.
     metric : {"euclidean", "cosine"}, default "euclidean"
         Of the first ranking, and of neighbours.
-    weights : {"binary", "heat", "cosine"}, default "binary"
-        Of the edges, as for `sdpdr.graphs.edge_weights`.
-    smoothing : float, default 0.1
-        Penalty on differences of neighbours.
-    alpha : float, "loo" or "auto", default "auto"
-        The ridge of the regression.
 
     Attributes
     ----------
@@ -138,11 +132,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     n_pool: int = 400
     max_rounds: int = 4
     by: str = "response"
-    n_neighbors: int = 5
     metric: str = "euclidean"
-    weights: str = "binary"
-    smoothing: float = 0.1
-    alpha: float | str = "auto"
 
     def fit(self, X: Any, y: Any = None) -> RelevanceFeedback:
         """Store the objects; y is ignored.
@@ -152,12 +142,10 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         X : array_like or sparse array of shape (n, m)
             Sparse objects stay sparse.
         """
-        for name in ("n_shown", "n_pool", "max_rounds", "n_neighbors"):
+        for name in ("n_shown", "n_pool", "max_rounds"):
             validate.positive_integer(name, getattr(self, name))
         validate.choice("by", self.by, ("response", "distance"))
-        validate.choice("metric", self.metric, ("euclidean", "cosine"))
-        validate.choice("weights", self.weights, ("binary", "heat", "cosine"))
-        validate.positive_number("smoothing", self.smoothing)
+        validate.choice("metric", self.metric, METRICS)
         self._X = checked(self, X, accept_sparse="csr", ensure_min_samples=2)
         # Of an earlier fit.
         if hasattr(self, "query_"):
@@ -247,15 +235,13 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
 
     def _checked_query(self, query: Any) -> Any:
         """A vector, or a row of sparse objects."""
-        m = self._X.shape[1]
-        row = query.toarray() if sp.issparse(query) else np.asarray(query, dtype=float)
-        if sp.issparse(query) and row.shape == (1, m):
-            row = row[0]
-        if row.shape != (m,):
-            raise ShapeError(f"the query has shape {row.shape}; it must have shape ({m},).")
-        if not np.isfinite(row).all():
-            raise DataError("the query has entries that are NaN or infinite. Replace them.")
-        return sp.csr_array(row[None, :]) if sp.issparse(self._X) else row
+        row = query if sp.issparse(query) else np.atleast_2d(np.asarray(query))
+        row = checked(self, row, accept_sparse="csr", reset=False)
+        if row.shape[0] != 1:
+            raise ShapeError(f"the query has {row.shape[0]} rows. Pass one row, of one object.")
+        if sp.issparse(self._X):
+            return sp.csr_array(row)
+        return row.toarray()[0] if sp.issparse(row) else row[0]
 
     def _distances(self) -> Array:
         """Of all objects from the query."""
@@ -274,15 +260,7 @@ class RelevanceFeedback(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         is_sparse = sp.issparse(self._X)
         objects = sp.vstack(together, format="csr") if is_sparse else np.vstack(together)
         labels = np.append(self.labels_[pool], _RELEVANT)
-        learned = SpectralRegression(
-            responses="semisupervised",
-            n_neighbors=self.n_neighbors,
-            metric=self.metric,
-            weights=self.weights,
-            smoothing=self.smoothing,
-            alpha=self.alpha,
-            connect="mst",
-        )
+        learned = SpectralRegression(responses="semisupervised", metric=self.metric, connect="mst")
         with warnings.catch_warnings():
             # Components of the pool are joined in every round, as documented.
             warnings.simplefilter("ignore", AddedEdgesWarning)

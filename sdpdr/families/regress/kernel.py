@@ -49,8 +49,6 @@ class KernelMapping:
         Y less b.
     delta : float, or array of shape (n,)
         Divided by the weights of samples, if they have weights.
-    centred : bool
-        Whether b is the mean of Y.
     """
 
     coef: Array
@@ -58,7 +56,6 @@ class KernelMapping:
     factor: Array
     responses: Array
     delta: float | Array
-    centred: bool = True
 
     def __call__(self, kernel: Array) -> Array:
         """Values at points with kernel values (q, n) to the samples; shape (q, d)."""
@@ -89,16 +86,14 @@ class KernelMapping:
 
 
 def fit_kernel(
-    kernel: Array,
-    Y: Array,
-    delta: float = 1e-2,
-    intercept: bool = True,
-    sample_weight: Array | None = None,
+    kernel: Array, Y: Array, delta: float = 1e-2, sample_weight: Array | None = None
 ) -> KernelMapping:
     r"""Kernel ridge regression by one Cholesky factorization, which `extended` can enlarge.
 
-    .. math:: \min_f \sum_i w_i\, |f(x_i) - y_i|^2 + \delta |f|_K^2
-              \quad\Longrightarrow\quad (K + \delta\, \operatorname{diag}(w)^{-1}) a = Y .
+    .. math:: \min_f \sum_i w_i\, |f(x_i) + b - y_i|^2 + \delta |f|_K^2
+              \quad\Longrightarrow\quad (K + \delta\, \operatorname{diag}(w)^{-1}) a = Y - b
+
+    with the (weighted) mean b of the responses.
 
     Parameters
     ----------
@@ -107,8 +102,6 @@ def fit_kernel(
     Y : array of shape (n, d)
     delta : float, default 1e-2
         Nonnegative; with 0, the function interpolates the responses.
-    intercept : bool, default True
-        Use the (weighted) mean of Y as b.
     sample_weight : array of shape (n,), optional
         w, positive; ones by default.
 
@@ -140,7 +133,7 @@ def fit_kernel(
     roots = np.sqrt(weights)
     factor = _factor(roots[:, None] * kernel * roots, delta) / roots
     shares = delta if sample_weight is None else delta / weights
-    return _mapping(factor, Y, shares, intercept, weights)
+    return _mapping(factor, Y, shares, weights)
 
 
 def extended(
@@ -176,15 +169,13 @@ def extended(
     corner = sl.solve_triangular(fitted.factor, between, trans="T", check_finite=False)
     below = _factor(kernel - corner.T @ corner, delta)
     factor = np.block([[fitted.factor, corner], [np.zeros((p, n)), below]])
-    return _mapping(factor, Y, delta, fitted.centred, np.ones(n + p))
+    return _mapping(factor, Y, delta, np.ones(n + p))
 
 
-def _mapping(
-    factor: Array, Y: Array, delta: float | Array, centred: bool, weights: Array
-) -> KernelMapping:
-    b = np.average(Y, axis=0, weights=weights) if centred else np.zeros(Y.shape[1])
+def _mapping(factor: Array, Y: Array, delta: float | Array, weights: Array) -> KernelMapping:
+    b = np.average(Y, axis=0, weights=weights)
     coef = sl.cho_solve((factor, False), Y - b, check_finite=False)
-    return KernelMapping(np.asarray(coef), b, factor, Y - b, delta, centred)
+    return KernelMapping(np.asarray(coef), b, factor, Y - b, delta)
 
 
 def _factor(kernel: Array, delta: float) -> Array:
@@ -225,12 +216,12 @@ def choose_kernel(
     make: Callable[[float], Array],
     Y: Array,
     gammas: Sequence[float],
-    deltas: Sequence[float] | None = None,
     sample_weight: Array | None = None,
 ) -> KernelChoice:
     r"""Kernel width and ridge by exact leave-one-out.
 
-    One eigendecomposition for each width serves all ridges.
+    One eigendecomposition for each width serves all ridges: nine powers of ten from 1e-8 on, or
+    larger or smaller ones if the largest eigenvalue of the weighted kernel is above 1e4 or below 1.
 
     Parameters
     ----------
@@ -239,24 +230,13 @@ def choose_kernel(
     Y : array of shape (n, d)
     gammas : sequence of float
         Positive.
-    deltas : sequence of float, optional
-        Positive. By default nine powers of ten from 1e-8 on, or larger or smaller ones if the
-        largest eigenvalue of the weighted kernel is above 1e4 or below 1.
     sample_weight : array of shape (n,), optional
         Positive. A weight of two counts a sample twice, one of which is left out.
 
     Returns
     -------
     KernelChoice
-
-    Raises
-    ------
-    DataError
-        A value is not positive.
     """
-    for name, values in (("gammas", gammas), ("deltas", RIDGES if deltas is None else deltas)):
-        if not len(values) or not all(np.isfinite(v) and v > 0.0 for v in values):
-            raise DataError(f"{name}={values}: expected positive numbers, at least one.")
     Y = as_columns(np.asarray(Y, dtype=float), len(Y))
     weights = np.ones(len(Y)) if sample_weight is None else sample_weight
     roots, mean, share = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
@@ -266,7 +246,7 @@ def choose_kernel(
         spectrum, vectors = np.linalg.eigh(roots[:, None] * make(gamma) * roots)
         spectrum = np.maximum(spectrum, 0.0)
         turned, squares = vectors.T @ centred, vectors**2
-        for delta in _grid(spectrum[-1]) if deltas is None else deltas:
+        for delta in _grid(spectrum[-1]):
             inverse = 1.0 / (spectrum + delta)
             missed = (vectors @ (inverse[:, None] * turned)) / roots[:, None]
             # One less the diagonal of the hat matrix, divided by delta, if all of it is left out.

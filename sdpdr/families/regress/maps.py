@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, NotAcceptedError, ShapeError
-from sdpdr.families.regress.kernel import RIDGES, WIDTHS, choose_kernel, fit_kernel
+from sdpdr.families.regress.kernel import WIDTHS, choose_kernel, fit_kernel
 from sdpdr.families.regress.penalties import sparse_path
 from sdpdr.families.regress.ridge import LinearMapping, choose_ridge
 from sdpdr.families.regress.transduction import barycentric_weights, reconstructing
@@ -130,7 +130,7 @@ class KernelExtension(Extension):
         among = self._squares(self.points[few], few)
         typical = float(np.median(among[~np.eye(few.size, dtype=bool)]))
         gammas = [w / max(typical, np.finfo(float).tiny) for w in WIDTHS]
-        self.choice = choose_kernel(lambda gamma: np.exp(-gamma * among), Y[few], gammas, RIDGES)
+        self.choice = choose_kernel(lambda gamma: np.exp(-gamma * among), Y[few], gammas)
         if self.centers.size == n:
             fitted = fit_kernel(self._kernel(self.points), Y, self.choice.delta)
             self.coef, self.intercept = fitted.coef, fitted.intercept

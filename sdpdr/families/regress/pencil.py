@@ -132,7 +132,7 @@ class GraphEmbedding:
     eigenvalues: Array
 
 
-def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEmbedding:
+def graph_embedding(pencil: Pencil, n_components: int) -> GraphEmbedding:
     r"""Solutions of :math:`W y = \lambda D y` with the largest eigenvalues, without the constant.
 
     The constant vector is removed by orthogonality, wherever it stands in the spectrum. A graph
@@ -143,8 +143,6 @@ def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEm
     pencil : Pencil
     n_components : int
         From 1 to n, or to n - 1 if the constant vector is a solution.
-    seed : int, default 0
-        Of the start of an iteration.
 
     Returns
     -------
@@ -180,7 +178,7 @@ def graph_embedding(pencil: Pencil, n_components: int, seed: int = 0) -> GraphEm
         why=f"of {pencil.n} samples{', less the constant' if trivial else ''}",
     )
     if sp.issparse(pencil.weights) and pencil.is_diagonal:
-        values, vectors = _sparse(pencil, d, trivial, seed)
+        values, vectors = _sparse(pencil, d, trivial)
     else:
         values, vectors = _dense(pencil, d, trivial)
     return GraphEmbedding(fix_signs(vectors), values)
@@ -216,7 +214,7 @@ def _reflected(matrix: Array, normal: Array) -> Array:
     return np.asarray(half - 2.0 * np.outer(half @ normal, normal))
 
 
-def _sparse(pencil: Pencil, d: int, trivial: bool, seed: int) -> tuple[Array, Array]:
+def _sparse(pencil: Pencil, d: int, trivial: bool) -> tuple[Array, Array]:
     """Combine the indicators of components, whose eigenvalues are equal; iterate for others."""
     root = np.sqrt(pencil.masses)
     matrix = sp.csr_array(pencil.normalized())
@@ -236,15 +234,15 @@ def _sparse(pencil: Pencil, d: int, trivial: bool, seed: int) -> tuple[Array, Ar
         found, others = sl.eigh(rest, subset_by_index=(pencil.n - more, pencil.n - 1))
         found, others = found[::-1], others[:, ::-1]
     else:
-        found, others = _iterated(matrix, indicators, more, seed)
+        found, others = _iterated(matrix, indicators, more)
     values, vectors = np.append(values, found), np.hstack([vectors, others])
     first = np.argsort(-values, kind="stable")[:d]
     return values[first], vectors[:, first] / root[:, None]
 
 
-def _iterated(matrix: Any, known: sp.csr_array, d: int, seed: int) -> tuple[Array, Array]:
+def _iterated(matrix: Any, known: sp.csr_array, d: int) -> tuple[Array, Array]:
     """Leading eigenpairs of a sparse matrix among vectors orthogonal to the known ones."""
-    n, size, rng = matrix.shape[0], _norm(matrix), np.random.default_rng(seed)
+    n, size, rng = matrix.shape[0], _norm(matrix), np.random.default_rng(0)
     try:
         start = rng.standard_normal(n)
         top = eigsh(matrix, 1, which="LA", return_eigenvectors=False, tol=1e-3, v0=start)[0]

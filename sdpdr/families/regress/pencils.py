@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, FewPointsWarning, ShapeError, warn
-from sdpdr.base.labels import distinct, require_classes
+from sdpdr.base.labels import UNKNOWN, distinct, require_classes
 from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.graphs import NeighborGraph, Provenance, edge_weights, geodesics, reconstruction_weights
@@ -45,7 +45,7 @@ def laplacian_pencil(
     return Pencil(W, _degrees(W), "laplacian")
 
 
-def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) -> Pencil:
+def reconstruction_pencil(graph: NeighborGraph) -> Pencil:
     r"""Samples follow their neighbours: locally linear embedding, neighbourhood preserving maps.
 
     :math:`W = M + M^T - M^T M` with the weights M of sum one that reconstruct every sample from
@@ -56,8 +56,6 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
     graph : NeighborGraph
         Every node has a neighbour, or is the only one of its class and reconstructs itself. In a
         graph that only knows edges, all samples at the other ends are neighbours.
-    regularization : float, default 1e-3
-        See `sdpdr.graphs.reconstruction_weights`.
 
     References
     ----------
@@ -70,7 +68,7 @@ def reconstruction_pencil(graph: NeighborGraph, regularization: float = 1e-3) ->
         rest = graph.subgraph(others) if alone.any() else graph
         place = M[others]
         own = sp.diags_array(alone.astype(float))
-        M = place.T @ reconstruction_weights(rest, regularization, 1, directed=True) @ place + own
+        M = place.T @ reconstruction_weights(rest, iterations=1, directed=True) @ place + own
     # A sample that coincides with another follows the mean of those at the neighbouring nodes.
     spread = samples_of(graph)
     M = sp.csr_array(spread @ M @ sp.diags_array(1.0 / spread.sum(axis=0)) @ spread.T)
@@ -117,7 +115,7 @@ def class_pencil(y: ArrayLike, sample_weight: Array | None = None) -> Pencil:
     ----------
     Cai thesis, (2.16).
     """
-    _, member, counts = classes_of(y, sample_weight=sample_weight)
+    _, member, counts = classes_of(y, sample_weight)
     F = indicators(member, counts, sample_weight)
     return Pencil(sp.csr_array(F @ F.T), sample_weight, "classes")
 
@@ -126,7 +124,6 @@ def semisupervised_pencil(
     graph: NeighborGraph,
     y: ArrayLike,
     alpha: float = 0.1,
-    unlabelled: object = -1,
     *,
     weights: str = "binary",
     bandwidth: float | None = None,
@@ -142,10 +139,9 @@ def semisupervised_pencil(
     ----------
     graph : NeighborGraph
     y : array_like of shape (n,)
-        ``unlabelled`` if not known.
+        -1 if not known.
     alpha : float, default 0.1
         Positive.
-    unlabelled : default -1
     weights, bandwidth : optional
         Of the Laplacian, as for `sdpdr.graphs.edge_weights`.
     sample_weight : array of shape (n,), optional
@@ -155,7 +151,7 @@ def semisupervised_pencil(
     ----------
     Cai thesis, (2.20)-(2.25).
     """
-    _, member, counts = classes_of(y, unlabelled, sample_weight)
+    _, member, counts = classes_of(y, sample_weight, partly=True)
     alpha = validate.positive_number("alpha", alpha)
     F = indicators(member, counts, sample_weight)
     each = np.ones(member.size) if sample_weight is None else sample_weight
@@ -214,31 +210,10 @@ def contrast_pencil(
 def knn_within_classes(
     X: ArrayLike, y: ArrayLike, n_neighbors: int = 5, *, metric: str = "euclidean"
 ) -> NeighborGraph:
-    """Neighbours searched inside every class, for supervised pencils.
+    """The graph of neighbours searched inside every class (Cai thesis, section 3.3).
 
-    Parameters
-    ----------
-    X : array_like or sparse array of shape (n, D)
-    y : array_like of shape (n,)
-        A sample that is the only one of its class, or coincides with all of them, is its own
-        neighbour.
-    n_neighbors : int, default 5
-        In a smaller class all other samples, with a warning.
-    metric : {"euclidean", "cosine"}, default "euclidean"
-
-    Returns
-    -------
-    NeighborGraph
-        With one component or more for each class.
-
-    Warns
-    -----
-    FewPointsWarning
-        Classes have fewer distinct samples than neighbours.
-
-    References
-    ----------
-    Cai thesis, section 3.3.
+    A sample that is the only one of its class, or coincides with all of them, is its own neighbour.
+    In a class of fewer samples than neighbours all are joined, with a `FewPointsWarning`.
     """
     validate.choice("metric", metric, METRICS)
     n_neighbors = validate.positive_integer("n_neighbors", n_neighbors)
@@ -273,24 +248,22 @@ def knn_within_classes(
 
 
 def classes_of(
-    y: ArrayLike, missing: object = None, sample_weight: Array | None = None
+    y: ArrayLike, sample_weight: Array | None = None, *, partly: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, the class of every sample (-1 if missing), and sizes or weights of the classes.
+    """Labels, the class of every sample, and sizes or weights of the classes.
 
-    Raises
-    ------
-    DataError
-        There are fewer than two classes, or y is continuous.
+    If y is known ``partly``, the label -1 is unknown, and so is the class: -1.
     """
     y = np.asarray(y)
     if y.ndim != 1:
         raise ShapeError(f"y has shape {y.shape}; expected (n,).")
     require_classes(y)
-    known = np.ones(y.size, dtype=bool) if missing is None else y != missing
+    known = y != UNKNOWN if partly else np.ones(y.size, dtype=bool)
     labels, inverse = distinct(y[known])
     if labels.size < 2:
-        raise DataError(f"y has {labels.size} known classes; expected at least two.")
-    member = np.full(y.size, -1, dtype=np.intp)
+        besides = ", besides missing labels and -1, which are unknown" if partly else ""
+        raise DataError(f"y has {labels.size} known classes; expected at least two{besides}.")
+    member = np.full(y.size, UNKNOWN, dtype=np.intp)
     member[known] = inverse
     each = None if sample_weight is None else sample_weight[known]
     return labels, member, np.bincount(inverse, each)

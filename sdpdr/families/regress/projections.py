@@ -6,19 +6,17 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Matrix
-from sdpdr.base.errors import DataError
 from sdpdr.base.estimators import Transformer, as_precise, checked
 from sdpdr.base.labels import (
     UNKNOWN,
     as_vector,
-    marked,
+    distinct,
     require_classes,
     require_known,
     unknown,
@@ -244,9 +242,9 @@ class LPP(GraphProjection):
     """Locality preserving projections: neighbours attract.
 
     With labels, neighbours are searched within classes. If each class is connected, the responses
-    are those of `LDA`, but their mean weights samples by their numbers of neighbours, which turns
-    the directions a little (3e-4 rad on iris, 4e-3 on scaled wine). Attributes are those of
-    `sdpdr.estimators.GraphProjection`.
+    are those of `LDA`, but their mean weights samples by their numbers of neighbours.
+
+    Attributes are those of `sdpdr.estimators.GraphProjection`.
 
     Parameters
     ----------
@@ -418,24 +416,22 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
             return self._classify(X, y, weights)
 
     def _classify(self, X: Any, y: Any, weights: Array | None) -> Discriminant:
-        names = None
+        classes = None
         if y is not None:
             y = as_vector(y)
             require_classes(y)
             warn_of_many(y)
             if self.kind == "semisupervised":
                 warn_of_signs(y)
-                # Unless -1 marks just the unknown labels.
-                if not np.array_equal(unknown(y), marked(y)):
-                    y, names = _coded(y)
+                classes, y = self._coded(y)
             require_known(y, self._instead)
         self._learn(X, y, weights)
-        known = np.ones(len(y), dtype=bool) if self.kind == "classes" else y != UNKNOWN
-        classes, codes = np.unique(y[known], return_inverse=True)
-        self.classes_ = classes if names is None else names
+        known = y != UNKNOWN if self.kind == "semisupervised" else np.ones(len(y), dtype=bool)
+        found, codes = np.unique(y[known], return_inverse=True)
+        self.classes_ = found if classes is None else classes
         places = np.asarray(self.transform(X), dtype=float)[known]
         each = np.ones(len(places)) if weights is None else weights[known]
-        sums = np.zeros((len(classes), places.shape[1]))
+        sums = np.zeros((len(found), places.shape[1]))
         np.add.at(sums, codes, each[:, None] * places)
         self.means_ = sums / np.bincount(codes, each)[:, None]
         # Lengths in units of the spread within classes.
@@ -444,25 +440,19 @@ class Discriminant(ClassifierMixin, GraphProjection):  # type: ignore[misc]  # a
         self._units = np.linalg.inv(np.linalg.cholesky(within + least * np.eye(len(within)))).T
         return self
 
+    @staticmethod
+    def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The known classes, and the number of the class of every sample, -1 if unknown."""
+        known, codes = ~unknown(y), np.full(y.size, UNKNOWN)
+        classes, codes[known] = distinct(y[known])
+        # Beside None or nan, labels are objects or floats; classes have the type of the others.
+        return np.array(classes.tolist()), codes
+
     def predict(self, X: Any) -> Any:
         """The class of the nearest mean, in units of the spread within classes; shape (q,)."""
         places = np.asarray(self.transform(X))
         nearest = pairwise_distances_argmin(places @ self._units, self.means_ @ self._units)
         return self.classes_[nearest]
-
-
-def _coded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of labels, -1 if unknown, and the labels that they stand for."""
-    known = ~unknown(y)
-    codes = np.full(y.size, UNKNOWN)
-    codes[known], found = pd.factorize(y[known], sort=True)
-    names = np.array(found.tolist())  # of the type of the known labels
-    if names.size < 2:
-        raise DataError(
-            f"labels of {names.size} class are known, besides those that are missing or -1, which "
-            "is unknown too. Pass labels of two classes at least."
-        )
-    return codes, names
 
 
 @dataclass(eq=False, repr=False)
@@ -502,14 +492,14 @@ class SDA(Discriminant):
 
     ``way="direct"`` solves (2.25) of the thesis, with ``smoothing`` for its :math:`\alpha`, twice
     that of (2.19), since (2.21) leaves out a factor of two. ``way="regression"`` solves the pencil
-    of samples, (3.2), and fits linear functions to its solutions, which are not linear. The planes
-    of the two are up to 0.14 rad apart if all labels of iris or scaled wine are known, and 0.19 if
-    half of them are.
+    of samples, (3.2), and fits linear functions to its solutions, which are not linear; the two
+    differ.
 
     Parameters
     ----------
-    n_components, n_neighbors, metric, weights, bandwidth, connect, alpha, smoothing, way,
-    orthonormal
+    n_components, n_neighbors, metric, weights, bandwidth, connect, alpha, smoothing
+        As for `sdpdr.estimators.GraphProjection`.
+    way, orthonormal
         As for `sdpdr.estimators.GraphProjection`.
 
     References

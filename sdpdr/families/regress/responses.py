@@ -127,18 +127,10 @@ class GraphOptions:
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """What to regress on.
+    """What to regress on: vectors (n, d), with eigenvalues unless they are given.
 
-    Attributes
-    ----------
-    vectors : array of shape (n, d)
-    eigenvalues : array of shape (d,), or None
-        None for given responses.
-    masses : array of shape (n,), or None
-        Weights of the mean that is subtracted, unless those of the samples.
-    labels : array of shape (n,), or None
-        If any rotation of the responses is as good, so that separation orders them.
-    sample_weight : array of shape (n,), or None
+    ``masses`` are weights of the mean that is subtracted, if they are not those of the samples.
+    ``labels`` are set if any rotation of the responses is as good, so that separation orders them.
     """
 
     vectors: Array
@@ -151,8 +143,8 @@ class Responses:
         """Eigenvalues, and the rotation to responses in the order of separation."""
         if self.labels is None:
             return self.eigenvalues, np.eye(self.vectors.shape[1])
-        unlabelled = None if self.masses is None else UNKNOWN
-        return by_separation(self.vectors, fitted, self.labels, unlabelled, self.sample_weight)
+        partly = self.masses is not None
+        return by_separation(self.vectors, fitted, self.labels, self.sample_weight, partly=partly)
 
 
 def respond(
@@ -201,24 +193,14 @@ def fit_linear(
 
 
 def default_dimension(y: np.ndarray | None) -> int:
-    """Default number of solutions of a pencil: two, or one less than there are classes.
-
-    Examples
-    --------
-    >>> default_dimension(np.array([0, 1, 1])), default_dimension(np.arange(10))
-    (2, 9)
-    """
+    """Default number of solutions of a pencil: one less than there are classes, at least two."""
     return 2 if y is None else max(np.unique(y).size - 1, 2)
 
 
 def kind_of(y: np.ndarray | None, kind: str) -> str:
     """The kind of responses that ``"auto"`` stands for; another kind is returned as it is.
 
-    Raises
-    ------
-    DataError
-        The kind needs y, which is None.
-    UnknownNameError
+    A kind that needs labels is refused without y.
     """
     validate.choice("responses", kind, KINDS)
     if kind == "auto":

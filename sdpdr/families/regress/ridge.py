@@ -63,13 +63,8 @@ class LinearMapping:
 class CenteredData:
     """Rows of data less a mean, times square roots of weights; large data are not copied.
 
-    Attributes
-    ----------
-    rows : array or sparse array of shape (n, m)
-        Of dense data, the mean is subtracted; of sparse or large ones, in products only.
-    mean : array of shape (m,)
-        What is subtracted in products.
-    roots : array of shape (n,)
+    The mean is subtracted from dense ``rows``; from sparse or large ones in products only, where
+    ``mean`` is what is subtracted.
     """
 
     rows: Any
@@ -289,7 +284,13 @@ def ridge(
         spectrum, solver = Spectrum(data), "svd"
         coef = spectrum.ridge(spectrum.left_transposed(right), alpha)
     else:
-        coef, solver = _lsqr(data, right, alpha), "lsqr"
+        operator = LinearOperator(
+            data.rows.shape, matvec=data.dot, rmatvec=data.transposed_dot, dtype=float
+        )
+        options: dict[str, Any] = {"damp": np.sqrt(alpha), "atol": 1e-10, "btol": 1e-10}
+        options["iter_lim"] = 10 * min(data.rows.shape) + 100
+        columns = [lsqr(operator, column, **options)[0] for column in right.T]
+        coef, solver = np.column_stack(columns), "lsqr"
     return LinearMapping(coef, y_mean - x_mean @ coef, solver)
 
 
@@ -298,15 +299,6 @@ def _means(X: Matrix, Y: Array, weights: Array) -> tuple[Array, Array]:
         raise DataError(f"weights must be {len(Y)} nonnegative numbers, not all 0.")
     share = weights / weights.sum()
     return np.asarray(X.T @ share).ravel(), Y.T @ share
-
-
-def _lsqr(data: CenteredData, Y: Array, alpha: float) -> Array:
-    operator = LinearOperator(
-        data.rows.shape, matvec=data.dot, rmatvec=data.transposed_dot, dtype=float
-    )
-    limit = 10 * min(data.rows.shape) + 100
-    columns = [lsqr(operator, y, np.sqrt(alpha), 1e-10, 1e-10, iter_lim=limit)[0] for y in Y.T]
-    return np.column_stack(columns)
 
 
 def as_columns(Y: Array, n: int) -> Array:
@@ -329,69 +321,42 @@ def row_parts(n: int, width: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class RidgeChoice:
-    """The ridge with the least leave-one-out error.
+    """The ridge with the least leave-one-out error, and the map fitted with it to all samples.
 
-    Attributes
-    ----------
-    alpha : float
-    error : float
-        Root mean square of the leave-one-out residuals.
-    residuals : array of shape (n, d)
-        At every sample, of the map fitted to all others.
-    tried : tuple of (alpha, error)
-    mapping : LinearMapping
-        Fitted to all samples.
+    ``residuals``, shape (n, d), are those at every sample of the map fitted to all others;
+    ``error`` is their root mean square.
     """
 
     alpha: float
     error: float
     residuals: Array
-    tried: tuple[tuple[float, float], ...]
     mapping: LinearMapping
 
 
 def choose_ridge(
     X: Matrix,
     Y: Array,
-    alphas: Sequence[float] | None = None,
     sample_weight: Array | None = None,
+    alphas: Sequence[float] | None = None,
 ) -> RidgeChoice:
-    r"""Ridge of a linear map with an intercept, by exact leave-one-out.
+    """Ridge of a linear map with an intercept, by exact leave-one-out.
 
     The leave-one-out residual of a sample is its residual divided by one less its diagonal entry of
-    the hat matrix, so one decomposition serves all samples and all ridges.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, m)
-        Sparse data stay sparse; min(n, m) at most 4000.
-    Y : array of shape (n, d)
-    alphas : sequence of float, optional
-        Positive; of those with equal errors the first is chosen. By default nine powers of ten up
-        to the largest squared singular value, and smaller ones if that is more than 1e8 times the
-        median.
-    sample_weight : array of shape (n,), optional
-        Positive. A weight of two counts a sample twice, one of which is left out.
-
-    Returns
-    -------
-    RidgeChoice
-
-    Raises
-    ------
-    DataError
-        An alpha is not positive, or the data have too many rows and columns.
+    the hat matrix, so one decomposition serves all samples and all ridges. By default these are
+    nine powers of ten up to the largest squared singular value, and smaller ones if that is more
+    than 1e8 times the median; of those with equal errors the first is chosen. Of a sample with a
+    weight of two, one of its two copies is left out.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((50, 3))
-    >>> choose_ridge(X, X @ np.ones((3, 1)), [1e-6, 1.0, 100.0]).alpha
+    >>> choose_ridge(X, X @ np.ones((3, 1)), alphas=[1e-6, 1.0, 100.0]).alpha
     1e-06
     """
     n = X.shape[0]
     Y = as_columns(Y, n)
-    X = X if alphas is not None else validate.varying(X)
+    X = validate.varying(X)
     weights = np.ones(n) if sample_weight is None else sample_weight
     x_mean, y_mean = _means(X, Y, weights)
     roots, share, left_out = np.sqrt(weights), weights / weights.sum(), share_left_out(weights)
@@ -399,8 +364,6 @@ def choose_ridge(
     right = roots[:, None] * (Y - y_mean)
     projected, squares = spectrum.left_transposed(right), spectrum.s**2
     grid = np.array(_grid(spectrum) if alphas is None else alphas, dtype=float)
-    if not grid.size or not np.all(np.isfinite(grid) & (grid > 0.0)):
-        raise DataError(f"alphas={alphas}: expected positive numbers.")
     hat = squares / (squares + grid[:, None])
     residuals = np.empty((grid.size, *Y.shape))
     for part in row_parts(n, squares.size):
@@ -416,7 +379,6 @@ def choose_ridge(
         float(grid[best]),
         float(errors[best]),
         residuals[best],
-        tuple(zip(grid.tolist(), errors.tolist(), strict=True)),
         LinearMapping(coef, y_mean - x_mean @ coef, "svd"),
     )
 
@@ -434,13 +396,7 @@ def _grid(spectrum: Spectrum) -> Array:
 
 
 def share_left_out(weights: Array) -> Array:
-    """Share of each sample that leave-one-out removes: one of several copies, or all of it.
-
-    Examples
-    --------
-    >>> share_left_out(np.array([0.5, 1.0, 4.0]))
-    array([1.  , 1.  , 0.25])
-    """
+    """Share of each sample that leave-one-out removes: one of several copies, or all of it."""
     return np.asarray(1.0 / np.maximum(weights, 1.0))
 
 
@@ -451,12 +407,7 @@ def is_quick(X: Matrix) -> bool:
 
 
 def require_ridge(alpha: float | str) -> None:
-    """Refuse a ridge that is neither a nonnegative number nor "loo" or "auto".
-
-    Raises
-    ------
-    DataError, DataTypeError, UnknownNameError
-    """
+    """Refuse a ridge that is neither a nonnegative number nor "loo" or "auto"."""
     if isinstance(alpha, str):
         validate.choice("alpha", alpha, ("auto", "loo"))
     else:

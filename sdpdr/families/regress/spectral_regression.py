@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import r2_score
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +28,6 @@ from sdpdr.families.regress.kernel import (
 )
 from sdpdr.families.regress.penalties import sparse_path
 from sdpdr.families.regress.pencil import Pencil
-from sdpdr.families.regress.pencils import laplacian_pencil
 from sdpdr.families.regress.responses import (
     KINDS,
     LABELLED,
@@ -43,26 +41,14 @@ from sdpdr.families.regress.responses import (
     respond,
 )
 from sdpdr.families.regress.ridge import ALPHA, LinearMapping, require_ridge
-from sdpdr.graphs import NeighborGraph
 
 # Order up to which width and ridge of a kernel are chosen by default.
 _QUICK_ORDER = 2000
 
 
 def _require_kernel(estimator: SpectralRegression) -> None:
-    if estimator.kernel is None or estimator.cardinality is not None:
-        raise AttributeError(
-            "samples can be added to a kernel map with a ridge only: pass kernel='rbf' or another, "
-            "and no cardinality."
-        )
-
-
-def _require_given(estimator: SpectralRegression) -> None:
-    if getattr(estimator, "eigenvalues_", None) is not None:
-        raise AttributeError(
-            "score compares with given responses, and these were found. Use sdpdr.LDA or "
-            "sdpdr.SDA, which score predicted classes."
-        )
+    if estimator.kernel is None:
+        raise AttributeError("samples can be added to a kernel map only: pass kernel='rbf'.")
 
 
 @dataclass(eq=False, repr=False)
@@ -90,21 +76,18 @@ class SpectralRegression(Transformer):
         By default one less than there are classes; for graphs two at least, or without labels; and
         no more than X has columns for linear functions; all columns of given responses. Responses
         ``"classes"`` and ``"semisupervised"`` come in the order of separation, as in `sdpdr.LDA`.
-    responses : str, NeighborGraph or Pencil, default "auto"
+    responses : str or Pencil, default "auto"
         ``"classes"``: the labels y (discriminant analysis). ``"semisupervised"``: labels, -1 if
         unknown, carried along a graph. ``"contrast"``: neighbours of one class against those of
         others. ``"laplacian"`` and ``"reconstruction"``: the graph alone, searched within the
-        classes if y is given; a `NeighborGraph` has the pencil of ``"laplacian"``.
+        classes if y is given.
         ``"geodesic"``: paths along the graph. ``"given"``: y is the embedding, (n, d).
         ``"auto"``: depends on y; without y ``"laplacian"``.
-    n_neighbors : int, default 5
-    metric : {"euclidean", "cosine"}, default "euclidean"
-        Of the search for neighbours, as for `sdpdr.graphs.knn`.
+    n_neighbors, metric, bandwidth, connect
+        As for `sdpdr.estimators.GraphProjection`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         Of edges, as for `sdpdr.graphs.edge_weights`, for the responses ``"laplacian"``,
         ``"semisupervised"`` and ``"contrast"``. Others accept the default only.
-    bandwidth : float, optional
-        Of ``"heat"``; by default from the lengths of the edges.
     alpha : float, "loo" or "auto", default "auto"
         The ridge; ``"loo"`` chooses it, and the width of an rbf kernel, by exact leave-one-out.
         ``"auto"`` does so for data of up to 2000 samples or columns and ten million entries, and
@@ -113,14 +96,12 @@ class SpectralRegression(Transformer):
     penalty : array or sparse array of shape (p, m), optional
         P; see `sdpdr.extend.grid_laplacian` for images. The identity by default.
     cardinality : int, optional
-        Largest number of nonzero coefficients of each component, from a lasso or, with alpha > 0,
-        an elastic net.
+        Largest number of nonzero coefficients of each component of linear functions, from a lasso
+        or, with alpha > 0, an elastic net.
     kernel : str or callable, optional
         As in scikit-learn, or ``"precomputed"``; linear functions by default.
     gamma : float, optional
         Of the kernel; one over twice the mean squared distance by default.
-    connect : {"none", "mst", "bridges"}, default "none"
-        Whether to add edges between the components of the graph, as `sdpdr.graphs.knn` does.
     smoothing : float, default 0.1
         Penalty on differences of neighbours (``"semisupervised"``), or the share of
         repulsion (``"contrast"``).
@@ -173,7 +154,7 @@ class SpectralRegression(Transformer):
 
     n_components: int | None = None
     _: KW_ONLY
-    responses: str | NeighborGraph | Pencil = "auto"
+    responses: str | Pencil = "auto"
     n_neighbors: int = 5
     metric: str = "euclidean"
     weights: str = "binary"
@@ -205,11 +186,6 @@ class SpectralRegression(Transformer):
         self
         """
         self._check_options()
-        if sample_weight is not None and self.kernel is not None and self.cardinality is not None:
-            raise NotAcceptedError(
-                "sample_weight does not work with a cardinality of a kernel map, which counts "
-                "samples. Repeat rows instead, or drop one of the three."
-            )
         with weighing(X, y, sample_weight) as (X, y, weights):
             if self._is_precomputed and weights is not None and np.shape(X) != (weights.size,) * 2:
                 raise NotAcceptedError(
@@ -227,16 +203,19 @@ class SpectralRegression(Transformer):
     def _check_options(self) -> None:
         if isinstance(self.responses, str):
             validate.choice("responses", self.responses, KINDS)
-        elif not isinstance(self.responses, (NeighborGraph, Pencil)):
+        elif not isinstance(self.responses, Pencil):
             raise DataError(
-                f"responses={self.responses!r}: expected a name, a NeighborGraph or a Pencil."
+                f"responses={self.responses!r}: expected a name or a Pencil. Of a graph, pass "
+                "sdpdr.extend.laplacian_pencil(graph)."
             )
         GraphOptions.of(self)
         require_ridge(self.alpha)
         if self.kernel is not None:
             require_kernel(self.kernel, ("precomputed", *PAIRWISE_KERNEL_FUNCTIONS))
-            if self.penalty is not None:
-                raise DataError("penalty applies to linear functions. Drop it or the kernel.")
+            if self.penalty is not None or self.cardinality is not None:
+                raise DataError(
+                    "a penalty or cardinality applies to linear functions. Drop it or the kernel."
+                )
         if self.cardinality is not None:
             validate.positive_integer("cardinality", self.cardinality)
             if self.penalty is not None or self.alpha == "loo":
@@ -284,11 +263,8 @@ class SpectralRegression(Transformer):
         return found
 
     def _kind(self, y: np.ndarray | None) -> str | Pencil:
-        options = GraphOptions.of(self)
-        if isinstance(self.responses, NeighborGraph):
-            return laplacian_pencil(self.responses, **options.weighting)
         if isinstance(self.responses, Pencil):
-            options.require_edges(self.responses.name)
+            GraphOptions.of(self).require_edges(self.responses.name)
             return self.responses
         kind = kind_of(y, self.responses)
         if y is not None and kind in OF_CLASSES:
@@ -317,25 +293,25 @@ class SpectralRegression(Transformer):
     def _learn(self, X: Any, found: Responses) -> None:
         if self.kernel is not None:
             self._learn_kernel(X, found)
-        else:
-            start, alpha = found, self.alpha
-            if self.cardinality is not None:
-                # A ridge only orders the responses; the sparse map is fitted about plain means.
-                start, alpha = replace(found, masses=None), ALPHA if alpha == "auto" else alpha
-            mapping, self.alpha_ = fit_linear(X, start, alpha, self.penalty)
+        elif self.cardinality is None:
+            mapping, self.alpha_ = fit_linear(X, found, self.alpha, self.penalty)
             self.mapping_ = mapping.turned(self._turned(found, mapping(X)))
-            if self.cardinality is not None:
-                self.mapping_ = self._sparse(X)
+        else:
+            # The ridge only orders the responses; the sparse map is fitted about plain means.
+            self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
+            plain, _ = fit_linear(X, replace(found, masses=None), self.alpha_)
+            self._turned(found, plain(X))
+            self.mapping_ = self._sparse(X)
         self._keep(X)
 
     def _learn_kernel(self, X: Array, found: Responses) -> None:
         weights = found.sample_weight
-        spread = 2.0 * float(np.sum(_variances(X, weights)))
-        typical = max(spread, np.finfo(float).tiny)
+        away = X - np.average(X, axis=0, weights=weights)
+        typical = 2.0 * float(np.sum(np.average(np.square(away), axis=0, weights=weights)))
+        typical = max(typical, np.finfo(float).tiny)
         self.gamma_ = 1.0 / (2.0 * typical) if self.gamma is None else float(self.gamma)
         self.alpha_ = ALPHA if isinstance(self.alpha, str) else float(self.alpha)
-        quick = self.cardinality is None and X.shape[0] <= _QUICK_ORDER
-        if self.alpha == "loo" or (self.alpha == "auto" and quick):
+        if self.alpha == "loo" or (self.alpha == "auto" and X.shape[0] <= _QUICK_ORDER):
             gammas = [self.gamma_]
             if self.gamma is None and self.kernel == "rbf":
                 gammas = [width / typical for width in WIDTHS]
@@ -343,16 +319,11 @@ class SpectralRegression(Transformer):
             def make(gamma: float) -> Array:
                 return kernel_values(self.kernel, X, X, gamma)
 
-            choice = choose_kernel(make, found.vectors, gammas, None, weights)
+            choice = choose_kernel(make, found.vectors, gammas, weights)
             self.alpha_, self.gamma_ = choice.delta, choice.gamma
         K = kernel_values(self.kernel, X, X, self.gamma_)
-        if self.cardinality is None:
-            mapping = fit_kernel(K, found.vectors, self.alpha_, sample_weight=weights)
-            self.mapping_ = mapping.turned(self._turned(found, mapping.fitted))
-        else:
-            plain, _ = fit_linear(K, replace(found, masses=None), self.alpha_)
-            self._turned(found, plain(K))
-            self.mapping_ = self._sparse(K)
+        mapping = fit_kernel(K, found.vectors, self.alpha_, sample_weight=weights)
+        self.mapping_ = mapping.turned(self._turned(found, mapping.fitted))
 
     def _sparse(self, X: Any) -> LinearMapping:
         """Each response on at most ``cardinality`` columns."""
@@ -426,26 +397,6 @@ class SpectralRegression(Transformer):
             points = kernel_values(self.kernel, points, self._X, self.gamma_)
         return as_precise(self.mapping_(points), X)
 
-    @Provided(_require_given)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Coefficient of determination of the coordinates of samples, with given responses.
-
-        Parameters
-        ----------
-        X : array_like or sparse array of shape (q, m)
-        y : array_like of shape (q,) or (q, n_components)
-            Coordinates in the embedding.
-        sample_weight : array_like of shape (q,), optional
-
-        Returns
-        -------
-        float
-            One less the share of unexplained variance, the mean over columns.
-        """
-        places = np.asarray(self.transform(X), dtype=float)
-        true = np.reshape(y, (len(places), -1))
-        return float(r2_score(true, places, sample_weight=sample_weight))
-
     @property
     def _sparse_allowed(self) -> str | bool:
         return "csr" if self.kernel is None else False
@@ -464,8 +415,3 @@ class SpectralRegression(Transformer):
         tags.input_tags.pairwise = self._is_precomputed
         tags.target_tags.required = self.responses in LABELLED
         return tags
-
-
-def _variances(X: Array, weights: Array | None) -> Array:
-    mean = np.average(X, axis=0, weights=weights)
-    return np.average(np.square(X - mean), axis=0, weights=weights)

@@ -7,19 +7,20 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 from sklearn.neighbors import NearestNeighbors
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import DataError, ShapeError
-from sdpdr.base.rows import listed
 from sdpdr.families.regress.pencil import Pencil
 from sdpdr.families.regress.pencils import geodesic_pencil, reconstruction_pencil
 from sdpdr.families.regress.ridge import as_columns
 from sdpdr.graphs import NeighborGraph
 from sdpdr.graphs.weighing import best_weights
 from sdpdr.linalg.inertia import LdlFactor, is_positive_on
+
+# Eigenvalues below this share of the largest entry leave coordinates undetermined.
+_SINGULAR = 1e-12
 
 
 def barycentric_weights(
@@ -68,10 +69,6 @@ def barycentric_weights(
     weights[same, 0] = 1.0
     weights[~same] = best_weights(local[~same], iterations=1)
     return near, weights
-
-
-# Eigenvalues below this share of the largest entry leave coordinates undetermined.
-_SINGULAR = 1e-12
 
 
 def transduce(form: Matrix, Y: ArrayLike) -> Array:
@@ -123,7 +120,6 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
     if not unknown.size:
         return Y
     matrix: Any = sp.csr_array(form)
-    right = -matrix[unknown][:, known] @ Y[known]
     within = sp.csr_array(matrix[unknown][:, unknown])
     least = _SINGULAR * float(abs(matrix).max())
     if not is_positive_on(sp.csr_array(within - least * sp.eye_array(unknown.size))):
@@ -132,18 +128,9 @@ def transduce(form: Matrix, Y: ArrayLike) -> Array:
             "singular on them. Pass more known rows, at least one in each component of the graph."
         )
     solve = LdlFactor(within).solve
+    right = -matrix[unknown][:, known] @ Y[known]
     Y[unknown] = np.column_stack([solve(column) for column in right.T])
     return Y
-
-
-def smoothness_form(pencil: Pencil) -> Matrix:
-    r""":math:`D - W` of a pencil: the penalty on differences from neighbours.
-
-    For `reconstruction_pencil` this is :math:`(I - M)^T (I - M)`, for `laplacian_pencil` the
-    Laplacian.
-    """
-    form = pencil.mass_matrix - pencil.weights
-    return sp.csr_array(form) if sp.issparse(form) else np.asarray(form)
 
 
 def isomap_form(pencil: Pencil, n_components: int) -> Array:
@@ -180,16 +167,14 @@ def isomap_form(pencil: Pencil, n_components: int) -> Array:
     return np.asarray(top * np.eye(n) - A - lifted - top / n)
 
 
-def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike, regularization: float = 1e-3) -> Array:
-    """Locally linear embedding with some coordinates known.
+def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike) -> Array:
+    """Locally linear embedding with some coordinates known, by the form :math:`(I - M)^T (I - M)`.
 
     Parameters
     ----------
     graph : NeighborGraph
     Y : array_like of shape (n,) or (n, d)
         Coordinates of the samples, with nan in the rows to be found.
-    regularization : float, default 1e-3
-        See `sdpdr.graphs.reconstruction_weights`.
 
     Returns
     -------
@@ -214,7 +199,8 @@ def semisupervised_lle(graph: NeighborGraph, Y: ArrayLike, regularization: float
     >>> bool(np.abs(semisupervised_lle(graphs.knn(arc, 4), y)[:, 0] - t).max() < 0.02)
     True
     """
-    return transduce(smoothness_form(reconstruction_pencil(graph, regularization)), Y)
+    pencil = reconstruction_pencil(graph)
+    return transduce(pencil.mass_matrix - pencil.weights, Y)
 
 
 def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int = 2) -> Array:
@@ -252,59 +238,6 @@ def semisupervised_isomap(graph: NeighborGraph, Y: ArrayLike, n_components: int 
     True
     """
     return transduce(isomap_form(geodesic_pencil(graph), n_components), Y)
-
-
-def convex_weights(graph: NeighborGraph, points: ArrayLike) -> sp.csr_array:
-    r"""Nonnegative weights that reproduce every sample as a mean of its neighbours.
-
-    .. math:: \min_w |x_i - \sum_j w_{ij} x_j|^2 \quad\text{s.t.}\quad
-              \sum_j w_{ij} = 1,\ w \ge 0 .
-
-    Each is a nonnegative least-squares problem: with :math:`v = t w`,
-    :math:`\min_{v \ge 0} |Z v|^2 + (\mathbf 1^T v - 1)^2` has the same direction w, since its
-    minimum over t is :math:`c / (1 + c)` with :math:`c = |Z w|^2`.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Of n nodes, each with a neighbour.
-    points : array_like of shape (n, D)
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Row sums are one. Weights of a sample outside the convex hull of its neighbours are those of
-        its nearest point there.
-
-    References
-    ----------
-    Tong thesis, section 2.2.2 (convex reconstruction).
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> star = graphs.from_edges(3, [[0, 1], [0, 2]], [1.0, 9.0])
-    >>> convex_weights(star, [[0.0], [-1.0], [3.0]]).toarray()[0]
-    array([0.  , 0.75, 0.25])
-    """
-    X = np.asarray(points, dtype=float)
-    if X.ndim != 2 or len(X) != graph.n:
-        raise ShapeError(f"points has shape {X.shape}; expected ({graph.n}, D).")
-    if np.any(graph.degree == 0):
-        alone = listed(np.flatnonzero(graph.degree == 0))
-        raise DataError(
-            f"nodes {alone} have no neighbours to reproduce them. Join them, or leave them out."
-        )
-    pattern = graph.adjacency()
-    weights = pattern.copy()
-    for i in range(graph.n):
-        places = slice(pattern.indptr[i], pattern.indptr[i + 1])
-        steps = X[pattern.indices[places]] - X[i]
-        scale = max(float(np.linalg.norm(steps)), np.finfo(float).tiny)
-        system = np.vstack([steps.T / scale, np.ones(len(steps))])
-        v, _ = nnls(system, np.append(np.zeros(X.shape[1]), 1.0))
-        weights.data[places] = v / v.sum()
-    return weights
 
 
 def reconstructing(
