@@ -11,7 +11,6 @@ from sdpdr.bilinear import (
     ascent,
     certify,
     interior_point,
-    smoothed,
 )
 from sdpdr.families.sopca.bases import largest_sum
 from sdpdr.families.sopca.convex import Spectrum, evaluate
@@ -72,7 +71,9 @@ def test_the_optimum_has_fractional_eigenvalues():
     left, right = found.spectra()
     assert left == pytest.approx([1.0, 0.717, 0.283, 0.0, 0.0], abs=1e-3)
     assert right == pytest.approx([1.0, 0.613, 0.387, 0.0], abs=1e-3)
-    best = ascent(stack_of(0), 2, n_starts=30).value
+    best = max(
+        ascent(stack_of(0), 2).value, interior_point(stack_of(0), 2).round(stack_of(0)).value
+    )
     assert best < 0.97 * found.value
 
 
@@ -150,22 +151,13 @@ def test_the_second_derivative(shape):
     assert -ours == pytest.approx(second, rel=1e-4)
 
 
-def test_the_history_brackets_the_optimum():
-    best = ORACLES[0] / 2
+def test_the_best_point_visited_is_the_answer():
     found = interior_point(stack_of(0), 2, tol=1e-3)
-    assert all(record.value <= best + 1e-6 <= record.bound + 2e-6 for record in found.history)
-    bounds = [record.bound for record in found.history]
-    assert bounds == sorted(bounds, reverse=True)
-    assert max(record.value for record in found.history) == found.value
-
-
-def test_the_answer_lies_in_the_fantopes():
-    found = interior_point(stack_of(2), (2, 3), tol=1e-9)
-    for matrix, k in zip((found.left, found.right), (2, 3), strict=True):
+    assert max(found.history) == found.value <= ORACLES[0] / 2 + 1e-6 <= found.bound + 2e-6
+    for matrix in (found.left, found.right):
         values = np.linalg.eigvalsh(matrix)
-        assert values[0] >= 0.0
-        assert values[-1] <= 1.0 + 1e-12
-        assert np.trace(matrix) == pytest.approx(k, abs=1e-12)
+        assert -1e-12 <= values[0] <= values[-1] <= 1.0 + 1e-12
+        assert values.sum() == pytest.approx(2.0, abs=1e-12)
 
 
 def test_asking_for_too_much_ends_in_the_best_that_arithmetic_allows():
@@ -199,7 +191,7 @@ def test_tall_matrices_and_different_numbers(ks):
     found = interior_point(stack, ks)
     # With all twelve columns kept, value and bound are two sums of the same numbers.
     assert -1e-13 <= found.gap <= 1e-6
-    assert ascent(stack, ks, n_starts=3).value <= found.bound * (1.0 + 1e-12)
+    assert ascent(stack, ks).value <= found.bound * (1.0 + 1e-12)
 
 
 def test_all_components_keep_everything_at_once():
@@ -215,7 +207,7 @@ def test_vectors_are_matrices_of_one_row():
     X = rng.standard_normal((100, 5)) @ np.diag([5.0, 4.0, 1.0, 0.5, 0.3])
     X[:5] += 30.0 * rng.standard_normal((5, 5))
     found = interior_point(X[:, None, :], (1, 2), tol=1e-7)
-    bases = ascent(X[:, None, :], (1, 2), n_starts=3)
+    bases = ascent(X[:, None, :], (1, 2))
     assert bases.value == pytest.approx(np.linalg.norm(X @ bases.columns, axis=1).sum())
     assert bases.value == pytest.approx(found.bound, rel=1e-6)
 
@@ -256,27 +248,6 @@ def test_identities_leave_the_bases_open():
     assert found.bound == pytest.approx(3.0, rel=1e-5)
     assert not found.round(mixed).unique
     assert interior_point(mixed, 2).round(mixed).unique
-
-
-def test_smoothing_costs_a_share_at_most():
-    stack = stack_of(0)
-    bases = alternating(stack, 2)
-    for share in (0.01, 0.1, 0.5):
-        left, right = (smoothed(basis, share) for basis in (bases.rows, bases.columns))
-        assert np.trace(left) == pytest.approx(2.0)
-        value, bound = certify(stack, left, right, (2, 2))
-        assert value >= (1.0 - share) * bases.value
-        assert bound >= ORACLES[0] / 2
-
-
-def test_bases_that_are_rounded_are_orthonormal_and_keep_no_more_than_the_bound():
-    stack = stack_of(0)
-    found = interior_point(stack, 2)
-    bases = found.round(stack)
-    assert bases.rows.T @ bases.rows == pytest.approx(np.eye(2), abs=1e-12)
-    assert bases.value == pytest.approx(bases.kept(stack))
-    assert bases.value <= found.bound
-    assert bases.unique
 
 
 # Wide tables, few wide matrices, few tall ones; of rank two; and of fewer rows than components.
@@ -331,9 +302,3 @@ def test_far_outliers_do_not_end_at_the_boundary():
     found = interior_point(table, (1, 3), tol=1e-6)
     assert found.status is RunStatus.CONVERGED
     assert len(found.history) < 40
-
-
-def test_roots_are_numbers_where_rounding_leaves_an_eigenvalue_below_zero():
-    side = Spectrum(np.array([-1e-18, 0.5, 1.0]), np.eye(3))
-    assert np.all(side.roots > 0.0)
-    np.testing.assert_allclose(side.roots[1:], np.sqrt([0.5, 1.0]))

@@ -35,14 +35,6 @@ def test_lowrank_agrees_on_a_small_stack():
     assert solution.value == pytest.approx(2.0 * interior_point(stack, 1).value, rel=2e-6)
 
 
-@pytest.mark.parametrize(("k", "value"), [(1, 4.466994), (2, 6.316937), (3, 6.986588)])
-def test_theorem_4_1(k, value):
-    stack = stack_of(0, (1, 4, 3))
-    solution = sdpdr.solve(methods.sopca(stack, k), "clarabel")
-    assert solution.value == pytest.approx(value, abs=1e-5)
-    assert value == pytest.approx(2 * np.linalg.svd(stack[0])[1][:k].sum(), abs=1e-6)
-
-
 def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns():
     stack = stack_of(3, (3, 4, 3))
     found = interior_point(stack, (3, 1), tol=1e-8)
@@ -60,18 +52,6 @@ def test_the_relaxed_projections_are_fractional():
         assert ours == pytest.approx(as_dense(solution.values[name]), abs=2e-3)
     assert np.linalg.eigvalsh(found.left) == pytest.approx([0, 0, 0.283, 0.717, 1], abs=2e-3)
     assert np.linalg.eigvalsh(found.right) == pytest.approx([0, 0.387, 0.613, 1], abs=2e-3)
-
-
-def test_both_parts_of_the_optimum_are_equal():
-    """(P_i, Q_i) and (c P_i, Q_i / c) are both feasible."""
-    model = methods.sopca(stack_of(0), 2)
-    solution = sdpdr.solve(model, "clarabel")
-    sums = [
-        np.linalg.eigvalsh(smat(evaluate(total, solution.values)))[-2:].sum()
-        for total in (model.blocks[0].rows, model.blocks[0].columns)
-    ]
-    assert sums[0] == pytest.approx(sums[1], rel=1e-4)
-    assert sum(sums) == pytest.approx(solution.value, rel=1e-5)
 
 
 @pytest.mark.integration
