@@ -7,9 +7,10 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import check_block, datasets, methods
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
+from sdpdr.families.propagate.least_ratio import scale_step
 from sdpdr.linalg import smat
 from sdpdr.program import as_dense
-from sdpdr.propagation import LabelStep, eigen, labelled_graph, scale_step
+from sdpdr.propagation import LabelStep, eigen, labelled_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")
 NAN = float("nan")
@@ -53,14 +54,6 @@ def test_sparse_graphs_stay_sparse_and_give_the_same():
     least = eigen(labelled_graph(X, y)).ratio
     for form in ("chordal", "factor"):
         assert sdpdr.solve(model, form=form, tol=1e-7).value == pytest.approx(least, rel=1e-6)
-
-
-def test_similarities_may_be_passed_apart():
-    together = methods.mixed_label_propagation(S, Y)
-    parts = np.maximum(S, 0.0), np.maximum(-S, 0.0)
-    apart = methods.mixed_label_propagation(parts[0], Y, dissimilarity=parts[1])
-    for one, other in zip(together.blocks[1:], apart.blocks[1:], strict=True):
-        np.testing.assert_array_equal(one.form, other.form)
 
 
 # -- the steps of the alternation -------------------------------------------------------------

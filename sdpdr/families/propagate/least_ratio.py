@@ -2,12 +2,10 @@ r"""The labelling of least ratio: by one eigenproblem, and by the alternation of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import sqrt
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.optimize as so
 import scipy.sparse as sp
 
@@ -275,7 +273,6 @@ class LabelStep:
 
     def __init__(self, pencil: EnergyPencil) -> None:
         self._pencil = pencil
-        self._values = _values_at(pencil)
         inner = pencil.unlabelled()
         if inner.has_below:
             least, self._loose = inner.least()
@@ -301,6 +298,13 @@ class LabelStep:
 
         lam = float(so.brentq(excess, 0.0, self.largest, xtol=1e-15 * self.largest, rtol=1e-14))
         return lam, beta * self._values(lam)
+
+    def _values(self, lam: float) -> Array:
+        """The minimizer of E_+ - lam E_- at scale one."""
+        matrix, right = self._pencil.system(lam)
+        if sp.issparse(matrix):
+            return LdlFactor(matrix).solve(right)
+        return np.asarray(np.linalg.solve(matrix, right))
 
     def _dissimilar(self, values: Array) -> float:
         v = np.concatenate([[1.0], values])
@@ -350,21 +354,3 @@ def _along(form: Matrix, start: Array, step: Array) -> tuple[float, float, float
     """Coefficients p, q, r of the form p b^2 + 2 q b + r at start + b step."""
     of_start = form @ start
     return float(step @ (form @ step)), float(step @ of_start), float(start @ of_start)
-
-
-def _values_at(pencil: EnergyPencil) -> Callable[[float], Array]:
-    """The minimiser of E_+ - lam E_- at scale one, as a function of lam."""
-    if sp.issparse(pencil.above):
-
-        def solved(lam: float) -> Array:
-            matrix, right = pencil.system(lam)
-            return LdlFactor(matrix).solve(right)
-
-        return solved
-    mu, vectors = sl.eigh(pencil.below[1:, 1:], pencil.above[1:, 1:])
-    above, below = vectors.T @ pencil.above[1:, 0], vectors.T @ pencil.below[1:, 0]
-
-    def turned(lam: float) -> Array:
-        return np.asarray(-vectors @ ((above - lam * below) / (1.0 - lam * mu)))
-
-    return turned
