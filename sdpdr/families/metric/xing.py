@@ -31,9 +31,10 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.families.metric.answer import MetricAnswer, components_of, trimmed
+from sdpdr.families.metric.answer import MetricAnswer, trimmed
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.whiten import Whitened, whiten
+from sdpdr.linalg.spectral import fix_signs
 
 _ARGUMENT = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
 
@@ -205,7 +206,8 @@ def answer_of(
     image = white.basis @ (factor / distances)
     if white.diagonal:
         image = np.diag(np.linalg.norm(image, axis=1))[:, np.any(image != 0.0, axis=1)]
-    components = components_of(image)
+    vectors, sizes, _ = np.linalg.svd(image, full_matrices=False)
+    components = fix_signs(vectors * sizes).T
     value = float(np.sum(np.square(factor))) / distances**2
     least = 1.0 / white.exceeded_by_none(bound) ** 2
     if not least:
