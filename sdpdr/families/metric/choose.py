@@ -25,13 +25,7 @@ class ClassPairs(Pairs):
         M_S = \sum_c n_c S_c, \qquad
         M_D = \sum_c (n - n_c) S_c + n \sum_c n_c (m_c - m)(m_c - m)^T .
 
-    Parameters
-    ----------
-    points : array of shape (n, D)
-    known : array of int
-        Indices of the points that have a label.
-    label : array of int
-        Their labels, from 0 without gaps.
+    ``known`` are the points that have a label, and ``label`` their labels, from 0 without gaps.
 
     Examples
     --------
@@ -65,7 +59,6 @@ class ClassPairs(Pairs):
 
     def scatter(self, kind: str) -> Array:
         """The sum over one kind, from the scatter of classes and of their means."""
-        validate.choice("kind of pairs", kind, ("similar", "dissimilar"))
         # Centred first, because sums of points far from zero lose digits.
         x = self.points[self.known] - self.points[self.known].mean(axis=0)
         sizes, n = np.bincount(self.label), self.label.size

@@ -41,18 +41,7 @@ _ARGUMENT = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)
 
 @dataclass(frozen=True, eq=False)
 class Ascent:
-    """Where the iteration ended.
-
-    Attributes
-    ----------
-    factor : array of shape (r, r)
-        L, of Frobenius norm one.
-    value, bound : float
-        g at A = L L^T, and what it cannot exceed.
-    iterations : int
-    history : array of shape (iterations + 1,)
-        g after each step.
-    """
+    """Where the iteration ended: L of norm one, g there, its bound, and g after each step."""
 
     factor: Array
     value: float

@@ -118,13 +118,7 @@ class LabelledGraph:
         return len(found) == len(np.unique(parts))
 
     def require_reached(self) -> None:
-        """Refuse components without a label.
-
-        Raises
-        ------
-        DisconnectedGraphError
-            Names the nodes of the first such component; all of them are its ``components``.
-        """
+        """Refuse components without a label, by a `DisconnectedGraphError` that names them."""
         if not self.unreached.size:
             return
         numbers = self.parts[self.unreached]
@@ -137,12 +131,7 @@ class LabelledGraph:
         )
 
     def require_two_values(self) -> None:
-        """Refuse constant labels.
-
-        Raises
-        ------
-        DataError
-        """
+        """Refuse constant labels."""
         values = self.labels[self.labelled]
         if np.ptp(values) == 0.0:
             raise DataError(

@@ -125,12 +125,7 @@ def proved(
     method: str,
     history: tuple[tuple[float, float, float], ...] = (),
 ) -> Propagation:
-    """The record of a labelling that claims the least ratio, with its distance from it proved.
-
-    Warns
-    -----
-    IgnoredLabelsWarning
-    """
+    """The record of a labelling that claims the least ratio, with its distance from it proved."""
     ratio, status = graph.ratio(y), PropagationStatus.OPTIMAL
     bound, least = graph.pencil.bound(ratio, TOLERANCE), ratio
     if not bound > 0.0:
@@ -160,13 +155,9 @@ def _warn_if_ignored(graph: LabelledGraph, found: Propagation) -> None:
 
 
 def _without_dissimilarity(graph: LabelledGraph) -> Propagation:
-    warn(
-        "no dissimilar pair has an end without a label or two different labels, so that there is "
-        "no ratio to minimise; the harmonic labelling is returned.",
-        IgnoredLabelsWarning,
-    )
-    found = given_weight(graph, 0.0, "harmonic")
-    return replace(found, status=PropagationStatus.NO_DISSIMILARITY)
+    status = PropagationStatus.NO_DISSIMILARITY
+    warn(status.advice, IgnoredLabelsWarning)
+    return replace(given_weight(graph, 0.0, "harmonic"), status=status)
 
 
 def _separated(graph: LabelledGraph) -> Propagation:
@@ -320,18 +311,7 @@ class LabelStep:
 
 
 def scale_step(pencil: EnergyPencil, spread: Array) -> float:
-    r"""The exact step in :math:`\beta` at fixed values: least :math:`E_+` with :math:`E_- \ge 1`.
-
-    Parameters
-    ----------
-    pencil : EnergyPencil
-    spread : array of shape (n_u,)
-
-    Raises
-    ------
-    DataError
-        No scale reaches it; for values of `LabelStep` one does.
-    """
+    """The exact step in the scale at fixed values: least E_+ with E_- at least 1."""
     labels, values = np.eye(1, pencil.order)[0], np.concatenate([[0.0], spread])
     p, q, _ = _along(pencil.above, values, labels)
     r, s, t = _along(pencil.below, values, labels)

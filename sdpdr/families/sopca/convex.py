@@ -75,17 +75,8 @@ class Spectrum:
 class Evaluation:
     r"""F at one point, with the bound that the point proves.
 
-    Attributes
-    ----------
-    sides : tuple of Spectrum
-        :math:`T_P` and :math:`T_Q`.
-    vectors : tuple of array
-        The :math:`U_i`, shape (n, p, r), and the :math:`V_i`, shape (n, q, r), in the eigenvectors
-        of the sides.
-    singular : array of shape (n, r)
-        The :math:`S_i`.
-    value : float
-        F.
+    The ``sides`` are :math:`T_P` and :math:`T_Q`, ``vectors`` the :math:`U_i` and :math:`V_i` in
+    their eigenvectors, of shape (n, p, r) and (n, q, r), and ``singular`` the :math:`S_i`.
     """
 
     sides: tuple[Spectrum, Spectrum]

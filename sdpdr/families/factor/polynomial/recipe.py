@@ -126,13 +126,7 @@ def model_of(
     nonnegative: bool,
     regularization: float | None,
 ) -> Model:
-    """The program over the matrices of `polynomial_lift`.
-
-    Raises
-    ------
-    DataError
-        No factors have these signs, or the regularization is not positive.
-    """
+    """The program over the matrices of `polynomial_lift`."""
     check_signs(V, c, nonnegative)
     blocks = held.blocks(nonnegative)
     targets = V[tuple(held.pairs.T)]
@@ -196,12 +190,7 @@ def polynomial_lift(
 
 
 def known_entries(X: Any) -> Array:
-    """A matrix of finite numbers and ``nan``, with at least one number that is not zero.
-
-    Raises
-    ------
-    DataError
-    """
+    """A matrix of finite numbers and ``nan``, with at least one number that is not zero."""
     V = as_numbers("X", X)
     if V.ndim != 2 or not V.size:
         raise DataError(f"X must be a matrix; its shape is {V.shape}.")
@@ -215,12 +204,7 @@ def known_entries(X: Any) -> Array:
 
 
 def checked_coefficients(coefficients: Any) -> Array:
-    """The coefficients as an array, the last one not zero.
-
-    Raises
-    ------
-    DataError, DataTypeError
-    """
+    """The coefficients as an array, the last one not zero."""
     c = np.atleast_1d(as_numbers("coefficients", coefficients))
     if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
         raise DataError(
@@ -262,12 +246,7 @@ def _degree(degree: int) -> int:
 
 
 def check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
-    """Refuse negative entries where neither factors nor coefficients may be negative.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse negative entries where neither factors nor coefficients may be negative."""
     if nonnegative and (c is None or np.all(c >= 0.0)) and np.nanmin(V) < 0.0:
         i, j = np.argwhere(V < 0.0)[0]
         raise DataError(
