@@ -12,7 +12,6 @@ from sdpdr.bilinear import (
     certify,
     interior_point,
 )
-from sdpdr.families.sopca.bases import largest_sum
 from sdpdr.families.sopca.convex import Spectrum, evaluate
 from sdpdr.families.sopca.interior import _Newton
 from sdpdr.families.sopca.relaxation import Relaxation
@@ -87,29 +86,6 @@ def test_every_point_proves_a_bound_on_every_other(seed):
     assert max(value for value, _ in pairs) <= min(bound for _, bound in pairs)
     for (left, right), (value, _) in zip(points, pairs, strict=True):
         assert value == pytest.approx(value_of(stack, left, right), rel=1e-10)
-
-
-def test_the_factors_are_feasible_and_their_value_is_the_bound():
-    rng = np.random.default_rng(3)
-    stack, left, right = rng.standard_normal((3, 5, 4)), interior(rng, 5, 2), interior(rng, 4, 2)
-    found = evaluate(stack, Spectrum.of(left), Spectrum.of(right))
-    total = np.zeros((5, 5)), np.zeros((4, 4))
-    inverse = np.linalg.inv(root(left)), np.linalg.inv(root(right))
-    for matrix in stack:
-        u, s, vt = np.linalg.svd(root(left) @ matrix @ root(right), full_matrices=False)
-        P = inverse[0] @ (u * s) @ u.T @ inverse[0]
-        Q = inverse[1] @ (vt.T * s) @ vt @ inverse[1]
-        whole = np.block([[P, matrix], [matrix.T, Q]])
-        assert np.linalg.eigvalsh(whole)[0] > -1e-10
-        total = total[0] + P, total[1] + Q
-    for ours, written in zip(found.factors, total, strict=True):
-        assert ours == pytest.approx(written, abs=1e-9)
-    plain = largest_sum(total[0], 2) + largest_sum(total[1], 2)
-    assert 2 * found.bound((2, 2)) <= plain + 1e-12
-    # A common factor of the two sides changes the plain value and not ours.
-    assert found.bound((2, 2)) == pytest.approx(
-        np.sqrt(largest_sum(total[0], 2) * largest_sum(total[1], 2))
-    )
 
 
 def test_the_factors_are_twice_the_gradient():
@@ -194,24 +170,6 @@ def test_tall_matrices_and_different_numbers(ks):
     assert ascent(stack, ks).value <= found.bound * (1.0 + 1e-12)
 
 
-def test_all_components_keep_everything_at_once():
-    stack = stack_of(1, (3, 4, 4))
-    found = interior_point(stack, 4)
-    assert len(found.history) == 1
-    assert found.value == pytest.approx(np.linalg.svd(stack, compute_uv=False).sum())
-
-
-def test_vectors_are_matrices_of_one_row():
-    """Then F is a sum of lengths, and on data with outliers the relaxation is exact."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((100, 5)) @ np.diag([5.0, 4.0, 1.0, 0.5, 0.3])
-    X[:5] += 30.0 * rng.standard_normal((5, 5))
-    found = interior_point(X[:, None, :], (1, 2), tol=1e-7)
-    bases = ascent(X[:, None, :], (1, 2))
-    assert bases.value == pytest.approx(np.linalg.norm(X @ bases.columns, axis=1).sum())
-    assert bases.value == pytest.approx(found.bound, rel=1e-6)
-
-
 def test_if_the_relaxation_is_exact_the_bases_are_proved_optimal():
     """A strong common part: rounding costs nothing, and a rough bound is met by projections."""
     rng = np.random.default_rng(0)
@@ -223,17 +181,6 @@ def test_if_the_relaxation_is_exact_the_bases_are_proved_optimal():
     assert bases.value == pytest.approx(found.value)
     assert found.gap <= 1e-4
     assert np.linalg.svd(A.T @ bases.rows)[1] == pytest.approx(1.0, abs=1e-3)
-
-
-def test_blank_rows_and_blank_matrices():
-    stack = stack_of(1, (5, 4, 4))
-    stack[0], stack[:, :2], stack[:, :, 3] = 0.0, 0.0, 0.0
-    small = stack[1:, 2:, :3]
-    for k in (1, 2):
-        whole = interior_point(stack, k, tol=1e-3)
-        assert whole.gap <= 1e-3
-        assert whole.bound >= interior_point(small, k).value * (1.0 - 1e-9)
-        assert whole.value <= interior_point(small, k).bound * (1.0 + 1e-9)
 
 
 def test_identities_leave_the_bases_open():

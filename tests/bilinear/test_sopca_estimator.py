@@ -56,12 +56,6 @@ def test_every_method_reports_what_its_bases_keep(method):
             assert np.all(np.diff(along) <= 0.0)
 
 
-def test_without_a_certificate_there_is_no_bound():
-    pca = sdpdr.SOPCA(2, method="glram").fit(IMAGES)
-    assert pca.upper_bound_ == pca.gap_ == np.inf
-    assert pca.relaxation_ is None
-
-
 def test_polishing_improves_the_rounded_bases_and_those_of_algorithm_1():
     pca = sdpdr.SOPCA(2).fit(STACK)
     assert 2 * pca.upper_bound_ == pytest.approx(31.569991, rel=1e-4)

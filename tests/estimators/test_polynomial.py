@@ -172,22 +172,6 @@ class Looks(Deadline):
             raise TimeUpError("the time was up")
 
 
-def test_a_descent_ends_where_nothing_is_gained(monkeypatch):
-    evaluations = []
-    whole = fit.so.least_squares
-
-    def counted(*args, **options):
-        found = whole(*args, **options)
-        evaluations.append(found.nfev)
-        return found
-
-    rng = np.random.default_rng(1)
-    W, H = rng.random((30, 2)), rng.random((10, 2))
-    monkeypatch.setattr(fit.so, "least_squares", counted)
-    fit.Misfit(YES_NO, True).descend(W, H, np.ones(1))
-    assert sum(evaluations) < 200
-
-
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_entries_that_can_be_met_are_met_to_rounding(size):
     rng = np.random.default_rng(2)

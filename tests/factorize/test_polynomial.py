@@ -135,11 +135,6 @@ def test_for_a_linear_g_the_bound_is_that_of_eckart_and_young():
         assert misfit_bound(V, np.array([4.0]), k) == pytest.approx(expected, rel=1e-10)
 
 
-def test_negative_entries_are_missed_by_their_size():
-    V = np.array([[1.0, -0.5], [2.0, 3.0]])
-    assert misfit_bound(V, np.array([1.0]), 2) == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize("c", [[1.0, 0.0], [0.0], [], [1.0, np.nan]])
 def test_a_bound_is_of_coefficients_that_a_search_takes(c):
     for bounded in (lambda: misfit_bound(V0, c, 1), lambda: factorize.polynomial(V0, c)):
@@ -226,25 +221,6 @@ def test_non_negative_factorization_is_the_lift_with_signs_and_entries():
     assert min(W.min(), H.min()) > -1e-7
 
 
-def test_with_lengths_between_its_rows_it_is_isometric():
-    """Two rows of lengths are added; without the pinned identity they could be had for nothing."""
-    rng = np.random.default_rng(1)
-    W, H = rng.random((5, 2)), rng.random((4, 2))
-    lift, graph = FactorLift(2, 5, 4), graphs.knn(W, 2)
-    parts = (
-        lift,
-        Known(lift.order, lift.product(), (W @ H.T).ravel()),
-        NonNegative(lift.order, np.vstack([lift.left(), lift.right()]), "Z"),
-        Lengths(lift, graph),
-    )
-    state = schur_loop(Model(parts), lift, restarts=3)
-    assert state.status is REACHED
-    left, right = lift.read(state.solution.values["Z"])
-    np.testing.assert_allclose(left @ right.T, W @ H.T, atol=1e-5)
-    lengths = SquaredEdgeLengths(5, graph.edges)
-    np.testing.assert_allclose(lengths.apply_factor(left), graph.sqdist, atol=1e-4)
-
-
 def test_unfolding_is_the_lift_without_h():
     """(2.103): the identity of order k and W alone; the same lengths as a path on a line."""
     path = graphs.path([1.0] * 3)
@@ -266,11 +242,9 @@ def test_unfolding_is_the_lift_without_h():
     np.testing.assert_allclose(np.sort(W[:, 0]), np.arange(-1.5, 2.0), atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    "trace", [1000.0, *(pytest.param(x, marks=pytest.mark.nightly) for x in (10.0, 100.0))]
-)
-def test_the_leave_one_out_mean_grows_with_the_trace(trace):
+def test_the_leave_one_out_mean_grows_with_the_trace():
     """(6.32) and (2.107) have no limit: the optimum is 4 tau / 5 - 1.2 on a path of five points."""
+    trace = 1000.0
     model = methods.loocv(graphs.path([1.0] * 4), trace=trace)
     assert solve(model, "clarabel", tol=1e-7).value == pytest.approx(0.8 * trace - 1.2, rel=1e-5)
 

@@ -7,10 +7,8 @@ import pytest
 
 import sdpdr
 from sdpdr import check_block, methods
-from sdpdr.blocks import Costs, Localized
 from sdpdr.errors import DataError, ModelError, UnknownNameError
 from sdpdr.families.factor.polynomial.fit import Misfit
-from sdpdr.model import Model
 
 V22 = np.array([[1.0, 2.0], [3.0, 4.0]])
 SIGMA = np.linalg.svd(V22)[1]
@@ -29,19 +27,6 @@ def best_fit(V, c, k, regularization, nonnegative=True, starts=20):
 
 
 # -- with a price on size ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("price", [0.1, 0.5, 3.0])
-def test_layers_with_a_linear_g_shrink_the_singular_values(price):
-    """min |T - V|^2 / 2 + price |T|_*, whatever the number of components."""
-    expected = sum(min(s, price) ** 2 / 2 + price * max(s - price, 0.0) for s in SIGMA)
-    for k in (1, 2):
-        model = methods.polynomial_factorization(
-            V22, (1.0,), k, regularization=price, nonnegative=False
-        )
-        solution = sdpdr.solve(model, "clarabel", tol=1e-7)
-        assert solution.value == pytest.approx(expected, rel=1e-6)
-        assert abs(solution.gap) < 1e-6
 
 
 @pytest.mark.parametrize("price", [0.1, 0.5, 3.0])
@@ -94,17 +79,6 @@ def test_with_signs_free_a_curved_g_keeps_a_gap():
     found = best_fit(V22, (1.0, 0.5), 1, 0.3, nonnegative=False)
     assert found == pytest.approx(0.960711, abs=1e-5)
     assert solution.bound == pytest.approx(0.0521, abs=1e-3)
-
-
-def test_without_the_matrices_of_signs_the_relaxation_of_a_curved_g_is_not_tight():
-    model = methods.polynomial_factorization(V22, (1.0, 0.5), lift="moments", regularization=0.3)
-    without = Model(tuple(b for b in model.blocks if not isinstance(b, Localized)))
-    # What is zero where the rows hold costs something without them.
-    held = methods.polynomial_lift(V22, np.array([1.0, 0.5]), lift="moments", misfit=True)
-    cost = 0.5 * held.misfits(np.array([1.0, 0.5]), V22.ravel()) + 0.15 * held.size()
-    blocks = [b for b in without.blocks if not isinstance(b, Costs)]
-    solution = sdpdr.solve(Model((*blocks, Costs(cost))), "clarabel", "lmi", tol=1e-8)
-    assert solution.value == pytest.approx(0.73224, abs=1e-4)
 
 
 def test_below_the_least_value_of_g_nothing_is_feasible():

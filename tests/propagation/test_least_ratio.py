@@ -201,20 +201,6 @@ def test_the_hard_case_adds_a_null_vector(beta):
     assert v @ pencil.above @ v == pytest.approx(1.0 + 4.0 * beta**2, rel=1e-8)
 
 
-def test_the_step_in_the_scale_is_that_of_a_fine_grid():
-    grid = np.linspace(0.0, 20.0, 200_001)
-    for seed in range(3):
-        pencil = random_graph(seed).pencil
-        spread = LabelStep(pencil)(0.3)[1] * np.linspace(0.8, 1.4, 6)
-        side = np.concatenate([[0.0], spread])
-        above, below = (
-            f[0, 0] * grid**2 + 2 * grid * (f @ side)[0] + side @ f @ side
-            for f in (pencil.above, pencil.below)
-        )
-        best = grid[np.argmin(np.where(below >= 1.0, above, np.inf))]
-        assert scale_step(pencil, spread) == pytest.approx(best, abs=2e-4)
-
-
 def test_steps_that_are_impossible_are_refused():
     pencil = labelled_graph(symmetric(3, [(0, 1, 1), (1, 2, -1)]), [1, NAN, 0]).pencil
     with pytest.raises(DataError, match="no scale"):
