@@ -217,7 +217,6 @@ SEEDED = [
     (clone(ISO).set_params(max_iter=1), POSITIVE, None),
     (CP, AFFINITY, None),
     (RATING, RATINGS[:5, :4], None),
-    (sdpdr.SOPCA(2, method="glram", n_starts=2), STACK, None),
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
     (EXACT, DISTANCES, None),
     (SPE(cycles=2), POINTS, None),

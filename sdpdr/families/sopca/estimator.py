@@ -14,6 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import (
     DataError,
+    DataTypeError,
     NonUniqueWarning,
     ShapeError,
     UncertifiedWarning,
@@ -299,7 +300,9 @@ class SOPCA(Reconstructing):
         given = self.image_shape
         if given is None:
             return None
-        if not isinstance(given, (Sequence, np.ndarray)) or len(given) != 2:
+        if not isinstance(given, (Sequence, np.ndarray)) or isinstance(given, str):
+            raise DataTypeError(f"image_shape={given!r} is no pair of numbers, (p, q).")
+        if len(given) != 2:
             raise DataError(f"image_shape={given!r} must be a pair of numbers, (p, q).")
         p, q = (validate.positive_integer(f"image_shape[{k}]", given[k]) for k in (0, 1))
         return p, q
