@@ -263,7 +263,7 @@ def _semisupervised() -> dict[str, Callable[[Any, np.ndarray], np.ndarray]]:
     near = {"metric": "cosine", "n_neighbors": NEIGHBORS}
 
     def propagated(weights: str) -> Callable[[Any, np.ndarray], np.ndarray]:
-        model = sdpdr.MixedLabelPropagation(unreached="mean", weights=weights, **near)
+        model = sdpdr.MixedLabelPropagation(weights=weights, **near)
         return lambda X, marks: model.fit(X, marks).transduction_
 
     def carried(X: Any, marks: np.ndarray) -> np.ndarray:

@@ -31,8 +31,8 @@ from sdpdr.families.propagate.recipe import mixed_scale_step as mixed_scale_step
 from sdpdr.families.regress.recipes import fantope as fantope
 from sdpdr.families.regress.recipes import regression as regression
 from sdpdr.families.regress.recipes import sparse_direction as sparse_direction
-from sdpdr.families.sopca.convex import sopca as sopca
-from sdpdr.families.sopca.convex import sopca_dual as sopca_dual
+from sdpdr.families.sopca.recipe import sopca as sopca
+from sdpdr.families.sopca.recipe import sopca_dual as sopca_dual
 from sdpdr.families.unfold.anchored import anchored_mvu as anchored_mvu
 from sdpdr.families.unfold.anchored import place as place
 from sdpdr.families.unfold.are import are as are

@@ -11,9 +11,7 @@ from sdpdr.bilinear import (
     ascent,
     certify,
     interior_point,
-    smoothed,
 )
-from sdpdr.families.sopca.bases import largest_sum
 from sdpdr.families.sopca.convex import Spectrum, evaluate
 from sdpdr.families.sopca.interior import _Newton
 from sdpdr.families.sopca.relaxation import Relaxation
@@ -72,7 +70,9 @@ def test_the_optimum_has_fractional_eigenvalues():
     left, right = found.spectra()
     assert left == pytest.approx([1.0, 0.717, 0.283, 0.0, 0.0], abs=1e-3)
     assert right == pytest.approx([1.0, 0.613, 0.387, 0.0], abs=1e-3)
-    best = ascent(stack_of(0), 2, n_starts=30).value
+    best = max(
+        ascent(stack_of(0), 2).value, interior_point(stack_of(0), 2).round(stack_of(0)).value
+    )
     assert best < 0.97 * found.value
 
 
@@ -86,29 +86,6 @@ def test_every_point_proves_a_bound_on_every_other(seed):
     assert max(value for value, _ in pairs) <= min(bound for _, bound in pairs)
     for (left, right), (value, _) in zip(points, pairs, strict=True):
         assert value == pytest.approx(value_of(stack, left, right), rel=1e-10)
-
-
-def test_the_factors_are_feasible_and_their_value_is_the_bound():
-    rng = np.random.default_rng(3)
-    stack, left, right = rng.standard_normal((3, 5, 4)), interior(rng, 5, 2), interior(rng, 4, 2)
-    found = evaluate(stack, Spectrum.of(left), Spectrum.of(right))
-    total = np.zeros((5, 5)), np.zeros((4, 4))
-    inverse = np.linalg.inv(root(left)), np.linalg.inv(root(right))
-    for matrix in stack:
-        u, s, vt = np.linalg.svd(root(left) @ matrix @ root(right), full_matrices=False)
-        P = inverse[0] @ (u * s) @ u.T @ inverse[0]
-        Q = inverse[1] @ (vt.T * s) @ vt @ inverse[1]
-        whole = np.block([[P, matrix], [matrix.T, Q]])
-        assert np.linalg.eigvalsh(whole)[0] > -1e-10
-        total = total[0] + P, total[1] + Q
-    for ours, written in zip(found.factors, total, strict=True):
-        assert ours == pytest.approx(written, abs=1e-9)
-    plain = largest_sum(total[0], 2) + largest_sum(total[1], 2)
-    assert 2 * found.bound((2, 2)) <= plain + 1e-12
-    # A common factor of the two sides changes the plain value and not ours.
-    assert found.bound((2, 2)) == pytest.approx(
-        np.sqrt(largest_sum(total[0], 2) * largest_sum(total[1], 2))
-    )
 
 
 def test_the_factors_are_twice_the_gradient():
@@ -150,22 +127,13 @@ def test_the_second_derivative(shape):
     assert -ours == pytest.approx(second, rel=1e-4)
 
 
-def test_the_history_brackets_the_optimum():
-    best = ORACLES[0] / 2
+def test_the_best_point_visited_is_the_answer():
     found = interior_point(stack_of(0), 2, tol=1e-3)
-    assert all(record.value <= best + 1e-6 <= record.bound + 2e-6 for record in found.history)
-    bounds = [record.bound for record in found.history]
-    assert bounds == sorted(bounds, reverse=True)
-    assert max(record.value for record in found.history) == found.value
-
-
-def test_the_answer_lies_in_the_fantopes():
-    found = interior_point(stack_of(2), (2, 3), tol=1e-9)
-    for matrix, k in zip((found.left, found.right), (2, 3), strict=True):
+    assert max(found.history) == found.value <= ORACLES[0] / 2 + 1e-6 <= found.bound + 2e-6
+    for matrix in (found.left, found.right):
         values = np.linalg.eigvalsh(matrix)
-        assert values[0] >= 0.0
-        assert values[-1] <= 1.0 + 1e-12
-        assert np.trace(matrix) == pytest.approx(k, abs=1e-12)
+        assert -1e-12 <= values[0] <= values[-1] <= 1.0 + 1e-12
+        assert values.sum() == pytest.approx(2.0, abs=1e-12)
 
 
 def test_asking_for_too_much_ends_in_the_best_that_arithmetic_allows():
@@ -199,25 +167,7 @@ def test_tall_matrices_and_different_numbers(ks):
     found = interior_point(stack, ks)
     # With all twelve columns kept, value and bound are two sums of the same numbers.
     assert -1e-13 <= found.gap <= 1e-6
-    assert ascent(stack, ks, n_starts=3).value <= found.bound * (1.0 + 1e-12)
-
-
-def test_all_components_keep_everything_at_once():
-    stack = stack_of(1, (3, 4, 4))
-    found = interior_point(stack, 4)
-    assert len(found.history) == 1
-    assert found.value == pytest.approx(np.linalg.svd(stack, compute_uv=False).sum())
-
-
-def test_vectors_are_matrices_of_one_row():
-    """Then F is a sum of lengths, and on data with outliers the relaxation is exact."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((100, 5)) @ np.diag([5.0, 4.0, 1.0, 0.5, 0.3])
-    X[:5] += 30.0 * rng.standard_normal((5, 5))
-    found = interior_point(X[:, None, :], (1, 2), tol=1e-7)
-    bases = ascent(X[:, None, :], (1, 2), n_starts=3)
-    assert bases.value == pytest.approx(np.linalg.norm(X @ bases.columns, axis=1).sum())
-    assert bases.value == pytest.approx(found.bound, rel=1e-6)
+    assert ascent(stack, ks).value <= found.bound * (1.0 + 1e-12)
 
 
 def test_if_the_relaxation_is_exact_the_bases_are_proved_optimal():
@@ -233,17 +183,6 @@ def test_if_the_relaxation_is_exact_the_bases_are_proved_optimal():
     assert np.linalg.svd(A.T @ bases.rows)[1] == pytest.approx(1.0, abs=1e-3)
 
 
-def test_blank_rows_and_blank_matrices():
-    stack = stack_of(1, (5, 4, 4))
-    stack[0], stack[:, :2], stack[:, :, 3] = 0.0, 0.0, 0.0
-    small = stack[1:, 2:, :3]
-    for k in (1, 2):
-        whole = interior_point(stack, k, tol=1e-3)
-        assert whole.gap <= 1e-3
-        assert whole.bound >= interior_point(small, k).value * (1.0 - 1e-9)
-        assert whole.value <= interior_point(small, k).bound * (1.0 + 1e-9)
-
-
 def test_identities_leave_the_bases_open():
     stack = np.stack([np.eye(3), 2.0 * np.eye(3)])
     found = interior_point(stack, 2)
@@ -256,27 +195,6 @@ def test_identities_leave_the_bases_open():
     assert found.bound == pytest.approx(3.0, rel=1e-5)
     assert not found.round(mixed).unique
     assert interior_point(mixed, 2).round(mixed).unique
-
-
-def test_smoothing_costs_a_share_at_most():
-    stack = stack_of(0)
-    bases = alternating(stack, 2)
-    for share in (0.01, 0.1, 0.5):
-        left, right = (smoothed(basis, share) for basis in (bases.rows, bases.columns))
-        assert np.trace(left) == pytest.approx(2.0)
-        value, bound = certify(stack, left, right, (2, 2))
-        assert value >= (1.0 - share) * bases.value
-        assert bound >= ORACLES[0] / 2
-
-
-def test_bases_that_are_rounded_are_orthonormal_and_keep_no_more_than_the_bound():
-    stack = stack_of(0)
-    found = interior_point(stack, 2)
-    bases = found.round(stack)
-    assert bases.rows.T @ bases.rows == pytest.approx(np.eye(2), abs=1e-12)
-    assert bases.value == pytest.approx(bases.kept(stack))
-    assert bases.value <= found.bound
-    assert bases.unique
 
 
 # Wide tables, few wide matrices, few tall ones; of rank two; and of fewer rows than components.
@@ -331,9 +249,3 @@ def test_far_outliers_do_not_end_at_the_boundary():
     found = interior_point(table, (1, 3), tol=1e-6)
     assert found.status is RunStatus.CONVERGED
     assert len(found.history) < 40
-
-
-def test_roots_are_numbers_where_rounding_leaves_an_eigenvalue_below_zero():
-    side = Spectrum(np.array([-1e-18, 0.5, 1.0]), np.eye(3))
-    assert np.all(side.roots > 0.0)
-    np.testing.assert_allclose(side.roots[1:], np.sqrt([0.5, 1.0]))

@@ -7,9 +7,6 @@ import sdpdr
 from sdpdr import blocks, check_block, methods
 from sdpdr.bilinear import interior_point
 from sdpdr.errors import DataError, ShapeError
-from sdpdr.linalg import smat
-from sdpdr.model.affine import evaluate
-from sdpdr.program import as_dense
 
 F1 = 31.569991
 
@@ -28,21 +25,6 @@ def test_solvers_meet_the_oracle_with_a_proof(solver, recipe, share):
     assert abs(solution.gap) < 1e-6
 
 
-@pytest.mark.integration
-def test_lowrank_agrees_on_a_small_stack():
-    stack = stack_of(3, (2, 3, 2))
-    solution = sdpdr.solve(methods.sopca(stack, 1), "lowrank", tol=1e-7)
-    assert solution.value == pytest.approx(2.0 * interior_point(stack, 1).value, rel=2e-6)
-
-
-@pytest.mark.parametrize(("k", "value"), [(1, 4.466994), (2, 6.316937), (3, 6.986588)])
-def test_theorem_4_1(k, value):
-    stack = stack_of(0, (1, 4, 3))
-    solution = sdpdr.solve(methods.sopca(stack, k), "clarabel")
-    assert solution.value == pytest.approx(value, abs=1e-5)
-    assert value == pytest.approx(2 * np.linalg.svd(stack[0])[1][:k].sum(), abs=1e-6)
-
-
 def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns():
     stack = stack_of(3, (3, 4, 3))
     found = interior_point(stack, (3, 1), tol=1e-8)
@@ -52,41 +34,10 @@ def test_the_interior_point_agrees_with_both_programs_for_two_numbers_of_columns
     assert found.value == pytest.approx(half.value, rel=1e-6)
 
 
-def test_the_relaxed_projections_are_fractional():
-    """Theorem 4.5 supposes rank k; the optimum has more eigenvalues that are not zero."""
-    solution = sdpdr.solve(methods.sopca_dual(stack_of(0), 2), "clarabel", tol=1e-8)
-    found = interior_point(stack_of(0), 2, tol=1e-8)
-    for name, ours in (("T_P", found.left), ("T_Q", found.right)):
-        assert ours == pytest.approx(as_dense(solution.values[name]), abs=2e-3)
-    assert np.linalg.eigvalsh(found.left) == pytest.approx([0, 0, 0.283, 0.717, 1], abs=2e-3)
-    assert np.linalg.eigvalsh(found.right) == pytest.approx([0, 0.387, 0.613, 1], abs=2e-3)
-
-
-def test_both_parts_of_the_optimum_are_equal():
-    """(P_i, Q_i) and (c P_i, Q_i / c) are both feasible."""
-    model = methods.sopca(stack_of(0), 2)
-    solution = sdpdr.solve(model, "clarabel")
-    sums = [
-        np.linalg.eigvalsh(smat(evaluate(total, solution.values)))[-2:].sum()
-        for total in (model.blocks[0].rows, model.blocks[0].columns)
-    ]
-    assert sums[0] == pytest.approx(sums[1], rel=1e-4)
-    assert sum(sums) == pytest.approx(solution.value, rel=1e-5)
-
-
 @pytest.mark.integration
 @pytest.mark.parametrize("block", [blocks.Splittings, blocks.KeptNorms])
 def test_blocks_obey_the_laws(block):
     assert "compilers" in check_block(block(stack_of(0, (2, 3, 2))))
-
-
-def test_totals_of_the_splittings():
-    rng = np.random.default_rng(0)
-    splittings = blocks.Splittings(rng.standard_normal((2, 3, 2)))
-    values = {f"W{i}": (lambda F: F @ F.T)(rng.standard_normal((5, 5))) for i in range(2)}
-    total = values["W0"] + values["W1"]
-    assert smat(evaluate(splittings.rows, values)) == pytest.approx(total[:3, :3])
-    assert smat(evaluate(splittings.columns, values)) == pytest.approx(total[3:, 3:])
 
 
 def test_centering_subtracts_the_mean_matrix():

@@ -214,7 +214,6 @@ def test_hops_beyond_the_longest_path_are_all():
 
 SEEDED = [
     (NMF, POSITIVE, None),
-    (sdpdr.SOPCA(2, method="glram", n_starts=2), STACK, None),
     (sdpdr.MVU(n_neighbors=3), POINTS, None),
     (EXACT, DISTANCES, None),
     (SPE(cycles=2), POINTS, None),

@@ -25,7 +25,7 @@ MEANT = {
 UNREAD = {
     "CompletelyPositive": {"n_neighbors"},
     "IsoNMF": {"pull"},
-    "MixedLabelPropagation": {"beta_0", "lam", "ridge", "share", "smoothness"},
+    "MixedLabelPropagation": {"ridge", "share", "smoothness"},
     "NMF": {"options"},
     "PolynomialFactorization": {"solver"},
     "SpectralRegression": {"gamma", "n_neighbors", "smoothing"},

@@ -92,12 +92,13 @@ def test_spectral_regression_of_sparse_and_dense_data_agree(shape, options):
     agree(sdpdr.SpectralRegression(responses="laplacian", metric="cosine", **options), X)
 
 
+@pytest.mark.filterwarnings("ignore::sdpdr.errors.UnobservedWarning")
 @pytest.mark.parametrize("weights", ["binary", "heat", "cosine"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_labels_spread_alike_over_sparse_and_dense_points(metric, weights):
     X, y = topics(90, 60, seed=1)
     known = np.where(np.arange(90) < 15, y, -1)
-    model = sdpdr.MixedLabelPropagation(metric=metric, weights=weights, unreached="mean")
+    model = sdpdr.MixedLabelPropagation(metric=metric, weights=weights)
     sparse, dense = clone(model).fit(X, known), clone(model).fit(X.toarray(), known)
     assert np.allclose(sparse.scores_, dense.scores_, atol=1e-9)
     new = topics(20, 60, seed=2)[0]

@@ -5,8 +5,8 @@ import pytest
 
 import sdpdr
 from sdpdr import blocks, methods, metric
-from sdpdr.errors import DataError, InfeasibleError, UnknownNameError
-from sdpdr.metric import Pairs, closed_form, frobenius_form
+from sdpdr.errors import DataError, InfeasibleError
+from sdpdr.metric import Pairs, closed_form
 from sdpdr.program import as_dense
 
 from .test_xing import GIVEN, PAIRS, X
@@ -14,11 +14,6 @@ from .test_xing import GIVEN, PAIRS, X
 CONTRAST = methods.contrast(PAIRS, normalize=False)
 # The double nearest to a third is below it: three times that is no trace of one.
 CAPS = {1.0: -99.2299358, 0.5: -47.2318, 0.4: -6.6150, np.nextafter(1.0 / 3.0, 1.0): 20.4630}
-
-
-def test_the_eigenvalues_of_the_contrast():
-    expected = [-99.2299358, 4.7662835, 155.8525]
-    np.testing.assert_allclose(np.linalg.eigvalsh(CONTRAST), expected, atol=5e-5)
 
 
 @pytest.mark.parametrize("cap", CAPS)
@@ -34,28 +29,18 @@ def test_the_optimum_is_a_mean_of_eigenvalues(cap):
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "options",
-    [{"ridge": 100.0}, {"ridge": 100.0, "cap": 0.45}, {"scale": "frobenius"}, {"ridge": 1e4}],
+    [{"ridge": 100.0}, {"ridge": 100.0, "cap": 0.45}, {"ridge": 1e4}],
     ids=str,
 )
 @pytest.mark.parametrize("solver", ["clarabel", "scs", "lowrank"])
 def test_closed_forms_solve_the_programs(solver, options):
     model = methods.ghodsi(X, **GIVEN, normalize=False, **options)
     solution = sdpdr.solve(model, solver, tol=1e-7)
-    ball = "scale" in options
-    answer = frobenius_form(CONTRAST) if ball else closed_form(CONTRAST, **options)
+    answer = closed_form(CONTRAST, **options)
     assert solution.value == pytest.approx(answer.value, rel=1e-6)
     np.testing.assert_allclose(as_dense(solution.values["A"]), answer.matrix, atol=2e-3)
     assert model.objective({"A": answer.matrix}) == pytest.approx(answer.value, rel=1e-10)
     assert max(model.violations({"A": answer.matrix}).values()) < 1e-9
-
-
-@pytest.mark.integration
-def test_through_cvxpy_the_matrix_inequality_is_graded_too():
-    model = methods.ghodsi(X, **GIVEN, normalize=False, cap=0.45, ridge=100.0)
-    solution = sdpdr.solve(model, "clarabel", "cvxpy", tol=1e-8)
-    answer = closed_form(CONTRAST, cap=0.45, ridge=100.0)
-    assert solution.value == pytest.approx(answer.value, rel=1e-6)
-    assert solution.certified(1e-6)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 3.0])
@@ -101,16 +86,13 @@ def test_sums_over_balanced_classes_reward_the_scatter_within():
     np.testing.assert_allclose(sums, -15.0 * S_B - 15.0 * (1.0 - 2.0 / 3.0) * S_W, atol=1e-12)
 
 
-def test_the_frobenius_ball_is_one_and_zero_may_be_best_in_it():
+def test_the_frobenius_ball_is_one():
     ball = blocks.Mahalanobis(3) + blocks.FrobeniusBall(3)
     F = np.random.default_rng(7).standard_normal((3, 2))
     A = F @ F.T / np.linalg.norm(F @ F.T)
     assert ball.violations({"A": 0.99 * A})["frobenius_ball"] < 1e-12
     # The matrix inequality has the smallest eigenvalue 1 - |A|.
     assert ball.violations({"A": 1.5 * A})["frobenius_ball"] == pytest.approx(0.5)
-    answer = frobenius_form(np.eye(3))
-    assert answer.components.shape == (0, 3)
-    assert answer.value == answer.bound == 0.0
 
 
 @pytest.mark.parametrize("normalize", [True, False])
@@ -140,5 +122,3 @@ def test_bad_arguments_are_named():
         closed_form(np.eye(3), ridge=-1.0)
     with pytest.raises(DataError, match="ridge"):
         methods.ghodsi(X, **GIVEN, ridge=-1.0)
-    with pytest.raises(UnknownNameError, match="frobenius"):
-        methods.ghodsi(X, **GIVEN, scale="forbenius")

@@ -72,20 +72,6 @@ def test_the_reported_value_is_the_objective():
     assert "Cauchy" in learned.argument_
 
 
-def test_random_pairs_give_a_learned_metric_that_follows_the_seed():
-    one, same, other = (XingMetric(n_pairs=60, random_state=s).fit(X, Y) for s in (0, 0, 1))
-    np.testing.assert_array_equal(one.components_, same.components_)
-    assert one.value_ != other.value_
-    assert len(one.pairs_.similar) == len(one.pairs_.dissimilar) == 60
-    # The metric is far from a multiple of the Euclidean one, and not far from that of all pairs.
-    eigenvalues = np.linalg.eigvalsh(one.get_mahalanobis_matrix())
-    assert eigenvalues[0] < 0.01 * eigenvalues[-1]
-    first = [
-        m.components_[0] / np.linalg.norm(m.components_[0]) for m in (one, XingMetric().fit(X, Y))
-    ]
-    assert abs(first[0] @ first[1]) > 0.9
-
-
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_labels_and_pairs_of_points_give_one_metric(learner):
     points = np.unique(X, axis=0)
@@ -150,20 +136,10 @@ def test_the_linear_kernel_reproduces_the_metric(learner):
     assert kernel.get_metric()(new[0], new[1]) == pytest.approx(pair)
 
 
-def test_the_kernel_form_fixes_the_trace_of_the_product():
-    points, y = X[::5], Y[::5]
-    learned = GhodsiMetric(**RBF).fit(points, y)
-    K = np.exp(-0.3 * ((points[:, None] - points) ** 2).sum(-1))
-    W = learned.get_mahalanobis_matrix()
-    assert np.trace(K @ W) == pytest.approx(1.0, rel=1e-8)
-    assert abs(np.trace(W) - 1.0) > 0.01
-    np.testing.assert_allclose(learned.transform(points), K @ learned.components_.T)
-
-
 # -- ridges, warnings, refusals ---------------------------------------------------------------
 
 
-def test_a_kernel_of_full_rank_needs_a_ridge_or_fewer_coordinates():
+def test_a_kernel_of_full_rank_needs_a_ridge():
     points, y = X[::5], Y[::5]
     with pytest.raises(DataError, match="ridge"):
         XingMetric(**RBF, ridge=0.0).fit(points, y)
@@ -173,7 +149,6 @@ def test_a_kernel_of_full_rank_needs_a_ridge_or_fewer_coordinates():
     assert added.ridge_ == 1e-3
     same = XingMetric(**RBF, ridge=1e-3).fit(points, y)  # no warning
     np.testing.assert_array_equal(added.components_, same.components_)
-    assert XingMetric(**RBF, kernel_components=5).fit(points, y).ridge_ == 0.0
     assert XingMetric().fit(X, Y).ridge_ == 0.0
 
 
@@ -208,13 +183,10 @@ def test_limits_and_ties_are_warned_of():
         (XingMetric(tol=0.0), "tol"),
         (XingMetric(max_iter=-1), "max_iter"),
         (XingMetric(kernel="rbv"), "Did you mean 'rbf'"),
-        (XingMetric(kernel="rbf", kernel_components=0), "kernel_components"),
         (XingMetric(kernel_params={"gamma": 1.0}), "there is none"),
         (GhodsiMetric(n_components=5), "number of features, 4"),
         (GhodsiMetric(n_components=0), "n_components"),
         (GhodsiMetric(ridge="auto"), "ridge"),
-        (GhodsiMetric(ridge=1.0, scale="frobenius"), "scale='trace'"),
-        (GhodsiMetric(scale="size"), "frobenius"),
         (GhodsiMetric(normalize="yes"), "normalize"),
     ],
     ids=str,
@@ -236,7 +208,3 @@ def test_bad_data_are_refused():
         XingMetric(kernel="precomputed").fit(pairs, [1, -1])
     with pytest.raises(ShapeError, match="n_pairs, 2, n_features"):
         GhodsiMetric().fit(X, Y).pair_distance(X)
-    far = np.ones((6, 2, 4))
-    far[:3] += np.arange(24.0).reshape(3, 2, 4)
-    with pytest.raises(DataError, match="scale='trace'"):
-        GhodsiMetric(scale="frobenius").fit(-far, [-1, 1, 1, 1, 1, 1])

@@ -5,7 +5,7 @@ import pytest
 import scipy.optimize as so
 import scipy.sparse as sp
 
-from sdpdr import datasets, propagation
+from sdpdr import datasets
 from sdpdr.errors import DataError, ShapeError
 from sdpdr.propagation import (
     PropagationStatus,
@@ -80,14 +80,6 @@ def test_a_share_of_the_least_ratio_leads_from_harmonic_labels_to_the_optimum():
         return above - half.lam * below
 
     assert min(map(cost, others(graph, half.y, 0.1))) > cost(half.y)
-
-
-def test_a_share_of_a_least_ratio_of_zero_is_harmonic():
-    S = np.zeros((5, 5))
-    S[0, 2] = S[1, 3] = S[3, 4] = 1.0
-    S[2, 4] = -1.0
-    separated = labelled_graph(S + S.T, [2, 5, NAN, NAN, NAN])
-    np.testing.assert_array_equal(fixed_lam(separated).y, harmonic(separated).y)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -178,7 +170,3 @@ def test_the_graph_of_near_and_far_points():
     np.testing.assert_array_equal(near_and_far(X, 5).toarray(), expected)
     near_wins = near_and_far([[0.0], [1.0]], n_neighbors=1).toarray()
     np.testing.assert_array_equal(near_wins, [[0.0, 1.0], [1.0, 0.0]])
-
-
-def test_every_public_name_is_there():
-    assert all(hasattr(propagation, name) for name in propagation.__all__)

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 import sdpdr
 from sdpdr import check_block, datasets, methods
 from sdpdr.errors import DataError, DisconnectedGraphError, ShapeError
-from sdpdr.linalg import smat
+from sdpdr.families.propagate.least_ratio import scale_step
 from sdpdr.program import as_dense
-from sdpdr.propagation import LabelStep, eigen, labelled_graph, scale_step
+from sdpdr.propagation import LabelStep, eigen, labelled_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdpdr.errors.IgnoredLabelsWarning")
 NAN = float("nan")
@@ -55,14 +55,6 @@ def test_sparse_graphs_stay_sparse_and_give_the_same():
         assert sdpdr.solve(model, form=form, tol=1e-7).value == pytest.approx(least, rel=1e-6)
 
 
-def test_similarities_may_be_passed_apart():
-    together = methods.mixed_label_propagation(S, Y)
-    parts = np.maximum(S, 0.0), np.maximum(-S, 0.0)
-    apart = methods.mixed_label_propagation(parts[0], Y, dissimilarity=parts[1])
-    for one, other in zip(together.blocks[1:], apart.blocks[1:], strict=True):
-        np.testing.assert_array_equal(one.form, other.form)
-
-
 # -- the steps of the alternation -------------------------------------------------------------
 
 
@@ -85,23 +77,6 @@ def test_the_step_in_the_values_has_no_duality_gap_and_print_lacks_a_constant(be
     assert printed + constant == pytest.approx(value, rel=1e-7)
     assert constant > 1e-3
     np.testing.assert_allclose(-beta * np.linalg.solve(L[4:, 4:], a12), spread, atol=1e-6)
-
-
-def test_the_printed_inequality_with_its_constant_is_ours():
-    """(3.8), scaled by beta in the first row, is our matrix inequality less the constant."""
-    g, beta, lam, gamma = labelled_graph(S, Y), 0.7, 0.2, 0.1
-    known = g.labels[:4]
-    above, below = (np.diag(M.sum(axis=1)) - M for M in (g.positive, g.negative))
-    L = above - lam * below
-    a12 = L[4:, :4] @ known
-    a22 = 1.0 - beta**2 * known @ below[:4, :4] @ known
-    corner = (lam * a22 - gamma) / beta**2 + known @ above[:4, :4] @ known
-    printed = np.block([[np.full((1, 1), corner), a12[None]], [a12[:, None], L[4:, 4:]]])
-    scale = np.diag([beta] + [1.0] * 6)
-    term = next(iter(methods.mixed_label_step(S, Y, beta=beta).blocks[0].terms()))
-    values = {"lam": np.array([lam]), "gamma": np.array([gamma])}
-    ours = term.lhs.constant + sum(m.apply(values[k]) for k, m in term.lhs.maps.items())
-    np.testing.assert_allclose(smat(ours), scale @ printed @ scale, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.spectral import fix_signs
 
 # Eigenvalues below this share of the trace are rounding. The distance of a pair along such a
 # direction is at most the square root of it, so dropping the direction costs 1e-6 at most.
@@ -65,30 +64,8 @@ class MetricAnswer:
         return (self.value - self.bound) / max(abs(self.bound), self.scale, 1e-300)
 
 
-def components_of(factor: Array) -> Array:
-    r"""Orthogonal components L, the longest first, with :math:`L^T L = F F^T`.
-
-    Parameters
-    ----------
-    factor : array of shape (n, k)
-        F, of full rank.
-
-    Returns
-    -------
-    array of shape (k, n)
-    """
+def trimmed(factor: Array) -> Array:
+    """F of full rank with F F^T unchanged except for eigenvalues that are rounding."""
     vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
-    return fix_signs(vectors * sizes).T
-
-
-def trimmed(factor: Array, share: float = RANK_TOLERANCE) -> Array:
-    """F of full rank with F F^T unchanged except for eigenvalues below a share of the trace."""
-    vectors, sizes, _ = np.linalg.svd(factor, full_matrices=False)
-    kept = np.square(sizes) > share * np.sum(np.square(sizes))
+    kept = np.square(sizes) > RANK_TOLERANCE * np.sum(np.square(sizes))
     return np.asarray(vectors[:, kept] * sizes[kept])
-
-
-def factor_of(matrix: Array) -> Array:
-    """F with A = F F^T for a symmetric matrix whose negative eigenvalues are dropped."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray(vectors * np.sqrt(values.clip(0.0)))

@@ -25,13 +25,7 @@ class ClassPairs(Pairs):
         M_S = \sum_c n_c S_c, \qquad
         M_D = \sum_c (n - n_c) S_c + n \sum_c n_c (m_c - m)(m_c - m)^T .
 
-    Parameters
-    ----------
-    points : array of shape (n, D)
-    known : array of int
-        Indices of the points that have a label.
-    label : array of int
-        Their labels, from 0 without gaps.
+    ``known`` are the points that have a label, and ``label`` their labels, from 0 without gaps.
 
     Examples
     --------
@@ -65,38 +59,16 @@ class ClassPairs(Pairs):
 
     def scatter(self, kind: str) -> Array:
         """The sum over one kind, from the scatter of classes and of their means."""
-        validate.choice("kind of pairs", kind, ("similar", "dissimilar"))
         # Centred first, because sums of points far from zero lose digits.
         x = self.points[self.known] - self.points[self.known].mean(axis=0)
         sizes, n = np.bincount(self.label), self.label.size
-        means = self._means(x)
+        means = np.array([x[self.label == c].mean(axis=0) for c in range(len(sizes))])
         inside = x - means[self.label]
         weights = sizes if kind == "similar" else n - sizes
         total = inside.T @ (weights[self.label][:, None] * inside)
         if kind == "dissimilar":
             total += n * means.T @ (sizes[:, None] * means)
         return np.asarray((total + total.T) * 0.5)
-
-    def similar_degree(self) -> Index:
-        """In how many similar pairs each point is."""
-        degree = np.zeros(len(self.points), dtype=np.int64)
-        degree[self.known] = np.bincount(self.label)[self.label] - 1
-        return degree
-
-    def similar_root(self) -> Array:
-        """The points minus the mean of their class, times the square root of its size."""
-        order, sizes = np.argsort(self.label, kind="stable"), np.bincount(self.label)
-        # The mean is rounded less if the first point of the class is subtracted before.
-        first = order[np.cumsum(sizes) - sizes]
-        x = self.points[self.known]
-        x = x - x[first[self.label]]
-        return np.asarray((x - self._means(x)[self.label]) * np.sqrt(sizes[self.label])[:, None])
-
-    def _means(self, x: Array) -> Array:
-        """Of each class."""
-        sums = np.zeros((int(self.label.max()) + 1, x.shape[1]))
-        np.add.at(sums, self.label, x)
-        return sums / np.bincount(self.label)[:, None]
 
     def moved(self, points: Array) -> Pairs:
         """The same pairs of other points."""

@@ -9,12 +9,11 @@ import numpy as np
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
-from sdpdr.base.errors import AddedRidgeWarning, DataError, UncertifiedWarning, warn
+from sdpdr.base.errors import AddedRidgeWarning, UncertifiedWarning, warn
 from sdpdr.families.metric.answer import MetricAnswer
-from sdpdr.families.metric.ghodsi import closed_form, contrast, frobenius_form
+from sdpdr.families.metric.ghodsi import closed_form, contrast
 from sdpdr.families.metric.learner import MetricLearner
 from sdpdr.families.metric.pairs import Pairs
-from sdpdr.families.metric.recipes import SCALES
 from sdpdr.families.metric.whiten import unattained
 from sdpdr.families.metric.xing import solve_xing
 
@@ -54,8 +53,6 @@ class XingMetric(MetricLearner):
     kernel : str or callable, optional
         A name of `sklearn.metrics.pairwise.pairwise_kernels`, ``"precomputed"``, or a function.
     kernel_params : dict, optional
-    kernel_components : int, optional
-        Use only so many leading kernel principal coordinates.
     random_state : int, RandomState or Generator, optional
         Of random pairs.
 
@@ -160,13 +157,11 @@ class GhodsiMetric(MetricLearner):
     normalize : bool, default True
         Means over pairs; False for the sums as printed.
     ridge : float, optional
-        :math:`\mu`. By default 0 with ``n_components`` or another scale, else :math:`3 n \sigma`,
+        :math:`\mu`. By default 0 with ``n_components``, else :math:`3 n \sigma`,
         with :math:`\sigma` the standard deviation of the n eigenvalues of C: a direction whose
         contrast is better than the mean by one :math:`\sigma` weighs a third more, and those whose
         contrast is worse by less than three do not vanish.
-    scale : {"trace", "frobenius"}, default "trace"
-        ``"frobenius"`` requires :math:`|A|_F \le 1` instead of trace one.
-    n_pairs, kernel, kernel_params, kernel_components, random_state
+    n_pairs, kernel, kernel_params, random_state
         As for `XingMetric`.
 
     Attributes
@@ -204,32 +199,20 @@ class GhodsiMetric(MetricLearner):
     _: KW_ONLY
     normalize: bool = True
     ridge: float | None = None
-    scale: str = "trace"
 
     solver: ClassVar[str] = "closed"
     _depends_on_units: ClassVar[bool] = True
 
     def _learn(self, pairs: Pairs) -> MetricAnswer:
-        validate.choice("scale", self.scale, SCALES)
         self.tol_ = _ROUNDING
         scatter = contrast(pairs, self.normalize)
         self.ridge_ = self._ridge(scatter)
-        if self.scale == "trace":
-            return closed_form(scatter, cap=self._cap(pairs.n_features), ridge=self.ridge_)
-        if self.ridge_:
-            raise DataError("a ridge goes with scale='trace'; leave it out.")
-        answer = frobenius_form(scatter)
-        if not len(answer.components):
-            raise DataError(
-                "dissimilar pairs differ less than similar ones in every direction, so the best "
-                "metric of Frobenius norm at most one is zero. Use scale='trace'."
-            )
-        return answer
+        return closed_form(scatter, cap=self._cap(pairs.n_features), ridge=self.ridge_)
 
     def _ridge(self, scatter: Array) -> float:
         if self.ridge is not None:
             return validate.non_negative("ridge", self.ridge)
-        if self.n_components is not None or self.scale == "frobenius":
+        if self.n_components is not None:
             return 0.0
         values = np.linalg.eigvalsh(scatter)
         return _DEVIATIONS * values.size * float(np.std(values))

@@ -126,34 +126,6 @@ def require_room(n: int, cap: float) -> None:
         )
 
 
-def frobenius_form(scatter: Array) -> MetricAnswer:
-    r"""The best metric of Frobenius norm at most one, in closed form.
-
-    :math:`A = (-C)_+ / |(-C)_+|_F`, with :math:`(\cdot)_+` the positive part of the eigenvalues,
-    of value :math:`-|(-C)_+|_F`; zero if C is positive semidefinite, which means that dissimilar
-    pairs differ less than similar ones in every direction.
-
-    Parameters
-    ----------
-    scatter : array of shape (n, n)
-
-    Returns
-    -------
-    MetricAnswer
-
-    Examples
-    --------
-    >>> frobenius_form(np.diag([-3.0, -4.0, 5.0])).value
-    -5.0
-    """
-    w, vectors = np.linalg.eigh(scatter)
-    wanted = w < 0.0
-    size = float(np.linalg.norm(w[wanted]))
-    factor = vectors[:, wanted] * np.sqrt(-w[wanted] / (size or 1.0))
-    argument = "a positive semidefinite matrix gains on the negative part of C only"
-    return MetricAnswer(fix_signs(factor).T, -size, -size, argument)
-
-
 def _linear(w: Array, cap: float) -> tuple[Array, float]:
     """Weight ``cap`` on the smallest eigenvalues, the remainder on the next."""
     a = np.clip(1.0 - cap * np.arange(w.size), 0.0, cap)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,14 @@ _RANK = 1e-10
 _INDEFINITE = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
-class KernelCoordinates:
+class KernelCoordinates(NamedTuple):
+    """Coordinates Z of the known points, and the matrix that places others."""
+
+    coordinates: Array
+    placing: Array
+
+
+def kernel_coordinates(kernel: Array) -> KernelCoordinates:
     r"""Coordinates Z with :math:`Z Z^T = K`, and the map that gives those of new points.
 
     With :math:`K = U \Lambda U^T`, :math:`Z = U_+ \Lambda_+^{1/2}`, and a point x with kernel
@@ -25,27 +31,17 @@ class KernelCoordinates:
     \Lambda_+^{-1/2} U_+^T`; its trace is :math:`\operatorname{tr} A = \operatorname{tr} K W`, and
     not tr W.
 
-    Attributes
-    ----------
-    coordinates : array of shape (n, r)
-        Z.
-    placing : array of shape (n, r)
-        :math:`U_+ \Lambda_+^{-1/2}`, so that ``k_x @ placing`` are the coordinates of x.
-    """
-
-    coordinates: Array
-    placing: Array
-
-
-def kernel_coordinates(kernel: Array, n_components: int | None = None) -> KernelCoordinates:
-    """Coordinates of the points of a kernel matrix.
-
     Parameters
     ----------
     kernel : array of shape (n, n)
         K, symmetric positive semidefinite.
-    n_components : int, optional
-        At most that many coordinates, those of the largest eigenvalues; all by default.
+
+    Returns
+    -------
+    coordinates : array of shape (n, r)
+        Z.
+    placing : array of shape (n, r)
+        :math:`U_+ \Lambda_+^{-1/2}`, so that ``k_x @ placing`` are the coordinates of x.
 
     Raises
     ------
@@ -61,8 +57,6 @@ def kernel_coordinates(kernel: Array, n_components: int | None = None) -> Kernel
     >>> bool(np.allclose(X @ X.T @ found.placing, found.coordinates))
     True
     """
-    if len({*np.shape(kernel)}) != 1 or np.ndim(kernel) != 2:
-        raise DataError(f"a kernel matrix is square; this one has shape {np.shape(kernel)}.")
     values, vectors = np.linalg.eigh(validate.symmetric("kernel", kernel))
     if values[-1] <= 0.0 or values[0] < -_INDEFINITE * values[-1]:
         raise DataError(
@@ -70,6 +64,6 @@ def kernel_coordinates(kernel: Array, n_components: int | None = None) -> Kernel
             f"{values[0]:.3g}..{values[-1]:.3g}. Pass similarities, not distances; for squared "
             "distances D, exp(-gamma * D) will do."
         )
-    kept = np.flatnonzero(values > _RANK * values[-1])[::-1][:n_components]
+    kept = np.flatnonzero(values > _RANK * values[-1])[::-1]
     root = np.sqrt(values[kept])
     return KernelCoordinates(vectors[:, kept] * root, vectors[:, kept] / root)

@@ -33,7 +33,6 @@ class MetricLearner(Transformer):
     n_pairs: int | None = None
     kernel: Any = None
     kernel_params: Mapping[str, Any] | None = None
-    kernel_components: int | None = None
     random_state: int | None = None
 
     solver: ClassVar[str]
@@ -100,13 +99,13 @@ class MetricLearner(Transformer):
         return self._fit(found)
 
     def _fit(self, pairs: Pairs) -> MetricLearner:
-        n_coordinates = self._n_coordinates()
+        self._check_kernel()
         if self.kernel is None:
             answer = self._learn(pairs)
             self.components_ = answer.components
         else:
             self._points = pairs.points
-            kernel = kernel_coordinates(self._inputs(pairs.points), n_coordinates)
+            kernel = kernel_coordinates(self._inputs(pairs.points))
             answer = self._learn(pairs.moved(kernel.coordinates))
             self.components_ = answer.components @ kernel.placing.T
         self.pairs_ = pairs
@@ -125,8 +124,7 @@ class MetricLearner(Transformer):
         """Whether X holds values of a kernel."""
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _n_coordinates(self) -> int | None:
-        """Check the parameters of the kernel; return ``kernel_components``."""
+    def _check_kernel(self) -> None:
         given = options_of("kernel_params", self.kernel_params)
         if self.kernel is None and given:
             raise DataError(
@@ -139,9 +137,6 @@ class MetricLearner(Transformer):
             parameters = KERNEL_PARAMS.get(self.kernel, ())
             for name in given:
                 validate.choice(f"parameter of kernel {self.kernel!r}", name, parameters)
-        if self.kernel_components is None:
-            return None
-        return validate.positive_integer("kernel_components", self.kernel_components)
 
     def _inputs(self, X: Array) -> Array:
         """What ``components_`` multiplies: the features, or kernel values to the fitted points."""

@@ -13,7 +13,6 @@ from sdpdr.model import Model
 from sdpdr.model.blocks import (
     Cap,
     Distances,
-    FrobeniusBall,
     LeadingDiagonal,
     LeadingTrace,
     Mahalanobis,
@@ -21,8 +20,6 @@ from sdpdr.model.blocks import (
     SizePrice,
     UnitTrace,
 )
-
-SCALES = ("trace", "frobenius")
 
 
 def ghodsi(
@@ -36,7 +33,6 @@ def ghodsi(
     normalize: bool = True,
     cap: float = 1.0,
     ridge: float = 0.0,
-    scale: str = "trace",
 ) -> Model:
     r"""Ghodsi's program for a Mahalanobis metric, and its k-dimensional generalisation.
 
@@ -62,8 +58,6 @@ def ghodsi(
         t; 1/k for a metric of k dimensions.
     ridge : float, default 0
         :math:`\mu`.
-    scale : {"trace", "frobenius"}, default "trace"
-        ``"frobenius"`` requires :math:`|A|_F \le 1` instead of trace one.
 
     Returns
     -------
@@ -76,8 +70,6 @@ def ghodsi(
         As `sdpdr.metric.choose_pairs`.
     InfeasibleError
         If D times the cap is less than one.
-    UnknownNameError
-        For another scale.
 
     References
     ----------
@@ -93,14 +85,11 @@ def ghodsi(
     subject to  tr A = 1             unit_trace, 1 row
                 ... ⪰ 0        cap, psd cone, 3 entries
     """
-    validate.choice("scale", scale, SCALES)
     ridge = validate.non_negative("ridge", ridge)
     pairs = choose_pairs(X, y, similar, dissimilar, n_pairs, seed)
     n = pairs.n_features
-    if scale == "trace":
-        require_room(n, cap)
-    size = UnitTrace(n) if scale == "trace" else FrobeniusBall(n)
-    blocks = (Mahalanobis(n), Scatter(contrast(pairs, normalize)), size)
+    require_room(n, cap)
+    blocks = (Mahalanobis(n), Scatter(contrast(pairs, normalize)), UnitTrace(n))
     model = Model(blocks, name="ghodsi", maximize=False)
     if cap < 1.0:
         model = model + Cap(n, cap)

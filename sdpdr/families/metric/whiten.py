@@ -16,9 +16,8 @@ from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, InfeasibleError
 from sdpdr.families.metric.pairs import Pairs
 
-# Rounding of sums, in units of the last place times the square root of the number of columns. With
-# 8, two bounds of 2000 badly scaled programs of up to four columns exceed the exact optimum of the
-# floating point numbers (in fractions), and none exceeds that of the decimals they stand for.
+# Rounding of sums, in units of the last place times the square root of the number of columns. The
+# factor was checked against exact fractions on badly scaled programs.
 _PLACES = 8.0
 _EPS = float(np.finfo(float).eps)
 
@@ -27,18 +26,10 @@ _EPS = float(np.finfo(float).eps)
 class Whitened:
     r"""Dissimilar pairs in whitened coordinates.
 
-    Attributes
-    ----------
-    differences : array of shape (q, r)
-        Rows :math:`B^T \delta_p`, without those of length zero.
-    basis : array of shape (D, r)
-        B; r < D if similar pairs differ in r directions only, or if fewer points than that are in
-        dissimilar pairs.
-    diagonal : bool
-        Whether A is diagonal; B is then diagonal as well, up to missing columns.
-    share, stray : float
-        Bounds of the rounding: in exact numbers similar pairs are shorter by at most that share,
-        and the lengths of dissimilar pairs add up to at most so much more.
+    Rows :math:`B^T \delta_p` of length more than zero, and B of shape (D, r): r < D if similar
+    pairs differ in r directions only, or if fewer points than that are in dissimilar pairs. A
+    diagonal B may lack columns. In exact numbers similar pairs are shorter by at most the
+    ``share``, and the lengths of dissimilar pairs add up to at most ``stray`` more.
     """
 
     differences: Array
@@ -50,21 +41,7 @@ class Whitened:
     def exceeded_by_none(self, bound: float) -> float:
         """A bound of the sum of distances, widened by the bounds of the rounding.
 
-        Parameters
-        ----------
-        bound : float
-            For these differences.
-
-        Returns
-        -------
-        float
-            inf if rounding may change everything.
-
-        Examples
-        --------
-        >>> white = Whitened(np.array([[2.0]]), np.eye(1), share=0.5)
-        >>> white.exceeded_by_none(2.0)
-        4.0
+        It is infinite if rounding may change everything.
         """
         return (bound + self.stray) / (1.0 - self.share) if self.share < 1.0 else np.inf
 
@@ -133,14 +110,7 @@ def _within_span(basis: Array, points: Array) -> Array:
 
 
 def unattained(pairs: Pairs, *, diagonal: bool = False) -> str:
-    """Explain why no metric attains the least cost without a ridge; empty if one does.
-
-    Examples
-    --------
-    >>> pairs = Pairs(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]]), [[0, 1]], [[0, 2]])
-    >>> unattained(pairs).partition(".")[0]
-    'no similar pair differs along 1 direction in which 1 dissimilar pairs do'
-    """
+    """Explain why no metric attains the least cost without a ridge; empty if one does."""
     return _outside(_spread(pairs, diagonal, 0.0), diagonal)
 
 

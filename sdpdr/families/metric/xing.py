@@ -31,27 +31,17 @@ import numpy as np
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError
-from sdpdr.families.metric.answer import MetricAnswer, components_of, trimmed
+from sdpdr.families.metric.answer import MetricAnswer, trimmed
 from sdpdr.families.metric.pairs import Pairs
 from sdpdr.families.metric.whiten import Whitened, whiten
+from sdpdr.linalg.spectral import fix_signs
 
 _ARGUMENT = "weights of the dissimilar pairs and one eigenvalue (Cauchy-Schwarz)"
 
 
 @dataclass(frozen=True, eq=False)
 class Ascent:
-    """Where the iteration ended.
-
-    Attributes
-    ----------
-    factor : array of shape (r, r)
-        L, of Frobenius norm one.
-    value, bound : float
-        g at A = L L^T, and what it cannot exceed.
-    iterations : int
-    history : array of shape (iterations + 1,)
-        g after each step.
-    """
+    """Where the iteration ended: L of norm one, g there, its bound, and g after each step."""
 
     factor: Array
     value: float
@@ -205,7 +195,8 @@ def answer_of(
     image = white.basis @ (factor / distances)
     if white.diagonal:
         image = np.diag(np.linalg.norm(image, axis=1))[:, np.any(image != 0.0, axis=1)]
-    components = components_of(image)
+    vectors, sizes, _ = np.linalg.svd(image, full_matrices=False)
+    components = fix_signs(vectors * sizes).T
     value = float(np.sum(np.square(factor))) / distances**2
     least = 1.0 / white.exceeded_by_none(bound) ** 2
     if not least:

@@ -2,21 +2,13 @@
 
 from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
-from sdpdr.families.propagate.least_ratio import (
-    LabelStep,
-    alternating,
-    eigen,
-    ratio_bound,
-    scale_step,
-)
-from sdpdr.families.propagate.pencil import EnergyPencil as Pencil
+from sdpdr.families.propagate.least_ratio import LabelStep, alternating, eigen, ratio_bound
 from sdpdr.families.propagate.pencil import Propagation, PropagationStatus
 from sdpdr.families.propagate.similarity import near_and_far, pearson
 
 __all__ = [
     "LabelStep",
     "LabelledGraph",
-    "Pencil",
     "Propagation",
     "PropagationStatus",
     "alternating",
@@ -28,5 +20,4 @@ __all__ = [
     "near_and_far",
     "pearson",
     "ratio_bound",
-    "scale_step",
 ]

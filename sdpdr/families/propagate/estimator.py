@@ -20,7 +20,6 @@ from sdpdr.base.arrays import Array, Index, Matrix
 from sdpdr.base.errors import (
     DataError,
     ShapeError,
-    UnknownNameError,
     UnlikeColumnsWarning,
     UnobservedWarning,
     warn,
@@ -32,7 +31,7 @@ from sdpdr.families.propagate.graph import LabelledGraph, labelled_graph
 from sdpdr.families.propagate.harmonic import fixed_lam, harmonic, mixed_graph
 from sdpdr.families.propagate.least_ratio import alternating, eigen
 from sdpdr.families.propagate.pencil import Propagation
-from sdpdr.families.propagate.similarity import near_and_far, pearson
+from sdpdr.families.propagate.similarity import near_and_far
 from sdpdr.graphs.space import PARALLEL, directions
 
 MODES: dict[str, Callable[..., Propagation]] = {
@@ -42,7 +41,6 @@ MODES: dict[str, Callable[..., Propagation]] = {
     "harmonic": harmonic,
     "mixed_graph": mixed_graph,
 }
-_AFFINITIES = ("knn", "precomputed", "correlation")
 # Priors as users type them need not add up to one in every digit.
 _ONE = 1e-3
 
@@ -71,27 +69,19 @@ class MixedLabelPropagation(
         :math:`E_+ - \lambda E_-`; ``"eigen"`` finds the least ratio exactly, for dissimilar pairs
         that are real evidence; ``"alternating"`` is the alternation of the thesis;
         ``"mixed_graph"`` is regularized least squares. See `sdpdr.propagation`.
-    affinity : {"knn", "precomputed", "correlation"} or callable, default "knn"
+    affinity : {"knn", "precomputed"}, default "knn"
         Where similarities come from. ``"knn"``: 1 for nearest neighbours, -1 for each point and
-        the one furthest from it; sparse. ``"precomputed"``: X is S. ``"correlation"``: of rows, nan
-        allowed. A callable takes two arrays of points and returns their similarities, dense or
-        sparse.
+        the one furthest from it; sparse. ``"precomputed"``: X is S, such as `pearson
+        <sdpdr.propagation.pearson>` makes of ratings.
     n_neighbors : int, default 7
         For ``"knn"``; of fewer other points all are taken, with a ``FewPointsWarning``.
     metric : {"euclidean", "cosine"}, default "euclidean"
         For ``"knn"``, as for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
         For ``"knn"``: of nearest neighbours, as for `sdpdr.graphs.edge_weights`.
-    bandwidth : float, optional
-        Of ``"heat"``; by default the median length of the edges. See
-        `sdpdr.propagation.near_and_far`.
-    lam : float, optional
-        For ``mode="fixed_lam"``.
     share : float, default 0.5
-        For ``mode="fixed_lam"`` if no ``lam`` is given: :math:`\lambda` as a share of the least
-        ratio, from 0, which is ``"harmonic"``, to 1, which is ``"eigen"``.
-    beta_0 : float, optional
-        For ``mode="alternating"``: the first scale.
+        For ``mode="fixed_lam"``: :math:`\lambda` as a share of the least ratio, from 0, which is
+        ``"harmonic"``, to 1, which is ``"eigen"``.
     ridge : float, default 1e-3
     smoothness : float, default 1.0
         For ``mode="mixed_graph"``.
@@ -100,9 +90,6 @@ class MixedLabelPropagation(
         the given labels. The distributions are rescaled class by class until their sums have these
         shares (class mass normalization), which helps where nearly all points fall to one class.
         By default no shares are assumed: those of few labels mislead more often than they help.
-    unreached : {"warn", "mean", "error"}, default "warn"
-        Treatment of points that similar pairs connect to no label: the mean of the labels, with a
-        warning that names them or without, or an error.
 
     Attributes
     ----------
@@ -126,7 +113,7 @@ class MixedLabelPropagation(
 
     Raises
     ------
-    DataError, ShapeError, UnknownNameError, DisconnectedGraphError
+    DataError, ShapeError, UnknownNameError
         From `fit`.
 
     Warns
@@ -134,7 +121,7 @@ class MixedLabelPropagation(
     IgnoredLabelsWarning
         The least ratio hardly depends on the labels.
     UnobservedWarning
-        Similar pairs connect points to no label.
+        Similar pairs connect points to no label; they get the mean of the labels.
 
     References
     ----------
@@ -154,18 +141,14 @@ class MixedLabelPropagation(
 
     mode: str = "harmonic"
     _: KW_ONLY
-    affinity: Any = "knn"
+    affinity: str = "knn"
     n_neighbors: int = 7
     metric: str = "euclidean"
     weights: str = "binary"
-    bandwidth: float | None = None
-    lam: float | None = None
     share: float = 0.5
-    beta_0: float | None = None
     ridge: float = 1e-3
     smoothness: float = 1.0
     priors: str | Sequence[float] | None = None
-    unreached: str = "warn"
 
     def fit(self, X: Any, y: Any = None) -> MixedLabelPropagation:
         """Find the labels of all points.
@@ -187,7 +170,7 @@ class MixedLabelPropagation(
                 "labels, -1 where they are not known."
             )
         validate.choice("mode", self.mode, tuple(MODES))
-        validate.choice("unreached", self.unreached, ("error", "warn", "mean"))
+        validate.choice("affinity", self.affinity, ("knn", "precomputed"))
         if isinstance(self.priors, str):
             validate.choice("priors", self.priors, ("labels",))
         self._X = self._points(X, reset=True)
@@ -237,7 +220,8 @@ class MixedLabelPropagation(
         array of shape (m,) for two classes, or (m, classes)
         """
         check_is_fitted(self)
-        weights = self._extension(self._points(X, reset=False))
+        X = self._points(X, reset=False)
+        weights = self._nearest(X) if self.affinity == "knn" else _positive(X)
         total = np.asarray(weights.sum(axis=1)).ravel()
         values = weights @ self.scores_
         isolated = total <= 0.0
@@ -252,13 +236,12 @@ class MixedLabelPropagation(
         points = checked(
             self,
             X,
-            by_distance=self._is("knn") and self.metric == "euclidean",
+            by_distance=self.affinity == "knn" and self.metric == "euclidean",
             reset=reset,
-            accept_sparse="csr" if self._takes_sparse else False,
-            ensure_all_finite="allow-nan" if self._is("correlation") else True,
+            accept_sparse="csr",
             ensure_min_samples=2 if reset else 1,
         )
-        if reset and self._is("precomputed") and points.shape[0] != points.shape[1]:
+        if reset and self.affinity == "precomputed" and points.shape[0] != points.shape[1]:
             raise ShapeError(
                 f"affinity='precomputed' needs a square matrix of similarities; X has shape "
                 f"{points.shape}."
@@ -277,33 +260,13 @@ class MixedLabelPropagation(
         return codes
 
     def _similarity(self, X: Any) -> Matrix:
-        if callable(self.affinity):
-            return self.affinity(X, X)
-        if not isinstance(self.affinity, str) or self.affinity not in _AFFINITIES:
-            raise UnknownNameError("affinity", self.affinity, (*_AFFINITIES, "a callable"))
         if self.affinity == "precomputed":
             return X
-        if self.affinity == "correlation":
-            return pearson(X)
-        options = {"metric": self.metric, "weights": self.weights, "bandwidth": self.bandwidth}
         with catch_warnings():
             simplefilter("ignore", UnlikeColumnsWarning)  # `_points` has warned already
-            search = partial(near_and_far, X, **options)  # type: ignore[arg-type]
+            search = partial(near_and_far, X, metric=self.metric, weights=self.weights)
             similarity, self.n_neighbors_ = validate.all_if_few(self.n_neighbors, search)
         return similarity
-
-    def _extension(self, X: Any) -> Matrix:
-        """Non-negative weights of the points of `fit` for other points, shape (m, n)."""
-        if self._is("knn"):
-            return self._nearest(X)
-        if self._is("precomputed"):
-            similarity = X
-        elif self._is("correlation"):
-            similarity = pearson(X, self._X)
-        else:
-            similarity = self.affinity(X, self._X)
-        sparse = sp.issparse(similarity)
-        return similarity.maximum(0.0) if sparse else np.maximum(similarity, 0.0)
 
     def _nearest(self, X: Any) -> sp.csr_array:
         """One for the nearest points of `fit`, or for those only that are the point itself."""
@@ -318,13 +281,6 @@ class MixedLabelPropagation(
         weights = np.where(same.any(axis=1, keepdims=True), same, True).astype(float)
         shape = (len(index), known.shape[0])
         return sp.csr_array((weights.ravel(), (rows, index.ravel())), shape=shape)
-
-    @property
-    def _takes_sparse(self) -> bool:
-        return self._is("precomputed") or self._is("knn")
-
-    def _is(self, affinity: str) -> bool:
-        return isinstance(self.affinity, str) and self.affinity == affinity
 
     # -- values -----------------------------------------------------------------------------------
 
@@ -353,15 +309,12 @@ class MixedLabelPropagation(
         everyone = np.arange(graph.n)
         if self.mode == "mixed_graph" or not graph.unreached.size:
             return everyone
-        if self.unreached == "error":
-            graph.require_reached()
-        if self.unreached == "warn":
-            warn(
-                f"similar pairs connect {graph.unreached.size} of {graph.n} nodes to no label: "
-                f"{listed(graph.unreached)}. They get the mean of the labels, which says nothing "
-                "about them. Label one node in each component, or take more neighbours.",
-                UnobservedWarning,
-            )
+        warn(
+            f"similar pairs connect {graph.unreached.size} of {graph.n} nodes to no label: "
+            f"{listed(graph.unreached)}. They get the mean of the labels, which says nothing "
+            "about them. Label one node in each component, or take more neighbours.",
+            UnobservedWarning,
+        )
         kept = np.setdiff1d(everyone, graph.unreached)
         if not np.isnan(graph.labels[kept]).any():
             raise DataError("similar pairs connect no node without a label to one with a label.")
@@ -377,11 +330,7 @@ class MixedLabelPropagation(
         return values
 
     def _options(self) -> dict[str, Any]:
-        names = {
-            "fixed_lam": ("share",) if self.lam is None else ("lam",),
-            "alternating": ("beta_0",),
-            "mixed_graph": ("ridge", "smoothness"),
-        }
+        names = {"fixed_lam": ("share",), "mixed_graph": ("ridge", "smoothness")}
         return {name: getattr(self, name) for name in names.get(self.mode, ())}
 
     def _decided(self, scores: Array) -> Any:
@@ -409,10 +358,13 @@ class MixedLabelPropagation(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._is("precomputed")
-        tags.input_tags.allow_nan = self._is("correlation")
-        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = True
         return tags
+
+
+def _positive(similarity: Matrix) -> Matrix:
+    return similarity.maximum(0.0) if sp.issparse(similarity) else np.maximum(similarity, 0.0)
 
 
 def _if_minus_one(y: Any) -> str:

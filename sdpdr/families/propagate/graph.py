@@ -118,13 +118,7 @@ class LabelledGraph:
         return len(found) == len(np.unique(parts))
 
     def require_reached(self) -> None:
-        """Refuse components without a label.
-
-        Raises
-        ------
-        DisconnectedGraphError
-            Names the nodes of the first such component; all of them are its ``components``.
-        """
+        """Refuse components without a label, by a `DisconnectedGraphError` that names them."""
         if not self.unreached.size:
             return
         numbers = self.parts[self.unreached]
@@ -137,12 +131,7 @@ class LabelledGraph:
         )
 
     def require_two_values(self) -> None:
-        """Refuse constant labels.
-
-        Raises
-        ------
-        DataError
-        """
+        """Refuse constant labels."""
         values = self.labels[self.labelled]
         if np.ptp(values) == 0.0:
             raise DataError(
@@ -159,7 +148,7 @@ class LabelledGraph:
         )
 
 
-def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledGraph:
+def labelled_graph(S: Any, y: ArrayLike) -> LabelledGraph:
     r"""Check similarities and labels, and split the former by sign.
 
     :math:`S_+ = \max(S, 0)`, :math:`S_- = \max(-S, 0)`. The diagonal is left out, since no energy
@@ -171,8 +160,6 @@ def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledG
         Symmetric. Sparse ones stay sparse.
     y : array_like of shape (n,)
         Labels, or ratings; nan where not known.
-    dissimilarity : array_like or sparse array of shape (n, n), optional
-        :math:`S_-`, non-negative; S is then :math:`S_+` and must be non-negative too.
 
     Returns
     -------
@@ -196,32 +183,9 @@ def labelled_graph(S: Any, y: ArrayLike, dissimilarity: Any = None) -> LabelledG
     >>> graph.energies([1.0, 0.0, -1.0]), graph.ratio([1.0, 0.0, -1.0])
     ((1.0, 2.0), 0.5)
     """
-    similarity = _checked_matrix(S, "S")
-    if dissimilarity is None:
-        positive, negative = _part(similarity, 1.0), _part(similarity, -1.0)
-    else:
-        positive, negative = similarity, _checked_matrix(dissimilarity, "dissimilarity")
-        if negative.shape != positive.shape:
-            raise ShapeError(f"S has shape {positive.shape}, dissimilarity {negative.shape}.")
-        for name, matrix in (("S", positive), ("dissimilarity", negative)):
-            if matrix.size and matrix.min() < 0.0:
-                raise DataError(
-                    f"{name} has an entry of {matrix.min():g}; with dissimilarity given, both must "
-                    "be non-negative. Pass one signed matrix instead, or flip the sign."
-                )
-    return LabelledGraph(positive, negative, _checked_labels(y, positive.shape[0]))
-
-
-def _checked_matrix(S: Any, name: str) -> Matrix:
-    """Symmetric and finite, csr or dense, without its diagonal."""
     instead = "NaN and infinity are no similarities. Write 0 where nothing is known."
-    even = validate.symmetric(name, S, sparse=True, within=_ROUNDING, instead=instead)
-    if not sp.issparse(even):
-        np.fill_diagonal(even, 0.0)
-        return even
-    even = sp.csr_array(even - sp.diags_array(even.diagonal()))
-    even.eliminate_zeros()
-    return even
+    even = validate.symmetric("S", S, sparse=True, within=_ROUNDING, instead=instead)
+    return LabelledGraph(_part(even, 1.0), _part(even, -1.0), _checked_labels(y, even.shape[0]))
 
 
 def _checked_labels(y: ArrayLike, n: int) -> Array:
@@ -239,12 +203,15 @@ def _checked_labels(y: ArrayLike, n: int) -> Array:
 
 
 def _part(matrix: Matrix, sign: float) -> Matrix:
+    """The entries of one sign off the diagonal, by their size; csr or dense as the matrix is."""
     if not sp.issparse(matrix):
-        return np.maximum(sign * matrix, 0.0)
-    part = sp.csr_array(sign * matrix)
-    part.data = np.maximum(part.data, 0.0)
-    part.eliminate_zeros()
-    return part
+        part = np.maximum(sign * matrix, 0.0)
+        np.fill_diagonal(part, 0.0)
+        return part
+    pairs = sp.coo_array(matrix)
+    kept = (sign * pairs.data > 0.0) & (pairs.row != pairs.col)
+    places = pairs.row[kept], pairs.col[kept]
+    return sp.csr_array((sign * pairs.data[kept], places), shape=matrix.shape)
 
 
 def _energy(similarity: Matrix, y: Array) -> float:

@@ -2,12 +2,10 @@ r"""The labelling of least ratio: by one eigenproblem, and by the alternation of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import sqrt
 
 import numpy as np
-import scipy.linalg as sl
 import scipy.optimize as so
 import scipy.sparse as sp
 
@@ -127,12 +125,7 @@ def proved(
     method: str,
     history: tuple[tuple[float, float, float], ...] = (),
 ) -> Propagation:
-    """The record of a labelling that claims the least ratio, with its distance from it proved.
-
-    Warns
-    -----
-    IgnoredLabelsWarning
-    """
+    """The record of a labelling that claims the least ratio, with its distance from it proved."""
     ratio, status = graph.ratio(y), PropagationStatus.OPTIMAL
     bound, least = graph.pencil.bound(ratio, TOLERANCE), ratio
     if not bound > 0.0:
@@ -162,13 +155,9 @@ def _warn_if_ignored(graph: LabelledGraph, found: Propagation) -> None:
 
 
 def _without_dissimilarity(graph: LabelledGraph) -> Propagation:
-    warn(
-        "no dissimilar pair has an end without a label or two different labels, so that there is "
-        "no ratio to minimise; the harmonic labelling is returned.",
-        IgnoredLabelsWarning,
-    )
-    found = given_weight(graph, 0.0, "harmonic")
-    return replace(found, status=PropagationStatus.NO_DISSIMILARITY)
+    status = PropagationStatus.NO_DISSIMILARITY
+    warn(status.advice, IgnoredLabelsWarning)
+    return replace(given_weight(graph, 0.0, "harmonic"), status=status)
 
 
 def _separated(graph: LabelledGraph) -> Propagation:
@@ -275,7 +264,6 @@ class LabelStep:
 
     def __init__(self, pencil: EnergyPencil) -> None:
         self._pencil = pencil
-        self._values = _values_at(pencil)
         inner = pencil.unlabelled()
         if inner.has_below:
             least, self._loose = inner.least()
@@ -302,6 +290,13 @@ class LabelStep:
         lam = float(so.brentq(excess, 0.0, self.largest, xtol=1e-15 * self.largest, rtol=1e-14))
         return lam, beta * self._values(lam)
 
+    def _values(self, lam: float) -> Array:
+        """The minimizer of E_+ - lam E_- at scale one."""
+        matrix, right = self._pencil.system(lam)
+        if sp.issparse(matrix):
+            return LdlFactor(matrix).solve(right)
+        return np.asarray(np.linalg.solve(matrix, right))
+
     def _dissimilar(self, values: Array) -> float:
         v = np.concatenate([[1.0], values])
         return float(v @ (self._pencil.below @ v))
@@ -316,18 +311,7 @@ class LabelStep:
 
 
 def scale_step(pencil: EnergyPencil, spread: Array) -> float:
-    r"""The exact step in :math:`\beta` at fixed values: least :math:`E_+` with :math:`E_- \ge 1`.
-
-    Parameters
-    ----------
-    pencil : EnergyPencil
-    spread : array of shape (n_u,)
-
-    Raises
-    ------
-    DataError
-        No scale reaches it; for values of `LabelStep` one does.
-    """
+    """The exact step in the scale at fixed values: least E_+ with E_- at least 1."""
     labels, values = np.eye(1, pencil.order)[0], np.concatenate([[0.0], spread])
     p, q, _ = _along(pencil.above, values, labels)
     r, s, t = _along(pencil.below, values, labels)
@@ -350,21 +334,3 @@ def _along(form: Matrix, start: Array, step: Array) -> tuple[float, float, float
     """Coefficients p, q, r of the form p b^2 + 2 q b + r at start + b step."""
     of_start = form @ start
     return float(step @ (form @ step)), float(step @ of_start), float(start @ of_start)
-
-
-def _values_at(pencil: EnergyPencil) -> Callable[[float], Array]:
-    """The minimiser of E_+ - lam E_- at scale one, as a function of lam."""
-    if sp.issparse(pencil.above):
-
-        def solved(lam: float) -> Array:
-            matrix, right = pencil.system(lam)
-            return LdlFactor(matrix).solve(right)
-
-        return solved
-    mu, vectors = sl.eigh(pencil.below[1:, 1:], pencil.above[1:, 1:])
-    above, below = vectors.T @ pencil.above[1:, 0], vectors.T @ pencil.below[1:, 0]
-
-    def turned(lam: float) -> Array:
-        return np.asarray(-vectors @ ((above - lam * below) / (1.0 - lam * mu)))
-
-    return turned

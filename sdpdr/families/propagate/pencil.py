@@ -97,14 +97,9 @@ _ROUGH = 1e-2
 class EnergyPencil:
     r"""Two quadratic forms :math:`v^T A v` and :math:`v^T B v`, both non-negative.
 
-    Attributes
-    ----------
-    above, below : array or sparse array of shape (m, m)
-        A and B as computed.
-    above_size, below_size : array or sparse array of shape (m, m)
-        The same with the absolute value of every term, which bounds the rounding.
-    terms : int
-        The most numbers added up in one entry.
+    ``above`` and ``below`` are A and B as computed, ``above_size`` and ``below_size`` the same with
+    the absolute value of every term, which bounds the rounding, and ``terms`` the most numbers
+    added up in one entry.
     """
 
     above: Matrix
@@ -149,15 +144,7 @@ class EnergyPencil:
         return is_verified_positive(self.shifted(ratio), radius)
 
     def bound(self, ratio: float, within: float = 1e-3) -> float:
-        """A proven lower bound of the least ratio just below a number, or 0 if none is proved.
-
-        Parameters
-        ----------
-        ratio : float
-            A ratio that is attained.
-        within : float, default 1e-3
-            Largest relative distance below the ratio to try.
-        """
+        """A proven lower bound of the least ratio just below one attained; 0 if none is proved."""
         first = _SPARSE_BELOW if sp.issparse(self.above) and self.order > DENSE_ORDER else 0.0
         tried = (ratio * (1.0 - below) for below in _BELOW if first <= below <= within)
         return next((r for r in tried if np.isfinite(r) and r > 0.0 and self.proves(r)), 0.0)

@@ -19,7 +19,7 @@ from sdpdr.program import Solution
 from sdpdr.program.point import spectrum_of
 
 
-def mixed_label_propagation(X: Any, y: ArrayLike, *, dissimilarity: Any = None) -> Model:
+def mixed_label_propagation(X: Any, y: ArrayLike) -> Model:
     r"""Labels that make similar nodes agree and dissimilar ones differ, as a program.
 
     .. math::
@@ -39,8 +39,6 @@ def mixed_label_propagation(X: Any, y: ArrayLike, *, dissimilarity: Any = None) 
         S, signed similarities; symmetric.
     y : array_like of shape (n,)
         Labels, nan where not known.
-    dissimilarity : array_like or sparse array of shape (n, n), optional
-        :math:`S_-`; X is then :math:`S_+`.
 
     Returns
     -------
@@ -66,12 +64,12 @@ def mixed_label_propagation(X: Any, y: ArrayLike, *, dissimilarity: Any = None) 
     over        K ∈ S^2, K ⪰ 0
     subject to  ⟨C, K⟩ = 1             unit_energy, 1 row
     """
-    pencil = _checked(X, y, dissimilarity).pencil
+    pencil = _checked(X, y).pencil
     blocks = (Gram(pencil.order), LeastEnergy(pencil.above), UnitEnergy(pencil.below))
     return Model(blocks, name="mixed_label_propagation", maximize=False)
 
 
-def mixed_label_bound(X: Any, y: ArrayLike, *, dissimilarity: Any = None) -> Model:
+def mixed_label_bound(X: Any, y: ArrayLike) -> Model:
     r"""The dual of `mixed_label_propagation`, with one scalar.
 
     .. math::  \max\ \lambda \quad\text{s.t.}\quad A - \lambda B \succeq 0 .
@@ -80,7 +78,7 @@ def mixed_label_bound(X: Any, y: ArrayLike, *, dissimilarity: Any = None) -> Mod
 
     Parameters
     ----------
-    X, y, dissimilarity
+    X, y
         As for `mixed_label_propagation`.
 
     Returns
@@ -91,12 +89,12 @@ def mixed_label_bound(X: Any, y: ArrayLike, *, dissimilarity: Any = None) -> Mod
     ----------
     Tong thesis, (3.4), whose Lagrangian dual this is.
     """
-    pencil = _checked(X, y, dissimilarity).pencil
+    pencil = _checked(X, y).pencil
     block = LargestMultiple(pencil.above, pencil.below)
     return Model((block,), name="mixed_label_bound", maximize=True)
 
 
-def mixed_label_step(X: Any, y: ArrayLike, *, beta: float, dissimilarity: Any = None) -> Model:
+def mixed_label_step(X: Any, y: ArrayLike, *, beta: float) -> Model:
     r"""The step in the values at a fixed scale of the labels, as its dual.
 
     .. math::
@@ -111,7 +109,7 @@ def mixed_label_step(X: Any, y: ArrayLike, *, beta: float, dissimilarity: Any = 
 
     Parameters
     ----------
-    X, y, dissimilarity
+    X, y
         As for `mixed_label_propagation`.
     beta : float
         Scale of the labels.
@@ -124,16 +122,14 @@ def mixed_label_step(X: Any, y: ArrayLike, *, beta: float, dissimilarity: Any = 
     ----------
     Tong thesis, (3.8), whose value lacks the constant :math:`\beta^2 y_l^T L_+^{ll} y_l`.
     """
-    pencil = _checked(X, y, dissimilarity).pencil
+    pencil = _checked(X, y).pencil
     scale = np.ones(pencil.order)
     scale[0] = validate.positive_number("beta", beta)
     block = _fixed_scale(pencil, np.diag(scale))
     return Model((block,), name="mixed_label_step", maximize=True)
 
 
-def mixed_scale_step(
-    X: Any, y: ArrayLike, *, spread: ArrayLike, dissimilarity: Any = None
-) -> Model:
+def mixed_scale_step(X: Any, y: ArrayLike, *, spread: ArrayLike) -> Model:
     r"""The step in the scale of the labels at fixed values, as its dual: two scalars, order two.
 
     .. math::
@@ -141,11 +137,11 @@ def mixed_scale_step(
         \min_\beta\ E_+(\beta y_l, y_u) \quad\text{s.t.}\quad E_-(\beta y_l, y_u) \ge 1 .
 
     The sign of :math:`\beta` is free, which it is not in the alternation
-    (`sdpdr.propagation.scale_step`).
+    (`sdpdr.propagation.alternating`).
 
     Parameters
     ----------
-    X, y, dissimilarity
+    X, y
         As for `mixed_label_propagation`.
     spread : array_like of shape (n_u,)
         :math:`y_u`, the values of the nodes without a label, in their order.
@@ -158,7 +154,7 @@ def mixed_scale_step(
     ----------
     Tong thesis, (3.9), where :math:`b_{22}` lacks :math:`y_u^T L_+^{uu} y_u`.
     """
-    pencil = _checked(X, y, dissimilarity).pencil
+    pencil = _checked(X, y).pencil
     values = np.asarray(spread, dtype=float)
     if values.shape != (pencil.order - 1,):
         raise ShapeError(f"spread has shape {values.shape}; {pencil.order - 1} labels are unknown.")
@@ -168,7 +164,7 @@ def mixed_scale_step(
     return Model((block,), name="mixed_scale_step", maximize=True)
 
 
-def labelling_of(solution: Solution, X: Any, y: ArrayLike, *, dissimilarity: Any = None) -> Array:
+def labelling_of(solution: Solution, X: Any, y: ArrayLike) -> Array:
     """The labelling that a solution of `mixed_label_propagation` found, shape (n,).
 
     Of the leading eigenvector v of K: the labels, and v / v_0 elsewhere.
@@ -176,7 +172,7 @@ def labelling_of(solution: Solution, X: Any, y: ArrayLike, *, dissimilarity: Any
     Parameters
     ----------
     solution : Solution
-    X, y, dissimilarity
+    X, y
         As for the model.
 
     Raises
@@ -187,11 +183,11 @@ def labelling_of(solution: Solution, X: Any, y: ArrayLike, *, dissimilarity: Any
     v = spectrum_of(solution.gram("K"))[1][:, 0]
     if abs(v[0]) <= 1e-9:
         raise DataError("the matrix found has no share of the labels: the ratio is not attained.")
-    return _checked(X, y, dissimilarity).labelling(v[1:] / v[0])
+    return _checked(X, y).labelling(v[1:] / v[0])
 
 
-def _checked(X: Any, y: ArrayLike, dissimilarity: Any) -> LabelledGraph:
-    graph = labelled_graph(X, y, dissimilarity)
+def _checked(X: Any, y: ArrayLike) -> LabelledGraph:
+    graph = labelled_graph(X, y)
     graph.require_two_values()
     graph.require_reached()
     if not graph.pencil.has_below:

@@ -27,7 +27,6 @@ def near_and_far(
     *,
     metric: str = "euclidean",
     weights: str = "binary",
-    bandwidth: float | None = None,
 ) -> sp.csr_array:
     """Sparse similarities: weights for nearest neighbours, -1 for each point and its furthest one.
 
@@ -41,10 +40,9 @@ def near_and_far(
     metric : {"euclidean", "cosine"}, default "euclidean"
         As for `sdpdr.graphs.knn`.
     weights : {"binary", "heat", "cosine"}, default "binary"
-        Of near points, as for `sdpdr.graphs.edge_weights`. Points that coincide have 1.
-    bandwidth : float, optional
-        Of ``"heat"``; by default the median length of the edges. Edges weigh 1e-8 at least, so that
-        a point far from all is similar to its nearest ones.
+        Of near points, as for `sdpdr.graphs.edge_weights`. Points that coincide have 1. By
+        ``"heat"`` edges weigh 1e-8 at least, so that a point far from all is similar to its nearest
+        ones.
 
     Returns
     -------
@@ -53,8 +51,7 @@ def near_and_far(
     Raises
     ------
     DataError
-        As `sdpdr.graphs.knn`; or half of the edges are so much longer than the bandwidth that they
-        weigh less than 1e-8.
+        As `sdpdr.graphs.knn`.
 
     Examples
     --------
@@ -69,40 +66,23 @@ def near_and_far(
     table = space.nearest(validate.n_neighbors(n_neighbors, space.n))
     edges = upper_pairs(from_table(table))
     apart = sorted_pairs(np.column_stack([np.arange(space.n), space.furthest()]))[0]
-    near = _weighed(space, edges, weights, bandwidth)
+    near = _weighed(space, edges, weights)
     far = from_pairs(space.n, apart).astype(float)
     return sp.csr_array(near - (far - far.multiply(near != 0)))
 
 
-def _weighed(space: Space, edges: Index, weights: str, bandwidth: float | None) -> sp.csr_array:
+def _weighed(space: Space, edges: Index, weights: str) -> sp.csr_array:
     """Symmetric weights of near pairs. A graph has no edges of length zero, so these weigh one."""
     sqdist = space.sqdist(*edges.T)
     apart = sqdist > 0.0
     made = Provenance("near_and_far", space=space)
     graph = NeighborGraph(space.n, edges[apart], sqdist[apart], provenance=made)
     values = np.ones(len(edges))
-    values[apart] = edge_weights(graph, weights, bandwidth)
-    if weights == "heat" and graph.m:
-        _require_warm(graph, values[apart])
+    values[apart] = edge_weights(graph, weights)
+    if weights == "heat":
         values = np.maximum(values, _LEAST)
     half = sp.csr_array((values, tuple(edges.T)), shape=(space.n, space.n))
     return sp.csr_array(half + half.T)
-
-
-def _require_warm(graph: NeighborGraph, heat: Array) -> None:
-    """Refuse a bandwidth with which most weights are negligible.
-
-    Raises
-    ------
-    DataError
-    """
-    if np.median(heat) < _LEAST:
-        typical = float(np.sqrt(np.median(graph.sqdist)))
-        raise DataError(
-            f"the bandwidth is too short: half of the edges are longer than {typical:.3g}, and "
-            f"weigh less than {_LEAST:g} beside those of no length. Leave it out, which takes "
-            f"{typical:.3g}."
-        )
 
 
 def pearson(R: ArrayLike, Q: ArrayLike | None = None) -> Array:

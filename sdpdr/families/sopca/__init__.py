@@ -1,17 +1,14 @@
 """Two bases for a stack of matrices: local methods, and the convex program that bounds them."""
 
-from sdpdr.families.sopca.bases import Bases, two_d_pca, two_d_svd
-from sdpdr.families.sopca.convex import certify, smoothed
-from sdpdr.families.sopca.inputs import matrices, numbers_of_components
+from sdpdr.families.sopca.bases import Bases, two_d_svd
+from sdpdr.families.sopca.convex import certify
 from sdpdr.families.sopca.interior import interior_point
 from sdpdr.families.sopca.local import alternating, ascent, glram
 from sdpdr.families.sopca.relaxation import Relaxation
-from sdpdr.families.sopca.runs import RunRecord as Record
 from sdpdr.families.sopca.runs import RunStatus
 
 __all__ = [
     "Bases",
-    "Record",
     "Relaxation",
     "RunStatus",
     "alternating",
@@ -19,9 +16,5 @@ __all__ = [
     "certify",
     "glram",
     "interior_point",
-    "matrices",
-    "numbers_of_components",
-    "smoothed",
-    "two_d_pca",
     "two_d_svd",
 ]

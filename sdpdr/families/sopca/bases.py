@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.runs import RunRecord, RunStatus
+from sdpdr.families.sopca.runs import RunStatus
 from sdpdr.linalg.spectral import fix_signs
+
+Pair = tuple[Array, Array]
+# Eigenvalues k and k + 1 closer than this, relative to the largest one, count as tied.
+_TIED = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +29,8 @@ class Bases:
     value : float
         The objective of the method for these bases.
     status : RunStatus
-    history : tuple of RunRecord
-        Empty for closed forms.
+    history : tuple of float
+        The value after each step; empty for the closed form.
     unique : bool
         False if eigenvalues are tied, so that other bases have the same value.
     """
@@ -36,7 +39,7 @@ class Bases:
     columns: Array
     value: float
     status: RunStatus = RunStatus.CONVERGED
-    history: tuple[RunRecord, ...] = ()
+    history: tuple[float, ...] = ()
     unique: bool = True
 
     def __repr__(self) -> str:
@@ -53,26 +56,11 @@ class Bases:
 
     def energy(self, stack: ArrayLike) -> float:
         r""":math:`\sum_i |A^T M_i B|_F^2`, the objective of GLRAM, (4.6)."""
-        return float(np.sum(np.square(self.transform(stack))))
-
-
-# Eigenvalues k and k + 1 closer than this, relative to the largest one, count as tied.
-TIED = 1e-10
+        return squares(self.transform(stack))
 
 
 def leading(matrix: Array, k: int) -> Array:
     """Eigenvectors of the k largest eigenvalues, the largest first, each with its sign fixed.
-
-    Parameters
-    ----------
-    matrix : array of shape (p, p)
-        Symmetric.
-    k : int
-
-    Returns
-    -------
-    array of shape (p, k)
-        The entry of largest size in each column is positive.
 
     Examples
     --------
@@ -111,7 +99,7 @@ def is_tied(matrix: Array, k: int) -> bool:
     values = np.linalg.eigvalsh(matrix)[::-1]
     if k >= values.size:
         return False
-    return bool(values[k - 1] - values[k] <= TIED * max(np.abs(values).max(), 1e-300))
+    return bool(values[k - 1] - values[k] <= _TIED * max(np.abs(values).max(), 1e-300))
 
 
 def largest_sum(matrix: Array, k: int) -> float:
@@ -175,14 +163,13 @@ def trace_norm(stack: Array) -> float:
     return float(np.linalg.svd(stack, compute_uv=False).sum())
 
 
-def weighted_outer(vectors: Array, weights: Array) -> Array:
-    r"""The sum over a stack :math:`\sum_i X_i \operatorname{diag}(w_i) X_i^T`.
+def squares(stack: Array) -> float:
+    r"""The sum of squares of all entries, :math:`\sum_i |M_i|_F^2`."""
+    return float(np.sum(np.square(stack)))
 
-    Parameters
-    ----------
-    vectors : array of shape (n, p, r)
-    weights : array of shape (n, r)
-    """
+
+def weighted_outer(vectors: Array, weights: Array) -> Array:
+    r"""The sum over a stack :math:`\sum_i X_i \operatorname{diag}(w_i) X_i^T`."""
     total = np.tensordot(vectors * weights[:, None, :], vectors, axes=((0, 2), (0, 2)))
     return np.asarray(0.5 * (total + total.T))
 
@@ -209,7 +196,7 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bo
     Raises
     ------
     DataError, ShapeError
-        As `matrices` and `numbers_of_components`.
+        X is no stack of matrices, or ``n_components`` is out of range.
 
     References
     ----------
@@ -227,52 +214,5 @@ def two_d_svd(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bo
     left = np.tensordot(stack, stack, axes=((0, 2), (0, 2)))
     right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
     unique = not (is_tied(left, ks[0]) or is_tied(right, ks[1]))
-    return _closed(stack, leading(left, ks[0]), leading(right, ks[1]), unique)
-
-
-def two_d_pca(X: ArrayLike, n_components: int = 2, *, center: bool = True) -> Bases:
-    r"""Two-dimensional principal component analysis: columns only, rows as they are.
-
-    B are the leading eigenvectors of G as in `two_d_svd`, the best for
-    :math:`\max_B \sum_i |(M_i - \bar M) B|_F^2`; A is the identity.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, p, q)
-    n_components : int, default 2
-        k, at most q.
-    center : bool, default True
-
-    Returns
-    -------
-    Bases
-        With ``rows`` the identity of order p; ``value`` is the energy kept.
-
-    Raises
-    ------
-    DataError, ShapeError
-        As `matrices`, or k exceeds q.
-
-    References
-    ----------
-    Yang, Zhang, Frangi, Yang, "Two-dimensional PCA: a new approach to appearance-based face
-    representation and recognition", IEEE PAMI 26(1), 2004.
-
-    Examples
-    --------
-    >>> X = np.random.default_rng(0).standard_normal((4, 5, 4))
-    >>> two_d_pca(X, 3).transform(X).shape
-    (4, 5, 3)
-    """
-    stack = matrices(X, center=center)
-    p, q = stack.shape[1:]
-    k = validate.positive_integer(
-        "n_components", n_components, at_most=q, why=f"as matrices have {q} columns"
-    )
-    right = np.tensordot(stack, stack, axes=((0, 1), (0, 1)))
-    return _closed(stack, np.eye(p), leading(right, k), not is_tied(right, k))
-
-
-def _closed(stack: Array, rows: Array, columns: Array, unique: bool) -> Bases:
-    energy = float(np.sum(np.square(projected(stack, rows, columns))))
-    return Bases(rows, columns, energy, unique=unique)
+    rows, columns = leading(left, ks[0]), leading(right, ks[1])
+    return Bases(rows, columns, squares(projected(stack, rows, columns)), unique=unique)

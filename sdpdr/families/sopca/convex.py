@@ -1,4 +1,4 @@
-r"""The convex program of two bases: reduced to two small matrices with a bound, and as a model.
+r"""The convex program of two bases: reduced to two small matrices, with a bound.
 
 Over the Fantopes :math:`0 \preceq T \preceq I`, :math:`\operatorname{tr} T = k`,
 
@@ -24,21 +24,14 @@ with its own transpose, hence feasible for (4.5). So are :math:`c P_i` and :math
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
 from sdpdr.families.sopca.bases import largest_sum, weighted_outer
-from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.model import Model
-from sdpdr.model.blocks.bilinear import KeptNorms, Splittings
-from sdpdr.model.blocks.spectral import Fantope, KyFan
 
 Sizes = tuple[int, int]
-Pair = tuple[Array, Array]
 # At a nearly optimal point, eigenvalues closer than this may be tied at the optimum.
 NEARLY_TIED = 1e-7
 
@@ -82,17 +75,8 @@ class Spectrum:
 class Evaluation:
     r"""F at one point, with the bound that the point proves.
 
-    Attributes
-    ----------
-    sides : tuple of Spectrum
-        :math:`T_P` and :math:`T_Q`.
-    vectors : tuple of array
-        The :math:`U_i`, shape (n, p, r), and the :math:`V_i`, shape (n, q, r), in the eigenvectors
-        of the sides.
-    singular : array of shape (n, r)
-        The :math:`S_i`.
-    value : float
-        F.
+    The ``sides`` are :math:`T_P` and :math:`T_Q`, ``vectors`` the :math:`U_i` and :math:`V_i` in
+    their eigenvectors, of shape (n, p, r) and (n, q, r), and ``singular`` the :math:`S_i`.
     """
 
     sides: tuple[Spectrum, Spectrum]
@@ -125,19 +109,8 @@ class Evaluation:
 
     def bound(self, ks: Sizes) -> float:
         r"""No two bases of so many columns, and no point of the program, have a larger value."""
-        return balanced_bound(self.factors, ks)
-
-
-def balanced_bound(factors: tuple[Array, Array], ks: Sizes) -> float:
-    r""":math:`\sqrt{S_k(\sum P_i) S_k(\sum Q_i)}` of feasible factors.
-
-    Examples
-    --------
-    >>> balanced_bound((np.diag([2.0, 1.0]), np.diag([8.0, 1.0])), (1, 1))
-    4.0
-    """
-    left, right = (largest_sum(factor, k) for factor, k in zip(factors, ks, strict=True))
-    return float(np.sqrt(left * right))
+        sums = [largest_sum(factor, k) for factor, k in zip(self.factors, ks, strict=True)]
+        return float(np.sqrt(sums[0] * sums[1]))
 
 
 def evaluate(stack: Array, left: Spectrum, right: Spectrum) -> Evaluation:
@@ -172,112 +145,3 @@ def certify(stack: Array, left: Array, right: Array, ks: Sizes) -> tuple[float, 
     """
     found = evaluate(stack, Spectrum.of(left), Spectrum.of(right))
     return found.lower(ks), found.bound(ks)
-
-
-def smoothed(basis: Array, share: float) -> Array:
-    r"""The projection onto a basis, moved into the interior: :math:`(1-d) A A^T + d\tfrac kp I`.
-
-    F falls by at most the factor 1 - d, since it is concave and not negative.
-    """
-    p, k = basis.shape
-    return np.asarray((1.0 - share) * basis @ basis.T + share * k / p * np.eye(p))
-
-
-def sopca(X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = False) -> Model:
-    r"""The convex program for two bases that keep most of a stack of matrices.
-
-    .. math::
-
-        f_1 = \min_{P_i, Q_i}\ S_k\Big(\sum_i P_i\Big) + S_k\Big(\sum_i Q_i\Big)
-        \quad\text{s.t.}\quad \begin{pmatrix} P_i & M_i \\ M_i^T & Q_i \end{pmatrix} \succeq 0 ,
-
-    with :math:`S_k` the sum of the k largest eigenvalues. Every feasible point proves that no bases
-    A, B of k orthonormal columns keep more than half its value of
-    :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`. For a single matrix :math:`f_1 = 2 \sum_{i \le k}
-    \sigma_i`. There is one variable of order p + q for each matrix of the stack;
-    `sdpdr.bilinear.interior_point` solves the same program for thousands of matrices.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, p, q)
-        The matrices.
-    n_components : int or pair of int, default 2
-        k, at most min(p, q); or :math:`k_1 \le p` for the rows and :math:`k_2 \le q` for the
-        columns.
-    center : bool, default False
-        Subtract the mean matrix first.
-
-    Returns
-    -------
-    Model
-        Unsolved.
-
-    Raises
-    ------
-    DataError
-        As `sdpdr.bilinear.matrices` and `sdpdr.bilinear.numbers_of_components`.
-
-    References
-    ----------
-    Tong thesis, (4.3) and (4.5), theorem 4.1.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> model = sopca([[[3.0, 0.0], [0.0, 1.0]]], n_components=1)
-    >>> round(sdpdr.solve(model, "clarabel").value, 5)
-    6.0
-    """
-    stack = matrices(X, center=center)
-    k_rows, k_columns = numbers_of_components(n_components, stack.shape)
-    splittings = Splittings(stack)
-    rows = KyFan(splittings.rows, k_rows, excess="V_P", level="s_P")
-    columns = KyFan(splittings.columns, k_columns, excess="V_Q", level="s_Q")
-    return Model((splittings, rows, columns), name="sopca", maximize=False)
-
-
-def sopca_dual(
-    X: ArrayLike, n_components: int | Sequence[int] = 2, *, center: bool = False
-) -> Model:
-    r"""The dual of `sopca`, halved: projections relaxed to their convex hull.
-
-    .. math::
-
-        \tfrac12 f_1 = \max \sum_i \langle Z_i, M_i\rangle \quad\text{s.t.}\quad
-        \begin{pmatrix} T_P & Z_i \\ Z_i^T & T_Q \end{pmatrix} \succeq 0, \quad
-        0 \preceq T_P, T_Q \preceq I,\ \operatorname{tr} T_P = \operatorname{tr} T_Q = k .
-
-    The text has the same value for both programs; it is half of :math:`f_1`. It asks for traces of
-    at most k, which changes nothing, since a larger T keeps no less.
-
-    Parameters
-    ----------
-    X, n_components, center
-        As for `sopca`.
-
-    Returns
-    -------
-    Model
-        Unsolved.
-
-    Raises
-    ------
-    DataError
-        As `sopca`.
-
-    References
-    ----------
-    Tong thesis, (4.8) and theorem 4.4.
-
-    Examples
-    --------
-    >>> import sdpdr
-    >>> model = sopca_dual([[[3.0, 0.0], [0.0, 1.0]]], n_components=1)
-    >>> round(sdpdr.solve(model, "clarabel").value, 5)
-    3.0
-    """
-    stack = matrices(X, center=center)
-    k_rows, k_columns = numbers_of_components(n_components, stack.shape)
-    _, p, q = stack.shape
-    blocks = (Fantope(p, k_rows, "T_P"), Fantope(q, k_columns, "T_Q"), KeptNorms(stack))
-    return Model(blocks, name="sopca_dual", maximize=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import wraps
 from typing import Any
@@ -22,15 +22,13 @@ from sdpdr.base.errors import (
 )
 from sdpdr.base.estimators import Reconstructing, as_precise, checked
 from sdpdr.base.parameters import require_kinds, seconds_for
-from sdpdr.families.sopca.bases import Bases, along_axes, two_d_pca, two_d_svd
+from sdpdr.families.sopca.bases import Bases, along_axes, two_d_svd
 from sdpdr.families.sopca.inputs import finite_matrices, matrices, numbers_of_components
 from sdpdr.families.sopca.interior import interior_point
 from sdpdr.families.sopca.local import alternating, ascent, glram
 from sdpdr.families.sopca.runs import RunStatus
 
-_LOCAL: dict[str, Callable[..., Bases]] = {"alternating": alternating, "glram": glram}
-_CLOSED: dict[str, Callable[..., Bases]] = {"2dsvd": two_d_svd, "2dpca": two_d_pca}
-METHODS = ("convex", *_LOCAL, *_CLOSED)
+METHODS = ("convex", "alternating", "glram", "2dsvd")
 # Relative gap of the relaxation.
 _TOLERANCE = 1e-4
 
@@ -50,10 +48,11 @@ class SOPCA(Reconstructing):
         k columns in each basis; or :math:`k_1 \le p` for the rows, :math:`k_2 \le q` for the
         columns.
     method : str, default "convex"
-        ``"convex"`` solves the relaxation by an interior-point method and rounds its two matrices
-        to their leading eigenvectors. Without bound: ``"alternating"``, Algorithm 1 of the thesis;
-        ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead. In closed form: ``"2dsvd"``, from
-        the covariances of rows and columns; ``"2dpca"``, columns only.
+        ``"convex"`` solves the relaxation by an interior-point method, rounds its two matrices to
+        their leading eigenvectors, improves these and the bases of Algorithm 1 by
+        `sdpdr.bilinear.ascent`, and keeps the better ones. Without bound: ``"alternating"``,
+        Algorithm 1 of the thesis; ``"glram"``, for :math:`\sum_i |A^T M_i B|_F^2` instead; and in
+        closed form ``"2dsvd"``, from the covariances of rows and columns.
     image_shape : tuple of int, optional
         (p, q), for tables whose rows are flattened matrices. By default a row of a table is a
         matrix of a single row, so that only B is sought: :math:`\sum_i |B^T x_i|`, a principal
@@ -61,14 +60,9 @@ class SOPCA(Reconstructing):
     center : bool, optional
         Subtract the mean matrix first. By default only for tables whose rows are vectors, as
         principal component analysis does; the thesis does not subtract it from matrices. The
-        methods "2dsvd" and "2dpca" subtract it from their covariances in any case.
-    polish : bool, default True
-        Of "convex": improve the rounded bases and those of Algorithm 1 by `sdpdr.bilinear.ascent`,
-        and keep the better ones.
+        method "2dsvd" subtracts it from its covariances in any case.
     certify : bool, default False
         Solve the relaxation for the other methods as well, for its bound.
-    n_starts : int, default 1
-        Of "alternating" and "glram"; all but the first are random.
     tol : float, optional
         Relative gap of the relaxation (default 1e-4), or relative change at which the other
         methods are done (by default as in `sdpdr.bilinear`).
@@ -76,13 +70,11 @@ class SOPCA(Reconstructing):
         By default as in `sdpdr.bilinear`.
     time_limit : float or None, default None
         Seconds, for each iteration; "auto" is the default.
-    random_state : int, RandomState or Generator, default 0
-        Of random starts.
 
     Attributes
     ----------
     rows_ : array of shape (p, k_1)
-        A, orthonormal columns: of "2dsvd" and "2dpca" as there, else in the order of the squares
+        A, orthonormal columns: of "2dsvd" as there, else in the order of the squares
         that :math:`A^T M_i B` has along them.
     columns_ : array of shape (q, k_2)
         B, likewise.
@@ -98,11 +90,7 @@ class SOPCA(Reconstructing):
         Share of the sum of squares that is kept.
     explained_variance_ratio_ : array of shape (k_1 k_2,), or None
         Share of each entry of :math:`A^T M_i B` in the variance of the data, if they vary.
-    T_P_, T_Q_ : array or None
-        The two matrices of the relaxation.
     relaxation_ : Relaxation or None
-    history_ : tuple of RunRecord
-        Of the method.
     status_ : RunStatus
     n_iter_ : int
     image_shape_ : tuple of int
@@ -147,13 +135,10 @@ class SOPCA(Reconstructing):
     method: str = "convex"
     image_shape: tuple[int, int] | None = None
     center: bool | None = None
-    polish: bool = True
     certify: bool = False
-    n_starts: int = 1
     tol: float | None = None
     max_iter: int | None = None
     time_limit: float | str | None = None
-    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None) -> SOPCA:
         """Find the bases.
@@ -170,8 +155,6 @@ class SOPCA(Reconstructing):
         """
         require_kinds(self)
         validate.choice("method", self.method, METHODS)
-        validate.positive_integer("n_starts", self.n_starts)
-        validate.seed(self.random_state)
         stack = self._stack(X, reset=True)
         self.image_shape_ = stack.shape[1:]
         self.n_features_in_ = int(np.prod(self.image_shape_))
@@ -181,7 +164,7 @@ class SOPCA(Reconstructing):
         self.mean_ = stack.mean(axis=0) if center else np.zeros(self.image_shape_)
         self.relaxation_ = None
         bases = self._solved(centred, ks)
-        if self.method not in _CLOSED:  # which return eigenvectors in their own order
+        if self.method != "2dsvd":  # which returns eigenvectors in their own order
             bases = along_axes(bases, centred)
         if self.certify and self.relaxation_ is None:
             limit = seconds_for(self)
@@ -235,34 +218,22 @@ class SOPCA(Reconstructing):
     # -- the bases ------------------------------------------------------------------------
 
     def _solved(self, stack: Array, ks: tuple[int, int]) -> Bases:
+        if self.method == "2dsvd":
+            return two_d_svd(stack, ks)  # which subtracts the mean once more: that changes nothing
         given = {"tol": self.tol, "max_iter": self.max_iter}
         options: dict[str, Any] = {key: v for key, v in given.items() if v is not None}
-        options["time_limit"] = seconds_for(self)
-        if self.method in _CLOSED:
-            chosen = ks if self.method == "2dsvd" else ks[1]
-            # These subtract the mean once more, which changes nothing.
-            return _CLOSED[self.method](stack, chosen)
-        if self.method in _LOCAL:
-            starts = {"n_starts": self.n_starts, "seed": validate.seed(self.random_state)}
-            return _LOCAL[self.method](stack, ks, **options, **starts)
+        limit = seconds_for(self)
+        if self.method != "convex":
+            search = alternating if self.method == "alternating" else glram
+            return search(stack, ks, time_limit=limit, **options)
         options.setdefault("tol", _TOLERANCE)
-        self.relaxation_ = relaxation = interior_point(stack, ks, **options)
-        rounded = relaxation.round(stack)
-        if not self.polish:
-            return rounded
-        first = alternating(stack, ks, time_limit=seconds_for(self))
-        polished = [
-            ascent(stack, ks, start=(b.rows, b.columns), time_limit=seconds_for(self))
-            for b in (rounded, first)
-        ]
-        best = max(polished, key=lambda b: b.value)
+        self.relaxation_ = found = interior_point(stack, ks, time_limit=limit, **options)
+        rounded, first = found.round(stack), alternating(stack, ks, time_limit=limit)
+        starts = ((bases.rows, bases.columns) for bases in (rounded, first))
+        polished = [ascent(stack, ks, start=start, time_limit=limit) for start in starts]
+        best = max(polished, key=lambda bases: bases.value)
         # A tie of the relaxation leaves a choice of the start, and so of the result.
-        return replace(
-            best,
-            status=relaxation.status,
-            history=relaxation.history,
-            unique=rounded.unique,
-        )
+        return replace(best, status=found.status, history=found.history, unique=rounded.unique)
 
     def _read(self, bases: Bases, stack: Array) -> None:
         self.rows_, self.columns_ = bases.rows, bases.columns
@@ -272,14 +243,12 @@ class SOPCA(Reconstructing):
         self.explained_variance_ratio_ = small.var(axis=0).ravel() / spread if spread else None
         self.energy_ratio_ = bases.energy(stack) / float(np.sum(np.square(stack)))
         found = self.relaxation_
-        self.T_P_ = found.left if found else None
-        self.T_Q_ = found.right if found else None
         # If they are equal, rounding may put either above the other.
         self.upper_bound_ = max(found.bound, self.objective_) if found else float("inf")
         self.gap_ = float("inf")
         if self.objective_ > 0.0:
             self.gap_ = (self.upper_bound_ - self.objective_) / self.objective_
-        self.history_, self.status_ = bases.history, bases.status
+        self.status_ = bases.status
         self.n_iter_ = max(1, len(bases.history) - 1)
         if found and found.status is not RunStatus.CONVERGED:
             warn(
@@ -297,16 +266,14 @@ class SOPCA(Reconstructing):
     # -- what is passed -------------------------------------------------------------------
 
     def _sizes(self) -> tuple[int, int]:
-        """Columns of both bases; one number is enough if that of the rows is known."""
+        """Columns of both bases; of vectors one number is enough."""
         p, q = self.image_shape_
-        known = {"2dpca": p}.get(self.method, 1 if self._is_vectors else None)
-        if known is None or isinstance(self.n_components, (Sequence, np.ndarray)):
-            first, second = numbers_of_components(self.n_components, (p, q))
-            return known or first, second
+        if not self._is_vectors or isinstance(self.n_components, (Sequence, np.ndarray)):
+            return numbers_of_components(self.n_components, (p, q))
         k = validate.positive_integer(
             "n_components", self.n_components, at_most=q, why=f"the columns (n_features={q})"
         )
-        return known, k
+        return 1, k
 
     def _stack(self, X: Any, *, reset: bool) -> Array:
         """The matrices, from a stack or a table of them."""

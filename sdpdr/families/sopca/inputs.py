@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, require_squares
-from sdpdr.base.errors import DataError, DataTypeError, ShapeError
+from sdpdr.base.errors import DataError, ShapeError
+from sdpdr.base.estimators import as_numbers
 
 
 def matrices(X: ArrayLike, *, center: bool = False) -> Array:
-    """A stack of real matrices of one shape, finite and not all zero.
+    """A stack of real matrices of one shape (n, p, q), finite and not all zero.
 
     Parameters
     ----------
@@ -23,24 +24,10 @@ def matrices(X: ArrayLike, *, center: bool = False) -> Array:
     center : bool, default False
         Subtract the mean matrix.
 
-    Returns
-    -------
-    array of shape (n, p, q)
-
     Raises
     ------
-    ShapeError
-        The matrices have different shapes, or X has not three dimensions.
-    DataError
-        An entry is infinite or not a number (the first one is named), all are zero, or squares are
-        not finite.
-    DataTypeError
-        The entries are not real numbers.
-
-    Examples
-    --------
-    >>> matrices([[[1, 2, 3], [4, 5, 6]]]).shape
-    (1, 2, 3)
+    DataError, DataTypeError, ShapeError
+        X is no such stack; messages name the first entry that is not finite.
     """
     stack = finite_matrices(X)
     if center:
@@ -55,7 +42,13 @@ def matrices(X: ArrayLike, *, center: bool = False) -> Array:
 
 def finite_matrices(X: ArrayLike) -> Array:
     """A stack as `matrices` takes it, which may be zero."""
-    stack = _numbers(X)
+    shapes = sorted({np.shape(matrix) for matrix in X}) if isinstance(X, Sequence) else []
+    if len(shapes) > 1:
+        raise ShapeError(
+            f"all matrices must have one shape; X holds some of shape {shapes[0]} and some of "
+            f"{shapes[1]}. Crop or pad them."
+        )
+    stack = as_numbers("X", X)
     if stack.ndim != 3:
         advice = "Pass X[None] for a single matrix." if stack.ndim == 2 else ""
         raise ShapeError(
@@ -74,75 +67,32 @@ def finite_matrices(X: ArrayLike) -> Array:
     return stack
 
 
-def numbers_of_components(
-    value: Any, shape: tuple[int, ...], name: str = "n_components"
-) -> tuple[int, int]:
+def numbers_of_components(value: Any, shape: tuple[int, ...]) -> tuple[int, int]:
     """How many columns the basis of rows and that of columns have.
 
     Parameters
     ----------
     value : int or pair of int
-        One number k for both, at most min(p, q), or (k_1, k_2) with k_1 <= p and k_2 <= q.
+        ``n_components``: one number k for both, at most min(p, q), or (k_1, k_2) with k_1 <= p and
+        k_2 <= q.
     shape : tuple of int
         Of the stack or of one matrix; the last two are p and q.
-    name : str, default "n_components"
-        Its name in messages.
-
-    Returns
-    -------
-    tuple of two int
 
     Raises
     ------
-    DataError
-        It is out of range.
-    DataTypeError
-        It is not an integer.
-
-    Examples
-    --------
-    >>> numbers_of_components(2, (10, 4, 3)), numbers_of_components((4, 1), (10, 4, 3))
-    ((2, 2), (4, 1))
+    DataError, DataTypeError
+        It is out of range, or no integer.
     """
     p, q = shape[-2:]
-    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
-        if len(value) != 2:
-            raise DataError(
-                f"{name} must be a number or a pair, of rows and of columns; it is {value!r}."
-            )
-        first, second = (
-            validate.positive_integer(
-                f"{name}[{side}]",
-                value[side],
-                at_most=most,
-                why=f"as {p} x {q} matrices have at most ({p}, {q})",
-            )
-            for side, most in enumerate((p, q))
+    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
+        most = min(p, q)
+        why = f"as {p} x {q} matrices have at most {most} components on both sides; or pass a pair"
+        k = validate.positive_integer("n_components", value, at_most=most, why=why)
+        return k, k
+    if len(value) != 2:
+        raise DataError(
+            f"n_components must be a number or a pair, of rows and of columns; it is {value!r}."
         )
-        return first, second
-    most = min(p, q)
-    why = f"as {p} x {q} matrices have at most {most} components on both sides; or pass a pair"
-    k = validate.positive_integer(name, value, at_most=most, why=why)
-    return k, k
-
-
-def _numbers(X: Any) -> Array:
-    if not hasattr(X, "ndim"):
-        if not np.iterable(X):
-            raise DataTypeError(f"X must be an array of shape (n, p, q); it is {X!r}.")
-        shapes = {np.shape(matrix) for matrix in X}
-        if len(shapes) > 1:
-            first, second = sorted(shapes)[:2]
-            raise ShapeError(
-                f"all matrices must have one shape; X holds some of shape {first} and some of "
-                f"{second}. Crop or pad them."
-            )
-    try:
-        array = np.asarray(X)
-        if np.iscomplexobj(array):
-            raise DataTypeError("Complex data not supported: pass the real and imaginary parts.")
-        return np.array(array, dtype=float)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, DataTypeError):
-            raise
-        raise DataTypeError(f"X must hold real numbers only: {error}") from None
+    why = f"as {p} x {q} matrices have at most ({p}, {q})"
+    first = validate.positive_integer("n_components[0]", value[0], at_most=p, why=why)
+    return first, validate.positive_integer("n_components[1]", value[1], at_most=q, why=why)

@@ -28,12 +28,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
-from sdpdr.base.progress import Progress
-from sdpdr.families.sopca.bases import projected, spans, trace_norm
-from sdpdr.families.sopca.convex import Evaluation, Pair, Sizes, Spectrum, evaluate
+from sdpdr.families.sopca.bases import Pair, projected, spans, trace_norm
+from sdpdr.families.sopca.convex import Evaluation, Sizes, Spectrum, evaluate
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
-from sdpdr.families.sopca.relaxation import Relaxation, SpectralPoint
-from sdpdr.families.sopca.runs import RunStatus, RunStep
+from sdpdr.families.sopca.relaxation import Relaxation
+from sdpdr.families.sopca.runs import RunStatus, RunStep, follow
+
+# Both matrices, and whether the bases rounded from them are unique.
+SpectralPoint = tuple[Spectrum, Spectrum, bool]
 
 # The barrier parameter falls by this factor once a step ends near the central path: when its
 # first-order gain is below this share of the gap on the path. With a share of 0.1, eigenvalues were
@@ -54,7 +56,6 @@ def interior_point(
     tol: float = 1e-6,
     max_iter: int = 100,
     time_limit: float | None = None,
-    progress: Progress | bool | None = None,
 ) -> Relaxation:
     r"""Solve the convex program of two bases, with a bound at every step.
 
@@ -72,8 +73,6 @@ def interior_point(
         Newton steps.
     time_limit : float, optional
         Seconds.
-    progress : bool or callable, optional
-        As for `sdpdr.solve`.
 
     Returns
     -------
@@ -85,7 +84,7 @@ def interior_point(
     Raises
     ------
     DataError, ShapeError
-        As `matrices` and `numbers_of_components`.
+        X is no stack of matrices, or ``n_components`` is out of range.
 
     Examples
     --------
@@ -97,9 +96,10 @@ def interior_point(
     stack = matrices(X)
     ks = numbers_of_components(n_components, stack.shape)
     inside = spans(stack, ks)
-    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
-    steps = _path(projected(stack, *inside), ks)
-    return Relaxation.of(steps, inside, ks, what="two bases, interior point", **limits)
+    run = follow(_path(projected(stack, *inside), ks), tol, max_iter, time_limit)
+    *sides, unique = run.point
+    left, right = (U @ side.matrix @ U.T for U, side in zip(inside, sides, strict=True))
+    return Relaxation(left, right, ks, run.value, run.bound, run.status, run.history, unique)
 
 
 def _path(stack: Array, ks: Sizes) -> Iterator[RunStep[SpectralPoint]]:

@@ -15,8 +15,7 @@ For a stack of matrices :math:`N_i = M_i B`,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,58 +23,49 @@ from numpy.typing import ArrayLike
 from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array
 from sdpdr.base.errors import ShapeError
-from sdpdr.base.progress import Progress
 from sdpdr.families.sopca.bases import (
     Bases,
+    Pair,
     is_tied,
     leading,
     projected,
     spans,
+    squares,
     trace_norm,
     weighted_outer,
 )
-from sdpdr.families.sopca.convex import Pair, Sizes
 from sdpdr.families.sopca.inputs import matrices, numbers_of_components
 from sdpdr.families.sopca.runs import RunStatus, RunStep, follow
 from sdpdr.linalg.spectral import fix_signs
 
 Scatter = Callable[[Array], Array]
+Turn = Callable[[Array, Pair], Pair]
 
 
 def alternating(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
     *,
-    start: ArrayLike | None = None,
-    n_starts: int = 1,
-    seed: int = 0,
     tol: float = 1e-6,
     max_iter: int = 100,
     time_limit: float | None = None,
-    progress: Progress | bool | None = None,
 ) -> Bases:
     r"""Algorithm 1 of the Tong thesis, for :math:`\max \sum_i |A^T M_i B|_{\mathrm{tr}}`.
+
+    It begins at the first k columns of the identity, or at the leading eigenvectors of
+    :math:`\sum M_i M_i^T` if the first k rows of all matrices are zero.
 
     Parameters
     ----------
     X : array_like of shape (n, p, q)
     n_components : int or pair of int, default 2
         k, of both sides or of each.
-    start : array_like of shape (p, k), optional
-        A, orthonormal columns; by default the first k columns of the identity, or the leading
-        eigenvectors of :math:`\sum M_i M_i^T` if the first k rows of all matrices are zero.
-    n_starts : int, default 1
-        All but the first are random.
-    seed : int, default 0
-        Of random starts.
     tol : float, default 1e-6
-        Relative change of the objective at which a start is done.
+        Relative change of the objective at which the search is done.
     max_iter : int, default 100
-        Sweeps, over all starts.
+        Sweeps.
     time_limit : float, optional
         Seconds.
-    progress : bool or callable, optional
-        As for `sdpdr.solve`.
 
     Returns
     -------
@@ -84,10 +74,8 @@ def alternating(
 
     Raises
     ------
-    DataError
-        As `matrices` and `numbers_of_components`.
-    ShapeError
-        The start has another shape.
+    DataError, ShapeError
+        X is no stack of matrices, or ``n_components`` is out of range.
 
     References
     ----------
@@ -99,39 +87,41 @@ def alternating(
     >>> round(alternating(X).value, 4)
     15.1542
     """
-    search = _Search("alternating", _by_eigenvectors(_root_scatter), trace_norm, _root_scatter)
-    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
-    return search.run(X, n_components, start, n_starts, seed, limits)
+    stack = matrices(X)
+    ks = numbers_of_components(n_components, stack.shape)
+    turn = partial(_by_eigenvectors, _root_scatter, ks)
+    sweeps = partial(_sweeps, turn, trace_norm, [_first(stack, ks[0])], tol)
+    return _searched(stack, ks, sweeps, _root_scatter, (tol, max_iter, time_limit))
 
 
 def ascent(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
     *,
-    start: ArrayLike | None = None,
-    n_starts: int = 1,
-    seed: int = 0,
+    start: tuple[ArrayLike, ArrayLike] | None = None,
     tol: float = 1e-9,
     max_iter: int = 1000,
     time_limit: float | None = None,
-    progress: Progress | bool | None = None,
 ) -> Bases:
     r"""Monotone ascent of :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`, by polar factors.
 
     Parameters
     ----------
-    X, n_components, start, n_starts, seed, tol, max_iter, time_limit, progress
-        As for `alternating`. A start may also be a pair (A, B), which is improved.
+    X, n_components, tol, max_iter, time_limit
+        As for `alternating`.
+    start : pair of array_like, optional
+        (A, B) of orthonormal columns, which are improved; by default the bases after one sweep of
+        `alternating`.
 
     Returns
     -------
     Bases
-        With the objective as ``value``; within one start the history never falls.
+        With the objective as ``value``; the history never falls.
 
     Raises
     ------
     DataError, ShapeError
-        As `alternating`.
+        As `alternating`, or the start has another shape.
 
     Examples
     --------
@@ -139,22 +129,30 @@ def ascent(
     >>> round(ascent(X).value, 4)
     15.2837
     """
-    search = _Search("ascent", _by_polar_factors, trace_norm)
-    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
-    return search.run(X, n_components, start, n_starts, seed, limits)
+    stack = matrices(X)
+    (_, p, q), ks = stack.shape, numbers_of_components(n_components, stack.shape)
+    if start is None:
+        pair = _by_eigenvectors(_root_scatter, ks, stack, _first(stack, ks[0]))
+    else:
+        pair = np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)
+        if (pair[0].shape, pair[1].shape) != ((p, ks[0]), (q, ks[1])):
+            raise ShapeError(
+                f"start must be a pair of shapes ({p}, {ks[0]}) and ({q}, {ks[1]}); it has "
+                f"{pair[0].shape} and {pair[1].shape}."
+            )
+    sweeps = partial(_sweeps, _by_polar_factors, trace_norm, [pair], tol)
+    return _searched(stack, ks, sweeps, None, (tol, max_iter, time_limit))
 
 
 def glram(
     X: ArrayLike,
     n_components: int | Sequence[int] = 2,
     *,
-    start: ArrayLike | None = None,
     n_starts: int = 1,
     seed: int = 0,
     tol: float = 1e-6,
     max_iter: int = 100,
     time_limit: float | None = None,
-    progress: Progress | bool | None = None,
 ) -> Bases:
     r"""Generalized low rank approximations, :math:`\min \sum_i |M_i - A D_i B^T|_F^2`.
 
@@ -163,8 +161,14 @@ def glram(
 
     Parameters
     ----------
-    X, n_components, start, n_starts, seed, tol, max_iter, time_limit, progress
+    X, n_components, tol, time_limit
         As for `alternating`.
+    n_starts : int, default 1
+        The first as that of `alternating`, the others random.
+    seed : int, default 0
+        Of random starts.
+    max_iter : int, default 100
+        Sweeps, over all starts.
 
     Returns
     -------
@@ -187,77 +191,69 @@ def glram(
     >>> round(glram(X, n_starts=10, max_iter=1000).value, 4)
     36.3212
     """
-    search = _Search("GLRAM", _by_eigenvectors(_square_scatter), _energy, _square_scatter)
-    limits = {"tol": tol, "max_iter": max_iter, "time_limit": time_limit, "progress": progress}
-    return search.run(X, n_components, start, n_starts, seed, limits)
+    stack = matrices(X)
+    ks = numbers_of_components(n_components, stack.shape)
+    n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
+    rows, none = _first(stack, ks[0])
+    starts = [(rows, none)]
+    for _ in range(n_starts - 1):
+        starts.append((np.linalg.qr(rng.standard_normal(rows.shape))[0], none))
+    turn = partial(_by_eigenvectors, _square_scatter, ks)
+    sweeps = partial(_sweeps, turn, squares, starts, tol)
+    return _searched(stack, ks, sweeps, _square_scatter, (tol, max_iter, time_limit))
 
 
-@dataclass(frozen=True)
-class _Search:
-    """Sweep after sweep from several starts; the best bases of all sweeps are kept.
+def _searched(
+    stack: Array,
+    ks: tuple[int, int],
+    sweeps: Callable[[Array, Array], Iterator[RunStep[Pair]]],
+    scatter: Scatter | None,
+    limits: tuple[float, int, float | None],
+) -> Bases:
+    """The best bases of all sweeps; B is sought in the span of the rows of all matrices.
 
-    ``turn`` gives the next bases from a stack and the present ones, ``measure`` the objective of a
-    projected stack. Bases are unique unless eigenvalues of the ``scatter`` are tied.
+    They are unique unless eigenvalues of the ``scatter`` are tied.
     """
-
-    what: str
-    turn: Callable[[Array, Pair, Sizes], Pair]
-    measure: Callable[[Array], float]
-    scatter: Scatter | None = None
-
-    def run(
-        self,
-        X: ArrayLike,
-        n_components: int | Sequence[int],
-        start: Any,
-        n_starts: int,
-        seed: int,
-        limits: dict[str, Any],
-    ) -> Bases:
-        """The best bases; A is sought in all of its space, B in the span of the rows."""
-        stack = matrices(X)
-        ks = numbers_of_components(n_components, stack.shape)
-        first = _first(stack, ks[0]) if start is None else _given(start, stack.shape, ks)
-        n_starts, rng = validate.positive_integer("n_starts", n_starts), np.random.default_rng(seed)
-        others = [rng.standard_normal(first[0].shape) for _ in range(n_starts - 1)]
-        inside = spans(stack, ks)[1]
-        first = first[0], inside.T @ first[1]
-        starts = [first, *((np.linalg.qr(z)[0], first[1][:, :0]) for z in others)]
-        stack = stack @ inside
-        run = follow(self._sweeps(stack, starts, ks, limits["tol"]), what=self.what, **limits)
-        rows, columns = run.point
-        unique = self.scatter is None or not (
-            is_tied(self.scatter(stack @ columns), ks[0])
-            or is_tied(self.scatter(stack.transpose(0, 2, 1) @ rows), ks[1])
-        )
-        rows, columns = fix_signs(rows), fix_signs(inside @ columns)
-        return Bases(rows, columns, run.value, run.status, run.history, unique)
-
-    def _sweeps(
-        self, stack: Array, starts: list[Pair], ks: Sizes, tol: float
-    ) -> Iterator[RunStep[Pair]]:
-        """Bases after each sweep; the status comes with the last."""
-        for number, pair in enumerate(starts, 1):
-            before, settled = -np.inf, False
-            while not settled:
-                pair = self.turn(stack, pair, ks)
-                value = self.measure(projected(stack, *pair))
-                settled = abs(value - before) <= tol * value
-                last = settled and number == len(starts)
-                yield RunStep(pair, value, status=RunStatus.CONVERGED if last else None)
-                before = value
+    inside = spans(stack, ks)[1]
+    stack = stack @ inside
+    run = follow(sweeps(stack, inside), *limits)
+    rows, columns = run.point
+    unique = scatter is None or not (
+        is_tied(scatter(stack @ columns), ks[0])
+        or is_tied(scatter(stack.transpose(0, 2, 1) @ rows), ks[1])
+    )
+    rows, columns = fix_signs(rows), fix_signs(inside @ columns)
+    return Bases(rows, columns, run.value, run.status, run.history, unique)
 
 
-def _by_eigenvectors(scatter: Scatter) -> Callable[[Array, Pair, Sizes], Pair]:
-    def turn(stack: Array, pair: Pair, ks: Sizes) -> Pair:
-        columns = leading(scatter(stack.transpose(0, 2, 1) @ pair[0]), ks[1])
-        return leading(scatter(stack @ columns), ks[0]), columns
+def _sweeps(
+    turn: Turn,
+    measure: Callable[[Array], float],
+    starts: list[Pair],
+    tol: float,
+    stack: Array,
+    inside: Array,
+) -> Iterator[RunStep[Pair]]:
+    """Bases after each sweep, from one start after the other; the status comes with the last."""
+    for number, (rows, columns) in enumerate(starts, 1):
+        pair = rows, inside.T @ columns
+        before, settled = -np.inf, False
+        while not settled:
+            pair = turn(stack, pair)
+            value = measure(projected(stack, *pair))
+            settled = abs(value - before) <= tol * value
+            last = settled and number == len(starts)
+            yield RunStep(pair, value, status=RunStatus.CONVERGED if last else None)
+            before = value
 
-    return turn
+
+def _by_eigenvectors(scatter: Scatter, ks: tuple[int, int], stack: Array, pair: Pair) -> Pair:
+    columns = leading(scatter(stack.transpose(0, 2, 1) @ pair[0]), ks[1])
+    return leading(scatter(stack @ columns), ks[0]), columns
 
 
-def _by_polar_factors(stack: Array, pair: Pair, ks: Sizes) -> Pair:
-    rows, columns = pair if pair[1].size else _by_eigenvectors(_root_scatter)(stack, pair, ks)
+def _by_polar_factors(stack: Array, pair: Pair) -> Pair:
+    rows, columns = pair
     columns = _polar_step(stack.transpose(0, 2, 1) @ rows, columns)
     return _polar_step(stack @ columns, rows), columns
 
@@ -281,10 +277,6 @@ def _square_scatter(images: Array) -> Array:
     return np.asarray(np.tensordot(images, images, axes=((0, 2), (0, 2))))
 
 
-def _energy(stack: Array) -> float:
-    return float(np.sum(np.square(stack)))
-
-
 def _first(stack: Array, k: int) -> Pair:
     """The default start; B is empty."""
     _, p, q = stack.shape
@@ -292,16 +284,3 @@ def _first(stack: Array, k: int) -> Pair:
     blank = not np.any(stack[:, :k])
     rows = leading(_square_scatter(stack), k) if blank else np.eye(p)[:, :k]
     return rows, np.zeros((q, 0))
-
-
-def _given(start: Any, shape: tuple[int, ...], ks: Sizes) -> Pair:
-    (_, p, q), (first, second) = shape, ks
-    pair = start if isinstance(start, tuple) else (start, np.zeros((q, 0)))
-    rows, columns = (np.asarray(basis, dtype=float) for basis in pair)
-    if rows.shape != (p, first) or columns.shape not in ((q, second), (q, 0)):
-        raise ShapeError(
-            f"a start must have shape ({p}, {first}), or be a pair with a second one of "
-            f"({q}, {second}); it has {rows.shape}"
-            + (f" and {columns.shape}." if columns.size else ".")
-        )
-    return rows, columns

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sdpdr.base.arrays import Array
 from sdpdr.families.sopca.bases import Bases, projected, trace_norm
-from sdpdr.families.sopca.convex import Pair, Sizes, Spectrum
-from sdpdr.families.sopca.runs import RunRecord, RunStatus, RunStep, follow
+from sdpdr.families.sopca.convex import Spectrum
+from sdpdr.families.sopca.runs import RunStatus
 from sdpdr.linalg.spectral import fix_signs
-
-# Both matrices, and whether the bases rounded from them are unique.
-SpectralPoint = tuple[Spectrum, Spectrum, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +29,8 @@ class Relaxation:
         At least :math:`f_1 / 2`, and so at least :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}` for all
         bases of so many orthonormal columns.
     status : RunStatus
-    history : tuple of RunRecord
-        One record for each point visited.
+    history : tuple of float
+        The value at each point visited.
     unique : bool
         False where eigenvalues were tied before the matrices were rounded.
     """
@@ -46,18 +41,8 @@ class Relaxation:
     value: float
     bound: float
     status: RunStatus
-    history: tuple[RunRecord, ...]
+    history: tuple[float, ...]
     unique: bool = True
-
-    @classmethod
-    def of(
-        cls, steps: Iterator[RunStep[SpectralPoint]], inside: Pair, ks: Sizes, **limits: Any
-    ) -> Relaxation:
-        """The end of steps in coordinates of the spans ``inside``; see `follow` for the limits."""
-        run = follow(steps, **limits)
-        *sides, unique = run.point
-        left, right = (U @ side.matrix @ U.T for U, side in zip(inside, sides, strict=True))
-        return cls(left, right, ks, run.value, run.bound, run.status, run.history, unique)
 
     @property
     def gap(self) -> float:
@@ -72,10 +57,8 @@ class Relaxation:
 
     def spectra(self) -> tuple[Array, Array]:
         """Eigenvalues of both matrices, the largest first; near 0 or 1 if they round well."""
-        return (
-            np.linalg.eigvalsh(self.left)[::-1].copy(),
-            np.linalg.eigvalsh(self.right)[::-1].copy(),
-        )
+        left, right = (np.asarray(np.linalg.eigvalsh(T)[::-1]) for T in (self.left, self.right))
+        return left, right
 
     def round(self, stack: Array) -> Bases:
         r"""Leading eigenvectors of both matrices, with :math:`\sum_i |A^T M_i B|_{\mathrm{tr}}`.
@@ -85,10 +68,8 @@ class Relaxation:
         stack : array of shape (n, p, q)
             The matrices.
         """
-        sides = [
-            (Spectrum.of(m), k)
-            for m, k in zip((self.left, self.right), self.n_components, strict=True)
-        ]
+        pairs = zip((self.left, self.right), self.n_components, strict=True)
+        sides = [(Spectrum.of(T), k) for T, k in pairs]
         rows, columns = (fix_signs(side.vectors[:, ::-1][:, :k]) for side, k in sides)
         tied = any(side.is_tied(k) for side, k in sides)
         value = trace_norm(projected(stack, rows, columns))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +19,6 @@ from sdpdr.families.factor.nonnegative.projection import FactorTransformer
 from sdpdr.families.factor.polynomial.factorize import PolynomialFactors, polynomial
 from sdpdr.families.factor.polynomial.fit import Misfit, evaluate
 from sdpdr.families.factor.polynomial.nearby import without_programs
-from sdpdr.families.factor.polynomial.recipe import Lift
 from sdpdr.solving.asked import require_solver
 from sdpdr.solving.iterate.records import IterationStatus
 
@@ -42,22 +41,16 @@ class PolynomialFactorization(FactorTransformer):
     n_components : int, default 1
     coefficients : sequence of float, default (1.0,)
         Of g, from :math:`c_1`; None where they are to be found too.
-    lift : {"layers", "moments"}, default "layers"
-        One matrix of rank one for each power, or a single one of all products of monomials.
     nonnegative : bool, default True
         Whether factors, and unknown coefficients, are not negative.
-    regularization : float, optional
-        A single program is solved then, with a bound on all factors; by default V is met exactly.
     degree : int, default 2
         Of g, where ``coefficients`` are to be found.
-    restarts : int, default 0
-        Random starts that follow the first one.
     max_iter : int, default 50
-        Programs in each start.
+        Programs.
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
     solver : str or Solver, default "clarabel"
-        See `sdpdr.factorize.polynomial` for all of these.
+        See `sdpdr.factorize.polynomial`, which has further options.
     time_limit : float or None, default 10
         Seconds of the fit; "auto" is the default. Unless it is None, tables of more than 1000
         entries are fitted without programs.
@@ -72,7 +65,7 @@ class PolynomialFactorization(FactorTransformer):
     reconstruction_err_ : float
         :math:`|g(WH) - X|_F`.
     bound_ : float or None
-        No factors have a smaller misfit (or regularized objective).
+        No factors have a smaller misfit.
     factors_ : PolynomialFactors
         All that was found.
     n_iter_ : int
@@ -96,11 +89,8 @@ class PolynomialFactorization(FactorTransformer):
     n_components: int = 1
     _: KW_ONLY
     coefficients: Sequence[float] | None = (1.0,)
-    lift: Lift = "layers"
     nonnegative: bool = True
-    regularization: float | None = None
     degree: int = 2
-    restarts: int = 0
     max_iter: int = 50
     tol: float = 1e-9
     solver: Any = "clarabel"
@@ -111,29 +101,22 @@ class PolynomialFactorization(FactorTransformer):
         """Find factors and return W, of shape (n, n_components)."""
         values = checked(self, X, ensure_all_finite="allow-nan")
         require_squares(values)
-        self._check()
+        validate.positive_number("tol", self.tol)
+        validate.positive_integer("degree", self.degree)
+        validate.positive_integer("max_iter", self.max_iter)
+        validate.seed(self.random_state)
+        require_solver(self.solver)
         found = self._found(values)
         self.factors_ = found
         self.components_, self.coefficients_ = found.H, found.coefficients
         self.reconstruction_err_, self.bound_ = found.misfit, found.bound
-        begins_nearby = self.coefficients is not None and self.regularization is None
-        self.n_iter_ = found.programs + begins_nearby
+        self.n_iter_ = found.programs + (self.coefficients is not None)
         return as_precise(found.W, X)
-
-    def _check(self) -> None:
-        """Refuse what programs would, also where none are needed."""
-        validate.positive_number("tol", self.tol)
-        validate.positive_integer("degree", self.degree)
-        validate.positive_integer("max_iter", self.max_iter)
-        validate.positive_integer("restarts", self.restarts, at_least=0)
-        validate.choice("lift", self.lift, get_args(Lift))
-        validate.seed(self.random_state)
-        require_solver(self.solver)
 
     def _found(self, values: Array) -> PolynomialFactors:
         """By programs, unless others are as good, or all that there is time for."""
         near, deadline = None, Deadline(seconds_for(self))
-        if self.coefficients is not None and self.regularization is None:
+        if self.coefficients is not None:
             near = without_programs(
                 values, self.coefficients, self.n_components, self.nonnegative, self.tol, deadline
             )
@@ -164,9 +147,8 @@ class PolynomialFactorization(FactorTransformer):
 
     def _by_programs(self, values: Array, deadline: Deadline) -> PolynomialFactors:
         found = polynomial(
-            values, self.coefficients, self.n_components, lift=self.lift,
-            nonnegative=self.nonnegative, regularization=self.regularization, degree=self.degree,
-            restarts=self.restarts, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
+            values, self.coefficients, self.n_components, nonnegative=self.nonnegative,
+            degree=self.degree, max_iter=self.max_iter, tol=self.tol, solver=self.solver,
             time_limit=deadline.left(), seed=validate.seed(self.random_state), progress=False,
         )  # fmt: skip
         if found.status is IterationStatus.TIME_LIMIT:

@@ -34,8 +34,7 @@ from sdpdr.solving.solve import solve
 _SIZES = np.geomspace(1e-3, 1e3, 61)
 # The least size that is that near is taken, since beyond its turns g returns to the same values.
 _NEAR = 0.2
-# Seconds after the limit in which the factors of the last program are still moved. From random
-# factors a descent took 0.3 s for 20 x 20 entries of 0 and 1, and 2.6 s for 40 x 25.
+# Seconds after the limit in which the factors of the last program are still moved.
 _AFTER = 3.0
 # Where another start would end alike.
 _FINAL = (
@@ -127,9 +126,7 @@ def polynomial(
     max_iter: int = 50,
     tol: float = 1e-9,
     seed: int = 0,
-    polish: bool = True,
     solver: str | Solver = "clarabel",
-    form: str = "lmi",
     accuracy: float = 1e-7,
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
@@ -161,10 +158,8 @@ def polynomial(
     tol : float, default 1e-9
         Relative misfit at which entries count as met.
     seed : int, default 0
-    polish : bool, default True
-        Move factors to the best fit nearby; otherwise they are as read off.
-    solver, form : default "clarabel", "lmi"
-        See `sdpdr.solve`.
+    solver : str or Solver, default "clarabel"
+        See `sdpdr.solve`; the program is written with matrix inequalities (``form="lmi"``).
     accuracy : float, default 1e-7
         Relative gap asked of each solve.
     time_limit : float, optional
@@ -206,17 +201,22 @@ def polynomial(
     model = model_of(held, V, c, nonnegative, regularization)
     price = regularization or 0.0
     squares = Misfit(V, nonnegative, c is None, held.anchors, price, deadline.later(_AFTER))
-    reader, size = _FactorReader(held, squares, c, polish), float(np.sqrt(np.nansum(V**2)))
+    reader, size = _FactorReader(held, squares, c), float(np.sqrt(np.nansum(V**2)))
     if regularization is not None:
         solution = solve(
             model,
             solver,
-            form,
+            "lmi",
             tol=unless_configured(solver, accuracy),
             seed=unless_configured(solver, seed),
             time_limit=deadline.left(),
         )
-        return _from_relaxation(solution, reader, size)
+        solution.gram()  # raises if there is no point
+        fit = reader.fit(solution)
+        return result_of(
+            fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
+            argument=solution.argument, trivial=0.5 * size**2, programs=1, solution=solution,
+        )  # fmt: skip
     validate.positive_integer("restarts", restarts, at_least=0)
     validate.positive_number("tol", tol)
     if c is not None:
@@ -224,7 +224,7 @@ def polynomial(
     ways = {name: Schur(rank) for name, rank in held.ranks.items()}
     iteration = ConvexIteration(
         model, n_components, tuple(ways), ways, max_iter=max_iter, seed=seed, solver=solver,
-        form=form, accuracy=accuracy, time_limit=deadline.left(), progress=progress,
+        form="lmi", accuracy=accuracy, time_limit=deadline.left(), progress=progress,
     )  # fmt: skip
     reader.enough = tol * size
     states = _search(iteration, ways, reader, restarts)
@@ -251,19 +251,18 @@ class _FactorReader:
     held: PolynomialLift
     squares: Misfit
     coefficients: Array | None
-    polish: bool
     enough: float = 0.0
     best: Fit | None = None
 
     def fit(self, solution: Solution) -> Fit:
-        """The factors that an answer holds, or the best fit near them."""
+        """The best fit near the factors that an answer holds."""
         W, H, c = self.held.read(solution.values)
         low = 0.0 if self.squares.nonnegative else -np.inf
         W, H, coefficients = np.maximum(W, low), np.maximum(H, low), self.coefficients
         if coefficients is None:
             assert c is not None
             coefficients = np.concatenate([[1.0], np.maximum(c, low)])
-        return (self.squares.descend if self.polish else self.squares.at)(W, H, coefficients)
+        return self.squares.descend(W, H, coefficients)
 
     def accept(self, state: State) -> bool:
         """Whether the entries are met; asked after every program."""
@@ -336,15 +335,6 @@ def _no_answer(state: State) -> Exception:
             "entry may lie below the least value of g. Pass other coefficients or a regularization."
         )
     return SolveFailedError(f"there are no factors: {state.status.name}. {state.status.advice}")
-
-
-def _from_relaxation(solution: Solution, reader: _FactorReader, size: float) -> PolynomialFactors:
-    solution.gram()
-    fit = reader.fit(solution)
-    return result_of(
-        fit, IterationStatus.SETTLED, size, objective=fit.objective, bound=solution.bound,
-        argument=solution.argument, trivial=0.5 * size**2, programs=1, solution=solution,
-    )  # fmt: skip
 
 
 def result_of(fit: Fit, status: IterationStatus, size: float, **rest: Any) -> PolynomialFactors:

@@ -15,8 +15,7 @@ from sdpdr.base.errors import DataError
 from sdpdr.families.factor.polynomial.recipe import checked_coefficients
 
 # Tolerances of steps and of squares: a fit that misses the entries ends where nothing is gained,
-# one that nearly meets them at rounding. On three tables of 0 and 1 errors of 1e-8 and 1e-10 agree
-# to eight decimals; with 1e-15 on one of 40 x 12 the fit took 25 seconds.
+# one that nearly meets them at rounding.
 _SETTLED, _EXACT = 1e-8, 1e-15
 # Misfits below this share of the entries may be on the way to none.
 _NEARLY_MET = 1e-3
@@ -39,17 +38,9 @@ def evaluate(coefficients: Array, t: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Factors, the coefficients, and the misfit.
+    """Factors of shape (N, k) and (m, k), the coefficients, and the misfit over known entries.
 
-    Attributes
-    ----------
-    W : array of shape (N, k)
-    H : array of shape (m, k)
-    coefficients : array of shape (D,)
-    misfit : float
-        :math:`|g(W H^T) - V|_F` over the known entries.
-    objective : float
-        Half its square, and the price of the size of the factors.
+    The objective is half its square, and the penalty on the size of the factors.
     """
 
     W: Array
@@ -68,18 +59,9 @@ class Misfit:
         \min\ \tfrac12 \sum_{ij} \bigl(g(W_i \cdot H_j) - V_{ij}\bigr)^2
         + \tfrac\lambda2 \bigl(|W|_F^2 + |H|_F^2\bigr)
 
-    Parameters
-    ----------
-    V : array of shape (N, m)
-        Unknown entries are ``nan``.
-    nonnegative : bool
-    unknown : bool, default False
-        Whether the coefficients from the second on vary.
-    anchors : array of int, optional
-        Rows of W that stay as they are.
-    regularization : float, default 0.0
-    deadline : Deadline, optional
-        Where a descent ends, at the best factors by then.
+    Unknown entries of V are ``nan``. Where the coefficients are ``unknown``, those from the second
+    on vary; rows of W that are ``anchors`` stay as they are. The deadline ends a descent at the
+    best factors by then.
     """
 
     V: Array

@@ -44,20 +44,9 @@ def without_programs(
 ) -> PolynomialFactors | None:
     """Factors near those of the inverse image, with the bound on all; None where there is none.
 
-    Parameters
-    ----------
-    X, coefficients, n_components, nonnegative
-        As of `sdpdr.methods.polynomial_factorization`.
-    tol : float, default 1e-9
-        Relative misfit at which entries count as met.
-    deadline : Deadline, optional
-        Of the descent, which begins from factors of the inverse image.
-
-    Returns
-    -------
-    PolynomialFactors or None
-        RANK_REACHED where the entries are met, SETTLED where the bound proves that nothing fits
-        better, and STALLED otherwise. None where g is not increasing, or entries are unknown.
+    RANK_REACHED where the entries are met up to a relative ``tol``, SETTLED where the bound proves
+    that nothing fits better, and STALLED otherwise. None where g is not increasing, or entries are
+    unknown. The deadline ends the descent, which begins from factors of the inverse image.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import Array
 from sdpdr.base.errors import DataError, ModelError
 from sdpdr.base.estimators import as_numbers
 from sdpdr.families.factor.nonnegative.inputs import number_of_components, require_known
@@ -126,13 +126,7 @@ def model_of(
     nonnegative: bool,
     regularization: float | None,
 ) -> Model:
-    """The program over the matrices of `polynomial_lift`.
-
-    Raises
-    ------
-    DataError
-        No factors have these signs, or the regularization is not positive.
-    """
+    """The program over the matrices of `polynomial_lift`."""
     check_signs(V, c, nonnegative)
     blocks = held.blocks(nonnegative)
     targets = V[tuple(held.pairs.T)]
@@ -184,7 +178,11 @@ def polynomial_lift(
             "powers of t have a matrix of their own there."
         )
     D = _degree(degree) if coefficients is None else coefficients.size
-    anchors = None if misfit else _anchors(V, k)
+    # For one component the row of W that belongs to the largest entries of V is fixed. For several
+    # k rows could be the identity if no signs were asked for, but whichever they are, starts are
+    # then so unlike the factors that the iteration needs several times as many programs.
+    fixed = k == 1 and not misfit
+    anchors = np.array([np.argmax(np.nansum(V**2, axis=1))]) if fixed else None
     (N, m), pairs = V.shape, np.argwhere(~np.isnan(V))
     if lift == "moments":
         return Moments(N, m, pairs, k, D, anchors, misfit=misfit)
@@ -192,16 +190,8 @@ def polynomial_lift(
 
 
 def known_entries(X: Any) -> Array:
-    """A matrix of finite numbers and ``nan``, with at least one number that is not zero.
-
-    Raises
-    ------
-    DataError
-    """
-    try:
-        V = np.asarray(X, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError("X must be a matrix of numbers, nan where they are unknown.") from None
+    """A matrix of finite numbers and ``nan``, with at least one number that is not zero."""
+    V = as_numbers("X", X)
     if V.ndim != 2 or not V.size:
         raise DataError(f"X must be a matrix; its shape is {V.shape}.")
     if np.any(np.isinf(V)):
@@ -214,12 +204,7 @@ def known_entries(X: Any) -> Array:
 
 
 def checked_coefficients(coefficients: Any) -> Array:
-    """The coefficients as an array, the last one not zero.
-
-    Raises
-    ------
-    DataError, DataTypeError
-    """
+    """The coefficients as an array, the last one not zero."""
     c = np.atleast_1d(as_numbers("coefficients", coefficients))
     if c.ndim != 1 or not c.size or not np.all(np.isfinite(c)) or c[-1] == 0.0:
         raise DataError(
@@ -261,24 +246,10 @@ def _degree(degree: int) -> int:
 
 
 def check_signs(V: Array, c: Array | None, nonnegative: bool) -> None:
-    """Refuse negative entries where neither factors nor coefficients may be negative.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse negative entries where neither factors nor coefficients may be negative."""
     if nonnegative and (c is None or np.all(c >= 0.0)) and np.nanmin(V) < 0.0:
         i, j = np.argwhere(V < 0.0)[0]
         raise DataError(
             f"Negative values in data: X[{i}, {j}] = {V[i, j]:g}, but no polynomial with these "
             "coefficients is negative where the factors are not. Pass nonnegative=False."
         )
-
-
-def _anchors(V: Array, k: int) -> Index | None:
-    """The row of W to fix, that of the largest entries of V; none for several components.
-
-    There k rows could be the identity if no signs were asked for, but whichever they are, starts
-    are then so unlike the factors that the iteration needs several times as many programs.
-    """
-    return np.array([np.argmax(np.nansum(V**2, axis=1))]) if k == 1 else None
