@@ -351,6 +351,7 @@ def _from_csv(path: Path) -> LoadedResults:
             path,
             dtype={column.name: TYPES[column.kind] for column in COLUMNS},
             keep_default_na=False,
+            engine="python",  # Its numbers are exact in all versions of pandas.
             na_values={c.name: [""] for c in COLUMNS if c.kind in ("DOUBLE", "BIGINT")},
         )
     except (ValueError, OSError) as error:
