@@ -41,12 +41,6 @@ def test_records_facts_and_environments_come_back(path):
     assert loaded.frame["gap"].isna().all()
 
 
-def test_every_line_is_on_the_disk_before_the_next(path):
-    with Results(path) as results:
-        results.add(record("a"))
-        assert keys(path) == ["a"]
-
-
 @pytest.mark.parametrize("rest", ['{"kind": "row", "key": "c', "\x00\x00", "[]", "{}"])
 def test_half_a_line_at_the_end_spoils_neither_the_rest_nor_what_follows(path, rest):
     fill(path, ["a"])
