@@ -96,6 +96,7 @@ def test_markdown_has_the_same_tables_and_no_figures(tmp_path):
     assert text.startswith("# Study\n")
     assert "| p lmi | 2 | 2 |" in text
     assert "![" not in text
+    assert "Performance profile" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in rows)
     drawn = to_markdown(study_page(MIXED), tmp_path)

@@ -247,7 +247,7 @@ def find_results(name: str) -> Path:
         There are none.
     """
     path = Path(name)
-    if path.suffix in (SUFFIX, *EXPORTS):
+    if path.suffix not in ("", ".toml"):
         return path
     found = Path(f"{path.stem}{SUFFIX}")
     if not found.is_file():
