@@ -32,44 +32,29 @@ HISTORY = tuple(
 FIGURES = {
     "embedding": lambda: plot.embedding(Y),
     "one component": lambda: plot.embedding(Y[:, :1], Y[:, 0]),
-    "three points": lambda: plot.embedding(Y[:3], ["a", "b", "c"]),
     "one point": lambda: plot.embedding(Y[:1]),
     "coincident points": lambda: plot.embedding(np.zeros((4, 2)), edges=[[0, 1]]),
-    "constant colour": lambda: plot.embedding(Y, np.ones(30)),
     "unknown colours": lambda: plot.embedding(Y, np.where(Y[:, 0] > 0, np.nan, Y[:, 1])),
-    "upright": lambda: plot.embedding(Y * [0.01, 1.0], Y[:, 1]),
     "many classes": lambda: plot.embedding(Y, [f"class {i}" for i in range(30)]),
     "edges": lambda: plot.embedding(Y, Y[:, 0], edges=CHAIN, label="x", title="title"),
     "images": lambda: plot.embedding(Y, np.arange(30) % 3, images=RNG.random((30, 4, 5))),
     "blank images": lambda: plot.embedding(Y[:3], images=np.zeros((3, 2, 2))),
-    "wide images": lambda: plot.embedding(Y, images=RNG.random((30, 4, 12))),
-    "photos": lambda: plot.embedding(Y, Y[:, 0], images=RNG.random((30, 4, 5)), photos=True),
-    "colour photos": lambda: plot.embedding(Y, images=RNG.random((30, 4, 5, 3)), photos=True),
-    "one photo": lambda: plot.embedding(Y[:1], images=RNG.random((1, 4, 5)), photos=True),
     "several": lambda: plot.embeddings({"a": Y, "b": Y[:, :1], "c": Y, "d": 9 * Y}, Y[:, 0]),
     "several classes": lambda: plot.embeddings(
         {"a": Y, "b": -Y}, np.arange(30) % 2, notes={"b": "mirrored"}, edges=CHAIN, label="parity"
     ),
-    "several plain": lambda: plot.embeddings({"a": Y * [0.01, 1.0]}),
     "changes": lambda: plot.edge_changes(Y, CHAIN, RNG.standard_normal(29), title="title"),
     "no changes": lambda: plot.edge_changes(Y, CHAIN, np.zeros(29)),
-    "changes on a line": lambda: plot.edge_changes(Y[:, :1], CHAIN, np.full(29, -0.5)),
     "no edges": lambda: plot.edge_changes(Y, np.empty((0, 2), int), []),
     "choice of k": lambda: plot.choice_of_k(graphs.choose_k(Y), title="title"),
-    "choice by parts": lambda: plot.choice_of_k(graphs.choose_k(Y, "connected", k_max=2)),
-    "choice by label": lambda: plot.choice_of_k(graphs.choose_k(Y, "label", Y[:, 0] > 0)),
-    "many points": lambda: plot.embedding(RNG.standard_normal((2000, 2))),
     "cloud": lambda: plot.cloud(*datasets.swiss_roll(40)),
-    "flat cloud": lambda: plot.cloud(np.column_stack([Y, np.zeros(30)])),
     "spectrum": lambda: plot.spectrum([3.0, 1.0, 1e-20, -1e-12]),
     "one eigenvalue": lambda: plot.spectrum([1.0]),
-    "six eigenvalues": lambda: plot.spectrum([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]),
     "weights": lambda: plot.dual_weights(Y, CHAIN, RNG.random(29)),
     "no weights": lambda: plot.dual_weights(Y, CHAIN, np.zeros(29)),
-    "weights on a line": lambda: plot.dual_weights(Y[:, :1], CHAIN, np.ones(29)),
     "convergence": lambda: plot.convergence(HISTORY),
     "one iteration": lambda: plot.convergence(HISTORY[:1]),
-    "sparsity": lambda: plot.sparsity(graphs.path([1.0, 2.0]).laplacian(), blocks=[1, 2]),
+    "sparsity": lambda: plot.sparsity(graphs.path([1.0, 2.0]).laplacian()),
     "large sparsity": lambda: plot.sparsity(
         sp.random_array((700, 700), density=0.01, random_state=0)
     ),
@@ -79,17 +64,7 @@ FIGURES = {
 }
 
 
-# What they show is also shown of others.
-ALIKE = (
-    "three points", "constant colour", "upright", "wide images", "photos", "several plain",
-    "changes on a line", "choice by parts", "choice by label", "many points", "weights on a line",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.nightly] if name in ALIKE else []) for name in FIGURES],
-)
+@pytest.mark.parametrize("name", FIGURES)
 def test_figures_draw_without_touching_global_settings(name):
     before = dict(matplotlib.rcParams)
     figure = FIGURES[name]()
@@ -119,7 +94,7 @@ def test_images_do_not_overlap():
     assert apart.min() >= side * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("shape", [(4, 4), (4, 12), (12, 4)])
+@pytest.mark.parametrize("shape", [(4, 12), (12, 4)])
 def test_images_keep_their_shape_and_stay_inside(shape):
     figure = plot.embedding(Y, images=RNG.random((30, *shape)))
     axes = figure.axes[0]
@@ -183,8 +158,7 @@ def test_classes_have_colours_and_a_legend(classes):
     assert [t.get_text() for t in figure.axes[0].get_legend().get_texts()] == [*colouring.names]
 
 
-@pytest.mark.parametrize("gap", ["", None, np.nan])
-@pytest.mark.parametrize("kinds", [2, 10])
+@pytest.mark.parametrize(("gap", "kinds"), [("", 2), (None, 10), (np.nan, 2)])
 def test_points_without_a_class_have_a_name_and_a_colour_of_their_own(gap, kinds):
     names = [f"c{k}" for k in range(kinds)]
     classes = np.array([gap, *names, gap], dtype=object)
@@ -205,15 +179,11 @@ def test_quantities_have_a_scale_and_gaps_in_them_are_faint():
 
 
 def test_shares_of_a_spectrum_add_up():
-    upper, lower = plot.spectrum([1.0, 3.0]).axes
+    figure = plot.spectrum([1.0, 3.0])
+    upper, lower = figure.axes
     np.testing.assert_allclose(lower.lines[0].get_ydata(), [0.75, 1.0])
     np.testing.assert_allclose(upper.lines[0].get_ydata(), [0.75, 0.25])
-
-
-@pytest.mark.parametrize("shares", [[3.0, 1.0], [3.0, 1.0, 1e-20], [1.0]])
-def test_the_panels_of_a_spectrum_have_room(shares, tmp_path):
-    figure = plot.spectrum(shares)
-    figure.savefig(tmp_path / "spectrum.png")
+    figure.draw_without_rendering()
     assert min(axes.get_position().height for axes in figure.axes) > 0.3
 
 
@@ -239,24 +209,17 @@ def test_convergence_measures_the_distance_from_the_bound():
         (lambda: plot.embedding(Y, edges=[0, 1]), ShapeError, "pairs of nodes"),
         (lambda: plot.embedding(Y, images=np.ones((2, 3, 3))), ShapeError, "images have shape"),
         (lambda: plot.embedding(Y, images=np.ones((30, 3, 3, 3))), ShapeError, "images have"),
-        (
-            lambda: plot.embedding(Y, images=np.ones((30, 3, 3, 4)), photos=True),
-            ShapeError,
-            "width, 3",
-        ),
         (lambda: plot.embeddings({}), DataError, "at least one embedding"),
         (lambda: plot.embeddings({"a": Y, "b": Y[:3]}), ShapeError, "b has 3 points"),
         (lambda: plot.edge_changes(Y, CHAIN, [1.0]), ShapeError, "changes have shape"),
         (lambda: plot.edge_changes(Y, CHAIN, np.full(29, np.nan)), DataError, "NaN"),
         (lambda: plot.cloud(Y), ShapeError, "at least 3 columns"),
         (lambda: plot.spectrum([0.0, -1.0]), DataError, "positive"),
-        (lambda: plot.spectrum([]), DataError, "positive"),
-        (lambda: plot.dual_weights(Y, CHAIN, [1.0]), ShapeError, "weights have shape"),
-        (lambda: plot.dual_weights(Y, CHAIN, np.full(29, np.nan)), DataError, "NaN"),
         (lambda: plot.dual_weights(Y, CHAIN, [*np.ones(28), np.inf]), DataError, "infinity"),
         (lambda: plot.convergence(()), DataError, "history is empty"),
+        (lambda: plot.rounds([]), DataError, "history is empty"),
+        (lambda: plot.bases(np.ones(3), np.ones((3, 1))), ShapeError, "a column for each"),
         (lambda: plot.sparsity(np.ones((2, 3))), ShapeError, "square"),
-        (lambda: plot.sparsity(np.eye(3), blocks=[1, 1]), ShapeError, "blocks add up to 2"),
         (lambda: plot.runs(["a"], [1.0, 2.0], [1.0], 1e-6), ShapeError, "1 names"),
     ],
 )
@@ -265,8 +228,9 @@ def test_wrong_input_is_named(draw, error, words):
         draw()
 
 
-@pytest.mark.parametrize("panels", [1, 3])
-@pytest.mark.parametrize("names", ["0123456789", ["a long name", "another long name", "short"]])
+@pytest.mark.parametrize(
+    ("panels", "names"), [(1, ["a long name", "another long name", "short"]), (3, "0123456789")]
+)
 def test_a_legend_of_many_classes_is_no_wider_than_its_figure(panels, names):
     points = np.random.default_rng(0).normal(size=(30, 2))
     colour = np.resize(np.array(list(names)), 30)
@@ -298,12 +262,6 @@ def test_objective_and_excess_are_drawn_over_the_programs():
     figure.canvas.draw()
 
 
-def test_a_new_start_has_a_line_of_its_own():
-    one = plot.rounds([{**entry, "start": 0} for entry in ROUNDS])
-    two = plot.rounds(ROUNDS)
-    assert len(two.axes[0].lines) > len(one.axes[0].lines)
-
-
 def test_odd_histories_are_drawn():
     failed = {**ROUNDS[0], "objective": np.nan, "share": np.nan, "status": "FAILED"}
     odd = (ROUNDS[:1], [ROUNDS[0], {**failed, "iteration": 1}], [{**ROUNDS[0], "share": 0.0}])
@@ -311,11 +269,6 @@ def test_odd_histories_are_drawn():
         figure = plot.rounds(history)
         figure.canvas.draw()
         assert len(figure.axes[0].lines[0].get_xdata()) == len(history)
-
-
-def test_an_empty_history_is_refused():
-    with pytest.raises(DataError, match="empty"):
-        plot.rounds([])
 
 
 def test_every_product_has_its_place():
@@ -328,11 +281,3 @@ def test_every_product_has_its_place():
     assert len({image.get_clim() for image in shown}) == 1
     low, high = shown[0].get_clim()
     assert -low == high >= max(np.abs(image.get_array()).max() for image in shown)
-
-
-@pytest.mark.parametrize(
-    "wrong", [(np.ones(3), np.ones((3, 1))), (np.ones((3, 0)), np.ones((2, 1)))]
-)
-def test_what_is_no_basis_is_refused(wrong):
-    with pytest.raises(ShapeError, match="a column for each component"):
-        plot.bases(*wrong)

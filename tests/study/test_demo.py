@@ -65,16 +65,16 @@ def test_what_became_of_lengths_stands_beside_certified(sketched):
             r": certified, (and|but) lengths were (not )?kept( in part)?: edges have \d+%",
             sentence,
         )
+    runs = json.loads((sketched / "comparison.json").read_text())["runs"]
+    assert {run["solver"] for run in runs} == {"lowrank", "mosek", "clarabel", "scs"}
 
 
 @pytest.mark.parametrize(
     ("far", "words"),
     [
-        (1.0, ", and lengths were kept: "),
         (0.7, ", but lengths were kept in part: "),
         (0.1, ", but lengths were not kept: "),
         (1.05, ", and lengths were kept: "),
-        (1.67, ", but lengths were stretched: "),
         (4.0, ", but lengths were stretched: "),
     ],
 )
@@ -100,14 +100,9 @@ def test_an_edge_that_gains_makes_up_for_none_that_loses(lengths, words):
     assert f", but lengths were {words}: " in said
 
 
-def test_all_compared_solvers_have_a_row(sketched):
-    runs = json.loads((sketched / "comparison.json").read_text())["runs"]
-    assert {run["solver"] for run in runs} == {"lowrank", "mosek", "clarabel", "scs"}
-
-
 def test_it_fails_unless_the_unfoldings_are_certified(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Solution, "certified", lambda self, tol=None: False)
-    monkeypatch.setattr(demo, "QUICK", SMALL)
+    monkeypatch.setattr(demo, "QUICK", replace(SMALL, roll=20, digits=60, solvers=("lowrank",)))
     monkeypatch.setattr(demo, "save", lambda *parts: None)
     assert main(["demo", "--out", str(tmp_path), "--quick"]) == 1
     out, err = capsys.readouterr()

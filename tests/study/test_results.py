@@ -1,12 +1,9 @@
 """Results: nothing is lost, nothing is half written, and every error has advice that works."""
 
-import json
-
 import pytest
 
 from sdpdr.errors import FileFormatError, ResultsDamagedError, ResultsError, ResultsLockedError
 from sdpdr.lab.study.results import Results, find_results, read_results
-from sdpdr.lab.study.schema import COLUMNS, FORMER_NAMES
 
 
 def record(key, **more):
@@ -42,12 +39,6 @@ def test_records_facts_and_environments_come_back(path):
     assert (loaded.n_hidden, loaded.meta["title"]) == (1, "T")
     assert loaded.environments == {"e1": {"machine": "m"}}
     assert loaded.frame["gap"].isna().all()
-
-
-def test_every_line_is_on_the_disk_before_the_next(path):
-    with Results(path) as results:
-        results.add(record("a"))
-        assert keys(path) == ["a"]
 
 
 @pytest.mark.parametrize("rest", ['{"kind": "row", "key": "c', "\x00\x00", "[]", "{}"])
@@ -131,20 +122,6 @@ def test_exports_hold_the_same_records(path, suffix):
         assert (again.meta["title"], again.environments) == ('T, "quoted"', {"e": {"machine": "x"}})
 
 
-def test_columns_are_found_by_their_former_names(path):
-    fill(path, ["a"])
-    former = {now: before for before, now in FORMER_NAMES.items()}
-    read_results(path).frame.rename(columns=former).to_csv(path.with_suffix(".csv"), index=False)
-    assert list(read_results(path.with_suffix(".csv")).frame) == [column.name for column in COLUMNS]
-
-
-def test_results_in_duckdb_are_refused_with_the_name_to_write_instead(path):
-    for use in (Results, read_results):
-        with pytest.raises(FileFormatError, match=r"Write .*a\.jsonl instead"):
-            use(path.with_suffix(".duckdb"))
-    fill(path, ["a"])
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -176,9 +153,3 @@ def test_places_that_cannot_hold_results_are_refused(tmp_path, monkeypatch):
         find_results("quick")
     fill(tmp_path / "quick.jsonl", "a")
     assert find_results("quick").name == "quick.jsonl"
-
-
-def test_lines_are_plain_json(path):
-    fill(path, ["a"])
-    (line,) = path.read_text().splitlines()
-    assert json.loads(line)["kind"] == "row"

@@ -325,14 +325,3 @@ def test_a_scheduler_that_does_not_answer(study_file, monkeypatch, address):
     monkeypatch.setattr("sdpdr.lab.study.executors.PATIENCE", 0.1)
     with pytest.raises(SchedulerError, match="does not answer"):
         run_study(study_file, study_file.with_suffix(".jsonl"), scheduler=address)
-
-
-@pytest.mark.nightly
-def test_a_scheduler_without_workers(study_file, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr("sdpdr.lab.study.executors.PATIENCE", 1.0)
-    with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
-        pytest.raises(SchedulerError, match="has no workers"),
-    ):
-        run_study(study_file, study_file.with_suffix(".jsonl"), scheduler=cluster.scheduler_address)

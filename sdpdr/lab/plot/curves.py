@@ -32,21 +32,19 @@ from sdpdr.lab.plot.style import (
 FLOOR = 1e-12
 
 
-def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Figure:
+def spectrum(eigenvalues: ArrayLike, *, title: str = "") -> Figure:
     """Draw the share of each eigenvalue in the variance, and how the shares add up.
 
     Parameters
     ----------
     eigenvalues : array_like of shape (r,)
         In any order, as `Solution.spectrum` returns them.
-    n_max : int, default 20
-        Only so many of the largest are drawn; the shares are of all.
     title : str, optional
 
     Returns
     -------
     Figure
-        Above the shares on a logarithmic scale, below their running sum.
+        Above the shares of the 20 largest on a logarithmic scale, below their running sum.
 
     Raises
     ------
@@ -60,7 +58,7 @@ def spectrum(eigenvalues: ArrayLike, *, n_max: int = 20, title: str = "") -> Fig
     ['share of variance', 'cumulative share']
     """
     figure, upper, lower = two_panels()
-    share = draw_shares(upper, eigenvalues, n_max)
+    share = draw_shares(upper, eigenvalues, 20)
     tidy(upper, title=title, y="share of variance")
 
     order = np.arange(1, share.size + 1)
@@ -263,9 +261,11 @@ def convergence(history: Sequence[Mapping[str, Any]], *, title: str = "") -> Fig
 
     steps, values = _column(history, "iteration"), _column(history, "value")
     distance = np.abs(values - goal) / max(abs(goal), TINY)
-    _draw_error(lower, steps, distance, ACCENT, "|value − bound| / |bound|")
-    for name, colour in ERRORS.items():
-        _draw_error(lower, steps, np.abs(_column(history, name)), colour, name)
+    errors = {"|value − bound| / |bound|": (distance, ACCENT)}
+    errors |= {name: (np.abs(_column(history, name)), colour) for name, colour in ERRORS.items()}
+    for name, (error, colour) in errors.items():
+        if np.isfinite(error).any():
+            lower.plot(steps, np.maximum(error, TINY), color=colour, linewidth=1.4, label=name)
     lower.set_yscale("log")
     tidy(lower, x="iteration", y="relative error")
     draw_legend(lower)
@@ -288,8 +288,3 @@ def _column(history: Sequence[Mapping[str, Any]], name: str) -> Array:
     """One quantity over the iterations, ``nan`` where it is not known."""
     found = (entry.get(name) for entry in history)
     return np.array([np.nan if value is None else float(value) for value in found])
-
-
-def _draw_error(axes: Axes, steps: Array, error: Array, colour: str, label: str) -> None:
-    if np.isfinite(error).any():
-        axes.plot(steps, np.maximum(error, TINY), color=colour, linewidth=1.4, label=label)

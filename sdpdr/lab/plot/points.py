@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from sdpdr.base.arrays import Array
@@ -111,7 +110,6 @@ def embedding(
     *,
     edges: ArrayLike | None = None,
     images: ArrayLike | None = None,
-    photos: bool = False,
     label: str = "",
     title: str = "",
 ) -> Figure:
@@ -130,9 +128,6 @@ def embedding(
     images : array_like of shape (n, height, width), optional
         Picture of each point, 0 for paper and the largest value for ink. As many as find room
         without overlap are drawn in the colour of their point; the rest stay dots.
-    photos : bool, default False
-        Draw images as they are, from black at 0 to white at the largest value, or in colour with
-        shape (n, height, width, 3); each with a rim in the colour of its point.
     label : str, optional
         What the colour means.
     title : str, optional
@@ -162,7 +157,7 @@ def embedding(
         draw_points(axes, plane, colouring, 3.0, edges, alpha=0.45)
     frame(axes, plane)
     if images is not None:
-        draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours, photos)
+        draw_images(axes, plane, np.asarray(images, dtype=float), colouring.colours)
     entitle(axes, title)
     explain(colouring, label, [axes], axes, below=is_flat(plane), **_BESIDE)
     return figure
@@ -269,7 +264,9 @@ def frame(axes: Axes, plane: Array) -> None:
     look_at(axes, low - margin * np.array([1.0, 2.2]), high + margin)
     if high[0] > low[0]:
         length = round_length(0.2 * float(high[0] - low[0]))
-        _draw_scale(axes, low[0], low[1] - 1.4 * margin, length)
+        x, y = low[0], low[1] - 1.4 * margin
+        axes.plot([x, x + length], [y, y], color=FAINT, linewidth=1.4, solid_capstyle="butt")
+        note(axes, f"{length:g}", (x + length, y), (5, 0), va="center")
 
 
 def look_at(axes: Axes, low: Array, high: Array) -> None:
@@ -279,11 +276,6 @@ def look_at(axes: Axes, low: Array, high: Array) -> None:
     axes.set_aspect("equal", adjustable="box")
     axes.set_facecolor("none")
     axes.set_axis_off()
-
-
-def _draw_scale(axes: Axes, x: float, y: float, length: float) -> None:
-    axes.plot([x, x + length], [y, y], color=FAINT, linewidth=1.4, solid_capstyle="butt")
-    note(axes, f"{length:g}", (x + length, y), (5, 0), va="center")
 
 
 def round_length(length: float) -> float:
@@ -389,7 +381,9 @@ def embeddings(
     width = PANEL * columns + 0.2
     lines, entries = _legend_lines(colouring.names, width)
     legend = 0.35 + 0.2 * lines if colouring.names or colouring.scale is not None else 0.0
-    ratio = _tallest(planes.values())
+    extents = [np.ptp(plane, axis=0) for plane in planes.values()]
+    # Height of the panels over their width: that of the tallest embedding, within reason.
+    ratio = float(np.clip(max(h / w if w > 0.0 else 1.0 for w, h in extents), 0.3, 1.0))
     figure = new_figure(width, (PANEL * ratio + WORDS) * rows + legend)
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)
@@ -401,7 +395,10 @@ def embeddings(
     for axes, (name, plane) in zip(panels.flat, planes.items(), strict=False):
         draw_points(axes, plane, colouring, size, edges, 0.35, rasterized=n * len(planes) > MANY)
         _frame_alike(axes, plane, ratio)
-        _name(axes, name, (notes or {}).get(name, ""))
+        below = (notes or {}).get(name, "")
+        axes.set_title(printable(name), loc="left", color=INK, fontsize=10, pad=16 if below else 5)
+        if below:
+            note(axes, below, (0.0, 1.0), (0, 5), xycoords="axes fraction", alpha=0.75)
     explain(
         colouring, label, list(panels.flat), figure, below=True, loc="outside lower center",
         ncols=entries,
@@ -418,15 +415,6 @@ def _legend_lines(names: Sequence[str], width: float) -> tuple[int, int]:
     return lines, -(-len(names) // lines)
 
 
-def _tallest(planes: Iterable[Array]) -> float:
-    """Height of the panels over their width: that of the tallest embedding, within reason."""
-    ratios = []
-    for plane in planes:
-        width, height = np.ptp(plane, axis=0)
-        ratios.append(height / width if width > 0.0 else 1.0)
-    return float(np.clip(max(ratios), 0.3, 1.0))
-
-
 def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
     """One unit the same length along both axes, in a panel of the shape all panels have."""
     middle = (plane.min(axis=0) + plane.max(axis=0)) / 2.0
@@ -434,12 +422,6 @@ def _frame_alike(axes: Axes, plane: Array, ratio: float) -> None:
     half = 0.53 * max(width, height / ratio, 1e-9)
     reach = half * np.array([1.0, ratio])
     look_at(axes, middle - reach, middle + reach)
-
-
-def _name(axes: Axes, name: str, words: str) -> None:
-    axes.set_title(printable(name), loc="left", color=INK, fontsize=10, pad=16 if words else 5)
-    if words:
-        note(axes, words, (0.0, 1.0), (0, 5), xycoords="axes fraction", alpha=0.75)
 
 
 # -- pictures of the points ----------------------------------------------------------------------
@@ -450,17 +432,12 @@ HEIGHTS = tuple(np.geomspace(0.13, 0.026, 12))
 ENOUGH = 55
 
 
-def draw_images(
-    axes: Axes, plane: Array, images: Array, colours: Array, photos: bool = False
-) -> None:
+def draw_images(axes: Axes, plane: Array, images: Array, colours: Array) -> None:
     """Draw as many of the pictures as find room without overlap, and widen the axes for them."""
-    channels = (3,) if photos else ()
-    grey = images.ndim == 3
-    if len(images) != len(plane) or not (grey or images.shape[3:] == channels):
-        wanted = "(n, height, width) or (n, height, width, 3)" if photos else "(n, height, width)"
+    if len(images) != len(plane) or images.ndim != 3:
         raise ShapeError(
             f"images have shape {images.shape} but there are {len(plane)} points: pass an array "
-            f"of shape {wanted}."
+            "of shape (n, height, width)."
         )
     extent = float(np.max(np.ptp(plane, axis=0))) or 1.0
     ratio = images.shape[2] / images.shape[1]
@@ -470,15 +447,9 @@ def draw_images(
     limits = axes.get_xlim(), axes.get_ylim()
     top = float(np.abs(images).max()) or 1.0
     for i, (left, bottom), (right, upper) in zip(kept, low, high, strict=True):
-        if photos:
-            picture = images[i] / top
-            axes.add_patch(_rim(left, bottom, right - left, upper - bottom, colours[i]))
-        else:
-            picture = _inked(images[i] / top, colours[i])
-        axes.imshow(
-            picture, extent=(left, right, bottom, upper), cmap="gray", vmin=0.0, vmax=1.0,
-            interpolation="bilinear", zorder=3,
-        )  # fmt: skip
+        inked = np.empty((*images[i].shape, 4))
+        inked[..., :3], inked[..., 3] = colours[i][:3], np.clip(images[i] / top, 0.0, 1.0)
+        axes.imshow(inked, extent=(left, right, bottom, upper), interpolation="bilinear", zorder=3)
     pad = 0.02 * extent
     axes.set_xlim(min(limits[0][0], low[:, 0].min() - pad), max(limits[0][1], high[:, 0].max()))
     axes.set_ylim(min(limits[1][0], low[:, 1].min() - pad), max(limits[1][1], high[:, 1].max()))
@@ -502,15 +473,3 @@ def _fitting(plane: Array, extent: float, ratio: float) -> tuple[list[int], floa
         if len(kept) >= min(ENOUGH, 0.4 * len(plane)):
             break
     return kept, height
-
-
-def _inked(ink: Array, colour: Array) -> Array:
-    tinted = np.empty((*ink.shape, 4))
-    tinted[..., :3], tinted[..., 3] = colour[:3], np.clip(ink, 0.0, 1.0)
-    return tinted
-
-
-def _rim(left: float, bottom: float, width: float, height: float, colour: Array) -> Rectangle:
-    return Rectangle(
-        (left, bottom), width, height, fill=False, edgecolor=tuple(colour), linewidth=1.2, zorder=4
-    )

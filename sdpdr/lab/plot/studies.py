@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -35,30 +35,16 @@ _NAMES_IN_A_LINE = 2
 _MARKERS = ("o", "s", "D", "P", "^", "X", "*", "h")
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a contestant is drawn, in every figure.
-
-    Attributes
-    ----------
-    colour : str
-    turn : int
-        How often the colours have been used up before; chooses the dashes.
-    """
-
-    colour: str
-    turn: int
-
-
-def look_of(place: int) -> Look:
-    """Look of the contestant at a place, from 0; no two of the first fifty look the same.
+def look_of(place: int) -> dict[str, Any]:
+    """Colour and dashes of the contestant at a place; no two of the first fifty look the same.
 
     Examples
     --------
-    >>> look_of(0).colour == look_of(10).colour, look_of(0) == look_of(10)
+    >>> look_of(0)["color"] == look_of(10)["color"], look_of(0) == look_of(10)
     (True, False)
     """
-    return Look(CLASSES[place % len(CLASSES)], place // len(CLASSES))
+    turn, place = divmod(place, len(CLASSES))
+    return {"color": CLASSES[place], "linestyle": _DASHES[turn % len(_DASHES)]}
 
 
 def sizes_apart(sizes: Iterable[float]) -> list[float]:
@@ -69,7 +55,7 @@ def sizes_apart(sizes: Iterable[float]) -> list[float]:
     >>> sizes_apart([10, 11, 12, 100, 1000])
     [1000.0, 100.0, 12.0]
     """
-    every = sorted({float(size) for size in sizes}, reverse=True)
+    every = sorted(set(map(float, sizes)), reverse=True)
     least = (every[0] / every[-1]) ** (1.0 / 9.0) if every else 1.0
     kept: list[float] = []
     for size in every:
@@ -80,9 +66,6 @@ def sizes_apart(sizes: Iterable[float]) -> list[float]:
 
 def performance_profile(
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    *,
-    x: str = "times the fastest verified answer",
-    title: str = "",
 ) -> Figure:
     """Draw performance profiles: the share of instances solved within a factor of the fastest.
 
@@ -90,9 +73,6 @@ def performance_profile(
     ----------
     curves : mapping from contestant to (factors, shares)
         Each is a step function that rises at the factors. The order chooses the colours.
-    x : str, default "times the fastest verified answer"
-        What the factors are; a profile over seconds is drawn as well.
-    title : str, optional
 
     Returns
     -------
@@ -114,16 +94,12 @@ def performance_profile(
     figure, axes = _new(len(curves))
     for place, (name, pair) in enumerate(curves.items()):
         factor, share = _paired(name, *pair)
-        look = look_of(place)
-        axes.step(
-            factor, share, where="post", color=look.colour, linewidth=1.8,
-            linestyle=_DASHES[look.turn % len(_DASHES)], label=short(name),
-        )  # fmt: skip
+        axes.step(factor, share, where="post", linewidth=1.8, label=short(name), **look_of(place))
     axes.margins(x=0.0)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_ylim(-0.02, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    tidy(axes, title=title, x=x, y="share of instances")
+    tidy(axes, x="times the fastest verified answer", y="share of instances")
     _name_lines(axes, len(curves))
     return figure
 
@@ -131,9 +107,6 @@ def performance_profile(
 def growth(
     points: Mapping[str, tuple[ArrayLike, ArrayLike]],
     lines: Mapping[str, tuple[ArrayLike, ArrayLike]] | None = None,
-    *,
-    x: str = "size",
-    title: str = "",
 ) -> Figure:
     """Draw seconds over size on logarithmic scales, and the powers fitted to them.
 
@@ -143,9 +116,6 @@ def growth(
         The order chooses the colours.
     lines : mapping from contestant to (sizes, seconds), optional
         Fitted lines.
-    x : str, default "size"
-        What the sizes count.
-    title : str, optional
 
     Returns
     -------
@@ -163,22 +133,17 @@ def growth(
     fitted = lines or {}
     for place, (name, pair) in enumerate(points.items()):
         sizes, seconds = _paired(name, *pair)
-        look = look_of(place)
-        axes.plot(
-            sizes, seconds, linestyle="none", marker=_MARKERS[place % len(_MARKERS)],
-            color=look.colour, markersize=5.5, label=short(name),
-        )  # fmt: skip
+        look, marker = look_of(place), _MARKERS[place % len(_MARKERS)]
+        marks = look | {"linestyle": "none", "marker": marker, "markersize": 5.5}
+        axes.plot(sizes, seconds, label=short(name), **marks)
         if name in fitted:
-            axes.plot(
-                *_paired(name, *fitted[name]), color=look.colour, linewidth=1.2,
-                linestyle=_DASHES[look.turn % len(_DASHES)],
-            )  # fmt: skip
+            axes.plot(*_paired(name, *fitted[name]), linewidth=1.2, **look)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     ticks = sizes_apart(size for sizes, _ in points.values() for size in np.asarray(sizes, float))
     axes.set_xticks(ticks, [f"{size:g}" for size in ticks])
     axes.minorticks_off()
-    tidy(axes, title=title, x=x, y="seconds")
+    tidy(axes, x="size", y="seconds")
     _name_lines(axes, len(points))
     return figure
 
@@ -188,8 +153,6 @@ def outcome_map(
     columns: Sequence[str],
     kinds: ArrayLike,
     legend: Sequence[tuple[str, str, str]],
-    *,
-    title: str = "",
 ) -> Figure:
     """Draw the outcome of each row for each column, as a sign on a colour.
 
@@ -203,7 +166,6 @@ def outcome_map(
         Places in ``legend``.
     legend : sequence of (name, sign, colour)
         The kinds.
-    title : str, optional
 
     Returns
     -------
@@ -231,23 +193,17 @@ def outcome_map(
         0.6 + above + 0.2 * len(rows) + 0.2 * len(used),
     )
     axes = figure.subplots()
-    colours = ListedColormap([colour for _, _, colour in legend])
     # Drawn one by one, as many cells as a study has make a file of a megabyte.
     axes.pcolormesh(
-        kind,
-        cmap=colours,
-        vmin=-0.5,
-        vmax=len(legend) - 0.5,
-        edgecolors="white",
-        linewidth=1.2,
-        rasterized=True,
-    )
+        kind, cmap=ListedColormap([colour for _, _, colour in legend]), vmin=-0.5,
+        vmax=len(legend) - 0.5, edgecolors="white", linewidth=1.2, rasterized=True,
+    )  # fmt: skip
     for (row, column), value in np.ndenumerate(kind):
         axes.text(
             column + 0.5, row + 0.5, legend[value][1], ha="center", va="center_baseline",
             color="white", fontsize=8,
         )  # fmt: skip
-    tidy(axes, title=title)
+    tidy(axes)
     axes.invert_yaxis()
     axes.xaxis.tick_top()
     axes.set_xticks(np.arange(len(columns)) + 0.5, map(short, columns), rotation=50, ha="left")

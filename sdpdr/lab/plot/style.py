@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -203,7 +204,7 @@ def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
         )
     kind = given.dtype.kind
     if kind in "OSUb" or (kind in "iu" and len(set(given)) <= MOST_CLASSES):
-        known = np.array([_is_known(entry) for entry in given.tolist()], dtype=bool)
+        known = ~(pd.isna(given) | (given.astype(object) == ""))
         names, place = np.unique(given[known].astype(str), return_inverse=True)
         if 0 < len(names) <= MOST_CLASSES:
             colours = _repeated(PALE, n)
@@ -212,10 +213,6 @@ def colour_points(colour: ArrayLike | None, n: int) -> Colouring:
         given = np.full(n, np.nan)
         given[known] = place
     return _by_quantity(given.astype(float))
-
-
-def _is_known(entry: object) -> bool:
-    return entry is not None and entry == entry and entry != ""
 
 
 def explain(
@@ -229,12 +226,8 @@ def explain(
 ) -> None:
     """Legend of the classes at a place, or colour bar of the quantity beside the panels."""
     if colouring.names:
-        dots = [
-            Line2D(
-                [], [], linestyle="", marker="o", markersize=6, color=colour, label=literal(name)
-            )
-            for name, colour in colouring.key
-        ]
+        look: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 6}
+        dots = [Line2D([], [], color=c, label=literal(name), **look) for name, c in colouring.key]
         draw_legend(place, label, handles=dots, handletextpad=0.2, **options)
     elif colouring.scale is not None:
         draw_colour_bar(panels, colouring.scale, label, below)

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from rich import box
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import NotAcceptedError, SolverLicenceError
@@ -133,21 +135,13 @@ class Comparison:
 
 def terminal_table(frame: pd.DataFrame, caption: str = "") -> RichTable:
     """A frame of values or `sdpdr.lab.study.page.Cell` as a table for a terminal."""
-    from rich import box
-    from rich.text import Text
-
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, caption_justify="left")
     for title in frame:
         table.add_column(title, overflow="fold")
     for cells in frame.itertuples(index=False, name=None):
-        table.add_row(
-            *(
-                Text(
-                    show(cell, title), _COLOURS.get(cell.tone, "") if isinstance(cell, Cell) else ""
-                )
-                for cell, title in zip(cells, frame, strict=True)
-            )
-        )
+        tones = [cell.tone if isinstance(cell, Cell) else "" for cell in cells]
+        shown = zip(map(show, cells, frame), tones, strict=True)
+        table.add_row(*(Text(text, _COLOURS.get(tone, "")) for text, tone in shown))
     if caption:
         table.caption = Text(caption, style="dim")
     return table
@@ -244,22 +238,12 @@ def _pairs(
             yield solver, ", ".join(wanted)
 
 
-def _run(
-    model: Model | SDP,
-    solver: Solver,
-    form: str,
-    *,
-    tol: float,
-    time_limit: float | None,
-    isolate: bool,
-) -> ComparedRun:
+def _run(model: Model | SDP, solver: Solver, form: str, **options: Any) -> ComparedRun:
     available = solver.availability()
     if not available.usable:
         return ComparedRun(solver.name, form, reason=available.reason)
     try:
-        solution = solve(
-            model, solver, form, tol=tol, time_limit=time_limit, isolate=isolate, progress=False
-        )
+        solution = solve(model, solver, form, progress=False, **options)
     except (NotAcceptedError, SolverLicenceError) as error:
         return ComparedRun(solver.name, form, reason=str(error))
     return ComparedRun(solver.name, form, solution, solution.claimed.message)

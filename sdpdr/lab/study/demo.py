@@ -158,7 +158,8 @@ def unfold_digits(n: int) -> tuple[Section, Solution]:
     """Handwritten digits: images as points with 64 coordinates."""
     X, classes = datasets.digits(n)
     graph = graphs.knn(X, n_neighbors=4, connect="none").largest_component()
-    X, classes = X[representatives(graph)], classes[representatives(graph)]
+    kept = representatives(graph)
+    X, classes = X[kept], classes[kept]
     model = methods.mvu(graph)
     solution = solve(model, "lowrank")
     Y = solution.embedding(2)

@@ -25,8 +25,6 @@ FEWEST_SIZES = 3
 """With fewer sizes, growth has no exponent."""
 
 _LINE = [*INSTANCE, *CONTESTANT, "tol"]
-_MEDIANS = ["seconds", "build", "compile", "solve", "certify", "total", "value", "worst"]
-_SHARED = ["method", "family", "n", "order", "constraints", "time_limit", "used"]
 # A line is as accurate in its claims as its least accurate repeat.
 _LEAST_ACCURATE_FIRST = ("overstated", "near", "understated", "", "silent", "true")
 
@@ -61,15 +59,13 @@ def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
         One line for every instance, contestant and tolerance, with
 
         - ``problem, variant, solver, form, tol``, and ``contestant`` and ``instance``, their names,
-        - ``method, family, n, order, constraints, time_limit, used`` of the first repeat that has
-          them,
+        - ``method, family, n, time_limit`` of the first repeat that has them,
         - ``solved``: whether all repeats are,
         - ``outcome`` and ``message``: of the first repeat that is not solved, or of the first,
         - ``claim_accuracy``: the least accurate,
         - ``seconds``: median of ``compile + solve + certify``, the time to a graded answer; ``nan``
           if nothing was measured. It is there for runs that are not solved too: look at ``solved``,
-        - ``build, compile, solve, certify, total, value, worst``: medians,
-        - ``peak_memory``: the largest, and ``repeats``: how many.
+        - ``worst``: the median, ``peak_memory``: the largest, and ``repeats``: how many.
 
     Raises
     ------
@@ -92,9 +88,9 @@ def runs_by_median(frame: pd.DataFrame) -> pd.DataFrame:
     # Repeats that are not solved come first, so that they speak for the line.
     timed = frame.assign(seconds=seconds).sort_values("solved", kind="stable")
     groups = timed.groupby(_LINE, sort=False, dropna=False)
-    lines = groups[_MEDIANS].median()
-    lines[_SHARED] = groups[_SHARED].first()
-    lines[["outcome", "message"]] = groups[["outcome", "message"]].first()
+    lines = groups[["seconds", "worst"]].median()
+    first = ["method", "family", "n", "time_limit", "outcome", "message"]
+    lines[first] = groups[first].first()
     lines["solved"] = groups["solved"].all()
     lines["peak_memory"] = groups["peak_memory"].max()
     lines["repeats"] = groups.size()
@@ -181,8 +177,8 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
     DataFrame
         One line for every tolerance and contestant, the most solved and then the fastest first:
         ``tol, solver, form, contestant, instances, solved, mean``, ``ratio`` of the mean to the
-        least of its tolerance, ``memory``, the median of the peaks, and ``claims`` and
-        ``overstated``, the numbers of claims and of those that could not be verified.
+        least of its tolerance, ``memory``, the median of the peaks, and ``overstated``, the number
+        of claims that could not be verified.
 
     References
     ----------
@@ -211,7 +207,6 @@ def means(runs: pd.DataFrame, *, shift: float = SHIFT) -> pd.DataFrame:
         solved=("solved", "sum"),
         mean=("charged", lambda seconds: shifted_geometric_mean(seconds, shift)),
         memory=("peak_memory", "median"),
-        claims=("claim_accuracy", lambda words: int((words != "").sum())),
         overstated=("claim_accuracy", lambda words: int((words == "overstated").sum())),
         ran=("outcome", lambda ends: not ends.isin(NEVER_RAN).all()),
     ).reset_index()
@@ -365,27 +360,24 @@ def growth(runs: pd.DataFrame) -> pd.DataFrame:
        exponent  sizes  first_failed
     0       2.0      4         160.0
     """
-    lines = []
     families = runs[(runs["family"] != "") & runs["n"].notna()]
     by = ["family", "variant", "tol", "contestant"]
-    for key, own in families.groupby(by, sort=False):
-        done = own[own["solved"] & (own["seconds"] > 0)]
-        n, t = (np.log(done[name].to_numpy(dtype=float)) for name in ("n", "seconds"))
-        sizes = len(np.unique(n))
-        fit = np.polyfit(n, t, 1) if sizes >= FEWEST_SIZES else np.full(2, np.nan)
-        failed = own.loc[~own["solved"], "n"]
-        lines.append(
-            dict(zip(by, key, strict=True))
-            | {
-                "exponent": float(fit[0]),
-                "factor": float(np.exp(fit[1])),
-                "sizes": sizes,
-                "largest_solved": float(done["n"].max()) if sizes else np.nan,
-                "first_failed": float(failed.min()) if len(failed) else np.nan,
-            }
-        )
-    columns = [*by, "exponent", "factor", "sizes", "largest_solved", "first_failed"]
-    return pd.DataFrame(lines, columns=columns)
+    columns = ["exponent", "factor", "sizes", "largest_solved", "first_failed"]
+    if families.empty:
+        return pd.DataFrame(columns=[*by, *columns])
+    table = families.groupby(by, sort=False)[["n", "seconds", "solved"]].apply(_fitted_power)
+    return table.set_axis(columns, axis=1).astype({"sizes": int}).reset_index()
+
+
+def _fitted_power(runs: pd.DataFrame) -> pd.Series:
+    """Exponent, factor, number of sizes, largest that is solved and smallest that is not."""
+    done = runs[runs["solved"] & (runs["seconds"] > 0)].astype(float)
+    sizes, fit = done["n"].nunique(), (np.nan, np.nan)
+    if sizes >= FEWEST_SIZES:
+        power, logarithm = np.polyfit(np.log(done["n"]), np.log(done["seconds"]), 1)
+        fit = (float(power), float(np.exp(logarithm)))
+    failed = runs.loc[~runs["solved"], "n"].astype(float)
+    return pd.Series([*fit, sizes, done["n"].max(), failed.min()])
 
 
 def disagreements(frame: pd.DataFrame, *, factor: float = 10.0) -> pd.DataFrame:

@@ -19,21 +19,24 @@ from matplotlib.figure import Figure
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file, write_text
 from sdpdr.lab.plot.style import to_svg
+from sdpdr.lab.study.schema import PARTS
 
 MISSING = "–"
 MOST_ROWS = 60
 """Longer tables are cut in Markdown, with a sentence that says so."""
 
 # Format of numbers by the title of their column; other numbers have four digits.
-_FORMATS = dict.fromkeys(
-    ("gap", "worst error", "residual", "apart", "tol", "tolerance"), ".1e"
-) | dict.fromkeys(("value", "other value", "bound"), ".9g")
-_FORMATS |= dict.fromkeys(("times the fastest", "exponent"), ".2f")
+_FORMATS = {
+    title: form
+    for form, titles in {
+        ".1e": ("gap", "worst error", "residual", "apart", "tol", "tolerance"),
+        ".9g": ("value", "other value", "bound"),
+        ".2f": ("times the fastest", "exponent"),
+        ".3g": ("mean seconds", "prepare", "grade", "total", *PARTS),
+    }.items()
+    for title in titles
+}
 _BYTES = ("memory", "median memory")
-_SECONDS = (
-    "mean seconds", "build", "compile", "solve", "certify", "prepare", "grade", "total", "seconds"
-)  # fmt: skip
-_FORMATS |= dict.fromkeys(_SECONDS, ".3g")
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,7 @@ def write_page(page: Page, path: str | PathLike[str]) -> None:
 def to_html(page: Page) -> str:
     """The page as HTML; all text is escaped, wherever it comes from."""
     environment = _environment()
-    environment.filters["svg"] = inline_svg
+    environment.filters["svg"] = lambda picture: Markup(to_svg(picture.figure(), picture.name))
     return environment.get_template("page.html").render(page=page)
 
 
@@ -226,11 +229,6 @@ def _environment(**options: Any) -> Environment:
         lstrip_blocks=True,
         **options,
     )
-
-
-def inline_svg(picture: Picture) -> Markup:
-    """A figure as an element of a page."""
-    return Markup(to_svg(picture.figure(), picture.name))
 
 
 def escape_markdown(text: str) -> str:
@@ -281,9 +279,9 @@ def show(cell: Any, title: str = "") -> str:
 def _value(cell: Any) -> Any:
     """The plain value of a cell; None for missing numbers."""
     value = cell.value if isinstance(cell, Cell) else cell
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
-    if value is pd.NA or not np.isfinite(value):
+    if pd.isna(value) or not np.isfinite(value):
         return None
     return value.item() if isinstance(value, np.generic) else value
 

@@ -149,11 +149,10 @@ def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
     """Names, which may be empty, and problems."""
     with _blaming(path):
         module = _module(path)
-    if not hasattr(module, function):
-        raise StudyError(
-            f"{path.name} has no {function!r}: define a function or list of that name."
-        )
-    with _blaming(path):
+        if not hasattr(module, function):
+            raise StudyError(
+                f"{path.name} has no {function!r}: define a function or list of that name."
+            )
         made = getattr(module, function)
         made = made() if callable(made) and not _is_problem(made) else made
         if _is_problem(made):
@@ -168,7 +167,8 @@ def _entries(path: Path, function: str) -> Iterator[tuple[str, Any]]:
             entry = next(iterator, None)
         if entry is None:
             return
-        yield entry if _is_named(entry) else ("", entry)
+        is_named = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
+        yield entry if is_named else ("", entry)
 
 
 def _module(path: Path) -> ModuleType:
@@ -185,38 +185,28 @@ def _module(path: Path) -> ModuleType:
 
 @contextmanager
 def _blaming(path: Path) -> Iterator[None]:
-    """Errors of the user's file, which can be any, with its name and the line."""
+    """Errors of the user's file, which can be of any type, with its name and the line."""
     try:
         yield
     except StudyError:
         raise
-    except OSError as error:
-        if error.filename == str(path):
-            raise StudyError(f"{path} cannot be read: {error.strerror}. Check its name.") from error
-        raise _blamed(path, error) from error
     except (Exception, SystemExit) as error:
-        raise _blamed(path, error) from error
-
-
-def _blamed(path: Path, error: BaseException) -> StudyError:
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        lines, words = [error.lineno], error.msg
-    else:
+        if isinstance(error, OSError) and error.filename == str(path):
+            raise StudyError(f"{path} cannot be read: {error.strerror}. Check its name.") from error
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
         words = str(error)
-    where = f", line {lines[-1]}" if lines else ""
-    return StudyError(f"{path.name}{where}: {type(error).__name__}: {words}".rstrip(".: ") + ".")
+        if isinstance(error, SyntaxError) and error.filename == str(path):
+            lines, words = [error.lineno], error.msg
+        where = f", line {lines[-1]}" if lines else ""
+        message = f"{path.name}{where}: {type(error).__name__}: {words}".rstrip(".: ")
+        raise StudyError(f"{message}.") from error
 
 
 def _is_problem(made: object) -> bool:
     import cvxpy as cp
 
     return isinstance(made, (Model, SDP, cp.Problem))
-
-
-def _is_named(entry: object) -> bool:
-    return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)
 
 
 def _program(made: object, place: str) -> Model | SDP:
@@ -228,10 +218,9 @@ def _program(made: object, place: str) -> Model | SDP:
     if isinstance(made, (Model, SDP)):
         return made
     try:
-        program: SDP = from_cvxpy(made)
+        return from_cvxpy(made)
     except SdpdrError as error:
         raise StudyError(f"{place}: {error}") from error
-    return program
 
 
 def digest_of(program: Model | SDP) -> str:

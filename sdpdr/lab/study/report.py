@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from os import PathLike
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,14 +23,12 @@ _MOST_INSTANCES = 60
 _LONGEST_MESSAGE = 300
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of outcome.
+class Kind(NamedTuple):
+    """A kind of outcome; kinds differ by more than colour.
 
     Attributes
     ----------
     name, sign, colour : str
-        The kinds differ by more than colour.
     tone : str
         As of `sdpdr.lab.study.page.Cell`.
     """
@@ -53,7 +49,7 @@ BROKE = Kind("crashed, failed or broken", "✗", "#a01508", "bad")
 ABSENT = Kind("refused, not installed or not built", "–", "#7b868c", "soft")
 EMPTY = Kind("no run", " ", "#c9cdd4", "soft")
 KINDS = (SOLVED, CLOSE, LATE, WRONG, BROKE, ABSENT, EMPTY)
-_KIND_OF: Mapping[str, Kind] = MappingProxyType(
+_KIND_OF: Mapping[str, Kind] = (
     dict.fromkeys(VERIFIED, WRONG)
     | dict.fromkeys(("INACCURATE", "UNVERIFIED", "OPTIMAL_NEARBY"), CLOSE)
     | dict.fromkeys(("TIME_LIMIT", "ITERATION_LIMIT", "OUT_OF_MEMORY", "INTERRUPTED"), LATE)
@@ -296,12 +292,10 @@ def outcomes(data: ReportData) -> Iterator[Section]:
 
     def draw(tol: float) -> Callable[[], Figure]:
         runs = data.at(tol).sort_values(["method", "n"], kind="stable")
-        kinds = [
-            KINDS.index(kind_of(*end)) for end in zip(runs["outcome"], runs["solved"], strict=True)
-        ]
-        instances = list(runs["instance"].unique())
+        kinds = list(map(KINDS.index, map(kind_of, runs["outcome"], runs["solved"])))
         laid = runs.assign(kind=kinds).pivot(index="instance", columns="contestant", values="kind")
-        laid = laid.reindex(instances)[[who for who in data.order if who in laid]]
+        laid = laid.reindex(runs["instance"].unique())
+        laid = laid[[who for who in data.order if who in laid]]
         laid = laid.fillna(KINDS.index(EMPTY)).astype(int)
         uneven = laid[(laid != KINDS.index(SOLVED)).any(axis=1)]
         if len(laid) > _MOST_INSTANCES and 0 < len(uneven) < len(laid):
@@ -331,16 +325,15 @@ def _reasons(data: ReportData) -> pd.DataFrame:
     runs = runs[~runs["solved"] | runs["false"]].sort_values(
         "false", ascending=False, kind="stable"
     )
-    cells = [outcome_cell(*end) for end in zip(runs["outcome"], runs["solved"], strict=True)]
     return pd.DataFrame(
         {
             "contestant": runs["contestant"],
             "instance": runs["instance"],
             **({"tolerance": runs["tol"]} if len(data.tolerances) > 1 else {}),
-            "outcome": cells,
+            "outcome": _outcome_cells(runs),
             "claim": _toned(runs["claim_accuracy"], "bad", runs["false"]),
             "worst error": runs["worst"],
-            "message": [_short(message) for message in runs["message"]],
+            "message": list(map(_short, runs["message"])),
         }
     )
 
@@ -421,26 +414,15 @@ def doubts(data: ReportData) -> Iterator[Section]:
 def every_run(data: ReportData) -> Iterator[Section]:
     """All records."""
     records = measures.named(data.frame)
-    shown = pd.DataFrame(
-        {
-            "instance": records["instance"],
-            "contestant": records["contestant"],
-            "n": records["n"],
-            "tolerance": records["tol"],
-            "repeat": records["repeat"],
-            "outcome": [
-                outcome_cell(*end)
-                for end in zip(records["outcome"], records["solved"], strict=True)
-            ],
-            "claim": records["claim_accuracy"],
-            "value": records["value"],
-            "gap": records["gap"],
-            "worst error": records["worst"],
-            **{name: records[name] for name in PARTS},
-            "memory": records["peak_memory"],
-            "used": records["used"],
-        }
-    )
+    titles = {
+        "tol": "tolerance", "claim_accuracy": "claim", "worst": "worst error",
+        "peak_memory": "memory",
+    }  # fmt: skip
+    columns = [
+        "instance", "contestant", "n", "tol", "repeat", "outcome", "claim_accuracy", "value", "gap",
+        "worst", *PARTS, "peak_memory", "used",
+    ]  # fmt: skip
+    shown = records.assign(outcome=_outcome_cells(records))[columns].rename(columns=titles)
     alike = [name for name in ("tolerance", "repeat") if shown[name].nunique() < 2]
     yield Section("runs", "All runs", tables=[Table(shown.drop(columns=alike))])
 
@@ -448,18 +430,14 @@ def every_run(data: ReportData) -> Iterator[Section]:
 def settings(data: ReportData) -> Section:
     """The study file, its settings and the command."""
     meta = data.results.meta
-    units = {"time_limit": " s", "patience": " s"}
-    given = dict(meta.get("settings") or {})
     facts = {
         "begun": _moment(meta.get("started")),
         "ended": _moment(meta.get("finished")) or "not yet",
-        **{
-            name.replace("_", " "): show_bytes(value)
-            if name == "memory_limit" and isinstance(value, (int, float))
-            else f"{_words(value)}{units.get(name, '')}"
-            for name, value in given.items()
-        },
     }
+    for name, value in (meta.get("settings") or {}).items():
+        unit = " s" if name in ("time_limit", "patience") else ""
+        words = show_bytes(value) if name == "memory_limit" else f"{_words(value)}{unit}"
+        facts[name.replace("_", " ")] = words
     code = {"Command": meta.get("command"), "Study file": meta.get("text")}
     return Section(
         "settings",
@@ -526,6 +504,10 @@ def _toned(values: pd.Series, tone: str, chosen: pd.Series) -> list[Cell]:
     return [Cell(v, tone if yes else "") for v, yes in zip(values, chosen, strict=True)]
 
 
+def _outcome_cells(runs: pd.DataFrame) -> list[Cell]:
+    return list(map(outcome_cell, runs["outcome"], runs["solved"]))
+
+
 def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
@@ -556,7 +538,7 @@ def _moment(time: Any) -> str:
     >>> _moment("2026-01-01T10:00:00+00:00")
     '2026-01-01 10:00:00 UTC'
     """
-    return re.sub(r"(\d)T(\d)", r"\1 \2", str(time or "")).replace("+00:00", " UTC")
+    return str(time or "").replace("T", " ").replace("+00:00", " UTC")
 
 
 def _flat(environment: Mapping[str, Any]) -> dict[str, str]:

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
+
+import pandas as pd
 
 from sdpdr.base.errors import (
     FileFormatError,
@@ -23,15 +25,11 @@ from sdpdr.base.errors import (
     require_packages,
 )
 from sdpdr.base.files import write_file
-from sdpdr.lab.study.rows import frame_of, typed
-from sdpdr.lab.study.schema import COLUMNS, FORMER_NAMES, fitted
-
-if TYPE_CHECKING:
-    import pandas as pd
+from sdpdr.lab.study.rows import TYPES, frame_of, typed
+from sdpdr.lab.study.schema import COLUMNS, fitted
 
 SUFFIX = ".jsonl"
 EXPORTS = (".parquet", ".csv")
-READABLE = (SUFFIX, *EXPORTS)
 # What is kept about a study besides its records.
 FACTS = ("name", "title", "question", "command", "text", "settings", "started", "finished")
 # Kinds of lines, and which entry of a line is its name.
@@ -249,7 +247,7 @@ def find_results(name: str) -> Path:
         There are none.
     """
     path = Path(name)
-    if path.suffix in (*READABLE, ".duckdb"):
+    if path.suffix not in ("", ".toml"):
         return path
     found = Path(f"{path.stem}{SUFFIX}")
     if not found.is_file():
@@ -262,11 +260,6 @@ def find_results(name: str) -> Path:
 
 def _checked(path: Path) -> Path:
     """The path of a journal."""
-    if path.suffix == ".duckdb":
-        raise FileFormatError(
-            f"results {path}: DuckDB files are no longer written or read. Write "
-            f"{path.with_suffix(SUFFIX)} instead."
-        )
     if path.suffix != SUFFIX:
         raise FileFormatError(
             f"results {path}: expected a file called *{SUFFIX}. Write {path.with_suffix(SUFFIX)} "
@@ -353,25 +346,17 @@ def _from_parquet(path: Path) -> LoadedResults:
 
 
 def _from_csv(path: Path) -> LoadedResults:
-    import pandas as pd
-
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame = pd.read_csv(
+            path,
+            dtype={column.name: TYPES[column.kind] for column in COLUMNS},
+            keep_default_na=False,
+            engine="python",  # Its numbers are exact in all versions of pandas.
+            na_values={c.name: [""] for c in COLUMNS if c.kind in ("DOUBLE", "BIGINT")},
+        )
     except (ValueError, OSError) as error:
         raise FileFormatError(f"{path} cannot be read as CSV: {error}.") from error
-    frame = _columns_of(frame, path)
-    for column in COLUMNS:
-        if column.kind == "VARCHAR":
-            continue
-        values = frame[column.name]
-        if column.kind == "BOOLEAN":
-            frame[column.name] = values.str.lower().eq("true")
-            continue
-        try:
-            frame[column.name] = pd.to_numeric(values.where(values != ""))
-        except ValueError as error:
-            raise FileFormatError(f"{path}, column {column.name}: {error}.") from error
-    return LoadedResults(typed(frame), _plain_meta(path), {})
+    return LoadedResults(typed(_columns_of(frame, path)), _plain_meta(path), {})
 
 
 def _plain_meta(path: Path) -> dict[str, Any]:
@@ -379,8 +364,7 @@ def _plain_meta(path: Path) -> dict[str, Any]:
 
 
 def _columns_of(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """The columns of the schema, also by their former names."""
-    frame = frame.rename(columns=dict(FORMER_NAMES))
+    """The columns of the schema, in its order."""
     missing = [column.name for column in COLUMNS if column.name not in frame]
     if missing:
         raise FileFormatError(

@@ -11,18 +11,17 @@ from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from sdpdr.base.errors import DataError
 from sdpdr.lab.study.schema import COLUMNS
 from sdpdr.solvers.registry import table
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # Order in which the records of a study are shown.
 _ORDER = ("problem", "variant", "solver", "form", "tol", "seed", "repeat", "key")
-_KINDS = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
+TYPES = {"VARCHAR": "object", "DOUBLE": "float64", "BIGINT": "Int64", "BOOLEAN": "bool"}
 PACKAGES = (
     "sdpdr", "numpy", "scipy", "cvxpy", "clarabel", "scs", "qdldl", "cvxopt", "sdpa-python",
     "mosek", "coptpy", "ipyopt", "mkl", "scikit-learn", "distributed",
@@ -50,8 +49,6 @@ def frame_of(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
       problem variant  solve  tol  n  order  solved
     0    path            0.5  NaN  7   <NA>   False
     """
-    import pandas as pd
-
     given = list(records)
     names = [column.name for column in COLUMNS]
     for name in {name for record in given for name in record} - set(names):
@@ -68,7 +65,7 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
             values = values.astype(object).where(values.notna(), "")
         elif column.kind == "BOOLEAN":
             values = values.astype("boolean").fillna(False)
-        frame[column.name] = values.astype(_KINDS[column.kind])
+        frame[column.name] = values.astype(TYPES[column.kind])
     return frame
 
 

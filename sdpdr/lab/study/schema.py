@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from sdpdr.program import Status
@@ -49,16 +48,6 @@ MEASUREMENTS: tuple[ResultColumn, ...] = _part("measurements")
 
 COLUMNS: tuple[ResultColumn, ...] = (*IDENTITY, *FINDINGS, *MEASUREMENTS)
 """All columns, in order."""
-
-FORMER_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "rows": "constraints",
-        "honesty": "claim_accuracy",
-        "words": "message",
-        "off": "relative_error",
-    }
-)
-"""Names of columns in files of earlier versions, and their names now."""
 
 ENDS: Mapping[str, str] = {end.name: end.holds for end in _part("ends")}
 """Ends of a run without an answer, beside the statuses of `sdpdr.Status`, with descriptions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatch
 from glob import glob
@@ -113,9 +113,12 @@ class Study:
         about, run = table.table("about"), table.table("run", optional=True)
         about.allow("title", "question")
         run.allow("tols", "seeds", "repeats", "jobs", "shuffle", *_LIMITS)
-        above_0, from_0 = (lambda x: 0.0 < x < inf), (lambda x: 0 <= x < 2**63)
-        tols = _each_once(run, "tols", "numbers above 0", (int, float), [1e-6], above_0)
-        seeds = _each_once(run, "seeds", "whole numbers from 0 on", int, [0], from_0)
+        tols = run.list_of("tols", what := "numbers above 0", (int, float), [1e-6])
+        if not all(0.0 < tol < inf for tol in tols) or len(set(tols)) < len(tols):
+            raise run.error("tols", f"expected {what}, each once, got {tols}")
+        seeds = run.list_of("seeds", what := "whole numbers from 0 on", int, [0])
+        if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
+            raise run.error("seeds", f"expected {what}, each once, got {seeds}")
         problems = tuple(_problems(table, Path(folder)))
         if not problems:
             raise table.error("problems", "no problem is left. Ask for more, or exclude fewer")
@@ -329,23 +332,9 @@ def _bytes(run: TomlTable) -> int:
         amount = float(number) * _UNITS[unit]
     except (ValueError, KeyError):
         amount = 0.0
-    if not 0.0 < amount < float("inf"):
+    if not 0.0 < amount < inf:
         raise run.error("memory_limit", f"expected an amount such as '2 GB', got {text!r}")
     return int(amount)
-
-
-def _each_once(
-    run: TomlTable,
-    key: str,
-    what: str,
-    kinds: Any,
-    default: list[Any],
-    allowed: Callable[[Any], bool],
-) -> list[Any]:
-    numbers = run.list_of(key, what, kinds, default)
-    if not all(map(allowed, numbers)) or len(set(numbers)) < len(numbers):
-        raise run.error(key, f"expected {what}, each once, got {numbers}")
-    return numbers
 
 
 def shipped() -> dict[str, str]:
