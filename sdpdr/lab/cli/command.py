@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from sdpdr.base.errors import SdpdrError
-from sdpdr.lab.cli import outputs
 from sdpdr.lab.cli.options import Exit, examples, exit_of_error
-from sdpdr.lab.cli.terminal import discard, error, warnings_as_lines
+from sdpdr.lab.cli.terminal import discard, error, warnings_as_lines, written
 
 
 @dataclass(frozen=True)
@@ -28,13 +27,10 @@ class State:
         Whether errors show their traceback.
     owns_process : bool
         Whether the process runs this command alone.
-    started : callable
-        Ends the time in which Ctrl-C means that nothing had begun.
     """
 
     debug: bool = False
     owns_process: bool = False
-    started: Callable[[], object] = lambda: None
 
 
 class Command(click.Command):
@@ -58,7 +54,6 @@ class Command(click.Command):
         if state.owns_process:
             # Memory is given back when the work is done, which may take a second.
             atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        state.started()
         assert self.callback is not None
         run: Callable[[SimpleNamespace], int] = self.callback
         return _reported(lambda: run(SimpleNamespace(**ctx.params)), self.translate, state.debug)
@@ -101,18 +96,16 @@ def _reported(run: Callable[[], int], translate: Callable[[object], str], debug:
     """Run a command, and report in one line what went wrong."""
     from sdpdr.base.progress import Log  # here, since help needs none of rich
 
-    outputs.written.clear()
+    written.clear()
     log = Log()
     try:
         with log, warnings_as_lines(translate):
             code = run()
         return flushed(int(code))
     except KeyboardInterrupt:
-        reached = f" ({log.doing})" if log.doing and not outputs.written else ""
-        written = ", ".join(map(str, outputs.written))
-        error(
-            f"interrupted{reached}; {f'{written} had been' if written else 'nothing was'} written."
-        )
+        reached = f" ({log.doing})" if log.doing and not written else ""
+        files = ", ".join(map(str, written))
+        error(f"interrupted{reached}; {f'{files} had been' if files else 'nothing was'} written.")
         return int(Exit.INTERRUPTED)
     except BrokenPipeError as problem:
         return output_failed(problem)

@@ -21,7 +21,6 @@ from sdpdr.graphs.space import METRICS
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.embed_outputs import about, check_outputs, output_options, writers_of
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.learned import FittedRows, fitted
 from sdpdr.lab.cli.methods import (
@@ -45,7 +44,15 @@ from sdpdr.lab.cli.options import (
     option,
     solver_options,
 )
-from sdpdr.lab.cli.outputs import coordinate_names, record_writer, write_all
+from sdpdr.lab.cli.outputs import (
+    about,
+    check_outputs,
+    coordinate_names,
+    output_options,
+    record_writer,
+    write_all,
+    writers_of,
+)
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.cli.terminal import echo, echo_json, info, warnings_as_lines
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation

@@ -17,10 +17,15 @@ from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.embed_outputs import about, check_outputs, output_options, writers_of
 from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import AS_JSON, PATH, Exit
-from sdpdr.lab.cli.outputs import write_all
+from sdpdr.lab.cli.outputs import (
+    about,
+    check_outputs,
+    output_options,
+    write_all,
+    writers_of,
+)
 from sdpdr.lab.cli.saved import SUFFIX, SavedMap, read_model
 from sdpdr.lab.cli.terminal import echo, echo_json, error, info
 from sdpdr.lab.tables.table import Table
