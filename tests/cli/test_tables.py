@@ -204,6 +204,26 @@ def test_words_ids_and_classes_are_kept_as_they_are_written(tmp_path, capsys):
     assert "without any value, and left out: 'empty'" in said
 
 
+def test_numbers_that_colour_the_figure_are_not_a_coordinate(tmp_path, capsys):
+    path = written(tmp_path, "t.csv", text(FRAME.assign(kind=KIND)))
+    said = "'z' colours the figure and is not a coordinate"
+    for options, D, told in (
+        ("--color z", 2, True),
+        ("--color kind", 3, False),
+        ("--color z --columns x,z", 2, False),
+        ("--color z --label z", 2, False),
+    ):
+        assert divided(path, options).X.shape[1] == D
+        assert (said in capsys.readouterr().err) == told
+
+
+def test_a_column_without_a_name_can_be_a_coordinate_or_a_colour(tmp_path):
+    once = written(tmp_path, "p.csv", text(index=True))
+    twice = written(tmp_path, "twice.csv", text(pd.read_csv(once), index=True))
+    calls = ((once, ""), (twice, ""), (once, "--columns ,x,y,z"), (once, "--color="))
+    assert [divided(path, options).X.shape[1] for path, options in calls] == [3, 3, 4, 3]
+
+
 def test_true_and_false_are_one_and_zero(tmp_path):
     frame = FRAME.assign(red=R[:, 0] > 0)
     table = divided(written(tmp_path, "t.csv", text(frame)))

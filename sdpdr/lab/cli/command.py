@@ -7,13 +7,14 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
 import click
 
 from sdpdr.base.errors import SdpdrError
-from sdpdr.lab.cli.options import Exit, examples, exit_of_error
+from sdpdr.lab.cli.options import Exit, apply_all, examples, exit_of_error
 from sdpdr.lab.cli.terminal import discard, error, warnings_as_lines, written
 
 
@@ -33,40 +34,14 @@ class State:
     owns_process: bool = False
 
 
-class Command(click.Command):
-    """A command whose function takes its options in one namespace and returns an exit code.
-
-    Parameters
-    ----------
-    translate : callable, default str
-        Rewrites messages of the package in the words of the command line.
-    """
-
-    def __init__(
-        self, *args: Any, translate: Callable[[object], str] = str, **settings: Any
-    ) -> None:
-        super().__init__(*args, **settings)
-        self.translate = translate
-
-    def invoke(self, ctx: click.Context) -> int:
-        """Run the function."""
-        state: State = ctx.obj or State()
-        if state.owns_process:
-            # Memory is given back when the work is done, which may take a second.
-            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        assert self.callback is not None
-        run: Callable[[SimpleNamespace], int] = self.callback
-        return _reported(lambda: run(SimpleNamespace(**ctx.params)), self.translate, state.debug)
-
-
 def command(
     name: str,
     shown: str,
     *options: Callable[[Any], Any],
     translate: Callable[[object], str] = str,
     epilog: str = "",
-) -> Callable[[Callable[[SimpleNamespace], int]], Command]:
-    """Return a decorator that makes a `Command`.
+) -> Callable[[Callable[[SimpleNamespace], int]], click.Command]:
+    """Return a decorator that makes a command of a function of one namespace.
 
     Parameters
     ----------
@@ -75,19 +50,24 @@ def command(
         Examples for its help, one a line.
     *options
         Decorators of click, in the order in which help lists them.
-    translate : callable
+    translate : callable, default str
+        Rewrites messages of the package in the words of the command line.
     epilog : str
         What follows the examples in its help.
     """
 
-    def decorate(function: Callable[[SimpleNamespace], int]) -> Command:
-        for option in reversed(options):
-            function = option(function)
-        made = click.command(
-            name, cls=Command, epilog=f"{examples(shown)}{epilog}", translate=translate
-        )
-        built: Command = made(function)
-        return built
+    def decorate(function: Callable[[SimpleNamespace], int]) -> click.Command:
+        @click.pass_context
+        @wraps(function)
+        def run(context: click.Context, **given: Any) -> int:
+            state: State = context.obj or State()
+            if state.owns_process:
+                # Memory is given back when the work is done, which may take a second.
+                atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+            return _reported(lambda: function(SimpleNamespace(**given)), translate, state.debug)
+
+        made = click.command(name, epilog=f"{examples(shown)}{epilog}")
+        return made(apply_all(*options)(run))
 
     return decorate
 

@@ -19,7 +19,7 @@ from sdpdr.lab.cli.side import Labels
 from sdpdr.lab.tables.table import Table
 
 # Of the list of methods in the help.
-_INDENT, _WIDTH = " " * 6, 94
+_INDENT, _WIDTH = " " * 6, 98
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
