@@ -133,8 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _signals_as_interrupt(heard):
             with before_work():
-                for word in COMMANDS.keys() & words[:1]:
-                    _module_of(word)
+                if words and words[0] in COMMANDS:
+                    _module_of(words[0])
             with cli.make_context("sdpdr", words, obj=state) as context:
                 code = int(cli.invoke(context))
     except click.UsageError as wrong:

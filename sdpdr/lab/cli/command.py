@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,16 +56,15 @@ def command(
     """
 
     def decorate(function: Callable[[SimpleNamespace], int]) -> click.Command:
-        @click.pass_context
-        @wraps(function)
-        def run(context: click.Context, **given: Any) -> int:
-            state: State = context.obj or State()
+        def run(**given: Any) -> int:
+            state: State = click.get_current_context().obj or State()
             if state.owns_process:
                 # Memory is given back when the work is done, which may take a second.
                 atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
             return _reported(lambda: function(SimpleNamespace(**given)), translate, state.debug)
 
-        made = click.command(name, epilog=f"{examples(shown)}{epilog}")
+        words = f"{examples(shown)}{epilog}"
+        made = click.command(name, help=function.__doc__, epilog=words)
         return made(apply_all(*options)(run))
 
     return decorate
