@@ -53,10 +53,6 @@ def test_precomputed_distances_plain_and_squared(sdpdr, tmp_path, roll, learned)
     assert "pass --squared" in ran.err
 
 
-def test_to_drop_what_has_no_name_where_all_have_is_an_error(sdpdr, roll_csv):
-    assert "unknown column ''" in sdpdr("embed roll.csv --drop=").err
-
-
 # -- wrong input: an error in one line, exit code 3, nothing written -------------------------------
 
 
@@ -82,6 +78,7 @@ def spoilt(roll, how):
         ("two clusters", "--n-neighbors 3 --connect error", "or --connect mst to add"),
         ("fine", "--n-components 51", "n_components must be a whole number in 1..50"),
         ("fine", "--drop yy", "Did you mean 'y'"),
+        ("fine", "--drop=", "unknown column ''"),
         ("fine", "--drop x,y,z", "no column is left"),
         ("fine", "--method mvv", "Did you mean 'mvu'"),
         ("fine", "--metric precomputed", "square matrix"),
@@ -100,9 +97,12 @@ def test_bad_input_is_named_and_nothing_is_written(sdpdr, tmp_path, roll, how, o
 
 
 def test_a_missing_file_and_a_directory_are_named(sdpdr, tmp_path):
-    assert "nowhere.csv: there is no such file" in sdpdr("embed nowhere.csv").err
     (tmp_path / "tables.csv").mkdir()
     assert "tables.csv is a directory" in sdpdr("embed tables.csv").err
+    assert "nowhere.csv: there is no such file" in sdpdr("embed nowhere.csv").err
+    for line in ("embed nowhere.csv --debug", "--debug embed nowhere.csv"):
+        with pytest.raises(package.errors.FileFormatError):
+            sdpdr(line)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,6 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(sdpdr, roll_c
     ran = sdpdr(f"embed roll.csv {option}")
     assert ran.code == Exit.BAD_INPUT
     assert words in ran.err
-
-
-@pytest.mark.parametrize("relation", ["band", "slack:-1", "equal"])
-def test_a_relation_that_is_none_is_a_matter_of_usage(sdpdr, roll_csv, relation):
-    ran = sdpdr(f"embed roll.csv --isometry {relation}")
-    assert ran.code == Exit.USAGE
-    assert "--isometry" in ran.err
 
 
 def test_parquet_without_its_package_is_named_before_any_work(sdpdr, roll_csv, hide_packages):
@@ -156,6 +149,9 @@ def test_options_that_do_not_go_together(sdpdr, roll_csv, options, words):
 @pytest.mark.parametrize(
     ("option", "words"),
     [
+        ("--isometry band", "--isometry"),
+        ("--isometry slack:-1", "--isometry"),
+        ("--isometry equal", "--isometry"),
         ("--n-neighbors 6.5", "expected a whole number from 1 on, or auto; got '6.5'"),
         ("--n-components 0", "0 is not in the range x>=1"),
         ("--sep ab", "expected one of tab, space, comma, semicolon, pipe"),
@@ -263,10 +259,3 @@ def test_an_interruption_of_the_proofs_writes_the_best_point(
     assert "INTERRUPTED" in ran.err
     assert (tmp_path / "y.csv").exists()
     assert (tmp_path / "y.json").exists()
-
-
-def test_debug_shows_where_an_error_comes_from(sdpdr):
-    with pytest.raises(package.errors.FileFormatError):
-        sdpdr("embed nowhere.csv --debug")
-    with pytest.raises(package.errors.FileFormatError):
-        sdpdr("--debug embed nowhere.csv")

@@ -76,6 +76,7 @@ READ = {
     "trailing.csv": text().replace("\n", ",\n"),
     "trailing_below_names.csv": "x,y,z\n" + text(header=False).replace("\n", ",\n"),
     "typographic.csv": text().replace("-", "\u2212"),
+    "typographic_bare.csv": text(header=False).replace("-", "\u2212"),
     "dates.csv": text(FRAME.assign(day="31.12.2024"), sep=";", decimal=","),
     "iso_dates.csv": text(FRAME.assign(day="2024-12-31T10:00")),
     "codes.csv": text(FRAME.assign(zip=[f"0{1067 + k}" for k in range(40)])),

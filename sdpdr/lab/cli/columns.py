@@ -478,9 +478,8 @@ def scaling(how: str | None, X: Array, names: Sequence[str]) -> ColumnUnits:
         return ColumnUnits(np.zeros(X.shape[1]), np.ones(X.shape[1]))
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
-    known = points(X)
     if how == "standard":
-        fitted = StandardScaler().fit(known)
+        fitted = StandardScaler().fit(points(X))
         return ColumnUnits(fitted.mean_, fitted.scale_)
-    fitted = RobustScaler().fit(known)
+    fitted = RobustScaler().fit(points(X))
     return ColumnUnits(fitted.center_, fitted.scale_)
