@@ -51,13 +51,3 @@ def roll_csv(tmp_path, roll):
     path = tmp_path / "roll.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def points():
-    return np.random.default_rng(0).standard_normal((12, 3)).round(3)
-
-
-@pytest.fixture
-def lines(points):
-    return [",".join(f"{x:.3f}" for x in row) for row in points]

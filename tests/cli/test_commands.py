@@ -13,7 +13,7 @@ from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.families import families
 from sdpdr.lab.library.problem import library
 from sdpdr.program import read_sdpa
-from sdpdr.solvers import Clarabel
+from sdpdr.solvers import Clarabel, table
 from sdpdr.solvers.base import Availability
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
@@ -63,9 +63,11 @@ def test_a_command_line_not_understood_is_one_line_and_2(sdpdr, line, words):
 
 
 @pytest.mark.integration
-def test_doctor_in_json_grades_every_usable_solver(sdpdr):
+def test_doctor_in_json_grades_every_usable_solver(sdpdr, monkeypatch):
+    few = [found for found in table() if found.name in ("lowrank", "nearest") or not found.usable]
+    monkeypatch.setattr("sdpdr.lab.cli.doctor.solver_table", lambda: few)
     record = json.loads(sdpdr("doctor --json").out)
-    assert {solver["name"] for solver in record["solvers"]} >= {"lowrank", "clarabel", "scs"}
+    assert {solver["name"] for solver in record["solvers"]} >= {"lowrank", "nearest"}
     for solver in record["solvers"]:
         usable = solver["installed"] and solver["licensed"]
         assert (solver["self_test"] is not None) == usable
@@ -86,22 +88,17 @@ def test_doctor_lists_versions_and_fails_if_no_solver_works(sdpdr, monkeypatch):
 # -- list and show ---------------------------------------------------------------------------------
 
 
-def test_list_shows_every_card_and_filters_by_tags(sdpdr):
+def test_list_shows_every_card_and_filters_and_sorts(sdpdr):
     names = [card["name"] for card in json.loads(sdpdr("list --json").out)]
     assert names == list(library())
-    table = sdpdr("list").out
-    assert all(f"\n{name} " in table for name in names)
-    chosen = json.loads(sdpdr("list --json --tag quick --tag analytic").out)
-    assert chosen
-    assert all({"quick", "analytic"} <= set(card["tags"]) for card in chosen)
-
-
-def test_list_filters_by_method_and_sorts_by_size(sdpdr):
-    chosen = json.loads(sdpdr("list --json --method mfnu --sort n").out)
+    chosen = json.loads(sdpdr("list --json --method mfnu --tag quick --sort n").out)
     assert {card["method"]["name"] for card in chosen} == {"mfnu"}
+    assert all("quick" in card["tags"] for card in chosen)
     sizes = [card["n"] for card in chosen]
     assert sizes == sorted(sizes)
     assert len(sizes) > 2
+    shown = sdpdr("list --method mfnu --tag quick").out
+    assert all(f"\n{card['name']} " in shown for card in chosen)
     ran = sdpdr("list --method mfmu")
     assert ran.code == Exit.BAD_INPUT
     assert "Did you mean 'mfnu'" in ran.err
@@ -113,9 +110,9 @@ def test_list_of_families(sdpdr, monkeypatch):
     assert [family["name"] for family in listed] == list(families())
     (roll,) = [family for family in listed if family["name"] == "swiss-roll"]
     assert roll["references"]["100"] == pytest.approx(26004.9182776)
-    table = sdpdr("list --families").out
-    assert "all, by a formula" in table
-    assert "50, 100, 200" in table
+    shown = sdpdr("list --families").out
+    assert "all, by a formula" in shown
+    assert "50, 100, 200" in shown
     tagged = json.loads(sdpdr("list --json --families --tag swiss-roll --sort n").out)
     assert 1 < len(tagged) < len(listed)
 
@@ -253,9 +250,7 @@ def test_a_form_that_a_solver_does_not_take_is_4(sdpdr):
 TINY = "1\n1\n2\n1.0\n0 1 1 1 1.0\n0 1 2 2 0.5\n1 1 1 1 1.0\n1 1 2 2 1.0\n"
 
 
-@pytest.mark.parametrize(
-    ("form", "name"), [("gram", "p.dat-s"), ("lmi", "p.dat-s.gz"), ("plain", "p.dat-s")]
-)
+@pytest.mark.parametrize(("form", "name"), [("gram", "p.dat-s"), ("lmi", "p.dat-s.gz")])
 def test_what_is_exported_has_the_same_optimum(sdpdr, form, name):
     assert sdpdr(f"export path-graph --form {form} --to {name}").code == Exit.OK
     record = json.loads(sdpdr(f"sdp {name} --solver clarabel --json").out)
@@ -342,12 +337,8 @@ def test_sdp_writes_the_point_and_its_multipliers(sdpdr, tmp_path, solver):
     ("status", "code"),
     [
         ("SOLVED", Exit.OK),
-        ("OPTIMAL_NEARBY", Exit.UNCERTIFIED),
-        ("UNVERIFIED", Exit.UNCERTIFIED),
-        ("INACCURATE", Exit.UNCERTIFIED),
         ("TIME_LIMIT", Exit.UNCERTIFIED),
         ("INFEASIBLE", Exit.NO_ANSWER),
-        ("UNBOUNDED", Exit.NO_ANSWER),
         ("FAILED", Exit.NO_ANSWER),
         ("INTERRUPTED", Exit.INTERRUPTED),
     ],

@@ -76,6 +76,7 @@ READ = {
     "trailing.csv": text().replace("\n", ",\n"),
     "trailing_below_names.csv": "x,y,z\n" + text(header=False).replace("\n", ",\n"),
     "typographic.csv": text().replace("-", "\u2212"),
+    "typographic_bare.csv": text(header=False).replace("-", "\u2212"),
     "dates.csv": text(FRAME.assign(day="31.12.2024"), sep=";", decimal=","),
     "iso_dates.csv": text(FRAME.assign(day="2024-12-31T10:00")),
     "codes.csv": text(FRAME.assign(zip=[f"0{1067 + k}" for k in range(40)])),
@@ -202,6 +203,26 @@ def test_words_ids_and_classes_are_kept_as_they_are_written(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "not coordinates, and kept beside the embedding: 'id' (ids), 'kind' (words)" in said
     assert "without any value, and left out: 'empty'" in said
+
+
+def test_numbers_that_colour_the_figure_are_not_a_coordinate(tmp_path, capsys):
+    path = written(tmp_path, "t.csv", text(FRAME.assign(kind=KIND)))
+    said = "'z' colours the figure and is not a coordinate"
+    for options, D, told in (
+        ("--color z", 2, True),
+        ("--color kind", 3, False),
+        ("--color z --columns x,z", 2, False),
+        ("--color z --label z", 2, False),
+    ):
+        assert divided(path, options).X.shape[1] == D
+        assert (said in capsys.readouterr().err) == told
+
+
+def test_a_column_without_a_name_can_be_a_coordinate_or_a_colour(tmp_path):
+    once = written(tmp_path, "p.csv", text(index=True))
+    twice = written(tmp_path, "twice.csv", text(pd.read_csv(once), index=True))
+    calls = ((once, ""), (twice, ""), (once, "--columns ,x,y,z"), (once, "--color="))
+    assert [divided(path, options).X.shape[1] for path, options in calls] == [3, 3, 4, 3]
 
 
 def test_true_and_false_are_one_and_zero(tmp_path):

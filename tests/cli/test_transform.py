@@ -11,51 +11,64 @@ import pytest
 import sdpdr as package
 from sdpdr import datasets, graphs
 from sdpdr.errors import FileFormatError
+from sdpdr.lab.cli import main
 from sdpdr.lab.cli.options import Exit
 from sdpdr.lab.cli.saved import read_model
+
+X, POSITION = datasets.swiss_roll(60, seed=0)
+OLD, NEW = X[:40], X[40:]
+TABLE = pd.DataFrame(X, columns=["x", "y", "z"])
+TABLE.insert(0, "id", [f"p{k}" for k in range(60)])
+TABLE["side"] = np.where(POSITION > 9, "out", "in")
 
 
 @pytest.fixture
 def halves(tmp_path):
-    """Points of one roll in two files, the first with names."""
-    X, t = datasets.swiss_roll(120, seed=0)
-    table = pd.DataFrame(X, columns=["x", "y", "z"])
-    table.insert(0, "id", [f"p{k}" for k in range(120)])
-    table["side"] = np.where(t > 9, "out", "in")
-    table[:80].to_csv(tmp_path / "old.csv", index=False)
-    table[80:].to_csv(tmp_path / "new.csv", index=False)
-    return table
+    """Points of one roll in two files."""
+    TABLE[:40].to_csv(tmp_path / "old.csv", index=False)
+    TABLE[40:].to_csv(tmp_path / "new.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """What ``--save`` wrote of the first half."""
+    folder = tmp_path_factory.mktemp("map")
+    TABLE[:40].to_csv(folder / "old.csv", index=False)
+    assert main(["embed", str(folder / "old.csv"), "--save", str(folder / "m.npz")]) == Exit.OK
+    return (folder / "m.npz").read_bytes()
+
+
+@pytest.fixture
+def model(tmp_path, halves, fitted):
+    """The same in the directory of a test."""
+    (tmp_path / "m.npz").write_bytes(fitted)
+    return tmp_path / "m.npz"
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize("kind", ["kernel", "linear", "sparse", "barycentric", "landmark"])
 def test_a_map_survives_its_file(sdpdr, tmp_path, halves, kind):
-    base = f"embed old.csv --n-neighbors 6 --extension {kind} --scale standard"
+    base = f"embed old.csv --extension {kind} --scale standard"
     assert sdpdr(f"{base} --save m.npz --out y.npy").code == Exit.OK
     assert sdpdr("transform m.npz new.csv --out new-y.csv").code == Exit.OK
-    X = halves[["x", "y", "z"]].to_numpy()
-    old = X[:80]
-    units = (X - old.mean(axis=0)) / old.std(axis=0)
-    learned = package.MVU(n_neighbors=6, extension=kind).fit(units[:80])
+    units = (X - OLD.mean(axis=0)) / OLD.std(axis=0)
+    learned = package.MVU(extension=kind).fit(units[:40])
     found = pd.read_csv(tmp_path / "new-y.csv")
-    np.testing.assert_allclose(found[["y1", "y2"]], learned.transform(units[80:]), atol=1e-6)
-    np.testing.assert_allclose(found["trust"], learned.trust(units[80:]), atol=1e-12)
-    assert found["id"].tolist() == halves["id"][80:].tolist()
-    assert found["side"].tolist() == halves["side"][80:].tolist()
+    np.testing.assert_allclose(found[["y1", "y2"]], learned.transform(units[40:]), atol=1e-6)
+    np.testing.assert_allclose(found["trust"], learned.trust(units[40:]), atol=1e-12)
+    assert found[["id", "side"]].equals(TABLE[40:][["id", "side"]].reset_index(drop=True))
 
 
-def test_a_model_behind_its_table_is_told_the_order(sdpdr, tmp_path, halves):
-    assert not sdpdr("embed old.csv --save m.npz").code
+def test_a_model_behind_its_table_is_told_the_order(sdpdr, model):
     ran = sdpdr("transform new.csv m.npz --out z.csv")
     assert ran.code == Exit.BAD_INPUT
-    assert "m.npz is one, and comes first: sdpdr transform m.npz new.csv" in ran.err
-    assert "comes first" not in sdpdr("transform new.csv old.csv --out z.csv").err
+    assert "If m.npz is one, it comes first: sdpdr transform m.npz new.csv" in ran.err
+    assert "it comes first" not in sdpdr("transform new.csv old.csv --out z.csv").err
 
 
-def test_columns_called_nearly_so_are_offered_in_the_order_of_the_model(sdpdr, tmp_path, halves):
-    assert not sdpdr("embed old.csv --save m.npz --n-neighbors 6").code
+def test_columns_called_nearly_so_are_offered_in_the_order_of_the_model(sdpdr, tmp_path, model):
     assert not sdpdr("transform m.npz new.csv --out plain.csv").code
-    other = halves[80:].rename(columns={"x": "X", "z": " Z"})[["id", " Z", "X", "y", "side"]]
+    other = TABLE[40:].rename(columns={"x": "X", "z": " Z"})[["id", " Z", "X", "y", "side"]]
     other.to_csv(tmp_path / "other.csv", index=False)
     ran = sdpdr("transform m.npz other.csv --out z.csv")
     assert ran.code == Exit.BAD_INPUT
@@ -74,41 +87,31 @@ def test_a_metric_is_a_linear_map(sdpdr, tmp_path, halves):
     np.testing.assert_allclose(again[:, :-1], np.load(tmp_path / "y.npy"), atol=1e-12)
 
 
-def test_a_model_is_no_program(sdpdr, tmp_path, halves):
-    sdpdr("embed old.csv --save m.npz")
-    with np.load(tmp_path / "m.npz", allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
+def test_a_model_is_no_program_and_other_files_are_no_models(sdpdr, model):
+    with np.load(model, allow_pickle=False) as stored:
+        arrays = dict(stored)
     assert all(array.dtype.kind in "fiU" for array in arrays.values())
     about = json.loads(str(arrays["about"]))
     assert (about["format"], about["columns"]) == ("sdpdr map", ["x", "y", "z"])
-    np.savez(tmp_path / "evil.npz", **{**arrays, "coef": np.array([{}], dtype=object)})
-    with pytest.raises(FileFormatError, match="is no model"):
-        read_model(tmp_path / "evil.npz")
+    later = np.array(str(arrays["about"]).replace('"version": 1', '"version": 9'))
+    for spoilt in (
+        {**arrays, "coef": np.array([{}], dtype=object)},
+        {**arrays, "about": later},
+        {name: array for name, array in arrays.items() if name != "coef"},
+    ):
+        np.savez(model, **spoilt)
+        with pytest.raises(FileFormatError, match=r"is no model of `sdpdr embed --save`"):
+            read_model(model)
+    assert sdpdr("transform m.npz new.csv").code == Exit.BAD_INPUT
 
 
-@pytest.mark.parametrize("spoil", ["version", "coef"])
-def test_a_file_that_is_no_model_is_refused(sdpdr, tmp_path, halves, spoil):
-    sdpdr("embed old.csv --save m.npz")
-    with np.load(tmp_path / "m.npz") as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    if spoil == "version":
-        arrays["about"] = np.array(str(arrays["about"]).replace('"version": 1', '"version": 9'))
-    else:
-        del arrays["coef"]
-    np.savez(tmp_path / "m.npz", **arrays)
-    ran = sdpdr("transform m.npz new.csv")
-    assert ran.code == Exit.BAD_INPUT
-    assert "m.npz is no model of `sdpdr embed --save`" in ran.err
-
-
-def test_columns_of_new_rows_are_known_by_name(sdpdr, tmp_path, halves):
-    sdpdr("embed old.csv --save m.npz")
+def test_columns_of_new_rows_are_known_by_name(sdpdr, tmp_path, model):
     sdpdr("transform m.npz new.csv --out a.npy")
-    halves[80:][["z", "side", "y", "x"]].assign(w=0.5).to_csv(tmp_path / "b.csv", index=False)
+    TABLE[40:][["z", "side", "y", "x"]].assign(w=0.5).to_csv(tmp_path / "b.csv", index=False)
     ran = sdpdr("transform m.npz b.csv --out b.npy")
     assert "not columns of the model, and left out: w." in ran.err
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
-    halves[80:].rename(columns={"z": "height"}).to_csv(tmp_path / "c.csv", index=False)
+    TABLE[40:].rename(columns={"z": "height"}).to_csv(tmp_path / "c.csv", index=False)
     ran = sdpdr("transform m.npz c.csv")
     assert ran.code == Exit.BAD_INPUT
     assert "c.csv has no column 'z'" in ran.err
@@ -116,8 +119,7 @@ def test_columns_of_new_rows_are_known_by_name(sdpdr, tmp_path, halves):
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "c.npy"))
 
 
-def test_strange_rows_are_told(sdpdr, tmp_path, halves):
-    sdpdr("embed old.csv --save m.npz")
+def test_strange_rows_are_told(sdpdr, tmp_path, model):
     (tmp_path / "far.csv").write_text("x,y,z\n1e3,0,0\n")
     ran = sdpdr("transform m.npz far.csv --json")
     assert "warning: rows 1 are further" in ran.err
@@ -127,78 +129,63 @@ def test_strange_rows_are_told(sdpdr, tmp_path, halves):
 # -- samples, neighbours ----------------------------------------------------------------------
 
 
-def test_a_sample_is_embedded_and_the_others_are_placed(sdpdr, tmp_path, halves):
-    ran = sdpdr("embed old.csv --sample 60 --n-neighbors 6 --seed 3 --out y.csv --json")
-    assert json.loads(ran.out)["data"]["sample"] == 60
+def test_a_sample_is_that_of_the_estimator_and_the_others_are_placed(sdpdr, tmp_path, halves):
+    ran = sdpdr("embed old.csv --sample 30 --n-neighbors 6 --seed 3 --out y.csv --json")
+    assert json.loads(ran.out)["data"]["sample"] == 30
     found = pd.read_csv(tmp_path / "y.csv")
     chosen = np.flatnonzero(found["how"] == "embedded")
-    assert (len(found), chosen.size) == (80, 60)
-    X = halves[["x", "y", "z"]].to_numpy()[:80]
-    learned = package.MVU(n_neighbors=6, extension="kernel", random_state=3).fit(X[chosen])
-    Y = found[["y1", "y2"]].to_numpy()
-    np.testing.assert_allclose(Y[chosen], learned.embedding_, atol=1e-9)
-    others = np.setdiff1d(np.arange(80), chosen)
-    np.testing.assert_allclose(Y[others], learned.transform(X[others]), atol=1e-9)
-
-
-def test_the_sample_is_that_of_the_estimator(sdpdr, tmp_path, halves):
-    X = halves[["x", "y", "z"]].to_numpy()[:80]
-    sdpdr("embed old.csv --sample 60 --n-neighbors 6 --seed 3 --out y.csv")
-    whole = package.MVU(n_neighbors=6, sample=60, extension="kernel", random_state=3).fit(X)
-    found = pd.read_csv(tmp_path / "y.csv")
-    np.testing.assert_array_equal(np.flatnonzero(found["how"] == "embedded"), whole.sample_)
+    whole = package.MVU(sample=30, extension="kernel", random_state=3).fit(OLD)
+    np.testing.assert_array_equal(chosen, whole.sample_)
     np.testing.assert_allclose(found[["y1", "y2"]], whole.embedding_, atol=1e-12)
-    # Of a method that takes none, the same rows are drawn.
-    sdpdr("embed old.csv --sample 60 --method ism --labels side --seed 3 --out y.csv")
+    learned = package.MVU(extension="kernel", random_state=3).fit(OLD[chosen])
+    others = np.flatnonzero(found["how"] == "placed")
+    places = found[["y1", "y2"]].to_numpy()[others]
+    np.testing.assert_allclose(places, learned.transform(OLD[others]), atol=1e-9)
+
+
+def test_a_method_without_samples_of_its_own_draws_the_same_rows(sdpdr, tmp_path, halves):
+    options = "--method ghodsi --labels side --seed 3 --sample"
+    assert sdpdr(f"embed old.csv {options} 30 --out y.csv").code in (0, 1)
     drawn = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
+    whole = package.MVU(sample=30, random_state=3).fit(OLD)
     np.testing.assert_array_equal(drawn, whole.sample_)
 
 
-def test_neighbours_of_a_sample_are_chosen(sdpdr, tmp_path, halves):
-    sample = sdpdr("embed old.csv --sample 60 --out y.csv --json")
-    chosen = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
-    choice = graphs.choose_k(halves[["x", "y", "z"]].to_numpy()[chosen])
-    assert json.loads(sample.out)["hyperparameters"]["n_neighbors"] == choice.n_neighbors
-    said = sdpdr("embed old.csv --sample 60 --n-neighbors 5 --json")
-    assert json.loads(said.out)["hyperparameters"]["n_neighbors"] == 5
-    assert sdpdr("embed old.csv --sample 60 --method ghodsi --labels side").code in (0, 1)
-
-
-def test_single_rows_are_not_drawn_from_sequences(sdpdr, tmp_path, halves):
+def test_single_rows_are_not_drawn_from_sequences(sdpdr, halves):
     ran = sdpdr("embed old.csv --method are --actions side --sample 20")
     assert ran.code == Exit.BAD_INPUT
     assert "rows in order of time" in ran.err
 
 
-def test_the_number_of_neighbours_is_chosen(sdpdr, halves):
-    ran = sdpdr("embed old.csv --n-neighbors auto --json")
-    chosen = graphs.choose_k(halves[["x", "y", "z"]].to_numpy()[:80]).n_neighbors
-    assert json.loads(ran.out)["hyperparameters"]["n_neighbors"] == chosen
-    assert (
-        f"\n{chosen} neighbours: The error of means"
-        in sdpdr("embed old.csv --n-neighbors auto").out
-    )
+def test_the_number_of_neighbours_is_chosen(sdpdr, tmp_path, halves):
+    chosen = graphs.choose_k(OLD).n_neighbors
+    ran = sdpdr("embed old.csv --n-neighbors auto --record r.json")
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert record["hyperparameters"]["n_neighbors"] == chosen
+    assert f"\n{chosen} neighbours: The error of means" in ran.out
     assert sdpdr("embed old.csv --n-neighbors some").code == Exit.USAGE
     assert sdpdr("embed old.csv --method ghodsi --labels side --n-neighbors auto").code == 3
+    sample = json.loads(sdpdr("embed old.csv --sample 30 --out y.csv --json").out)
+    rows = np.flatnonzero(pd.read_csv(tmp_path / "y.csv")["how"] == "embedded")
+    of_sample = graphs.choose_k(OLD[rows]).n_neighbors
+    assert sample["hyperparameters"]["n_neighbors"] == of_sample
 
 
 # -- pictures and names ----------------------------------------------------------------------
 
 
-def test_a_picture_has_a_name_of_its_own(sdpdr, tmp_path, halves):
-    ran = sdpdr("embed old.csv --figure")
-    assert "wrote old-embedding.png" in ran.err
-    assert (tmp_path / "old-embedding.png").read_bytes()[1:4] == b"PNG"
-    assert sdpdr("embed old.csv --save m.npz").code == Exit.OK
+def test_a_picture_has_a_name_of_its_own(sdpdr, tmp_path, model):
+    assert "wrote old-embedding.png" in sdpdr("embed old.csv --figure").err
     assert "wrote new-embedding.png" in sdpdr("transform m.npz new.csv --figure").err
-    assert (tmp_path / "new-embedding.png").read_bytes()[1:4] == b"PNG"
+    for name in ("old", "new"):
+        assert (tmp_path / f"{name}-embedding.png").read_bytes()[1:4] == b"PNG"
 
 
 def test_coordinates_found_are_called_by_those_known(sdpdr, tmp_path, halves):
     old = pd.read_csv(tmp_path / "old.csv")
     old["lon"], old["lat"] = old["x"].where(old.index < 9), old["z"].where(old.index < 9)
     old.to_csv(tmp_path / "old.csv", index=False)
-    known = "--columns x,y,z --method anchored_mvu --labels lon,lat --isometry slack:1"
+    known = "--columns x,y,z --method anchored_mvu --labels lon,lat --isometry slack:100"
     sdpdr(f"embed old.csv {known} --out y.csv --save m.npz")
     written = pd.read_csv(tmp_path / "y.csv")
     assert list(written.columns)[-2:] == ["lon_found", "lat_found"]

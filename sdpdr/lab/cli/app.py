@@ -6,10 +6,10 @@ import io
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
-from types import FrameType, MappingProxyType
+from types import FrameType, MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
 import click
@@ -39,6 +39,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Commands: the module that holds each, which is imported when it is used, and its summary."""
 
 
+def _module_of(command: str) -> ModuleType:
+    return import_module(f"{__package__}.{COMMANDS[command][0]}")
+
+
 class LazyGroup(click.Group):
     """A group that imports the module of a command when the command is used."""
 
@@ -50,8 +54,7 @@ class LazyGroup(click.Group):
         """Import a command; None if there is none of this name."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"{__package__}.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(_module_of(cmd_name), f"{cmd_name}_command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -119,6 +122,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Figures go to files, and the package of a notebook's windows may be missing.
     os.environ.pop("MPLBACKEND", None)
     words = list(sys.argv[1:] if argv is None else argv)
+    state = State("--debug" in words, argv is None)
+    words = [word for word in words if word != "--debug"]
     if argv is None and "_SDPDR_COMPLETE" in os.environ:
         instruction = os.environ["_SDPDR_COMPLETE"]
         return click.shell_completion.shell_complete(
@@ -126,10 +131,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     heard: list[int] = []
     try:
-        with ExitStack() as starting, _signals_as_interrupt(heard):
-            starting.enter_context(before_work())
-            state = State("--debug" in words, argv is None, starting.close)
-            words = [word for word in words if word != "--debug"]
+        with _signals_as_interrupt(heard):
+            with before_work():
+                if words and words[0] in COMMANDS:
+                    _module_of(words[0])
             with cli.make_context("sdpdr", words, obj=state) as context:
                 code = int(cli.invoke(context))
     except click.UsageError as wrong:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +24,7 @@ from sdpdr.base.columns import (
 )
 from sdpdr.base.errors import DataError
 from sdpdr.base.rows import counted, listed
-from sdpdr.lab.cli.options import Names, Parsed, apply_all, choices, option
+from sdpdr.lab.cli.options import NAMES, Parsed, apply_all, option
 from sdpdr.lab.cli.terminal import error, info
 from sdpdr.lab.tables.files import read_table
 from sdpdr.lab.tables.options import ReadOptions
@@ -35,6 +35,7 @@ SCALES = ("none", "standard", "robust")
 # Classes that a legend can tell apart.
 _COLOURS = 10
 _EMPTY = "empty"
+_READ_OPTIONS = [field.name for field in fields(ReadOptions)]
 _SEPARATORS = {
     "tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|",
     **{mark: mark for mark in ",;|\t "},
@@ -70,22 +71,25 @@ def _lines(text: str) -> tuple[int, ...]:
 def reading_options() -> Callable[[Any], Any]:
     """Return the options of how a table is read and what its columns are."""
     count: Any = {"type": click.IntRange(0), "default": 0}
-    names: Any = {"type": Names(), "default": []}
+    names: Any = {"type": NAMES, "default": []}
+    shown: Any = {"show_default": True}
+    decimals, thousands = click.Choice((".", ",", "any")), click.Choice((".", ",", "'", "space"))
     said = "Between cells of text: a character, tab or space (default: found in the file)."
     missing = "Rows with missing or infinite coordinates, or without a label that is needed."
     lines = "Lines of text that are not points, such as units or totals."
-    refuse: Any = {"type": choices("refuse", "drop"), "default": "refuse", "show_default": True}
-    auto: Any = {"type": choices("auto", "yes", "no"), "default": "auto", "show_default": True}
+    refuse, auto = click.Choice(("refuse", "drop")), click.Choice(("auto", "yes", "no"))
     return apply_all(
         option("--key NAME", "Which array of an NPZ file."),
-        option("--header", "Whether the first line of text names the columns.", **auto),
+        option(
+            "--header",
+            "Whether the first line of text names the columns.",
+            type=auto,
+            default="auto",
+            **shown,
+        ),
         option("--sep CHAR", said, type=Parsed("CHAR", _separator)),
-        option(
-            "--decimal", "Decimal mark of text; any: both marks.", type=choices(".", ",", "any")
-        ),
-        option(
-            "--thousands", "Mark in text (default: none).", type=choices(".", ",", "'", "space")
-        ),
+        option("--decimal", "Decimal mark of text; any: both marks.", type=decimals),
+        option("--thousands", "Mark in text (default: none).", type=thousands),
         option("--percent", "Read 12 % as 12."),
         option(
             "--na-values A,B,...", "Missing values, beside empty, NA, NULL and the like.", **names
@@ -94,7 +98,7 @@ def reading_options() -> Callable[[Any], Any]:
         option("--skip N", "Lines of text above the table.", **count),
         option("--skip-footer N", "Lines of text below the table.", **count),
         option("--drop-lines N,...", lines, type=Parsed("N,...", _lines), default=()),
-        option("--missing", missing, **refuse),
+        option("--missing", missing, type=refuse, default="refuse", **shown),
         option("--columns A,B,...", "Only these columns are coordinates.", **names),
         option("--drop A,B,...", "All columns but these.", **names),
         option("--id A,B,...", "Written beside the embedding; not coordinates.", **names),
@@ -105,19 +109,7 @@ def reading_options() -> Callable[[Any], Any]:
 
 def read(args: SimpleNamespace) -> Table:
     """Return the table that a command line names."""
-    options = ReadOptions(
-        header=args.header,
-        sep=args.sep,
-        decimal=args.decimal,
-        thousands=args.thousands,
-        percent=args.percent,
-        skip=args.skip,
-        skip_footer=args.skip_footer,
-        drop_lines=args.drop_lines,
-        na_values=tuple(args.na_values),
-        transpose=args.transpose,
-        key=args.key,
-    )
+    options = ReadOptions(**{name: getattr(args, name) for name in _READ_OPTIONS})
     distances = getattr(args, "metric", None) == "precomputed"
     table = read_table(args.file, options, distances=distances)
     if table.remarks:
@@ -486,9 +478,8 @@ def scaling(how: str | None, X: Array, names: Sequence[str]) -> ColumnUnits:
         return ColumnUnits(np.zeros(X.shape[1]), np.ones(X.shape[1]))
     from sklearn.preprocessing import RobustScaler, StandardScaler
 
-    known = points(X)
     if how == "standard":
-        fitted = StandardScaler().fit(known)
+        fitted = StandardScaler().fit(points(X))
         return ColumnUnits(fitted.mean_, fitted.scale_)
-    fitted = RobustScaler().fit(known)
+    fitted = RobustScaler().fit(points(X))
     return ColumnUnits(fitted.center_, fitted.scale_)

@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from sdpdr.base.errors import SdpdrError
-from sdpdr.lab.cli import outputs
-from sdpdr.lab.cli.options import Exit, examples, exit_of_error
-from sdpdr.lab.cli.terminal import discard, error, warnings_as_lines
+from sdpdr.lab.cli.options import Exit, apply_all, examples, exit_of_error
+from sdpdr.lab.cli.terminal import discard, error, warnings_as_lines, written
 
 
 @dataclass(frozen=True)
@@ -28,40 +27,10 @@ class State:
         Whether errors show their traceback.
     owns_process : bool
         Whether the process runs this command alone.
-    started : callable
-        Ends the time in which Ctrl-C means that nothing had begun.
     """
 
     debug: bool = False
     owns_process: bool = False
-    started: Callable[[], object] = lambda: None
-
-
-class Command(click.Command):
-    """A command whose function takes its options in one namespace and returns an exit code.
-
-    Parameters
-    ----------
-    translate : callable, default str
-        Rewrites messages of the package in the words of the command line.
-    """
-
-    def __init__(
-        self, *args: Any, translate: Callable[[object], str] = str, **settings: Any
-    ) -> None:
-        super().__init__(*args, **settings)
-        self.translate = translate
-
-    def invoke(self, ctx: click.Context) -> int:
-        """Run the function."""
-        state: State = ctx.obj or State()
-        if state.owns_process:
-            # Memory is given back when the work is done, which may take a second.
-            atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-        state.started()
-        assert self.callback is not None
-        run: Callable[[SimpleNamespace], int] = self.callback
-        return _reported(lambda: run(SimpleNamespace(**ctx.params)), self.translate, state.debug)
 
 
 def command(
@@ -70,8 +39,8 @@ def command(
     *options: Callable[[Any], Any],
     translate: Callable[[object], str] = str,
     epilog: str = "",
-) -> Callable[[Callable[[SimpleNamespace], int]], Command]:
-    """Return a decorator that makes a `Command`.
+) -> Callable[[Callable[[SimpleNamespace], int]], click.Command]:
+    """Return a decorator that makes a command of a function of one namespace.
 
     Parameters
     ----------
@@ -80,19 +49,23 @@ def command(
         Examples for its help, one a line.
     *options
         Decorators of click, in the order in which help lists them.
-    translate : callable
+    translate : callable, default str
+        Rewrites messages of the package in the words of the command line.
     epilog : str
         What follows the examples in its help.
     """
 
-    def decorate(function: Callable[[SimpleNamespace], int]) -> Command:
-        for option in reversed(options):
-            function = option(function)
-        made = click.command(
-            name, cls=Command, epilog=f"{examples(shown)}{epilog}", translate=translate
-        )
-        built: Command = made(function)
-        return built
+    def decorate(function: Callable[[SimpleNamespace], int]) -> click.Command:
+        def run(**given: Any) -> int:
+            state: State = click.get_current_context().obj or State()
+            if state.owns_process:
+                # Memory is given back when the work is done, which may take a second.
+                atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
+            return _reported(lambda: function(SimpleNamespace(**given)), translate, state.debug)
+
+        words = f"{examples(shown)}{epilog}"
+        made = click.command(name, help=function.__doc__, epilog=words)
+        return made(apply_all(*options)(run))
 
     return decorate
 
@@ -101,18 +74,16 @@ def _reported(run: Callable[[], int], translate: Callable[[object], str], debug:
     """Run a command, and report in one line what went wrong."""
     from sdpdr.base.progress import Log  # here, since help needs none of rich
 
-    outputs.written.clear()
+    written.clear()
     log = Log()
     try:
         with log, warnings_as_lines(translate):
             code = run()
         return flushed(int(code))
     except KeyboardInterrupt:
-        reached = f" ({log.doing})" if log.doing and not outputs.written else ""
-        written = ", ".join(map(str, outputs.written))
-        error(
-            f"interrupted{reached}; {f'{written} had been' if written else 'nothing was'} written."
-        )
+        reached = f" ({log.doing})" if log.doing and not written else ""
+        files = ", ".join(map(str, written))
+        error(f"interrupted{reached}; {f'{files} had been' if files else 'nothing was'} written.")
         return int(Exit.INTERRUPTED)
     except BrokenPipeError as problem:
         return output_failed(problem)

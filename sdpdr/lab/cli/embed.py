@@ -21,7 +21,6 @@ from sdpdr.graphs.space import METRICS
 from sdpdr.lab.cli import columns, saved
 from sdpdr.lab.cli import learned as answers
 from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.embed_outputs import about, check_outputs, output_options, writers_of
 from sdpdr.lab.cli.hyperparameters import FLAGS, as_options, assignment
 from sdpdr.lab.cli.learned import FittedRows, fitted
 from sdpdr.lab.cli.methods import (
@@ -35,17 +34,24 @@ from sdpdr.lab.cli.methods import (
 )
 from sdpdr.lab.cli.options import (
     AS_JSON,
+    NAMES,
     PATH,
     WHOLE,
-    Names,
     Parsed,
     apply_all,
-    choices,
     given_solver_options,
     option,
     solver_options,
 )
-from sdpdr.lab.cli.outputs import coordinate_names, record_writer, write_all
+from sdpdr.lab.cli.outputs import (
+    about,
+    check_outputs,
+    coordinate_names,
+    output_options,
+    record_writer,
+    write_all,
+    writers_of,
+)
 from sdpdr.lab.cli.side import LABELS_AS, in_words
 from sdpdr.lab.cli.terminal import echo, echo_json, info, warnings_as_lines
 from sdpdr.lab.library.vocabulary import RELATIONS, parse_relation
@@ -54,6 +60,7 @@ from sdpdr.lab.tables.table import Table
 
 # Of the largest coordinate. Up to 1000 points on a line leave up to 9e-9 of it in the second.
 _FLAT = 1e-6
+_CONNECT = ("bridges", "mst", "largest", "error")
 _EXAMPLES = """\
 sdpdr embed data.csv --n-neighbors 6 --out embedding.csv
 sdpdr embed iris.csv --drop species --color species --connect mst --figure iris.svg
@@ -93,12 +100,12 @@ _HELP = {
     "set": "A hyperparameter of the method, see below; repeat it for several.",
 }
 _DATA = apply_all(
-    option("--metric", _HELP["metric"], type=choices(*METRICS)),
+    option("--metric", _HELP["metric"], type=click.Choice(METRICS)),
     option("--squared", "Precomputed distances are squared."),
-    option("--scale", _HELP["scale"], type=choices(*columns.SCALES), is_flag=False,
+    option("--scale", _HELP["scale"], type=click.Choice(columns.SCALES), is_flag=False,
            flag_value="standard"),
-    option("--labels A,B,...", _HELP["labels"], type=Names(), default=[]),
-    option("--labels-as", _HELP["labels_as"], type=choices(*LABELS_AS)),
+    option("--labels A,B,...", _HELP["labels"], type=NAMES, default=[]),
+    option("--labels-as", _HELP["labels_as"], type=click.Choice(LABELS_AS)),
     option("--actions COLUMN", _HELP["actions"]),
     option("--sequences COLUMN", "Rows with the same entry are one sequence."),
 )  # fmt: skip
@@ -109,7 +116,7 @@ _METHOD = apply_all(
     option("--isometry HOW", f"{', '.join(RELATIONS)} (default: inequality).",
            type=Parsed("HOW", parse_relation)),
     option("--angles", "Keep angles between neighbours too.", is_flag=True, default=None),
-    option("--connect", _HELP["connect"], type=choices("bridges", "mst", "largest", "error")),
+    option("--connect", _HELP["connect"], type=click.Choice(_CONNECT)),
     option("--sample N", _HELP["sample"], type=WHOLE),
     option("--extension KIND", _HELP["extension"]),
     option("--set KEY=VALUE", _HELP["set"], type=Parsed("KEY=VALUE", assignment), multiple=True),

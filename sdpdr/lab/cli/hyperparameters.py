@@ -24,13 +24,23 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 # The command line does this itself for every method: it draws rows, takes roots, shows progress.
 _OURS = ("sample", "squared", "progress")
 
-_HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=('[^']*'|\d+(?:\.\d+)?)")
-# Attributes of a graph, and the call that made it, are of no use at a command line.
-_OF_THE_GRAPH = re.compile(r"[.;] graph\.\w+ .*$", re.DOTALL)
-_TOO_FEW = re.compile(
-    r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required"
-)
-_CALL = re.compile(r" made by \w+\([^)]*\)")
+# Messages of the package, and their words at a command line. Attributes of a graph, and the call
+# that made it, are of no use there.
+_WORDS: Sequence[tuple[str, str]] = (
+    (r"(?s)[.;] graph\.\w+ .*$", "."),
+    (r" made by \w+\([^)]*\)", ""),
+    (r"Found array with 1 sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required",
+     r"there is 1 row, and at least \1 are needed"),
+    (r"Found array with (\d+) sample\(s\) \(shape=\([^)]*\)\) while a minimum of (\d+) is required",
+     r"there are \1 rows, and at least \2 are needed"),
+    (r"squared=True", "--squared"),
+    (r"pass their square roots, np\.sqrt\(D\)", "pass --squared"),
+    (r"isometry=Band\(0\.05\)", "--isometry band:0.05"),
+    (r"sample=None unfolds all, a number so many",
+     "--sample unfolds so many, and of the number of rows all"),
+    (r"time_limit=None lets it (go on to its end|end)", "--time-limit gives it more"),
+)  # fmt: skip
+_HYPERPARAMETER = re.compile(rf"\b({'|'.join(FLAGS)})=(?:'([^']*)'|(\d+(?:\.\d+)?))")
 
 
 def as_options(words: object, *, can_sample: bool = False) -> str:
@@ -53,26 +63,13 @@ def as_options(words: object, *, can_sample: bool = False) -> str:
     >>> as_options("TIME_LIMIT: It was reached. (gap 1)", can_sample=True)
     'TIME_LIMIT: It was reached. --sample N embeds N rows and places the others. (gap 1)'
     """
-    text = _CALL.sub("", _OF_THE_GRAPH.sub(".", str(words)))
-    text = _TOO_FEW.sub(_of_rows, text)
-    text = text.replace("squared=True", "--squared")
-    text = text.replace("pass their square roots, np.sqrt(D)", "pass --squared")
-    text = text.replace("isometry=Band(0.05)", "--isometry band:0.05")
-    text = text.replace(
-        "sample=None unfolds all, a number so many",
-        "--sample unfolds so many, and of the number of rows all",
-    )
-    text = text.replace("time_limit=None lets it go on to its end", "--time-limit gives it more")
-    text = text.replace("time_limit=None lets it end", "--time-limit gives it more")
+    text = str(words)
+    for found, said in _WORDS:
+        text = re.sub(found, said, text)
     if can_sample and text.startswith("TIME_LIMIT"):
         said, gap, rest = text.partition(" (gap")
         text = f"{said} --sample N embeds N rows and places the others.{gap}{rest}"
-    return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2].strip(chr(39))}", text)
-
-
-def _of_rows(found: re.Match[str]) -> str:
-    n, least = found.groups()
-    return f"there {'is 1 row' if n == '1' else f'are {n} rows'}, and at least {least} are needed"
+    return _HYPERPARAMETER.sub(lambda found: f"{FLAGS[found[1]]} {found[2] or found[3]}", text)
 
 
 def assignment(text: str) -> tuple[str, str]:

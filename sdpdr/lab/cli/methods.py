@@ -19,7 +19,7 @@ from sdpdr.lab.cli.side import Labels
 from sdpdr.lab.tables.table import Table
 
 # Of the list of methods in the help.
-_INDENT, _WIDTH = 14, 94
+_INDENT, _WIDTH = " " * 6, 98
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -121,21 +121,18 @@ def described() -> str:
     """Every method with what it takes, for the help."""
     lines = []
     for name, method in METHODS.items():
-        if len(name) < _INDENT:
-            lines.append(f"{name:<{_INDENT}}{method.summary}")
-        else:
-            lines += [name, f"{'':{_INDENT}}{method.summary}"]
+        facts = [method.summary]
         if method.labels is not None:
-            lines.append(f"{'':{_INDENT}}needs --labels: {method.labels.words}")
+            facts.append(f"needs --labels: {method.labels.words}")
         if method.distances:
-            lines.append(f"{'':{_INDENT}}needs --metric precomputed: distances, empty if not known")
+            facts.append("needs --metric precomputed: distances, empty if not known")
         if method.steps:
-            lines.append(f"{'':{_INDENT}}takes --actions and --sequences: rows in order of time")
-        for head, words in (
-            ("--set: ", defaults(own(method.estimator))),
-            ("default: ", _other_defaults(method)),
-        ):
-            lines += _wrapped(head, words) if words else []
+            facts.append("takes --actions and --sequences: rows in order of time")
+        facts += [f"--set: {words}"] if (words := defaults(own(method.estimator))) else []
+        facts += [f"default: {words}"] if (words := _other_defaults(method)) else []
+        lines.append(name)
+        for fact in facts:
+            lines += wrap(fact, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
     return "\n".join(lines)
 
 
@@ -143,13 +140,9 @@ def _other_defaults(method: Method) -> str:
     """Defaults of options of their own that are not those of the first method."""
     first, here = (signature(m.estimator).parameters for m in (METHODS["mvu"], method))
     other = [key for key in here if key in FLAGS and here[key].default != first[key].default]
-    told = {key: here[key].default for key in other}
-    return ", ".join(f"{FLAGS[key]} {'all' if v is None else v}" for key, v in told.items())
-
-
-def _wrapped(head: str, words: str) -> list[str]:
-    start = " " * _INDENT + head
-    return wrap(words, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+    return ", ".join(
+        f"{FLAGS[key]} {'all' if here[key].default is None else here[key].default}" for key in other
+    )
 
 
 def made(args: SimpleNamespace, given: Mapping[str, Any]) -> Any:

@@ -76,16 +76,6 @@ def exit_of_status(status: Status) -> Exit:
 # -- kinds of values ------------------------------------------------------------------------------
 
 
-class Names(ParamType):
-    """Names with commas between them."""
-
-    name = "A,B,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[str]:
-        """Split at commas."""
-        return value if isinstance(value, list) else [name.strip() for name in value.split(",")]
-
-
 class Parsed(ParamType):
     """A value that a function reads; its ValueError says what was expected."""
 
@@ -113,6 +103,7 @@ def _positive(text: str) -> float:
 
 
 POSITIVE = Parsed("NUMBER", _positive)
+NAMES = Parsed("A,B,...", lambda text: [name.strip() for name in text.split(",")])
 WHOLE = click.IntRange(1)
 PATH = click.Path(path_type=Path)
 
@@ -138,11 +129,6 @@ def option(usage: str, words: str, **settings: Any) -> Callable[[Any], Any]:
     elif not settings:
         settings["is_flag"] = True
     return click.option(*flags.split("/"), help=words, **settings)
-
-
-def choices(*words: str) -> click.Choice[str]:
-    """Return the kind of value that is one of some words."""
-    return click.Choice(words)
 
 
 def apply_all(*decorators: Callable[[Any], Any]) -> Callable[[Function], Function]:

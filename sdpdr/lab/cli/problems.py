@@ -7,11 +7,13 @@ from inspect import signature
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+import click
+
 from sdpdr.base.checks import choice
 from sdpdr.base.errors import SdpdrError
 from sdpdr.base.rows import counted
 from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.options import AS_JSON, CARD, Exit, choices, option
+from sdpdr.lab.cli.options import AS_JSON, CARD, Exit, option
 from sdpdr.lab.cli.terminal import echo, echo_json, grid, table
 from sdpdr.lab.library.card import Card
 from sdpdr.lab.library.families import Family, families
@@ -27,7 +29,7 @@ from sdpdr.solving.planning import plan
     "sdpdr list --families",
     option("--tag TAG", "Only those with this tag; repeat it for several at once.", multiple=True),
     option("--method NAME", "Only those of this method."),
-    option("--sort", "Order.", type=choices("name", "n"), default="name", show_default=True),
+    option("--sort", "Order.", type=click.Choice(("name", "n")), default="name", show_default=True),
     option("--families", "List families instead; FAMILY@SIZE is a card like any other."),
     AS_JSON,
 )

@@ -40,7 +40,6 @@ from sdpdr.families.regress.maps import (
 )
 from sdpdr.families.regress.ridge import LinearMapping
 from sdpdr.lab.cli.columns import ColumnUnits
-from sdpdr.lab.cli.outputs import coordinate_names
 
 SUFFIX = ".npz"
 _FORMAT, _VERSION = "sdpdr map", 1
@@ -132,9 +131,9 @@ def model_of(
     extension = getattr(learned, "extension_", None)
     if extension is None:  # a metric, which is a linear map
         mapping = LinearMapping(learned.components_.T, np.zeros(len(learned.components_)), "")
-        extension = _restored("linear", X, mapping(X), 0.0, 1)
+        mapped = {"coef": mapping.coef, "intercept": mapping.intercept}
+        extension = _restored("linear", X, mapping(X), 0.0, 1, mapped)
         extension.nearest = np.sort(extension._others()[0])
-        extension.mapping = mapping
     return SavedMap(extension, scaling, columns, method, places)
 
 
@@ -157,19 +156,16 @@ def read_model(path: Path) -> SavedMap:
         if (about["format"], about["version"]) != (_FORMAT, _VERSION):
             raise ValueError(f"it is {about['format']} {about['version']}")
         kind, missed, k = about["map"], about["error"], about["n_neighbors"]
-        extension = _restored(kind, arrays["points"], arrays["embedding"], missed, k)
+        extension = _restored(kind, arrays["points"], arrays["embedding"], missed, k, arrays)
         extension.nearest = arrays["nearest"]
-        _adopt(extension, arrays)
         scaling = ColumnUnits(arrays["centre"], arrays["spread"])
         if not scaling.centre.shape == scaling.spread.shape == (len(about["columns"]),):
             raise ValueError("its units are of other columns")
-        # Files of 0.1 before it was released have no names of places.
-        places = about.get("places", coordinate_names(extension.embedding.shape[1]))
     except (ValueError, KeyError, OSError, EOFError, TypeError) as error:
         raise FileFormatError(
             f"{path} is no model of `sdpdr embed --save` that this version reads: {error}."
         ) from None
-    return SavedMap(extension, scaling, about["columns"], about["method"], places)
+    return SavedMap(extension, scaling, about["columns"], about["method"], about["places"])
 
 
 def _parts(extension: Extension) -> dict[str, np.ndarray]:
@@ -181,23 +177,26 @@ def _parts(extension: Extension) -> dict[str, np.ndarray]:
     return parts
 
 
-def _restored(kind: str, points: Array, Y: Array, error: float, n_neighbors: int) -> Any:
-    """A map that is not fitted again."""
-    extension = KINDS[kind].__new__(KINDS[kind])
+def _restored(
+    kind: str,
+    points: Array,
+    Y: Array,
+    error: float,
+    n_neighbors: int,
+    arrays: Mapping[str, Array],
+) -> Any:
+    """A map that is not fitted again, with the arrays that it was written as."""
+    extension: Any = KINDS[kind].__new__(KINDS[kind])
     extension.points, extension.embedding, extension.precomputed = points, Y, False
     extension.n_neighbors, extension.seed, extension.error = n_neighbors, 0, error
-    return extension
-
-
-def _adopt(extension: Any, arrays: Mapping[str, Array]) -> None:
-    """Give a map the arrays that it was written as."""
-    parts = {name: arrays[name] for name in _PARTS[extension.name]}
+    parts = {name: arrays[name] for name in _PARTS[kind]}
     if isinstance(extension, LinearExtension):
         extension.mapping = LinearMapping(**parts, solver="")
-        return
+        return extension
     vars(extension).update(parts)
     if isinstance(extension, KernelExtension):
-        extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, extension.error, ())
+        extension.choice = KernelChoice(float(arrays["gamma"]), np.nan, error, ())
+    return extension
 
 
 # What maps are made of, by their kinds.

@@ -16,7 +16,6 @@ from sdpdr.lab.cli.options import (
     CARD,
     PATH,
     Exit,
-    choices,
     exit_of_status,
     given_solver_options,
     option,
@@ -44,7 +43,7 @@ _FORM = (
     "sdpdr export swiss-roll-100 --form plain --to swiss-roll.dat-s.gz",
     CARD,
     option("--to PATH", ".dat-s, or .dat-s.gz (compressed).", type=PATH, required=True),
-    option("--form", _FORM, type=choices(*FORMS), default=FORMS[0], show_default=True),
+    option("--form", _FORM, type=click.Choice(FORMS), default=FORMS[0], show_default=True),
 )
 def export_command(args: SimpleNamespace) -> int:
     """Write a problem in SDPA sparse format, which most solvers read.

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from sdpdr.base.errors import SdpdrWarning, UnlikeColumnsWarning
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # Columns of tables in files and pipes, whose width nobody says.
 WIDTH = 160
+written: list[Path] = []
+"""Files that the command at hand has written."""
 
 
 def echo(content: object = "") -> None:

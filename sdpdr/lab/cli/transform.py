@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 
 import click
@@ -17,10 +16,15 @@ from sdpdr.base.progress import working
 from sdpdr.base.rows import counted, listed, rows_from, rows_of
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.command import command
-from sdpdr.lab.cli.embed_outputs import about, check_outputs, output_options, writers_of
 from sdpdr.lab.cli.hyperparameters import as_options
 from sdpdr.lab.cli.options import AS_JSON, PATH, Exit
-from sdpdr.lab.cli.outputs import write_all
+from sdpdr.lab.cli.outputs import (
+    about,
+    check_outputs,
+    output_options,
+    write_all,
+    writers_of,
+)
 from sdpdr.lab.cli.saved import SUFFIX, SavedMap, read_model
 from sdpdr.lab.cli.terminal import echo, echo_json, error, info
 from sdpdr.lab.tables.table import Table
@@ -61,24 +65,16 @@ def transform_command(args: SimpleNamespace) -> int:
 
 
 def _model(args: SimpleNamespace) -> SavedMap:
-    """The model; an error says so if it and the table were named in the other order."""
+    """The model; an error says so if it and the table may have been named in the other order."""
     try:
         return read_model(args.model)
     except FileFormatError as problem:
-        if args.file.suffix != SUFFIX or not _is_model(args.file):
+        if args.file.suffix != SUFFIX or args.model.suffix == SUFFIX:
             raise
         raise FileFormatError(
-            f"{problem} {args.file} is one, and comes first: sdpdr transform {args.file} "
+            f"{problem} If {args.file} is one, it comes first: sdpdr transform {args.file} "
             f"{args.model}"
         ) from None
-
-
-def _is_model(path: Path) -> bool:
-    try:
-        read_model(path)
-    except FileFormatError:
-        return False
-    return True
 
 
 def _columns(model: SavedMap, frame: Table, args: SimpleNamespace) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import importlib.util
 import io
@@ -15,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,8 +30,9 @@ from sdpdr.lab.tables.table import Table
 from sdpdr.lab.tables.text import read_text
 
 STDIN = Path("-")
-_BEGINNINGS = {".npy": b"\x93NUMPY", ".npz": b"PK", ".parquet": b"PAR1"}
 _TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
+_OTHERS = (".npy", ".npz", ".parquet")
+WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
 
 
 def read_table(path: Path, options: ReadOptions | None = None, *, distances: bool = False) -> Table:
@@ -81,8 +81,8 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
         )
     if given := options.text_options():
         raise FileFormatError(f"{name} is not text: leave out {', '.join(given)}.")
-    frame = _READERS[suffix](path, options.key, distances)
     named = suffix == ".parquet"
+    frame = _read_parquet(path) if named else _read_arrays(path, options.key, distances)
     if options.transpose:
         frame = _transposed(name, frame)
     if not len(frame):
@@ -180,10 +180,10 @@ def _require_readable(path: Path, suffix: str) -> None:
         return
     if path.is_dir():
         raise FileFormatError(f"{path} is a directory. Name a file in it.")
-    if suffix not in (*_TEXT, *_READERS):
+    if suffix not in (*_TEXT, *_OTHERS):
         raise FileFormatError(
             f"{path}: files called {suffix or 'without a suffix'} cannot be read. Choose one of "
-            f"{', '.join((*_TEXT, *_READERS))}; text may be compressed "
+            f"{', '.join((*_TEXT, *_OTHERS))}; text may be compressed "
             f"({', '.join(_COMPRESSED)}), and `-` is text from the standard input."
         )
     if path.exists() and not path.is_file() and not path.is_fifo():
@@ -194,46 +194,30 @@ def _require_readable(path: Path, suffix: str) -> None:
         raise FileFormatError(f"{path}: you may not read it. Ask its owner, or chmod u+r {path}")
 
 
-def _require_beginning(path: Path, suffix: str) -> None:
-    expected = _BEGINNINGS[suffix]
-    with path.open("rb") as file:
-        found = file.read(len(expected))
-    if found != expected:
-        raise FileFormatError(
-            f"{path.name} cannot be read as {'Parquet' if suffix == '.parquet' else suffix}: "
-            f"expected {expected!r} at its beginning, found {found!r}. Save it again, or give it "
-            "the suffix of what it is, as .csv of text."
-        )
-
-
-def _read_npy(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
-    return _as_frame(path, _loaded(path), distances)
-
-
-def _read_npz(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
-    with _loaded(path) as arrays:
-        if key is None and len(arrays.files) != 1:
-            raise FileFormatError(
-                f"{path.name} holds several arrays: {', '.join(arrays.files) or 'none'}. "
-                "Choose one with --key."
-            )
-        chosen = arrays.files[0] if key is None else key
-        choice("array", chosen, arrays.files)
-        frame = _as_frame(path, arrays[chosen], distances)
-        others = {name: arrays[name] for name in arrays.files if name != chosen}
-    beside = {name: column for name, column in others.items() if column.shape == (len(frame),)}
-    return pd.concat([frame, pd.DataFrame(beside)], axis=1) if beside else frame
-
-
-def _loaded(path: Path) -> Any:
-    _require_beginning(path, path.suffix.lower())
+def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
+    """An array of NPY; or one of NPZ, and beside it the others of its length."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
+        arrays = np.load(path, allow_pickle=False)
+        if not isinstance(arrays, np.ndarray):
+            with arrays as stored:
+                arrays = dict(stored)
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise FileFormatError(
             f"{path.name} cannot be read as {path.suffix}: {str(error).rstrip('.')}. Save it as a "
             "plain array of numbers with numpy.save or numpy.savez."
         ) from None
+    if isinstance(arrays, np.ndarray):
+        return _as_frame(path, arrays, distances)
+    if key is None and len(arrays) != 1:
+        raise FileFormatError(
+            f"{path.name} holds several arrays: {', '.join(arrays) or 'none'}. "
+            "Choose one with --key."
+        )
+    chosen = next(iter(arrays)) if key is None else key
+    choice("array", chosen, arrays)
+    frame = _as_frame(path, arrays.pop(chosen), distances)
+    beside = {name: array for name, array in arrays.items() if array.shape == (len(frame),)}
+    return pd.concat([frame, pd.DataFrame(beside)], axis=1) if beside else frame
 
 
 def _as_frame(path: Path, array: np.ndarray, distances: bool) -> pd.DataFrame:
@@ -261,14 +245,14 @@ def _transposed(name: str, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(frame.to_numpy().T, columns=[str(k + 1) for k in range(len(frame))])
 
 
-def _read_parquet(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
+def _read_parquet(path: Path) -> pd.DataFrame:
     require_writer(path)
-    _require_beginning(path, ".parquet")
     try:
         frame = pd.read_parquet(path)
     except (ValueError, OSError) as error:
         raise FileFormatError(
-            f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again."
+            f"{path.name} cannot be read as Parquet: {str(error).rstrip('.')}. Save it again, or "
+            "give it the suffix of what it is, as .csv of text."
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         # An index that a CSV file would hold in a column without a name.
@@ -285,15 +269,7 @@ def _read_parquet(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
     return frame
 
 
-_READERS: Mapping[str, Callable[[Path, str | None, bool], pd.DataFrame]] = MappingProxyType(
-    {".npy": _read_npy, ".npz": _read_npz, ".parquet": _read_parquet}
-)
-
-
 # -- writing --------------------------------------------------------------------------------------
-
-
-_Columns: TypeAlias = Mapping[str, np.ndarray]
 
 
 def require_writer(path: Path) -> None:
@@ -347,48 +323,26 @@ def write_table(
     """
     own = names_beside(beside or {}, names)
     kept = {own[name]: np.asarray(column) for name, column in (beside or {}).items()}
-    write = _WRITERS[suffix_of(path)]
-    write_file(path, lambda place: write(place, Y, names, kept))
+    suffix = suffix_of(path)
 
+    def write(place: Path) -> None:
+        if suffix in (".npy", ".npz"):
+            words: dict[str, Any] = {
+                name: column.astype(str) if column.dtype.kind == "O" else column
+                for name, column in kept.items()
+            }
+            with place.open("wb") as file:
+                if suffix == ".npy":
+                    np.save(file, Y)
+                else:
+                    np.savez(file, embedding=Y, **words)
+            return
+        frame = pd.DataFrame({**kept, **dict(zip(names, Y.T, strict=True))})
+        if suffix == ".parquet":
+            require_writer(path)
+            frame.to_parquet(place, index=False)
+        else:  # pandas knows a compressed file by its suffix
+            sep = "\t" if suffix == ".tsv" else ","
+            frame.to_csv(place, sep=sep, index=False, na_rep="nan", lineterminator="\n")
 
-def _write_text(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    sep = "\t" if suffix_of(path) == ".tsv" else ","
-    # pandas knows a compressed file by its suffix.
-    _table(Y, names, kept).to_csv(
-        path, sep=sep, index=False, na_rep="nan", lineterminator="\n", quoting=csv.QUOTE_MINIMAL
-    )
-
-
-def _write_npy(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    with path.open("wb") as file:
-        np.save(file, Y)
-
-
-def _write_npz(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    columns: dict[str, Any] = {
-        name: column.astype(str) if column.dtype.kind == "O" else column
-        for name, column in kept.items()
-    }
-    with path.open("wb") as file:
-        np.savez(file, embedding=Y, **columns)
-
-
-def _write_parquet(path: Path, Y: Array, names: Sequence[str], kept: _Columns) -> None:
-    require_writer(path)
-    _table(Y, names, kept).to_parquet(path, index=False)
-
-
-def _table(Y: Array, names: Sequence[str], kept: _Columns) -> pd.DataFrame:
-    return pd.DataFrame({**kept, **dict(zip(names, Y.T, strict=True))})
-
-
-_WRITERS: Mapping[str, Callable[[Path, Array, Sequence[str], _Columns], None]] = MappingProxyType(
-    {
-        **dict.fromkeys((".csv", ".tsv"), _write_text),
-        ".npy": _write_npy,
-        ".npz": _write_npz,
-        ".parquet": _write_parquet,
-    }
-)
-WRITABLE = (*_WRITERS, ".csv.gz", ".tsv.gz")
-"""How names of files end that can be written."""
+    write_file(path, write)

@@ -29,6 +29,7 @@ _NUMBER_LIKE = re.compile(
 )
 # Marks and words that often stand for a missing value but may also mean something else.
 _SEEMS_MISSING = re.compile(r"[^\w\s]{1,3}|[nk][./]?[ad]\.?|missing|unknown", re.IGNORECASE)
+_PLAIN = ReadOptions(decimal=".")
 # Lines of units or totals at the ends of a table that are worth a list.
 _FEW = 4
 
@@ -44,7 +45,7 @@ def is_number(cell: str, options: ReadOptions) -> bool:
         float(plain(cell, options))
     except ValueError:
         return False
-    return "_" not in cell
+    return "_" not in cell  # Python reads 1_5 as fifteen; in a file it is a slip.
 
 
 def looks_like_number(cell: str) -> bool:
@@ -110,6 +111,7 @@ class Table:
     named: bool = True
     remarks: tuple[str, ...] = ()
     row_names: tuple[str, ...] = ()
+    _known: dict[str, tuple[Array, int | None]] = field(default_factory=dict, init=False)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -152,13 +154,14 @@ class Table:
     def missing(self, name: str) -> np.ndarray:
         """Return for every row whether the column has no value there."""
         column = self.frame[name]
+        gone = np.asarray(column.isna(), dtype=bool)
         if _is_numeric(column):
-            return np.asarray(column.isna(), dtype=bool)
-        return np.array([x is None or x != x or is_missing(str(x)) for x in column], dtype=bool)
+            return gone
+        return gone | np.array([is_missing(str(cell)) for cell in column], dtype=bool)
 
     def is_numeric(self, name: str) -> bool:
         """Return whether all values of a column are numbers, and there are some."""
-        return self._first_bad(name)[0] is not None and not self.missing(name).all()
+        return self._parsed(name)[1] is None and not self.missing(name).all()
 
     def floats(self, name: str) -> Array:
         """Return a column as floats, with ``nan`` for missing values.
@@ -170,17 +173,16 @@ class Table:
         FileFormatError
             A number is out of the range of `sdpdr.base.arrays`.
         """
-        numbers, row = self._first_bad(name)
-        if numbers is None:
-            raise DataTypeError(self._refusal(name, row))
+        numbers, bad = self._parsed(name)
+        if bad is not None:
+            raise DataTypeError(self._refusal(name, bad))
         for row in np.flatnonzero(self._out_of_range(name, numbers)).tolist():
             raise FileFormatError(
                 f"{self.file}, {self.place(row)}: column {name!r} holds "
                 f"{str(self.frame[name].iloc[row])!r}; expected {ALLOWED}. Choose another unit."
             )
-        codes = [float(value) for value in self.options.na_values if _is_float(value)]
-        numbers[np.isin(numbers, codes)] = np.nan
-        return numbers
+        codes = [float(value) for value in self.options.na_values if is_number(value, _PLAIN)]
+        return np.where(np.isin(numbers, codes), np.nan, numbers)
 
     def numbers(self, names: Sequence[str]) -> Array:
         """Return columns side by side as floats, shape (n, D); see `floats`."""
@@ -193,40 +195,11 @@ class Table:
         column, missing = self.frame[name], self.missing(name)
         return [None if gone else _word(x) for x, gone in zip(column, missing, strict=True)]
 
-    def _first_bad(self, name: str) -> tuple[Array | None, int]:
-        """The floats of a column, or None and the first row that holds something else."""
-        column = self.frame[name]
-        if _is_numeric(column):
-            return column.to_numpy(dtype=float, na_value=np.nan).copy(), -1
-        if not pd.api.types.is_string_dtype(column) and column.dtype != object:
-            return None, 0
-        if (numbers := self._plain_numbers(column)) is not None:
-            return numbers, -1
-        found = np.full(len(column), np.nan)
-        for row, cell in enumerate(column.tolist()):
-            if isinstance(cell, bool | int | float) and cell == cell:
-                found[row] = cell
-            elif isinstance(cell, str) and not is_missing(cell):
-                try:
-                    found[row] = float(plain(cell, self.options))
-                except ValueError:
-                    return None, row
-                if "_" in cell:  # Python reads 1_5 as fifteen; in a file it is a slip.
-                    return None, row
-            elif cell is not None and not isinstance(cell, str) and not pd.isna(cell):
-                return None, row
-        return found, -1
-
-    def _plain_numbers(self, column: pd.Series[Any]) -> Array | None:
-        """The floats of a column of text where all are written as Python writes them."""
-        if self.options.thousands or self.options.percent or self.options.decimal in (",", "any"):
-            return None
-        cells = ["nan" if is_missing(cell) else cell for cell in column.tolist()]
-        try:
-            numbers = np.array(cells, dtype=float)
-        except ValueError:
-            return None
-        return None if any("_" in cell for cell in cells) else numbers
+    def _parsed(self, name: str) -> tuple[Array, int | None]:
+        """The floats of a column, and the first row that holds something else, if any."""
+        if name not in self._known:
+            self._known[name] = _floats_of(self.frame[name], self.options)
+        return self._known[name]
 
     def _out_of_range(self, name: str, numbers: Array) -> np.ndarray:
         wrong = np.isfinite(numbers) & ~is_admissible(numbers)
@@ -304,12 +277,24 @@ def _is_numeric(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column))
 
 
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _floats_of(column: pd.Series[Any], options: ReadOptions) -> tuple[Array, int | None]:
+    """The floats of a column, and the first row that holds something else, if any."""
+    if _is_numeric(column):
+        return column.to_numpy(dtype=float, na_value=np.nan), None
+    found = np.full(len(column), np.nan)
+    if not pd.api.types.is_string_dtype(column) and column.dtype != object:
+        return found, 0
+    for row, cell in enumerate(column.tolist()):
+        if isinstance(cell, str):
+            if is_number(cell, options):
+                found[row] = float(plain(cell, options))
+            elif not is_missing(cell):
+                return found, row
+        elif isinstance(cell, bool | int | float):
+            found[row] = cell
+        elif not (pd.api.types.is_scalar(cell) and pd.isna(cell)):
+            return found, row
+    return found, None
 
 
 def _word(value: object) -> str:

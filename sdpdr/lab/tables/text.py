@@ -16,7 +16,7 @@ from sdpdr.base.errors import FileFormatError
 from sdpdr.base.rows import counted
 from sdpdr.lab.tables.distances import distances_of
 from sdpdr.lab.tables.options import ReadOptions
-from sdpdr.lab.tables.table import Table, is_missing, is_number, looks_like_number
+from sdpdr.lab.tables.table import Table, is_missing, is_number, looks_like_number, plain
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 # In this order where a file could be split by several.
@@ -29,11 +29,10 @@ LABEL_NAMES = re.compile(
     r"labels?|class|target|category|species|cluster|group|name|klasse|gruppe|classe|groupe",
     re.IGNORECASE,
 )
-_NUMBER = r"[-+\u2212]?{before}\d*{mark}\d+(?:[eE][-+]?\d+)?"
-_WITH_COMMA = re.compile(_NUMBER.format(before="", mark=","))
-_WITH_POINT = re.compile(_NUMBER.format(before="", mark=r"\."))
+_ANY = ReadOptions(decimal="any")
+_FRACTION = {mark: re.compile(rf"[-+\u2212]?\d*[{mark}]\d+(?:[eE][-+]?\d+)?\s*%?") for mark in ",."}
 _IN_GROUPS = {
-    mark: re.compile(rf"[-+\u2212]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+") for mark in ",."
+    mark: re.compile(rf"[-+\u2212]?[1-9]\d{{0,2}}(?:[{mark}]\d{{3}})+\s*%?") for mark in ",."
 }
 _SMALL = re.compile(r"[-+\u2212]?\d{1,3}")
 _YEARS = (1500.0, 2200.0)
@@ -194,10 +193,11 @@ def _separator(lines: _Lines) -> str:
 
 def _reads(cell: str) -> bool:
     """Whether a cell is a number with a point or a comma."""
-    return is_number(cell, _POINT) or _WITH_COMMA.fullmatch(cell) is not None
+    return is_number(cell, _ANY)
 
 
-_POINT = ReadOptions(decimal=".")
+def _float(cell: str) -> float:
+    return float(plain(cell, _ANY))
 
 
 def _require_even(
@@ -289,7 +289,7 @@ def _header(name: str, line: int, rows: list[Row], options: ReadOptions) -> tupl
     if len(top) < len(rows[-1]):
         return True, ""
     known = [cell for cell in top if not is_missing(cell)]
-    numeric = [float(cell.replace(",", ".")) for cell in known if _reads(cell)]
+    numeric = [_float(cell) for cell in known if _reads(cell)]
     if not numeric and not any(map(looks_like_number, known)):
         return bool(known), ""
     if len(rows) > 1 and _counts(numeric):
@@ -333,7 +333,7 @@ def _counts(numbers: Sequence[float]) -> bool:
 
 def _evenly_spaced(cells: Row) -> bool:
     """Whether a row has four numbers or more, at equal distances other than zero."""
-    numbers = [float(cell.replace(",", ".")) for cell in cells if _reads(cell)]
+    numbers = [_float(cell) for cell in cells if _reads(cell)]
     if len(numbers) < 4:
         return False
     steps = np.diff(numbers)
@@ -403,54 +403,32 @@ def _decimal(
     """The decimal mark of a table; refused where its numbers can be read in two ways."""
     if options.thousands in (",", "."):
         return "." if options.thousands == "," else ","
-    commas: dict[str, list[str]] = {}
-    points: dict[str, list[str]] = {}
-    for column, cells in columns.items():
-        cells = [cell.removesuffix("%").rstrip() for cell in cells]
-        commas[column] = [cell for cell in cells if "," in cell and _WITH_COMMA.fullmatch(cell)]
-        points[column] = [cell for cell in cells if "." in cell and _WITH_POINT.fullmatch(cell)]
-    with_comma = [cell for found in commas.values() for cell in found]
-    with_point = [cell for found in points.values() for cell in found]
-    if not with_comma:
-        _refuse_doubtful_points(name, columns, points, sep)
-        return "."
-    in_groups = all(map(_IN_GROUPS[","].fullmatch, with_comma))
-    if with_point:
-        thousands = "--thousands , or " if in_groups else ""
-        raise FileFormatError(
-            f"{name}: {_example(commas)} has a comma and {_example(points)} a point. If both are "
-            f"decimal marks, {thousands}--decimal any reads the file."
-        )
-    if in_groups:
-        raise FileFormatError(
-            f"{name}: {_example(commas)} may be a fraction or have a mark between thousands. Say "
-            "with --decimal , or --thousands , which it is."
-        )
-    return ","
-
-
-def _refuse_doubtful_points(
-    name: str, columns: Mapping[str, Sequence[str]], points: dict[str, list[str]], sep: str
-) -> None:
-    """Refuse numbers like 1.250 where all may have a point between thousands."""
-    marked = [cell for found in points.values() for cell in found]
-    if not marked or not all(map(_IN_GROUPS["."].fullmatch, marked)):
-        return
-    # Numbers with three decimals are written so to the last zero; one below a thousand without
-    # a mark speaks for thousands, as does the separator of files with decimal commas.
-    small = any(
-        _SMALL.fullmatch(cell) and cell.strip("+-0")
-        for column, found in points.items()
-        if found
-        for cell in columns[column]
+    commas, points = (
+        [(key, cell) for key, cells in columns.items() for cell in cells if found.fullmatch(cell)]
+        for found in _FRACTION.values()
     )
-    if sep == ";" or small:
+    if not commas and not points:
+        return "."
+    mark, found = (",", commas) if commas else (".", points)
+    in_groups = all(_IN_GROUPS[mark].fullmatch(cell) for _, cell in found)
+    example = f"{found[0][1]!r} in column {found[0][0]!r}"
+    if commas and points:
         raise FileFormatError(
-            f"{name}: {_example(points)} may be a fraction or have a mark between thousands. Say "
-            "with --decimal . or --thousands . which it is."
+            f"{name}: {example} has a comma and {points[0][1]!r} in column {points[0][0]!r} a "
+            f"point. If both are decimal marks, {'--thousands , or ' if in_groups else ''}"
+            "--decimal any reads the file."
         )
+    # Points: numbers with three decimals are written so to the last zero; one below a thousand
+    # without a mark speaks for thousands, as does the separator of files with decimal commas.
+    if in_groups and (mark == "," or sep == ";" or _has_small(columns, points)):
+        raise FileFormatError(
+            f"{name}: {example} may be a fraction or have a mark between thousands. Say with "
+            f"--decimal {mark} or --thousands {mark} which it is."
+        )
+    return mark
 
 
-def _example(found: dict[str, list[str]]) -> str:
-    column = next(name for name, cells in found.items() if cells)
-    return f"{found[column][0]!r} in column {column!r}"
+def _has_small(columns: Mapping[str, Sequence[str]], marked: Sequence[tuple[str, str]]) -> bool:
+    """Whether a column of numbers with a mark has a whole one below a thousand, other than 0."""
+    cells = [cell for key in dict(marked) for cell in columns[key]]
+    return any(_SMALL.fullmatch(cell) and cell.strip("+-0") for cell in cells)
