@@ -133,7 +133,9 @@ EVERY: dict[str, Callable[[], Made]] = {
     "LDA, iris": lambda: _iris(sdpdr.LDA),
     "LDA, digits": lambda: _few_digits(sdpdr.LDA),
     "LOOCVUnfolding": lambda: (
-        sdpdr.LOOCVUnfolding(n_neighbors=3, solver="clarabel", form="gram", tol=1e-5),
+        sdpdr.LOOCVUnfolding(
+            n_neighbors=3, isometry="equality", solver="clarabel", form="gram", tol=1e-5
+        ),
         (_roll(12),),
     ),
     "LPP": lambda: _on_plane(partial(sdpdr.LPP, 2)),
@@ -141,7 +143,7 @@ EVERY: dict[str, Callable[[], Made]] = {
     "LSDA": lambda: _on_plane(partial(sdpdr.LSDA, 1), True),
     "LSDA, iris": lambda: _iris(partial(sdpdr.LSDA, connect="mst")),
     "MFNU": lambda: (sdpdr.MFNU(connect="mst"), (_roll(30),)),
-    "MMMF": lambda: (sdpdr.MMMF(), (_signs((6, 5)),)),
+    "MMMF": lambda: (sdpdr.MMMF(c=0.442109113, ridge=15.0), (_signs((6, 5)),)),
     "MMMF, 30 x 20": lambda: (sdpdr.MMMF(c=0.5), (_signs((30, 20)),)),
     "MMMFCV": lambda: (
         sdpdr.MMMFCV(cv=2), (np.ceil(5.0 * _positive() / _positive().max()),),
@@ -162,9 +164,9 @@ EVERY: dict[str, Callable[[], Made]] = {
         sdpdr.PolynomialFactorization(1, max_iter=3), (_positive()[:4, :3],),
     ),
     "RatingMMMF": lambda: (
-        sdpdr.RatingMMMF(), (np.ceil(5.0 * _positive() / _positive().max()),),
+        sdpdr.RatingMMMF(c=0.271323664), (np.ceil(5.0 * _positive() / _positive().max()),),
     ),
-    "RatingMMMF, 40 x 25": lambda: (sdpdr.RatingMMMF(), (_ratings(40, 25),)),
+    "RatingMMMF, 40 x 25": lambda: (sdpdr.RatingMMMF(c=1.24839096), (_ratings(40, 25),)),
     "SDA": lambda: (sdpdr.SDA(1), (_plane()[0], _partly(_plane()[1]))),
     "SDA, iris": lambda: _iris(partial(sdpdr.SDA, connect="mst"), True),
     "SOPCA": lambda: (sdpdr.SOPCA(2), (_stack(),)),
