@@ -71,6 +71,7 @@ READ = {
     "told.csv": "sep=;\n" + text(sep=";"),
     "from_r.txt": text(FRAME.set_axis(range(1, 41)), sep=" ", index=True, header=["x", "y", "z"],
                        quoting=csv.QUOTE_NONNUMERIC)[3:],
+    "from_r_with_comment.txt": text(FRAME, sep=" ", index=True).lstrip(" \"") + "# end\n",
     "compressed.csv.gz": gzip.compress(text().encode(), mtime=0),
     "spreadsheet.csv": text(sep=";").replace("\n", ";;\n") + ";;;;\n" * 3,
     "trailing.csv": text().replace("\n", ",\n"),

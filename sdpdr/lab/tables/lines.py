@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdpdr.base.errors import FileFormatError
+from sdpdr.base.rows import listed
 from sdpdr.lab.tables.options import ReadOptions
 
 Row = list[str]
@@ -110,7 +111,6 @@ def table_lines(name: str, text: str, options: ReadOptions) -> tuple[Lines, Read
 
 def left_out(numbers: Sequence[int]) -> str:
     """Return a remark about comments below a table."""
-    listed = ", ".join(map(str, numbers))
     if len(numbers) == 1:
-        return f"line {listed} begins with # and is left out as a comment"
-    return f"lines {listed} begin with # and are left out as comments"
+        return f"line {numbers[0]} begins with # and is left out as a comment"
+    return f"lines {listed(numbers)} begin with # and are left out as comments"

@@ -218,11 +218,13 @@ def _add_rows_below(rows: list[Row], numbers: list[int], lines: Lines, sep: str)
     """Append last lines that begin with # and fit the table; return a remark about the others."""
     if not lines.below:
         return []
-    numeric = [_holds_numbers(rows[1:], k) for k in range(len(rows[0]))]
+    width = len(rows[-1])
+    numeric = [_holds_numbers(rows[1:], k) for k in range(width)]
     comments = []
     below = Lines(lines.name, [number for number, _ in lines.below], [t for _, t in lines.below])
     for row, number in zip(*below.split(sep), strict=True):
-        fits = len(row) == len(numeric) and all(
+        row = row[:width] if not any(row[width:]) else row
+        fits = len(row) == width and all(
             is_missing(cell) or _reads(cell) or not of_numbers
             for cell, of_numbers in zip(row, numeric, strict=True)
         )
