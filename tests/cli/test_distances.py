@@ -191,6 +191,13 @@ def test_options_of_reading_hold_for_distances(tmp_path, content, options):
         read(path, f"{options.replace('--sep ; ', '')} --sep |")
 
 
+@pytest.mark.parametrize("name", ["lower_named.csv", "phylip.txt", "printed.txt"])
+def test_two_points_of_one_name_are_refused(tmp_path, name):
+    (tmp_path / name).write_text(FILES[name].replace("P4", "P3"))
+    with pytest.raises(DataError, match="two points are called 'P3'. Rename one"):
+        read(tmp_path / name)
+
+
 def test_whole_numbers_of_a_square_are_not_names(tmp_path):
     (tmp_path / "t.csv").write_text(square(WHOLE))
     np.testing.assert_array_equal(read(tmp_path / "t.csv")[0], WHOLE)

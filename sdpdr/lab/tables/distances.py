@@ -59,7 +59,7 @@ def distances_of(lines: Lines, options: ReadOptions) -> Distances | None:
     Raises
     ------
     DataError
-        A triangle whose diagonal is not zero, or perhaps no diagonal.
+        A triangle whose diagonal is not zero, or perhaps no diagonal; or two points of one name.
 
     Examples
     --------
@@ -76,7 +76,10 @@ def distances_of(lines: Lines, options: ReadOptions) -> Distances | None:
     if found is None and lines.below:
         found = _form_of(lines, options)
         comments = left_out([number for number, _ in lines.below])
-        return None if found is None else replace(found, remarks=(comments,))
+        found = None if found is None else replace(found, remarks=(comments,))
+    if found is not None and len(set(found.names)) < len(found.names):
+        twice = next(name for name in found.names if found.names.count(name) > 1)
+        raise DataError(f"{lines.name}: two points are called {twice!r}. Rename one.")
     return found
 
 
@@ -242,7 +245,8 @@ def _triangle_of(rows: list[list[str]], cells: _Cells) -> Distances | None:
         if values is None:
             return None
         numbers.append(values)
-    points = len({*names, *labels}) if head or labelled else None
+    others = [name for name in names if name not in labels]
+    points = len(labels) + len(others) if head or labelled else None
     half = _half(numbers, points, cells.name)
     if half is None or len(half[0]) < 3:
         return None
@@ -251,8 +255,7 @@ def _triangle_of(rows: list[list[str]], cells: _Cells) -> Distances | None:
     if len(labels) == n:
         names = labels
     elif len(labels) == n - 1:  # the first or last point has no row
-        (lone,) = set(names) - set(labels)
-        names = [*labels, lone] if which == "upper" else [lone, *labels]
+        names = [*labels, *others] if which == "upper" else [*others, *labels]
     named = len(names) == n
     called = names if named else [str(k + 1) for k in range(n)]
     return Distances(called, matrix, f"{_ARTICLE[which]} {which} triangle of distances", named)
