@@ -33,7 +33,9 @@ _MAY_COUNT = re.compile(r"key|index|.*[ _.-]n[or]", re.IGNORECASE)
 # Fewer rows may be counted by chance, by a column that has a name.
 _COUNTED = 10
 # Numbers that stand for what is not known in files of measurements.
-_CODES = (-99.0, -200.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0)
+_CODES = (
+    *(-1e30, 1e30, -1e20, 1e20, -99999.0, 99999.0, -9999.0, 9999.0, -999.0, 999.0, -200.0, -99.0),
+)
 # A code that occurs at least so often may lie nearer: half a range of the other entries away.
 _OFTEN = 3
 # Names of columns whose whole numbers between these are years.
@@ -148,35 +150,41 @@ def _are_days(days: Index) -> bool:
     return bool((day <= (after - first).astype(int)).all())
 
 
-def sentinel(column: ArrayLike) -> float | None:
-    """Return the number that seems to stand for missing values in a column; None if none does.
+def sentinels(column: ArrayLike) -> list[float]:
+    """Return the numbers that seem to stand for missing values in a column.
 
-    It is -200 or a number of nines, further from all other entries than these are from each other.
+    They are -200, numbers of nines, and 1e20 and 1e30 with either sign, further from all other
+    entries than these are from each other.
 
     Examples
     --------
-    >>> sentinel([12.5, 30.1, -999.0, 21.0]), sentinel([990.0, 999.0, 1004.0])
-    (-999.0, None)
+    >>> sentinels([12.5, 30.1, -999.0, 21.0]), sentinels([990.0, 999.0, 1004.0])
+    ([-999.0], [])
+    >>> sentinels([12.5, -1e30, 30.1, -99.0, 21.0])
+    [-1e+30, -99.0]
     """
     entries = np.asarray(column, dtype=float)
-    for code in _CODES:
+    entries = entries[np.isfinite(entries)]
+    found = []
+    for code in _CODES:  # from the furthest, so that none hides a nearer one
         held = entries == code
-        others = entries[~held & np.isfinite(entries)]
+        others = entries[~held]
         if not held.any() or not others.size:
             continue
         least, most = float(others.min()), float(others.max())
         spread = (most - least) * (0.5 if held.sum() >= _OFTEN else 1.0)
         if max(least - code, code - most) > max(spread, 0.5 * abs(code)):
-            return code
-    return None
+            found.append(code)
+            entries = others
+    return found
 
 
 def doubts(name: object, column: ArrayLike) -> str:
     """Return why a column of numbers may not be a coordinate; empty if nothing speaks against it.
 
-    It may hold codes of missing values, see `sentinel`. Whole numbers of a column called a year are
-    years, those that are days without marks between (20240131) dates, and distinct ones in a column
-    called as ids are, ids.
+    It may hold codes of missing values, see `sentinels`. Whole numbers of a column called a year
+    are years, those that are days without marks between (20240131) dates, and distinct ones in a
+    column called as ids are, ids.
 
     Examples
     --------
@@ -192,13 +200,12 @@ def doubts(name: object, column: ArrayLike) -> str:
     "column 'CustomerID' is called as ids are, and no two of its whole numbers are alike"
     """
     entries = np.asarray(column, dtype=float)
-    code = sentinel(entries)
-    if code is not None:
-        others = entries[(entries != code) & np.isfinite(entries)]
-        count = int((entries == code).sum())
-        times = {1: "once", 2: "twice"}.get(count, f"{count} times")
+    codes = sentinels(entries)
+    if codes:
+        others = entries[~np.isin(entries, codes) & np.isfinite(entries)]
+        held = " and ".join(f"{code:g} {_times(int((entries == code).sum()))}" for code in codes)
         return (
-            f"column {name!r} holds {code:g} {times}, far from its other entries "
+            f"column {name!r} holds {held}, far from its other entries "
             f"({others.min():g} to {others.max():g}), as codes of missing values are"
         )
     whole = bool(entries.size) and bool((entries == np.round(entries)).all())
@@ -211,6 +218,10 @@ def doubts(name: object, column: ArrayLike) -> str:
         if _YEARS[0] <= least and most <= _YEARS[1]:
             return f"column {name!r} holds years, {least:g} to {most:g}"
     return ""
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def warn_of_columns(X: Any) -> None:

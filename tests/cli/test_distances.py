@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from sdpdr.errors import DataError, FileFormatError
+from sdpdr.errors import DataError, FileFormatError, SdpdrError
 from sdpdr.lab.cli import columns
 from sdpdr.lab.cli.embed import _as_square, embed_command
 from sdpdr.lab.cli.options import Exit
@@ -63,6 +63,24 @@ def printed_by_r(names, per_block=N, diagonal=False):
     return "\n".join(lines) + "\n"
 
 
+def printed_square(names, per_block=N, diagonal=True):
+    """As R prints a matrix, or a dist with upper=TRUE; pandas does not break lines."""
+    frame = pd.DataFrame(D, names, names).astype(str)
+    if not diagonal:
+        frame = frame.where(~np.eye(N, dtype=bool), "")
+    blocks = [frame.iloc[:, k : k + per_block].to_string() for k in range(0, N, per_block)]
+    return "\n".join(blocks) + "\n"
+
+
+def with_diagonal(value, names=None):
+    """A lower triangle with something on its diagonal."""
+    rows = [[*map(str, D[k, :k]), value] for k in range(N)]
+    return "".join(
+        ",".join([*([names[k]] if names else []), *r]) + "\n" for k, r in enumerate(rows)
+    )
+
+
+WHOLE = np.abs(np.subtract.outer(np.arange(N), np.arange(N)))
 PHYLIP = f"   {N}\n"
 FILES = {
     "square.csv": square(),
@@ -89,6 +107,22 @@ FILES = {
     "phylip_wrapped.txt": PHYLIP
     + "".join(f"{NAMES[k]} {' '.join(map(str, row[:7]))}\n  {' '.join(map(str, row[7:]))}\n"
               for k, row in enumerate(D)),
+    "phylip_upper.phy": PHYLIP
+    + "".join(f"{NAMES[k]} {' '.join(map(str, D[k, k + 1 :]))}\n" for k in range(N)),
+    "phylip_comment.dist": PHYLIP + triangle(" ", names=NAMES) + "# made by hand\n",
+    "lower_na.csv": with_diagonal("NA", NAMES),
+    "lower_rounded.csv": with_diagonal("1e-17"),
+    "lower_whole.csv": triangle().replace("0.0\n", "0\n"),
+    "lower_header.csv": f"point,{','.join(NAMES)}\n" + triangle(names=NAMES),
+    "upper_named.csv": "".join(
+        f"{NAMES[k]},{','.join(map(str, row[k:]))}\n" for k, row in enumerate(D)
+    ),
+    "printed.txt": printed_square(NAMES),
+    "printed_cities.txt": printed_square(CITIES),
+    "printed_numbers.txt": printed_square([str(k + 1) for k in range(N)]),
+    "printed_wrapped.txt": printed_square(NAMES, per_block=5),
+    "printed_without_diagonal.txt": printed_square(NAMES, diagonal=False),
+    "printed_wrapped_without_diagonal.txt": printed_square(NAMES, per_block=5, diagonal=False),
     "dist.txt": printed_by_r(NAMES),
     "dist_numbers.txt": printed_by_r([str(k + 1) for k in range(N)]),
     "dist_wrapped.txt": printed_by_r(NAMES, per_block=5),
@@ -115,7 +149,65 @@ def test_distances_are_read_in_every_form(tmp_path, name):
         assert table.kept["point"].tolist() == CITIES
 
 
-@pytest.mark.parametrize("name", ["lower.csv", "phylip.txt", "dist.txt", "upper.txt"])
+def test_a_triangle_without_the_line_of_its_first_point(tmp_path):
+    (tmp_path / "t.csv").write_text("3\n4,5\n7,5,6\n")
+    expected = [[0, 3, 4, 7], [3, 0, 5, 5], [4, 5, 0, 6], [7, 5, 6, 0]]
+    np.testing.assert_array_equal(read(tmp_path / "t.csv")[0], expected)
+
+
+@pytest.mark.parametrize("names", [None, NAMES])
+def test_a_diagonal_of_ones_is_refused_and_the_advice_works(tmp_path, names):
+    path = tmp_path / "t.csv"
+    path.write_text(with_diagonal("1", names))
+    with pytest.raises(DataError, match=r"diagonal is 1\. Write a line for each point"):
+        read(path)
+    path.write_text(with_diagonal("0", names))
+    np.testing.assert_array_equal(read(path)[0], D)
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ("title\n" + triangle() + "total\n", "--skip 1 --skip-footer 1"),
+        (triangle(names=NAMES).replace("P3,", "unit\nP3,"), "--drop-lines 4"),
+        (triangle(";").replace(".", ","), "--sep ; --decimal ,"),
+        ("title\n" + printed_by_r(NAMES), "--skip 1"),
+        (
+            "title\n" + PHYLIP + square(sep=" ", names=NAMES).replace(".", ","),
+            "--skip 1 --decimal ,",
+        ),
+    ],
+)
+def test_options_of_reading_hold_for_distances(tmp_path, content, options):
+    path = tmp_path / "t.txt"
+    path.write_text(content)
+    np.testing.assert_array_equal(read(path, options)[0], D)
+    gone = str(D[2, 1])
+    path.write_text(content.replace(gone, "-9.0").replace(gone.replace(".", ","), "-9"))
+    unknown = read(path, f"{options} --na-values=-9")[0]
+    assert np.isnan(unknown[2, 1])
+    assert np.isnan(unknown).sum() == 2
+    with pytest.raises(SdpdrError):
+        read(path, f"{options.replace('--sep ; ', '')} --sep |")
+
+
+@pytest.mark.parametrize("name", ["lower_named.csv", "phylip.txt", "printed.txt"])
+def test_two_points_of_one_name_are_refused(tmp_path, name):
+    (tmp_path / name).write_text(FILES[name].replace("P4", "P3"))
+    with pytest.raises(DataError, match="two points are called 'P3'. Rename one"):
+        read(tmp_path / name)
+
+
+def test_whole_numbers_of_a_square_are_not_names(tmp_path):
+    (tmp_path / "t.csv").write_text(square(WHOLE))
+    np.testing.assert_array_equal(read(tmp_path / "t.csv")[0], WHOLE)
+    (tmp_path / "t.csv").write_text(square(WHOLE, head=list(map(str, range(N)))))
+    np.testing.assert_array_equal(read(tmp_path / "t.csv")[0], WHOLE)
+
+
+@pytest.mark.parametrize(
+    "name", ["lower.csv", "phylip.txt", "phylip_lower.txt", "lower_commas.txt", "dist.txt"]
+)
 def test_distances_taken_for_points_are_named_for_what_they_are(sdpdr, tmp_path, name):
     (tmp_path / name).write_text(FILES[name])
     ran = sdpdr(f"embed {name}")

@@ -71,6 +71,7 @@ READ = {
     "told.csv": "sep=;\n" + text(sep=";"),
     "from_r.txt": text(FRAME.set_axis(range(1, 41)), sep=" ", index=True, header=["x", "y", "z"],
                        quoting=csv.QUOTE_NONNUMERIC)[3:],
+    "from_r_with_comment.txt": text(FRAME, sep=" ", index=True).lstrip(" \"") + "# end\n",
     "compressed.csv.gz": gzip.compress(text().encode(), mtime=0),
     "spreadsheet.csv": text(sep=";").replace("\n", ";;\n") + ";;;;\n" * 3,
     "trailing.csv": text().replace("\n", ",\n"),
@@ -253,6 +254,28 @@ def test_codes_of_missing_values_are_warned_of_once_and_the_advice_works(
     assert "far from all others" not in capsys.readouterr().err
 
 
+def test_two_codes_of_missing_values_in_one_column(tmp_path, capsys):
+    frame = FRAME.copy()
+    frame.loc[[3, 8], "x"] = -99.0
+    frame.loc[20, "x"] = -1e30
+    path = written(tmp_path, "t.csv", text(frame))
+    divided(path)
+    warning = capsys.readouterr().err
+    assert "-1e+30 ('x') and -99 ('x')" in warning
+    table = divided(path, re.search(r"--na-values=\S+ --missing drop", warning)[0])
+    np.testing.assert_array_equal(table.X, R[[k for k in range(40) if k not in (3, 8, 20)]])
+
+
+def test_last_lines_that_begin_with_a_hash_are_rows_if_they_fit(tmp_path, capsys):
+    bare = "id,x,y\nA,1,2\nC,7,9\n"
+    table = divided(written(tmp_path, "t.csv", bare + "#B,3,4\n# made by, A, B\n# end\n"))
+    np.testing.assert_array_equal(table.X, [[1, 2], [7, 9], [3, 4]])
+    said = "lines 5, 6 begin with # and are left out as comments"
+    assert said in capsys.readouterr().err
+    (path := tmp_path / "t.csv").write_text(bare + "#B,3,4\nD,5,6\n")
+    assert divided(path).kept["id"].tolist() == ["A", "C", "#B", "D"]
+
+
 def test_columns_called_years_are_warned_of(tmp_path, capsys):
     divided(written(tmp_path, "t.csv", text(FRAME.assign(year=1980 + np.arange(40)[::-1]))))
     assert "warning: column 'year' holds years, 1980 to 2019" in capsys.readouterr().err
@@ -287,6 +310,9 @@ def test_arrays_are_chosen_by_key_and_others_kept(tmp_path):
     table = divided(path, "--key X --label kind")
     np.testing.assert_array_equal(table.X, R)
     assert table.kept["kind"].tolist() == KIND.tolist()
+    np.savez(tmp_path / "complex.npz", X=R, z=np.full(40, 1j))
+    with pytest.raises(DataTypeError, match="column 'z' holds '1j'"):
+        divided(tmp_path / "complex.npz", "--key X")
     np.save(tmp_path / "t.npy", R.T)
     np.testing.assert_array_equal(divided(tmp_path / "t.npy", "--transpose").X, R)
     with pytest.raises(FileFormatError, match="is not text: leave out --sep, --skip"):
@@ -301,6 +327,9 @@ def test_arrays_are_chosen_by_key_and_others_kept(tmp_path):
         (np.array([["a", "b"], ["c", "d"]]), "holds 'a'"),
         (np.ones((9, 2)) * 1j, "complex"),
         (np.array([[1e300, 1.0], [2.0, 3.0]]), "row 1: column '1' holds"),
+        (np.ones(9, [("x", float), ("z", complex)]), "field 'z' holds complex128"),
+        (np.ones(9, [("x", float), ("y", float, (2,))]), "field 'y' holds ('<f8', (2,))"),
+        (np.ones((3, 3), [("x", float)]), "Save X.ravel()"),
     ],
 )
 def test_arrays_that_are_not_points(tmp_path, content, words):

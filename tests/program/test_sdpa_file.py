@@ -126,12 +126,24 @@ def test_numbers_are_read_as_sdpa_reads_them(tmp_path, tiny, text):
     assert_same_program(read_sdpa(path), read_sdpa(tiny))
 
 
-@pytest.mark.parametrize("section", ["*INTEGER\n*1\n", "*RANK1\n*1\n"])
+@pytest.mark.parametrize(
+    "section",
+    ["*INTEGER\n*1\n", "*RANK1\n*1\n", "*INTEGER variables:\n* 1\n", "*INTEGER: 1 2\n",
+     "* integer *1 *2\n", '"INTEGER\n"1\n'],
+)  # fmt: skip
 def test_a_restriction_that_is_not_read_is_warned_of(tmp_path, tiny, section):
     path = written(tmp_path / "mixed.dat-s", TINY + section)
     with pytest.warns(RelaxedWarning, match=r"mixed.dat-s has a section .*relaxation"):
         sdp = read_sdpa(path)
     assert_same_program(sdp, read_sdpa(tiny))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "text", ["*INTEGER programs, relaxed\n" + TINY, TINY + "* no INTEGER variables\n"]
+)
+def test_a_remark_about_integers_is_no_section(tmp_path, tiny, text):
+    assert_same_program(read_sdpa(written(tmp_path / "told.dat-s", text)), read_sdpa(tiny))
 
 
 OTHER_FORMATS = {

@@ -19,7 +19,7 @@ from sdpdr.base.columns import (
     column_of_ids,
     counts_rows,
     doubts,
-    sentinel,
+    sentinels,
     unlike,
 )
 from sdpdr.base.errors import DataError
@@ -360,9 +360,10 @@ def _warn_of_columns(table: Table, coordinates: Sequence[str]) -> None:
     codes: dict[float, list[str]] = {}
     for name in coordinates:
         values = table.floats(name)
-        if (code := sentinel(values)) is not None:
+        held = sentinels(values)
+        for code in held:
             codes.setdefault(code, []).append(repr(name))
-        elif table.named and (words := doubts(name, values)):
+        if not held and table.named and (words := doubts(name, values)):
             error(
                 f"{words}, and is used as a coordinate. --drop {shlex.quote(name)} leaves it out; "
                 "--columns names the coordinates without this warning.",

@@ -25,12 +25,15 @@ from sdpdr.base.errors import FileFormatError
 from sdpdr.base.files import write_file
 from sdpdr.base.rows import listed
 from sdpdr.lab.tables.distances import as_table, distances_of
+from sdpdr.lab.tables.lines import table_lines
 from sdpdr.lab.tables.options import ReadOptions
 from sdpdr.lab.tables.table import Table
 from sdpdr.lab.tables.text import read_text
 
 STDIN = Path("-")
-_TEXT = (".csv", ".tsv", ".txt", ".data", ".dat")
+_TEXT = (".csv", ".tsv", ".txt", ".data", ".dat", ".dist", ".phy")
+# Of NumPy types: numbers and words.
+_KINDS = "biufUSO"
 _OTHERS = (".npy", ".npz", ".parquet")
 WRITABLE = (".csv", ".tsv", *_OTHERS, ".csv.gz", ".tsv.gz")
 
@@ -41,9 +44,9 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
     Parameters
     ----------
     path : Path
-        The suffix tells the format: ``.csv``, ``.tsv``, ``.txt``, ``.data`` or ``.dat`` for text,
-        which may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``); ``.npy``, ``.npz`` or
-        ``.parquet``. ``-`` is text from the standard input.
+        The suffix tells the format: ``.csv``, ``.tsv``, ``.txt``, ``.data``, ``.dat``, ``.dist`` or
+        ``.phy`` for text, which may be compressed (``.csv.gz``, ``.bz2``, ``.xz``, ``.zip``);
+        ``.npy``, ``.npz`` or ``.parquet``. ``-`` is text from the standard input.
     options : ReadOptions, optional
     distances : bool, default False
         Whether text may be a triangle, a PHYLIP matrix or R's print of a ``dist``, and an array
@@ -72,9 +75,9 @@ def read_table(path: Path, options: ReadOptions | None = None, *, distances: boo
     name = called(path)
     if suffix in _TEXT:
         text = _decoded(name, _content(path, name))
-        if distances and (found := distances_of(name, text)) is not None:
-            return as_table(name, found, f"read as {found.form}")
-        return read_text(name, text, options)
+        if distances and (found := distances_of(*table_lines(name, text, options))) is not None:
+            return as_table(name, found, f"read as {found.form}", *found.remarks)
+        return read_text(name, text, options, distances=distances)
     if path.suffix.lower() in _COMPRESSED:
         raise FileFormatError(
             f"{name} is compressed, and only text is read so. Unpack it, and pass {path.stem}."
@@ -222,7 +225,7 @@ def _read_arrays(path: Path, key: str | None, distances: bool) -> pd.DataFrame:
 
 def _as_frame(path: Path, array: np.ndarray, distances: bool) -> pd.DataFrame:
     if array.dtype.names:
-        return pd.DataFrame({name: array[name] for name in array.dtype.names})
+        return _from_fields(path, array)
     if distances and array.ndim == 1 and array.size:
         array = array[:, None]
     if array.ndim != 2 or not array.size:
@@ -231,9 +234,26 @@ def _as_frame(path: Path, array: np.ndarray, distances: bool) -> pd.DataFrame:
             "point, one column per coordinate. For points on a line use X.reshape(-1, 1); for "
             "distances as scipy.spatial.distance.pdist returns them add --metric precomputed."
         )
-    if array.dtype.kind not in "biufUSO":
+    if array.dtype.kind not in _KINDS:
         raise FileFormatError(f"{path.name} holds {array.dtype}; expected real numbers.")
     return pd.DataFrame(array, columns=[str(k + 1) for k in range(array.shape[1])])
+
+
+def _from_fields(path: Path, array: np.ndarray) -> pd.DataFrame:
+    """The fields of a structured array as columns."""
+    if array.ndim != 1:
+        raise FileFormatError(
+            f"{path.name} holds a structured array of shape {array.shape}; expected one entry per "
+            "point. Save X.ravel()."
+        )
+    columns = {name: array[name] for name in array.dtype.names or ()}
+    for name, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in (*_KINDS, *"mM"):
+            raise FileFormatError(
+                f"{path.name}: field {name!r} holds {array.dtype[name]}; expected real numbers, "
+                "one per point."
+            )
+    return pd.DataFrame(columns)
 
 
 def _transposed(name: str, frame: pd.DataFrame) -> pd.DataFrame:

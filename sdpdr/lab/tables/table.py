@@ -274,7 +274,10 @@ def _thousands_mark(cell: str, options: ReadOptions) -> str:
 
 
 def _is_numeric(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column))
+    """Whether a column holds real numbers or truths."""
+    types = pd.api.types
+    real = types.is_numeric_dtype(column) and not types.is_complex_dtype(column)
+    return bool(real or types.is_bool_dtype(column))
 
 
 def _floats_of(column: pd.Series[Any], options: ReadOptions) -> tuple[Array, int | None]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from sdpdr.base.columns import is_named_as_id
 from sdpdr.base.errors import FileFormatError
 from sdpdr.base.rows import counted
 from sdpdr.lab.tables.distances import distances_of
+from sdpdr.lab.tables.lines import Lines, Row, left_out, table_lines
 from sdpdr.lab.tables.options import ReadOptions
 from sdpdr.lab.tables.table import Table, is_missing, is_number, looks_like_number, plain
 
@@ -37,40 +37,8 @@ _IN_GROUPS = {
 _SMALL = re.compile(r"[-+\u2212]?\d{1,3}")
 _YEARS = (1500.0, 2200.0)
 
-Row = list[str]
 
-
-@dataclass(frozen=True)
-class _Lines:
-    """The lines of a table, each with its number in the file."""
-
-    name: str
-    numbers: Sequence[int]
-    texts: Sequence[str]
-    comment: str = ""  # the last one above the table
-
-    def split(self, sep: str) -> tuple[list[Row], list[int]]:
-        """Rows of cells, and the lines on which they begin."""
-        texts = [" ".join(text.split()) for text in self.texts] if sep == " " else self.texts
-        reader = csv.reader((f"{text}\n" for text in texts), delimiter=sep, skipinitialspace=True)
-        rows: list[Row] = []
-        lines: list[int] = []
-        start = 0
-        try:
-            for row in reader:
-                cells = [cell.strip() for cell in row]
-                if any(cells):  # spreadsheets write lines of separators alone below a table
-                    rows.append(cells)
-                    lines.append(self.numbers[start])
-                start = reader.line_num
-        except csv.Error as error:
-            raise FileFormatError(
-                f"{self.name}, line {self.numbers[start]}: {error}. Save the file as plain text."
-            ) from None
-        return rows, lines
-
-
-def read_text(name: str, text: str, options: ReadOptions) -> Table:
+def read_text(name: str, text: str, options: ReadOptions, *, distances: bool = False) -> Table:
     r"""Read a text table.
 
     Parameters
@@ -79,6 +47,8 @@ def read_text(name: str, text: str, options: ReadOptions) -> Table:
         Of the file, for messages.
     text : str
     options : ReadOptions
+    distances : bool, default False
+        Whether a square of numbers with zeros on its diagonal has no line of names.
 
     Returns
     -------
@@ -98,21 +68,24 @@ def read_text(name: str, text: str, options: ReadOptions) -> Table:
     >>> table.remarks
     ('cells are separated by semicolons', 'numbers have decimal commas')
     """
-    lines, options = _table_lines(name, text, options)
+    lines, options = table_lines(name, text, options)
     sep = options.sep or _separator(lines)
     rows, numbers = lines.split(sep)
     if not rows:
         raise FileFormatError(f"{name} is empty. Give it one row per point.")
-    _require_even(lines, rows, numbers, options, text)
+    _require_even(lines, rows, numbers, options)
     rows, names = _without_empty_end(rows), None
     remarks = [] if sep in (",", "\t") else [f"cells are separated by {SEPARATORS[sep]}"]
+    remarks += _add_rows_below(rows, numbers, lines, sep)
     top = numbers[0]
+    if distances and options.header == "auto" and _is_square(rows):
+        options = replace(options, header="no")
     header, remark = _header(name, top, rows, options)
     remarks += [remark] if remark else []
     if header:
         names, rows, numbers = rows[0], rows[1:], numbers[1:]
     elif lines.comment:
-        words = _Lines(name, [1], [lines.comment]).split(sep)[0][0]
+        words = Lines(name, [1], [lines.comment]).split(sep)[0][0]
         names = words if len(words) == len(rows[0]) and _has_no_number(words) else None
     if not rows:
         raise FileFormatError(
@@ -143,35 +116,10 @@ def read_text(name: str, text: str, options: ReadOptions) -> Table:
     )
 
 
-# -- lines and separators -------------------------------------------------------------------------
+# -- separators -----------------------------------------------------------------------------------
 
 
-def _table_lines(name: str, text: str, options: ReadOptions) -> tuple[_Lines, ReadOptions]:
-    """The lines of the table; blank ones, comments above it and lines to skip are left out."""
-    texts = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    kept = [
-        (number, line)
-        for number, line in enumerate(texts, start=1)
-        if line.strip() and number > options.skip and number not in options.drop_lines
-    ]
-    if options.skip_footer:
-        kept = kept[: -options.skip_footer]
-    # Spreadsheets write the separator in a first line of its own.
-    if kept and (told := re.fullmatch(r'"?sep=(.)"?', kept[0][1].strip())):
-        kept, options = kept[1:], replace(options, sep=options.sep or told[1])
-    comment = ""
-    while kept and kept[0][1].lstrip().startswith("#"):
-        comment, kept = kept[0][1].lstrip("# \t"), kept[1:]
-    while kept and kept[-1][1].lstrip().startswith("#"):
-        kept = kept[:-1]
-    if not kept:
-        empty = "is empty" if not text.strip() else "has no line with a point"
-        raise FileFormatError(f"{name} {empty}. Give it one row per point.")
-    numbers, lines = zip(*kept, strict=True)
-    return _Lines(name, numbers, lines, comment), options
-
-
-def _separator(lines: _Lines) -> str:
+def _separator(lines: Lines) -> str:
     """The separator that gives all lines the same number of cells, most of them numbers."""
     sample = replace(lines, numbers=lines.numbers[:_SAMPLE], texts=lines.texts[:_SAMPLE])
     scores: dict[str, tuple[float, float]] = {}
@@ -200,17 +148,19 @@ def _float(cell: str) -> float:
     return float(plain(cell, _ANY))
 
 
-def _require_even(
-    lines: _Lines, rows: list[Row], numbers: list[int], options: ReadOptions, text: str
-) -> None:
+def _require_even(lines: Lines, rows: list[Row], numbers: list[int], options: ReadOptions) -> None:
     """Refuse rows of different lengths, with the one option that helps."""
     widths = [len(row) for row in rows]
     width = Counter(widths[1:] or widths).most_common(1)[0][0]
     # Names of columns may be one less, and separators at the ends of lines one more.
-    if all(w == width for w in widths[1:]) and width - 1 <= widths[0] <= width:
+    even = all(w == width for w in widths[1:]) and width - 1 <= widths[0] <= width
+    # Lines that share no separator, such as those of a triangle, are one cell each.
+    if even and (width > 1 or all(map(_reads, (row[0] for row in rows[1:])))):
         return
     name = lines.name
-    found = distances_of(name, text)
+    found = distances_of(lines, options)
+    if even and found is None:
+        return
     if found is not None:
         raise FileFormatError(
             f"{name}: its rows differ in length; it looks like {found.form}. "
@@ -239,7 +189,7 @@ def _require_even(
 
 
 def _refuse_ends(
-    lines: _Lines, rows: list[Row], numbers: list[int], width: int, first: int, last: int
+    lines: Lines, rows: list[Row], numbers: list[int], width: int, first: int, last: int
 ) -> None:
     """Refuse titles above and footnotes below a table, and say how to leave out both."""
     name = lines.name
@@ -262,6 +212,33 @@ def _refuse_ends(
         f"{name}: rows have {width} cells, but {' and '.join(said)}. "
         f"{' '.join(options)} leaves them out."
     )
+
+
+def _add_rows_below(rows: list[Row], numbers: list[int], lines: Lines, sep: str) -> list[str]:
+    """Append last lines that begin with # and fit the table; return a remark about the others."""
+    if not lines.below:
+        return []
+    width = len(rows[-1])
+    numeric = [_holds_numbers(rows[1:], k) for k in range(width)]
+    comments = []
+    below = Lines(lines.name, [number for number, _ in lines.below], [t for _, t in lines.below])
+    for row, number in zip(*below.split(sep), strict=True):
+        row = row[:width] if not any(row[width:]) else row
+        fits = len(row) == width and all(
+            is_missing(cell) or _reads(cell) or not of_numbers
+            for cell, of_numbers in zip(row, numeric, strict=True)
+        )
+        if fits:
+            rows.append(row)
+            numbers.append(number)
+        else:
+            comments.append(number)
+    return [left_out(comments)] if comments else []
+
+
+def _holds_numbers(rows: list[Row], k: int) -> bool:
+    cells = [row[k] for row in rows if not is_missing(row[k])]
+    return bool(cells) and all(map(_reads, cells))
 
 
 def _without_empty_end(rows: list[Row]) -> list[Row]:
@@ -317,6 +294,16 @@ def _header(name: str, line: int, rows: list[Row], options: ReadOptions) -> tupl
             "the cell."
         )
     return False, ""
+
+
+def _is_square(rows: list[Row]) -> bool:
+    """Whether rows are a square of numbers, perhaps missing ones, with zeros on its diagonal."""
+    cells = [cell for row in rows for cell in row]
+    return (
+        {len(row) for row in rows} == {len(rows)}
+        and all(is_missing(cell) or _reads(cell) for cell in cells)
+        and all(_reads(row[k]) and _float(row[k]) == 0.0 for k, row in enumerate(rows))
+    )
 
 
 def _counts(numbers: Sequence[float]) -> bool:

@@ -41,7 +41,7 @@ _SENSE = re.compile(
     r"sdpdr\s*:\s*(?P<sense>max|min)imi[sz]e\s*,\s*constant\s+(?P<constant>\S+)\s*", re.IGNORECASE
 )
 _NAME = re.compile(r"""\s*["*]\s*sdpdr\s+(?P<what>block|rows)\s+(?P<k>\d+)\s+(?P<name>".*")\s*""")
-_RELAXED = re.compile(r"\s*\*\s*(INTEGER|RANK1)\b[\d\s,]*", re.IGNORECASE)
+_RELAXED = re.compile(r"""\s*["*][\s"*]*(INTEGER|RANK1)\b(?P<rest>.*)""", re.IGNORECASE)
 _ENTRY = "five numbers: matrix, block, row, column, value"
 
 
@@ -78,7 +78,8 @@ def read_sdpa(path: str | os.PathLike[str]) -> SDP:
     Warns
     -----
     RelaxedWarning
-        The file has a section ``*INTEGER`` or ``*RANK1``, which is ignored.
+        Below the first number of the file, the word INTEGER or RANK1 begins a comment, as the head
+        of a section, which is ignored.
 
     Examples
     --------
@@ -352,7 +353,13 @@ class _Source:
 
     def warn_of_relaxation(self) -> None:
         """Warn of sections that restrict the program beyond what is solved."""
-        found = [match[1].upper() for text in self.lines if (match := _RELAXED.fullmatch(text))]
+        # Titles above the numbers may begin with these words; a section is below the first number.
+        first = next(k for k, text in enumerate(self.lines) if _words(text))
+        found = [
+            match[1].upper()
+            for k, text in enumerate(self.lines)
+            if (match := _RELAXED.fullmatch(text)) and (k > first or not match["rest"].strip())
+        ]
         if found:
             sections = " and ".join(f"*{section}" for section in dict.fromkeys(found))
             warn(
