@@ -335,7 +335,7 @@ def warn_of_unlike_columns(X: Any) -> None:
         unit by intent: of these only where one column is all there is, see `lone`.
     """
     names = list(getattr(X, "columns", ()))
-    if issparse(X) or len(names) == 1:
+    if issparse(X) or len(names) == 1 or np.iscomplexobj(X):
         return
     try:
         table = np.asarray(X, dtype=float)
