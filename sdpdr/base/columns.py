@@ -335,10 +335,13 @@ def warn_of_unlike_columns(X: Any) -> None:
         unit by intent: of these only where one column is all there is, see `lone`.
     """
     names = list(getattr(X, "columns", ()))
-    if issparse(X) or len(names) == 1 or np.iscomplexobj(X):
+    if issparse(X) or len(names) == 1:
         return
     try:
-        table = np.asarray(X, dtype=float)
+        table = np.asarray(X)
+        if table.dtype.kind == "c":
+            return  # Refused by others.
+        table = table.astype(float)
     except (TypeError, ValueError):
         return  # No numbers; others refuse them, and say why.
     alone = lone(table)

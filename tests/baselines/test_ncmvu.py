@@ -80,6 +80,7 @@ def assert_convex_optimum(found, value):
     assert "optimal at any rank" in found.message
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_three_dimensions_reach_the_convex_optimum_from_anywhere(best):
     assert_convex_optimum(best, 2904.10627)

@@ -98,6 +98,7 @@ FOUND = {
 
 
 # One iterates programs, and its options are read as those of the others are.
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize(
     "method", [pytest.param(m, marks=[pytest.mark.nightly] if m == "mve" else []) for m in METHODS]

@@ -181,6 +181,7 @@ def test_a_picture_has_a_name_of_its_own(sdpdr, tmp_path, model):
         assert (tmp_path / f"{name}-embedding.png").read_bytes()[1:4] == b"PNG"
 
 
+@pytest.mark.nightly
 def test_coordinates_found_are_called_by_those_known(sdpdr, tmp_path, halves):
     old = pd.read_csv(tmp_path / "old.csv")
     old["lon"], old["lat"] = old["x"].where(old.index < 9), old["z"].where(old.index < 9)

@@ -63,6 +63,7 @@ print("second")
 """
 
 
+@pytest.mark.nightly
 def test_threads_lose_no_output_and_find_the_same_answers():
     installed = [cls for cls in (Cvxopt, Sdpa) if cls.availability().usable]
     more = [(cls.name, "lmi") for cls in installed]
@@ -161,6 +162,7 @@ def test_a_pool_of_processes_gives_the_same_answers(method):
     assert found == pytest.approx(wanted, rel=1e-9)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="descriptors are those of Unix")
 def test_a_daemon_that_has_closed_its_streams_gets_answers(tmp_path):
     closed = (0, 1, 2)

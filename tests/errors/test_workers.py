@@ -189,6 +189,7 @@ def test_a_fork_server_that_was_ended_is_replaced(model):
     assert solution.status is Status.SOLVED
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="workers end with the server on Linux only")
 def test_a_worker_that_ends_with_the_server_is_no_crash_and_the_next_has_another(faulty, model):
     outcome = run_isolated(partial(faulty.EndsTheForkServer().run, None), "faulty", None)
@@ -282,6 +283,7 @@ def here():
     return os.getcwd(), os.environ.get("SDPDR_TEST")
 
 
+@pytest.mark.nightly
 def test_without_forks_there_is_a_process_for_each(model, monkeypatch):
     monkeypatch.setattr(fork_server, "POSSIBLE", False)
     solution = sdpdr.solve(model, "clarabel", "gram", isolate=True)

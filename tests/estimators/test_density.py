@@ -120,6 +120,7 @@ def test_by_default_the_likelihood_is_proved():
         assert learned.sample_.size == 40
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_of_many_points_few_are_unfolded_and_the_others_placed_with_a_warning():
     many = sdpdr.datasets.swiss_roll(50, seed=0)[0]

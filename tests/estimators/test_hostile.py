@@ -300,6 +300,7 @@ def test_dissimilarities_too_small_to_be_squared_are_refused():
         nonmetric_mds(squareform(pdist(POINTS)) * 1e-310, metric="precomputed")
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_neighbours_off_every_sphere_have_no_kernel_of_unit_diagonal():
     # Five corners of a line, all joined, at exact lengths.

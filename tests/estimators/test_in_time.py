@@ -87,6 +87,7 @@ def test_an_iteration_that_ended_for_want_of_time_keeps_its_best_point(monkeypat
     assert np.isfinite(learned.embedding_).all()
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize("name", ["DensityMap", "LOOCVUnfolding", "MFNU", "MVE", "MVU"])
 def test_of_too_many_points_a_sample_is_unfolded(monkeypatch, name):

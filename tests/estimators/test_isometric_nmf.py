@@ -44,6 +44,7 @@ def fitted(found):
     return found[0]
 
 
+@pytest.mark.nightly
 def test_what_is_reported(data, found):
     fitted, W = found
     H, graph = fitted.components_, fitted.graph_

@@ -149,6 +149,7 @@ def test_the_default_is_twice_the_least_penalty_with_offsets():
     np.testing.assert_allclose(model.decision_function(), scores, atol=1e-12)
 
 
+@pytest.mark.nightly
 def test_a_number_is_the_printed_program():
     seen, _ = planted()
     model, found = MMMF(c=0.3).fit(seen), factorize.mmmf(seen, c=0.3)

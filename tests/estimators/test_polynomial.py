@@ -71,6 +71,7 @@ def test_one_component_is_placed_at_the_global_optimum():
         assert cost(w)[0] <= cost(grid).min() + 1e-12
 
 
+@pytest.mark.nightly
 def test_unknown_entries_and_unknown_coefficients():
     X = V.copy()
     X[1, 1] = np.nan
@@ -139,6 +140,7 @@ def test_parameters_are_cloned_and_checked_when_fitted():
         sdpdr.PolynomialFactorization().fit(-V)
 
 
+@pytest.mark.nightly
 def test_starts_share_the_time(monkeypatch):
     """Each has what those before it left."""
     run, given = ConvexIteration.run, []

@@ -47,6 +47,7 @@ PROJECTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shape", [WIDE, TALL])
 @pytest.mark.parametrize("way", ["regression", "direct"])
 @pytest.mark.parametrize(("kind", "labelled"), PROJECTIONS)
@@ -174,6 +175,7 @@ def words():
     return sp.csr_array(X), y
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "estimator",
     [

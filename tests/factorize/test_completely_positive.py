@@ -117,6 +117,7 @@ def test_a_certificate_by_program():
     assert {a.kind for a in found.attempts} == {"draw"}
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize("order", [16, 40])
 def test_matrices_of_any_order_are_refuted_by_five_places(order):

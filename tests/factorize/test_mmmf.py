@@ -52,6 +52,7 @@ def objective(Y, M, c, offsets=None, ridge=0.0):
 # -- oracles ------------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("Y", "c", "norm", "expected"), ORACLES)
 def test_splitting_finds_the_oracles(Y, c, norm, expected):
     tol = 1e-8 if norm == "trace" else 1e-6
@@ -367,6 +368,7 @@ def popular(p=12, q=9, share=0.6, seed=0):
     return np.where(rng.random((p, q)) < share, Y, 0.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize(("norm", "c"), [("trace", 0.4), ("max", 0.1)])
 def test_the_program_with_offsets_has_the_value_of_splitting(norm, c):

@@ -134,6 +134,7 @@ def test_planted_factorizations_are_found_and_exact(n, k, density):
         assert np.linalg.norm(W @ H - X) <= 1e-12 * np.linalg.norm(X)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_without_a_factorization_the_trace_norm_is_least():
     """Excess 2 sigma_3, and factors at the error of Eckart and Young."""

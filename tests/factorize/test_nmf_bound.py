@@ -39,6 +39,7 @@ def square():
     return sdpdr.nmf_bound(SQUARE, k=3, method="overlap")
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 def test_three_components_of_the_square(square):
     """The rank is three and Eckart and Young prove nothing; the others do."""

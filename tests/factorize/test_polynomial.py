@@ -40,6 +40,7 @@ def test_both_lifts_find_the_factors_within_a_few_programs(lift):
     np.testing.assert_allclose(found.H[0], H0, atol=1e-6)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("shape", "k", "c", "options"),
     [
@@ -65,6 +66,7 @@ def test_random_factors_are_found_and_polished_to_rounding(shape, k, c, options)
         assert found.H.min() >= 0.0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     ("shape", "k", "c", "missing", "signed"),
@@ -85,6 +87,7 @@ def test_collaborative_filtering_recovers_what_is_missing(shape, k, c, missing, 
     np.testing.assert_allclose(found.product(), full, atol=1e-9)
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_factors_and_a_transpose_the_transposed():
     first, second = (factorize.polynomial(V0[:2], G0, seed=4) for _ in range(2))
     np.testing.assert_array_equal(first.W, second.W)
@@ -92,6 +95,7 @@ def test_the_same_seed_gives_the_same_factors_and_a_transpose_the_transposed():
     np.testing.assert_allclose(turned.W @ turned.H, T0[:2].T, atol=1e-12)
 
 
+@pytest.mark.nightly
 def test_where_no_exact_factors_exist_it_stalls_with_the_best_fit_and_a_bound():
     rng = np.random.default_rng(2)
     V = rng.random((3, 3))

@@ -88,6 +88,7 @@ def test_neither_excess_nor_objective_rises(roll):
         assert not any("rose" in r.note for r in state.history)
 
 
+@pytest.mark.nightly
 def test_steps_are_a_run_and_a_run_can_be_cut_in_two():
     whole = path(3.0, start="random", seed=2, tol=1e-7).run()
     assert len(whole.history) > 2

@@ -132,6 +132,7 @@ def test_at_a_price(name):
     agrees(model, optimum(objective, one.rows_there))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_below_or_above_a_limit(name):
     shape, here, there, sign = FUNCTIONS[name]
@@ -174,6 +175,7 @@ def known():
 KNOWN = {name: (model, optimum) for name, model, optimum in known()}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", KNOWN)
 def test_what_is_known(name):
     model, expected = KNOWN[name]

@@ -256,6 +256,7 @@ def test_a_value_that_leaves_no_interior_has_no_derivative(make):
     assert (above - sdpdr.solve(model).value) / 0.002 == pytest.approx(slope, rel=1e-3)
 
 
+@pytest.mark.nightly
 def test_many_solves_in_processes_and_in_turn_agree():
     p, q = parameter("p", value=1.0), parameter("q", value=1.0)
     x = scalar("x", 2, nonnegative=True)

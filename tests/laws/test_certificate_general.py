@@ -23,6 +23,7 @@ from sdpdr.program.sizes import gap_scale
 from ..reduce.programs import optimal_program
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [0.0, 1e-6, 30.0])
 @pytest.mark.parametrize("rigorous", [False, True])
 def test_disturbed_multipliers_of_mixed_programs_prove_nothing_beyond_the_optimum(size, rigorous):

@@ -74,6 +74,7 @@ LENGTH = np.append(0.0, np.cumsum(STEPS)) - STEPS.sum() / 2
 TAUT, SLACK = (1.0 - 1e-15, 14.294662, 0.0), (0.9, 16.856135, 3.62653)
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize(
     ("solver", "share", "value", "trust"),

@@ -38,6 +38,7 @@ def test_moments_with_a_linear_g_keep_one_singular_value_and_prove_it(price):
     assert solution.bound == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.nightly
 def test_moments_say_more_than_layers_and_layers_of_a_curved_g_nothing():
     prices = {"regularization": 0.1}
     linear, curved = (1.0,), (1.0, 0.5)

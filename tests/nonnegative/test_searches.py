@@ -169,6 +169,7 @@ def test_another_search_cannot_be_continued():
 # -- boxes of logarithms --------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @pytest.mark.parametrize("tol", [3e-2, pytest.param(1e-3, marks=pytest.mark.nightly)])
 def test_the_box_search_encloses_the_leading_pair(tol):

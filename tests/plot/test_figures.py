@@ -64,6 +64,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_draw_without_touching_global_settings(name):
     before = dict(matplotlib.rcParams)

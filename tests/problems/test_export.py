@@ -100,6 +100,7 @@ OPTIMA = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "form"), OPTIMA)
 def test_the_smallest_problem_of_each_method_has_the_same_optimum(tmp_path, name, form):
     card = CARDS[name]

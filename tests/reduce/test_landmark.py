@@ -201,6 +201,7 @@ def test_equalities_are_kept_nearly_and_the_bound_is_still_one():
     assert solution.bound >= sdpdr.solve(model, solver="clarabel").value * (1.0 - 1e-4)
 
 
+@pytest.mark.nightly
 def test_progress_shows_and_a_time_limit_ends_the_rounds():
     seen = []
     landmark(methods.mvu(SMALL), 6, progress=seen.append)

@@ -59,6 +59,7 @@ def fake(fake_programs):
 # -- the real ones --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize("cls", REAL)
 @pytest.mark.parametrize(
@@ -251,6 +252,7 @@ def test_what_is_no_program_is_a_failure_too(cls, ring, fake):
     assert "could not be started" in outcome.claim.message
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="reads /proc")
 @pytest.mark.integration
 def test_a_program_that_hangs_is_ended_with_its_children(ring, fake, tmp_path):

@@ -40,6 +40,7 @@ def assert_optimal(result, sdp, value, tol=TOL):
 # -- known optima -------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.integration
 @settings(max_examples=4, derandomize=True)
 @given(

@@ -156,6 +156,7 @@ def test_what_a_candidate_spent_is_not_taken_from_the_next():
     assert answer.timings["solve"] < 101.0
 
 
+@pytest.mark.nightly
 def test_the_first_answer_of_a_process_is_proved_as_the_second_is():
     """The first worker takes seconds to start, and these are nobody's."""
     os.kill(fork_server._server.pid, signal.SIGKILL)

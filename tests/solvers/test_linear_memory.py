@@ -161,6 +161,7 @@ def in_little_memory(run: Callable[..., str], *given: object) -> str:
         return pool.apply(run, given)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("kind", "n"),
     [

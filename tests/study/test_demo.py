@@ -55,6 +55,7 @@ def test_it_succeeds_and_writes_report_figures_and_records(finished):
     assert not [name for name in names if name.startswith(".")]
 
 
+@pytest.mark.nightly
 def test_what_became_of_lengths_stands_beside_certified(sketched):
     html = (sketched / "report.html").read_text(encoding="utf-8")
     box = html[html.index('aria-label="The answer"') :]

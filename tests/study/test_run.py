@@ -141,6 +141,7 @@ def study_file(tmp_path):
     return tmp_path / "small.toml"
 
 
+@pytest.mark.nightly
 def test_every_run_is_a_record(undisturbed, folder):
     study = Study.load(folder / "small.toml")
     loaded = read_results(undisturbed)

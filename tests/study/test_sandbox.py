@@ -76,6 +76,7 @@ def test_every_end_of_its_own_has_a_name_and_spoils_no_later_run(sandbox, task, 
     assert sandbox.run(partial(sum, [1]), limits()).answer == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("task", "wall", "words"),
     [
@@ -157,6 +158,7 @@ def test_another_thread_can_stop_it():
     assert within(lambda: not alive("4567.5"))
 
 
+@pytest.mark.nightly
 def test_a_guard_that_was_ended_is_replaced_by_no_file_beside(sandbox, tmp_path, monkeypatch):
     # The parent of the process that runs the task is the guard.
     outcome = sandbox.run(
