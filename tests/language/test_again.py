@@ -82,7 +82,6 @@ def test_coefficients_that_are_zero_have_derivatives(name, seed):
     np.testing.assert_allclose(slope, (high - low) / (2.0 * step), atol=1e-5)
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("share", [1.0 - 1e-3, 1.0, 1.0 + 1e-3])
 def test_a_threshold_is_smooth_but_where_it_begins(share):
     x, p = scalar("x", 2), parameter("p", value=1.0)

@@ -143,7 +143,6 @@ def test_no_rows_are_no_obstacle(engine):
     assert LowRank(options={"engine": engine}).run(sdp).verdict.value == "solved"
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["descent", "general"])
 def test_a_scalar_without_limit_is_said_to_have_none(engine):
     """The scalar f is in no row that holds it back."""
