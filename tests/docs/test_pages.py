@@ -88,7 +88,6 @@ def write_files(page: Path, folder: Path) -> list[str]:
     return [name for name, _ in files]
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("page", pages(lambda text: ">>> " in text, LONG))
 def test_the_programs_of_a_page_run(page, folder):
     write_files(page, folder)
@@ -121,7 +120,6 @@ def carry_out(command: str) -> int:
     return 0
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("page", pages(lambda text: "$ sdpdr" in text))
 def test_the_commands_of_a_page_succeed_and_print_what_it_shows(page, folder, capsys):
     write_files(page, folder)
