@@ -41,3 +41,18 @@ def test_relations_that_give_way_are_not_rigid():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "Flat" not in repr(methods.mvu(with_angles(30, 4), "inequality"))
+
+
+@pytest.mark.integration
+def test_angles_kept_exactly():
+    """The notes' oracle, where plain interior-point codes lose digits or fail.
+
+    Flat cliques of rounded lengths have no point that keeps them all exactly.
+    """
+    model = methods.mvu(with_angles(20, 4), "equality")
+    assert "Flat" in repr(model)
+    solution = sdpdr.solve(model, "clarabel", "gram", tol=1e-7)
+    assert solution.value == pytest.approx(2448.7424, rel=1e-7)
+    assert solution.status is sdpdr.Status.OPTIMAL_NEARBY
+    assert solution.epsilon < 1e-7
+    assert solution.apparent_gap < 2e-7

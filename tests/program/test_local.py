@@ -224,3 +224,18 @@ def test_a_program_with_a_long_second_order_cone_is_certified():
     sdp = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.normNuc(X)), [near]))
     found = sdpdr.solve(sdp, "clarabel", "lmi")
     assert found.certified(1e-6)
+
+
+@pytest.mark.integration
+def test_long_second_order_cones_are_proved_also_where_they_are_not_small():
+    """A completion with noise of 26 x 22 entries, whose one norm has some 340."""
+    rng, m, n = np.random.default_rng(3), 26, 22
+    X = cp.Variable((m, n))
+    truth = rng.standard_normal((m, 2)) @ rng.standard_normal((2, n))
+    i, j = np.nonzero(rng.random((m, n)) < 0.6)
+    seen = truth[i, j] + 0.1 * rng.standard_normal(i.size)
+    near = cp.norm(X[i, j] - seen) <= 0.5
+    sdp = sdpdr.from_cvxpy(cp.Problem(cp.Minimize(cp.normNuc(X)), [near]))
+    found = sdpdr.solve(sdp, "clarabel", "lmi")
+    assert found.certified(1e-6)
+    assert found.argument.startswith("multipliers inside all cones")

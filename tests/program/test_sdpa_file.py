@@ -218,7 +218,7 @@ def test_a_program_survives_its_file(tmp_path_factory, sdp, compressed):
     assert_same_program(sdp, read_sdpa(path))
 
 
-@pytest.mark.nightly
+@pytest.mark.integration
 def test_the_names_of_a_model_are_those_of_its_answer(tmp_path):
     path = tmp_path / "mvu.dat-s"
     write_sdpa(methods.mvu(graphs.path([1.0, 2.0])).to_sdp(), path)
