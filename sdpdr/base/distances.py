@@ -316,11 +316,12 @@ def _refuse_asymmetric(wrong: np.ndarray, matrix: Array, D: Any) -> None:
                 f"{name} + {name}.T."
             )
     if np.all((matrix == 0.0)[wrong] | (matrix.T == 0.0)[wrong]):
+        larger = "D.maximum(D.T)" if sp.issparse(D) else f"np.maximum({name}, {name}.T)"
         _refuse(
             wrong,
             matrix,
             "given on one side of the diagonal and zero on the other",
-            f"Pass np.maximum({name}, {name}.T)",
+            f"Pass {larger}",
         )
     _refuse(wrong, matrix, "not symmetric", f"If that is meant, pass ({name} + {name}.T) / 2")
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sklearn
 from scipy.optimize import check_grad
 from scipy.spatial.distance import pdist, squareform
 from sklearn.isotonic import IsotonicRegression
@@ -199,3 +200,10 @@ def test_points_that_coincide_stay_together():
     Y = sammon(twice)
     assert np.isfinite(Y).all()
     assert np.linalg.norm(Y[0] - Y[-1]) < 1e-6 * np.linalg.norm(Y)
+
+
+def test_nonmetric_scaling_heeds_no_output_asked_of_transformers():
+    A = np.random.default_rng(0).random((12, 10))
+    plain = baselines.nonmetric_mds(A, 2)
+    with sklearn.config_context(transform_output="pandas"):
+        np.testing.assert_array_equal(baselines.nonmetric_mds(A, 2), plain)

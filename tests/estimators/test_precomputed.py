@@ -54,6 +54,14 @@ def test_a_zero_triangle_is_filled_by_its_mirror_image(estimator, half, name):
     assert_same_graph(graph_of(one + one.T), graph_of(D))
 
 
+def test_a_stored_zero_on_one_side_of_a_sparse_matrix_is_filled_as_the_message_says():
+    one = sp.csr_array(D)
+    one[3, 5] = 0.0
+    with pytest.raises(DataError, match=r"Pass D\.maximum\(D\.T\)"):
+        MVU.fit(one)
+    assert_same_graph(graph_of(one.maximum(one.T)), graph_of(D))
+
+
 def test_a_frame_with_other_names_in_its_columns_is_summed_without_them():
     frame = pd.DataFrame(np.triu(D), columns=[f"x{k}" for k in range(60)])
     with pytest.raises(DataError, match=r"pass D.to_numpy\(\) \+ D.to_numpy\(\).T\."):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 from scipy.spatial.distance import pdist, squareform
+from sklearn import config_context
 from sklearn.isotonic import isotonic_regression
 from sklearn.manifold import smacof
 
@@ -279,17 +280,19 @@ def _scaled(
     else:
         D = plain_distances(X, metric)
     first = classical_start(D, n_components)
-    found, _ = smacof(
-        D,
-        metric=not by_order,
-        n_components=first.shape[1],
-        init=first if start == "classical" else None,
-        n_init=1,
-        max_iter=validate.positive_integer("max_iter", max_iter),
-        eps=validate.positive_number("tol", tol),
-        random_state=validate.seed(seed, "seed"),
-        normalized_stress=False,
-    )
+    # smacof fits scikit-learn's own regression, which heeds the output asked of transformers.
+    with config_context(transform_output="default"):
+        found, _ = smacof(
+            D,
+            metric=not by_order,
+            n_components=first.shape[1],
+            init=first if start == "classical" else None,
+            n_init=1,
+            max_iter=validate.positive_integer("max_iter", max_iter),
+            eps=validate.positive_number("tol", tol),
+            random_state=validate.seed(seed, "seed"),
+            normalized_stress=False,
+        )
     return on_principal_axes(np.asarray(found))
 
 
