@@ -166,10 +166,10 @@ class GraphProjection(Transformer):
 
     def _most(self, y: np.ndarray | None) -> int:
         """The default number of components, if the data have as many columns."""
-        if self.kind not in ("classes", "semisupervised"):
+        if y is None or self.kind not in ("classes", "semisupervised"):
             return default_dimension(y)
-        known = y if self.kind == "classes" else y[y != UNKNOWN]  # type: ignore[index]
-        return max(np.unique(known).size - 1, 1)  # type: ignore[arg-type]
+        known = y if self.kind == "classes" else y[y != UNKNOWN]
+        return max(np.unique(known).size - 1, 1)
 
     def _regress(
         self, X: Matrix, y: np.ndarray | None, options: GraphOptions, weights: Array | None
