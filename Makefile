@@ -27,7 +27,7 @@ unit: $(VENV)/.ready  ## the unit tests: laws, closed forms, blocks; about a min
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not integration and not nightly"
 
 test: $(VENV)/.ready  ## the unit and integration tests, in parallel
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not nightly" --ignore tests/docs/test_pages.py
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not nightly" --ignore tests/docs
 
 nightly: $(VENV)/.ready  ## the tests that take long: planted programs, hard instances, fuzzing, docs
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m nightly
@@ -45,8 +45,8 @@ kernels: $(VENV)/.ready  ## all tests under five processor settings; rewrites th
 versions: $(VENV)/.ready  ## all tests with the lowest and newest versions, each in an environment
 	$(BIN)/python benchmarks/machines.py versions --keep
 
-docs: $(VENV)/.ready  ## the documentation, into docs/_build/html, and the programs of its pages; warnings and broken links are errors
-	$(BIN)/python -m pytest -q -m "not nightly" tests/docs/test_pages.py
+docs: $(VENV)/.ready  ## the documentation, into docs/_build/html, and the tests of its pages; warnings and broken links are errors
+	$(BIN)/python -m pytest -q -m "not nightly" tests/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 links: docs  ## whether links to other sites lead somewhere; needs the network

@@ -175,7 +175,7 @@ def test_no_kind_of_row_needs_a_dense_matrix(kind, n):
     assert "memory" not in in_little_memory(graded, kind, n, room).lower()
 
 
-@pytest.mark.integration
+@pytest.mark.nightly
 def test_what_drifts_apart_is_proved_without_a_dense_matrix():
     assert in_little_memory(refuted, FEW, ROOM) == "Status.UNBOUNDED"
 

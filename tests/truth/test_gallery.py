@@ -221,6 +221,7 @@ def test_a_positive_gap_is_between_primal_and_dual():
 # -- the solvers --------------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("installed_programs")
 @pytest.mark.parametrize(
     ("name", "solver", "form"), instances(*FIRST, *(way for way in USABLE if way not in FIRST))
