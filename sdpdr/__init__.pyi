@@ -87,9 +87,9 @@ from .model.parameters import parameter as parameter
 from .program import SDP as SDP
 from .program import Solution as Solution
 from .program import Status as Status
-from .solving.again.sensitivities import derivative as derivative
-from .solving.again.sensitivities import sensitivity as sensitivity
 from .solving.as_cvxpy import CVXPY as CVXPY
+from .solving.derivatives.sensitivities import derivative as derivative
+from .solving.derivatives.sensitivities import sensitivity as sensitivity
 from .solving.join import join as join
 from .solving.plan import Plan as Plan
 from .solving.planning import plan as plan

@@ -226,11 +226,8 @@ class Model(NothingButAdded):
     def solve(self, **options: Any) -> Solution:
         """Solve, from the last answer if there is one: for parameters that change in between.
 
-        Newton's method goes from the last answer to the new one, which is proved like any other;
-        its `Solution.solver` is ``"newton"``. Where it does not arrive, or the program is too
-        large for it, the solver that proved the last answer is asked, and begins there if it can;
-        whatever that does not prove, `sdpdr.solve` is asked. What depends on left sides alone is
-        prepared by the first solve, for all later ones.
+        The solver that proved the last answer begins there if it can (``lowrank`` can); whatever
+        that does not prove, and all else, `sdpdr.solve` is asked.
 
         Parameters
         ----------

@@ -9,8 +9,7 @@ would take longer over a small program than Clarabel does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from copy import copy
+from collections.abc import Callable
 from typing import Any
 
 import clarabel
@@ -141,28 +140,6 @@ class ConicForm:
         self._count = place.stop
         return place
 
-    def renumbered(self, sdp: SDP) -> ConicForm:
-        """The form of a program with the same left sides."""
-        found = copy(self)
-        right = np.concatenate([np.zeros(0), *self._right])
-        for r in sdp.rows:
-            right[self._places[r.label]] = r.rhs
-        for lmi in sdp.lmis:
-            order = self._limited.get(lmi.label)
-            constant = lmi.constant if order is None else _folded_vector(order, lmi.constant)
-            right[self._places[lmi.label]] = constant
-        found.sdp, found._right = sdp, [right]
-        return found
-
-    def workspace(self, options: Mapping[str, Any]) -> Workspace:
-        """Clarabel ready to solve it, and others with the same left sides."""
-        settings = clarabel.DefaultSettings()
-        # Both change what is solved, so that its numbers could not be changed in place.
-        fixed = {"verbose": False, "presolve_enable": False, "chordal_decomposition_enable": False}
-        for name, value in {**options, **fixed}.items():
-            setattr(settings, name, value)
-        return Workspace(self, clarabel.DefaultSolver(*self.handed_over(), settings))
-
     def handed_over(self) -> tuple[sp.csc_matrix, Array, sp.csc_matrix, Array, list[Any]]:
         """P, q, A, b and the cones, as Clarabel takes them."""
         entries, right = self._system()
@@ -265,34 +242,6 @@ class ConicForm:
             v.name: _matrix(values[v.name], self._seen.get(v.name)) for v in self.sdp.psd_variables
         }
         return Point(values, duals)
-
-
-class Workspace:
-    """Clarabel's memory of a program, in which numbers can be changed.
-
-    Parameters
-    ----------
-    form : ConicForm
-    solver : clarabel.DefaultSolver
-    """
-
-    def __init__(self, form: ConicForm, solver: Any) -> None:
-        self._form, self._solver = form, solver
-
-    def solve(self, sdp: SDP) -> tuple[Point, int] | None:
-        """The answer to a program with the same left sides, and how many steps it took.
-
-        None where Clarabel does not come to an end.
-        """
-        form = self._form.renumbered(sdp)
-        curvature, cost, _, right, _ = form.handed_over()
-        more = {"P": curvature.data} if curvature.nnz else {}
-        self._solver.update(q=cost, b=right, **more)
-        found = self._solver.solve()
-        verdict = _SAID.get(str(found.status), (Verdict.FAILED, ""))[0]
-        if verdict not in (Verdict.SOLVED, Verdict.INACCURATE):
-            return None
-        return form.read(found, verdict), int(found.iterations)
 
 
 def _matrix(numbers: Array, order: int | None) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -13,15 +12,8 @@ from sdpdr.base.deadline import Deadline
 from sdpdr.base.errors import SdpdrError, UnknownNameError
 from sdpdr.model.conic.interface import ConicInterface, GradedAnswer, read_data
 from sdpdr.model.conic.problem import refuse
-from sdpdr.program.run import Status
-from sdpdr.program.sdp import SDP
-from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import tolerance
-from sdpdr.solving.again.warm import Warm, is_worth_it, solved_warm
 from sdpdr.solving.solve import solve
 
-# Options that Newton's method can do with.
-_OF_NEWTON = frozenset({"tol", "progress", "gap_scale"})
 _KNOWN = frozenset(signature(solve).parameters) - {"model"}
 
 
@@ -42,9 +34,6 @@ class CVXPY(ConicInterface):
 
     Notes
     -----
-    Newton's method goes from the last answer to that for other parameters (see `Model.solve`),
-    unless ``problem.solve`` is given ``warm_start=False`` or options but ``tol``.
-
     The graded `Solution` is found in ``problem.solver_stats.extra_stats``; it is that of cvxpy's
     minimisation, so that values of a maximisation have the other sign. What is proved there holds
     for the numbers that cvxpy made of the problem. `sdpdr.from_cvxpy` keeps names and the sense.
@@ -100,11 +89,11 @@ class CVXPY(ConicInterface):
         ----------
         data : mapping
         warm_start : bool
-            Whether to begin with the last answer.
+            Without effect.
         verbose : bool
         solver_opts : mapping
         solver_cache : dict, optional
-            What was answered last.
+            Without effect.
 
         Returns
         -------
@@ -114,26 +103,8 @@ class CVXPY(ConicInterface):
         watch = Deadline()
         reading = read_data(data)
         options = {"verbose": verbose or None, **self.options, **solver_opts}
-        cache = solver_cache if isinstance(solver_cache, dict) else {}
-        solution = None
-        if warm_start and self.name() in cache:
-            before, last = cache[self.name()]
-            solution = _from(before, last, reading.sdp, options)
-        if solution is None:
-            solution = solve(reading.sdp, **options)
-        cache[self.name()] = (reading.sdp, solution)
+        solution = solve(reading.sdp, **options)
         return GradedAnswer(reading, solution, watch.spent)
-
-
-def _from(before: SDP, last: Solution, sdp: SDP, options: Mapping[str, Any]) -> Solution | None:
-    """The answer of Newton's method from the last one; None where it is not asked, or fails."""
-    others = {name for name in options.keys() - _OF_NEWTON if options[name] is not None}
-    if others or last.status is not Status.SOLVED or not is_worth_it(sdp):
-        return None
-    warm = Warm.of(before, last)
-    tol = tolerance("auto", options.get("tol"))
-    found = None if warm is None else solved_warm(sdp, warm, last, tol)
-    return None if found is None else replace(found[0], gap_scale=options["gap_scale"])
 
 
 def _refuse_unknown(options: Iterable[str]) -> None:

@@ -1,72 +1,31 @@
-"""Models that are solved again as their parameters change: warm, and many in parallel."""
+"""Models that are solved again as their parameters change: in turn, or in parallel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sdpdr.base.errors import (
-    CompileError,
-    DataTypeError,
-    ShapeError,
-)
+from sdpdr.base.errors import DataTypeError, ShapeError
 from sdpdr.base.progress import Progress, show_count
 from sdpdr.model import Block, Model
 from sdpdr.model.parameters import Parameter, parameter_of
 from sdpdr.program.run import Status
 from sdpdr.program.solution import Solution
-from sdpdr.solvers.base import tolerance
 from sdpdr.solvers.registry import find
-from sdpdr.solvers.tolerance import check_options
-from sdpdr.solving.again.warm import Warm, solved_warm
 from sdpdr.solving.asked import as_model
 from sdpdr.solving.solve import solve
 from sdpdr.solving.turns import SETTLED
 
-# Newton's method is not asked any more after so many times that it led nowhere.
-_MISSES = 2
-# What it can be asked for, rather than a solver.
-_OF_NEWTON = frozenset({"tol", "progress"})
-
-
-@dataclass(frozen=True, eq=False)
-class _Memory:
-    """What a model was answered last.
-
-    Attributes
-    ----------
-    solution : Solution
-    solver, form : str
-        Of the last answer by a solver.
-    turns : int
-        How many solvers were asked for it.
-    warm : Warm or None
-        Where Newton's method begins; None where it does not serve.
-    misses : int
-        How often it has led nowhere.
-    """
-
-    solution: Solution
-    solver: str
-    form: str
-    turns: int
-    warm: Warm | None
-    misses: int = 0
-
-
 # A model that is forgotten takes its answer along.
-_LAST: WeakKeyDictionary[Model, _Memory] = WeakKeyDictionary()
+_LAST: WeakKeyDictionary[Model, Solution] = WeakKeyDictionary()
 
 
 def solve_again(model: Model, **options: Any) -> Solution:
-    """Solve a model, with what is known from the last time (see `Model.solve`).
+    """Solve a model, from the last answer where its solver can begin there (see `Model.solve`).
 
-    Newton's method goes from the last answer to the new one, without any solver
-    (`sdpdr.solving.again`); where it does not arrive, the solver that answered last is asked, and
-    then `sdpdr.solve`, which alone is asked where it takes no longer.
+    Whatever that does not prove, `sdpdr.solve` is asked.
 
     Parameters
     ----------
@@ -78,69 +37,25 @@ def solve_again(model: Model, **options: Any) -> Solution:
     -------
     Solution
     """
-    memory = _LAST.get(model)
-    misses = 0
-    if memory is not None and not {"solver", "form", "via", "start"} & options.keys():
-        solution = _by_newton(model, memory, options)
-        if solution is not None:
-            return solution
-        misses = memory.misses + int(_is_for_newton(memory, options))
-        solution = _as_before(model, memory, options)
-        if solution is not None:
-            if solution.values:
-                warm = _warm(model, solution, misses)
-                _LAST[model] = replace(memory, solution=solution, warm=warm, misses=misses)
-            return solution
-    solution = solve(model, **options)
+    last = _LAST.get(model)
+    solution = None
+    if last is not None and not {"solver", "form", "via", "start"} & options.keys():
+        solution = _from(model, last, options)
+    if solution is None:
+        solution = solve(model, **options)
     if solution.values:
-        warm = _warm(model, solution, misses)
-        turns = len(solution.runs)
-        _LAST[model] = _Memory(solution, solution.solver, solution.form, turns, warm, misses)
+        _LAST[model] = solution
     return solution
 
 
-def _warm(model: Model, solution: Solution, misses: int) -> Warm | None:
-    """Where Newton's method begins the next time."""
-    if solution.status is not Status.SOLVED or misses >= _MISSES or not model.parameters():
+def _from(model: Model, last: Solution, options: Mapping[str, Any]) -> Solution | None:
+    """The answer of the solver that answered last, from there; None if it is not proved."""
+    if last.status is not Status.SOLVED or last.form in ("landmark", "cvxpy"):
+        return None
+    if not find(last.solver).takes_start:
         return None
     try:
-        sdp = model.to_sdp()
-    except CompileError:
-        return None
-    return Warm.of(sdp, solution)
-
-
-def _is_for_newton(memory: _Memory, options: Mapping[str, Any]) -> bool:
-    return memory.warm is not None and not options.keys() - _OF_NEWTON
-
-
-def _by_newton(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
-    """The answer of Newton's method from the last one; None where that is no way."""
-    if memory.warm is None or not _is_for_newton(memory, options):
-        return None
-    tol = tolerance("auto", options.get("tol"))
-    check_options({"tol": tol})
-    found = solved_warm(model.to_sdp(), memory.warm, memory.solution, tol)
-    if found is None:
-        return None
-    solution = replace(found[0], of_model=True, shapes=model.shapes)
-    _LAST[model] = replace(memory, solution=solution, warm=found[1])
-    return solution
-
-
-def _as_before(model: Model, memory: _Memory, options: Mapping[str, Any]) -> Solution | None:
-    """The answer of the solver that answered last, from there; None if it is not proved.
-
-    A solver that was asked first, and begins nowhere, is better left to `sdpdr.solve`.
-    """
-    last = memory.solution
-    if last.status is not Status.SOLVED or memory.form == "landmark":
-        return None
-    start = last if find(memory.solver).takes_start and memory.form != "cvxpy" else None
-    if start is None and memory.turns == 1:
-        return None
-    try:
-        solution = solve(model, memory.solver, memory.form, start=start, **options)
+        solution = solve(model, last.solver, last.form, start=last, **options)
     except ShapeError:  # a parameter has changed which rows are kept
         return None
     return solution if solution.status in (*SETTLED, Status.INTERRUPTED) else None

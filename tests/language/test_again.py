@@ -24,8 +24,8 @@ from sdpdr import (
     sum_squares,
 )
 from sdpdr.errors import DataError, NotSmoothError
-from sdpdr.solving.again.sensitivities import precise_optimum
-from sdpdr.solving.again.slopes import Optimum
+from sdpdr.solving.derivatives.sensitivities import precise_optimum
+from sdpdr.solving.derivatives.slopes import Optimum
 
 
 def test_limits_that_all_grow_leave_nothing_to_search_for():

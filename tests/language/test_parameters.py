@@ -31,7 +31,7 @@ from sdpdr.errors import (
     ShapeError,
     UnknownNameError,
 )
-from sdpdr.solving.again.slopes import Optimum
+from sdpdr.solving.derivatives.slopes import Optimum
 
 RNG = np.random.default_rng(0)
 GRAPH = graphs.knn(RNG.standard_normal((14, 3)), 4, connect="mst")

@@ -25,7 +25,7 @@ remains is rows that depend on others: they hold at the exact point if they foll
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -81,49 +81,16 @@ def enclose(program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
         Demand that dependent rows are shown to follow from the others in rational arithmetic;
         modulo a prime will do otherwise.
     """
-    enclosure = Enclosure(program.rescaled(x))
-    # Of time alone: rows for which it is too large are refused.
-    program.effort.foresee(enclosure.operations)
-    return enclosure.around(program, x, exact)
-
-
-class Enclosure:
-    """How points are enclosed, by left sides alone: for programs that have the same ones.
-
-    Parameters
-    ----------
-    scaled : Scaled
-        Their equations, in units that suit the points.
-    """
-
-    def __init__(self, scaled: Scaled) -> None:
-        self._scaled, self._own = scaled, own_columns(scaled)
-
-    @property
-    def operations(self) -> float:
-        """Of an inverse and some products, which go on several times as fast as others do."""
-        return float(self._scaled.b.size - self._own[0].size) ** 3
-
-    def prepare(self) -> None:
-        """Do now what does not depend on right sides."""
-        _ = self._relieved.kept, self._relieved.rounding
-
-    @cached_property
-    def _relieved(self) -> _System:
-        return _System(self._scaled, *self._own)
-
-    @cached_property
-    def _whole(self) -> _System:
+    scaled = program.rescaled(x)
+    rows, columns = own_columns(scaled)
+    # An inverse and some products, which go on several times as fast as others do. Of time alone:
+    # rows for which it is too large are refused.
+    program.effort.foresee(float(scaled.b.size - rows.size) ** 3)
+    found = _enclosed(program, scaled, _System(scaled, rows, columns), x, exact)
+    if isinstance(found, str) and rows.size:
         nothing = np.zeros(0, dtype=np.int64)
-        return _System(self._scaled, nothing, nothing) if self._own[0].size else self._relieved
-
-    def around(self, program: ConeProgram, x: Array, exact: bool = False) -> Box | str:
-        """A box around a point (see `enclose`)."""
-        scaled = replace(self._scaled, b=self._scaled.rows * program.b)
-        found = _enclosed(program, scaled, self._relieved, x, exact)
-        if isinstance(found, str) and self._own[0].size:
-            return _enclosed(program, scaled, self._whole, x, exact)
-        return found
+        return _enclosed(program, scaled, _System(scaled, nothing, nothing), x, exact)
+    return found
 
 
 def own_columns(scaled: Scaled) -> tuple[Index, Index]:

@@ -18,7 +18,7 @@ two of `svec` and the rounding of the change of basis.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -100,15 +100,6 @@ class ConeProgram:
     def part(self, name: str) -> slice:
         """Entries of a variable in x."""
         return self._starts[name]
-
-    def costs(self) -> tuple[Array, Array]:
-        """What c and c_radius are by the objective of `sdp`."""
-        bases = {block.name: block.basis for block in self.blocks}
-        return _cost(self.sdp, self._starts, bases, self.c.size)
-
-    def afresh(self) -> ConeProgram:
-        """The program for proofs that have taken nothing yet."""
-        return replace(self, effort=Effort())
 
     def value(self, x: Array) -> float:
         """Objective of the minimisation, in floating point, without that on narrow matrices."""

@@ -1,7 +1,7 @@
 r"""Derivatives of the optimum, and of where it is attained, by parameters.
 
-The conditions of optimality (`sdpdr.solving.again.kkt`) hold along a change of a parameter p; where
-their derivative by x and y has an inverse, the theorem of implicit functions gives
+The conditions of optimality (`sdpdr.solving.derivatives.kkt`) hold along a change of a parameter
+p; where their derivative by x and y has an inverse, the theorem of implicit functions gives
 
 .. math::  F(x, y; p) = 0 \quad\Rightarrow\quad
            \partial_{(x, y)} F \; (x, y)' = -\partial_p F.
@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdpdr.base.arrays import Array
+from sdpdr.base.deadline import EffortSpentError
 from sdpdr.base.errors import DataError, NotSmoothError
+from sdpdr.linalg import svec_size
 from sdpdr.model import Model
 from sdpdr.model.parameters import Parameter
 from sdpdr.program.attain.cone import ConeProgram, cone_program
@@ -28,10 +30,10 @@ from sdpdr.program.point import Point, Value, arranged
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
 from sdpdr.reduce import facial_reduction
-from sdpdr.solving.again.kkt import Reached
-from sdpdr.solving.again.newton import GAPS, Central, End, optimum
-from sdpdr.solving.again.system import System
-from sdpdr.solving.again.warm import begin, fit
+from sdpdr.reduce.squared import squared
+from sdpdr.solving.derivatives.kkt import Reached
+from sdpdr.solving.derivatives.newton import GAPS, Central, End, optimum
+from sdpdr.solving.derivatives.system import System
 
 # Values, relative to the constant beside them, that may be no more than errors.
 _ROUNDED = 1e-6
@@ -43,6 +45,8 @@ _KEPT = 0.6
 # Multipliers that grow by more than this as the gap becomes a tenth have no limit: they grow at
 # least like its root where they do, mostly like its inverse.
 _GROWTH = 2.0
+# Products of rows and entries up to which a step takes less than a second or so.
+_LARGEST = 1e10
 NO_INTERIOR = (
     "the program has no interior at these values of the parameters, and its multipliers, which "
     "would be the derivative, have no limit: the optimal value may change on one side only, or not "
@@ -76,7 +80,7 @@ class Optimum:
             raise NotSmoothError(NO_INTERIOR)
         self.sdp: SDP = self._faced.sdp
         self._given = self._on_face(solution)
-        here = begin(self.sdp, self._given)
+        here = _begin(self.sdp, self._given)
         found = None if here is None else _end(*here)
         if here is None or found is None:
             if self._faced:
@@ -133,7 +137,7 @@ class Optimum:
     @cached_property
     def system(self) -> System:
         """Their derivative by point and multipliers."""
-        return System(self.found.place, whole=True)
+        return System(self.found.place)
 
     def changes(self, parameter: Parameter) -> list[tuple[Array, Array]]:
         """Derivatives of the residuals by every entry of a parameter, which they are affine in.
@@ -162,7 +166,7 @@ class Optimum:
     def _is_like(self, program: ConeProgram) -> bool:
         """Whether x means the same in another program."""
         x, names = self.found.at.x, tuple(v.name for v in self.program.sdp.psd_variables)
-        if not fit(self.program, program):
+        if not _fit(self.program, program):
             return False
         here, there = self.program.values(x, names), program.values(x, names)
         return all(np.allclose(here[name], there[name], rtol=1e-12) for name in names)
@@ -225,6 +229,37 @@ class Optimum:
                 f"the solution has no derivative by {parameter.name!r} here, since rows that depend"
                 " on each other come apart as it changes: leave one of them out."
             )
+
+
+def _begin(sdp: SDP, solution: Solution) -> tuple[ConeProgram, Reached] | None:
+    """The program over a cone, and the answer in it; None where it lacks something, or is large."""
+    if not sdp.is_point(solution.values) or not sdp.is_dual_point(solution.duals):
+        return None
+    # A long length is many arrows, and a factorization of all of them fills in.
+    length = squared(sdp)
+    if length is not None and length.heads is not None:
+        return None
+    entries = sum(v.size for v in sdp.psd_variables) + sdp.n_rows
+    rows = sdp.n_rows + sum(svec_size(lmi.order) for lmi in sdp.lmis)
+    if rows * rows * entries > _LARGEST:
+        return None
+    try:
+        program = cone_program(sdp)
+    except EffortSpentError:
+        return None
+    y = program.multipliers(solution.duals)
+    if not np.isfinite(y).all():
+        return None
+    return program, Reached.by(program, program.vector(solution.values), y)
+
+
+def _fit(one: ConeProgram, other: ConeProgram) -> bool:
+    """Whether programs have the same cone and as many rows."""
+    return (
+        one.A.shape == other.A.shape
+        and [b.order for b in one.blocks] == [b.order for b in other.blocks]
+        and [r.label for r in one.rows] == [r.label for r in other.rows]
+    )
 
 
 def _end(program: ConeProgram, at: Reached) -> End | None:

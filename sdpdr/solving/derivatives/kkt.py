@@ -14,7 +14,7 @@ which are those of X and S, a step of X answers to residuals r by quotients,
 
 .. math::  dX_{ij} = \frac{x_i + x_j}{s_i + s_j} \, (A^T dy - r)_{ij}.
 
-`sdpdr.solving.again.system` solves for steps.
+`sdpdr.solving.derivatives.system` solves for steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from sdpdr.base.arrays import Array, Index, Matrix
+from sdpdr.base.arrays import Array, Index
 from sdpdr.linalg.svec import full_from_svec, smat, svec
 from sdpdr.program.attain.basis import ConeBlock
 from sdpdr.program.attain.cone import ConeProgram, Scaled
@@ -34,11 +34,6 @@ from sdpdr.program.attain.newton import finite
 _SMALL = 1e-5
 # Share of costs that slack is measured in at least.
 _SHARE = 1e-3
-# Share of entries that are not zero in a matrix that is kept sparse, and entries from which on
-# that saves time.
-_SPARSE, _MANY = 0.15, 30_000
-# Share of points that rows see from which on all are taken.
-_FILLED = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,35 +57,6 @@ class Reached:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
-    """Non-negative scalars that one row alone sees, of rows that see no matrix.
-
-    Attributes
-    ----------
-    scalars, rows : arrays of int
-        Places of the scalars, and their rows.
-    squares : array
-        Of their coefficients.
-    """
-
-    scalars: Index
-    rows: Index
-    squares: Array
-
-    @classmethod
-    def of(cls, columns: sp.csr_array, blocks: list[sp.csr_array]) -> Own:
-        """Of the columns of non-negative scalars, one below the other, and of all matrices."""
-        alone = np.flatnonzero(np.diff(columns.indptr) == 1)
-        entry = columns.indptr[alone]
-        rows = columns.indices[entry].astype(np.int64)
-        pure = np.ones(columns.shape[1], dtype=bool)
-        for part in blocks:
-            pure[np.diff(part.indptr) > 0] = False
-        kept = pure[rows]
-        return cls(alone[kept], rows[kept], columns.data[entry[kept]] ** 2)
-
-
-@dataclass(frozen=True, eq=False)
 class Equations:
     """A program in units that suit a point of it: min c x + x Q x / 2 with A x = b.
 
@@ -109,7 +75,6 @@ class Equations:
         A^T.
     scalars : tuple of arrays
         Places of all scalars, non-negative ones first, and their rows of A^T.
-    own : Own
     matrices : tuple of pairs
         Rows that see a block, and their matrices below each other.
     """
@@ -126,8 +91,7 @@ class Equations:
     price: float
 
     transposed: sp.csr_array
-    scalars: tuple[Index, Matrix]
-    own: Own
+    scalars: tuple[Index, Array]
     matrices: tuple[tuple[Index, sp.csr_array], ...]
 
     @classmethod
@@ -148,19 +112,8 @@ class Equations:
             scaled.rows,
             1.0,
             transposed,
-            (k, rows if is_sparse(rows.nnz, k.size * scaled.b.size) else rows.toarray()),
-            Own.of(rows[: program.nonnegative.size], [scaled.A[:, b.part] for b in program.blocks]),
+            (k, rows.toarray()),
             tuple(_matrices(scaled.A, block) for block in program.blocks),
-        )
-
-    def renumbered(self, program: ConeProgram) -> Equations:
-        """Those of a program with the same left sides, without prices."""
-        return replace(
-            self,
-            b=self.rows * program.b,
-            c=self.units * program.c,
-            curvature=self.units**2 * program.curvature,
-            price=1.0,
         )
 
     def priced(self, at: Reached, size: float, order: int) -> Equations:
@@ -211,19 +164,9 @@ class Frame:
         """Entries of all rows' matrices in that basis, the last columns alone; (m, width, n)."""
         n = self.block.order
         m = matrices.shape[0] // n
-        filled = np.flatnonzero(np.diff(matrices.indptr))
-        narrow = matrices[filled] @ self.vectors[:, n - width :]
-        if filled.size > _FILLED * m * n or m * n * width < _MANY:
-            wide = np.zeros((m, n, width))
-            wide[filled // n, filled % n] = narrow
-            return (wide.transpose(0, 2, 1).reshape(m * width, n) @ self.vectors).reshape(
-                m, width, n
-            )
-        # Most rows see few points: entry (row, column) of what is multiplied with all vectors.
-        row = (filled // n)[:, None] * width + np.arange(width)
-        column = np.broadcast_to((filled % n)[:, None], row.shape)
-        found = sp.csr_array((narrow.ravel(), (row.ravel(), column.ravel())), shape=(m * width, n))
-        return (found @ self.vectors).reshape(m, width, n)
+        narrow = matrices @ self.vectors[:, n - width :]
+        wide = narrow.reshape(m, n, width).transpose(0, 2, 1).reshape(m * width, n)
+        return np.asarray(wide @ self.vectors).reshape(m, width, n)
 
     def width(self, m: int) -> int:
         """How many eigenvectors, the last ones, have quotients that matter to m rows."""
@@ -285,8 +228,3 @@ def _smoothed(w: Array, mu: float) -> Array:
     """The positive root of x (x - w) = mu, without cancellation."""
     root = np.sqrt(w * w + 4.0 * mu)
     return np.where(w >= 0.0, 0.5 * (w + root), 2.0 * mu / np.maximum(root - w, 1e-300))
-
-
-def is_sparse(filled: int, entries: int) -> bool:
-    """Whether a matrix with so many entries that are not zero is worth keeping sparse."""
-    return entries >= _MANY and filled <= _SPARSE * entries

@@ -21,8 +21,8 @@ from sdpdr.program.point import Point
 from sdpdr.program.residuals import dimacs_errors
 from sdpdr.program.sdp import SDP
 from sdpdr.program.solution import Solution
-from sdpdr.solving.again.slopes import Optimum
 from sdpdr.solving.asked import as_model
+from sdpdr.solving.derivatives.slopes import Optimum
 
 _KINK = (
     "the optimal value has no derivative by {!r} here, since its multipliers or its point are not "
@@ -120,7 +120,7 @@ def derivative(
     """Derivative of the optimal point by a parameter, by the theorem of implicit functions.
 
     The point and its multipliers solve the conditions of optimality, whose derivative says how both
-    move as the parameter does (`sdpdr.solving.again.slopes`).
+    move as the parameter does (`sdpdr.solving.derivatives.slopes`).
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """Newton's method on the central path, from an answer that need not lie inside of any cone.
 
-Unlike an interior-point method it may begin anywhere: from the answer X, S to a nearby program with
-W = X - S (`sdpdr.solving.again.kkt`).
+Unlike an interior-point method it may begin anywhere: from an answer X, S with W = X - S
+(`sdpdr.solving.derivatives.kkt`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,21 +14,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from sdpdr.base.arrays import Array
-from sdpdr.linalg.svec import smat, svec_index
+from sdpdr.linalg.svec import svec_index
 from sdpdr.program.attain.cone import ConeProgram
-from sdpdr.program.attain.newton import finite, unless_lost
-from sdpdr.solving.again.kkt import Equations, Place, Reached
-from sdpdr.solving.again.system import NewtonStep, System
+from sdpdr.program.attain.newton import unless_lost
+from sdpdr.solving.derivatives.kkt import Equations, Place, Reached
+from sdpdr.solving.derivatives.system import NewtonStep, System
 
 _STEPS = 30
 # After so many steps this share of the residual may be left, where more of them are worth it.
 _PATIENCE, _LEFT = 4, 0.1
-# Share of the gap allowed that the central path has which is followed.
-_CENTRE = 0.4
 # Steps are halved so often, until the residual falls by a share of what it should.
 _HALVINGS, _FALL = 6, 0.1
-# Share of the residual that a step may leave on ways that are to be short.
-_SLOWEST = 0.9
 # Residuals that rounding leaves, relative to data, and that are worth having.
 _REACHED, _USABLE = 1e-13, 1e-11
 # Last points of the way, which tell what vanishes, and rounds in which rows tell its sizes by those
@@ -45,12 +41,9 @@ class Central:
     Attributes
     ----------
     place : Place
-    steps : int
-        That Newton's method took.
     """
 
     place: Place
-    steps: int
 
     @cached_property
     def at(self) -> Reached:
@@ -80,81 +73,25 @@ def path_point(program: ConeProgram, at: Reached, size: float, share: float) -> 
     Central or None
         None where Newton's method leads nowhere from there.
     """
-    equations = Equations.of(program, program.rescaled(at.x))
-    *before, (place, _) = _walk(_begin(program, equations, at, size, share))
-    return Central(place, len(before)) if place.error <= _USABLE else None
+    scaled = Equations.of(program, program.rescaled(at.x)).priced(at, size, program.order)
+    slack = at.s.copy()
+    slack[program.free] = 0.0
+    mu = share * size / (max(program.order, 1) * scaled.price)
+    place = _walked(scaled.placed(replace(at, s=slack), mu))
+    return Central(place) if place.error <= _USABLE else None
 
 
-@unless_lost
-def inside(
-    program: ConeProgram, equations: Equations, at: Reached, size: float, share: float
-) -> tuple[Reached, int] | None:
-    """A point and multipliers whose gap is at most a share of a size, on the way to `path_point`.
-
-    A whole step of Newton's method satisfies all equations. Where it ends inside of the cones and
-    the gap is small enough, how central its end is does not matter.
-
-    Parameters
-    ----------
-    equations : Equations
-        Of the program, in units that suit the point.
-    program, at, size, share : see `path_point`
-
-    Returns
-    -------
-    (Reached, int) or None
-        In the interior of cones, with all equations satisfied to rounding, and the number of steps;
-        None where Newton's method leads nowhere from there.
-    """
-    place = _begin(program, equations, at, size, _CENTRE * share)
-    of = place.of
-    for steps, (here, step) in enumerate(_walk(place, _SLOWEST)):
-        x, y, s = here.x, here.y, here.s
-        if step is not None:
-            x, y, s = x + step.dx, y + step.dy, s + step.dx - step.dw
-        elif here.error > _USABLE:
-            return None
-        if _is_inside(of, x) and _is_inside(of, s) and x @ s <= share * size / of.price:
-            return of.reached(x, y, s), steps + 1
-    return None
-
-
-def _begin(
-    program: ConeProgram, equations: Equations, at: Reached, size: float, share: float
-) -> Place:
-    at = replace(at, s=at.s.copy())
-    at.s[program.free] = 0.0
-    of = equations.priced(at, size, program.order)
-    return of.placed(at, share * size / (max(program.order, 1) * of.price))
-
-
-def _is_inside(of: Equations, x: Array) -> bool:
-    if not np.all(x[of.nonnegative] > 0.0):
-        return False
-    try:
-        for block in of.blocks:
-            np.linalg.cholesky(smat(finite(x[block.part])))
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def _walk(place: Place, slowest: float = 1.0) -> Iterator[tuple[Place, NewtonStep | None]]:
-    """Places on the way, with the step to take from each; without one at the end.
-
-    It ends where a step leaves more than a share of the residual.
-    """
+def _walked(place: Place) -> Place:
+    """The last place of Newton's method, where the residual falls no more."""
     first = place.error
     for steps in range(_STEPS):
         if place.error <= _REACHED or (steps > _PATIENCE and place.error > _LEFT * first):
             break
-        step = System(place).step(place.missed, place.slack)
-        yield place, step
-        after = _searched(place, step)
-        if after is None or after.error > slowest * place.error:
+        after = _searched(place, System(place).step(place.missed, place.slack))
+        if after is None:
             break
         place = after
-    yield place, None
+    return place
 
 
 def _searched(place: Place, step: NewtonStep) -> Place | None:
@@ -225,7 +162,7 @@ def optimum(
     wider, share = found[-_WAY:][0], reached[-1] / reached[-_WAY:][0]
     sizes = _sizes(program, wider.at.x, last.at.x, np.sqrt(share))
     of = Equations.of(program, program.rescaled(sizes)).priced(last.at, size, program.order)
-    central = Central(last.in_units_of(of), last.steps)
+    central = Central(last.in_units_of(of))
     return End(central, kept, ratio ** (1.0 / np.log10(reached[0] / reached[-1])))
 
 

@@ -1,0 +1,1 @@
+"""Derivatives of optimal values and points by the parameters of a model."""
