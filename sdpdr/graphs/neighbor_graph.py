@@ -11,16 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, diags_array
 
 from sdpdr.base import checks as validate
-from sdpdr.base.arrays import Array, Index
+from sdpdr.base.arrays import LARGEST, SMALLEST, Array, Index, is_admissible
 from sdpdr.base.errors import DataError, DisconnectedGraphError, ShapeError
 from sdpdr.base.rows import listed, numbered
-from sdpdr.graphs.admitted import (
-    checked_counts,
-    checked_edges,
-    checked_index,
-    checked_sqdist,
-    fixed,
-)
 from sdpdr.graphs.pairs import clique_pairs, from_pairs, sorted_pairs
 from sdpdr.graphs.space import Space
 from sdpdr.linalg.walks import linked_parts, members
@@ -114,15 +107,15 @@ class NeighborGraph:
 
     def __post_init__(self) -> None:
         n = validate.positive_integer("n", self.n)
-        edges = checked_edges(n, self.edges)
+        edges = _checked_edges(n, self.edges)
         counts = np.asarray(self.counts)
         index = np.asarray(self.index)
         checked = {
             "n": n,
-            "edges": fixed(edges),
-            "sqdist": fixed(checked_sqdist(self.sqdist, len(edges))),
-            "counts": fixed(checked_counts(n, counts if counts.size else np.ones(n, int))),
-            "index": fixed(checked_index(n, index if index.size else np.arange(n))),
+            "edges": _fixed(edges),
+            "sqdist": _fixed(_checked_sqdist(self.sqdist, len(edges))),
+            "counts": _fixed(_checked_counts(n, counts if counts.size else np.ones(n, int))),
+            "index": _fixed(_checked_index(n, index if index.size else np.arange(n))),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -165,7 +158,7 @@ class NeighborGraph:
     @cached_property
     def components(self) -> Index:
         """Label of the connected component of each node, shape (n,)."""
-        return fixed(linked_parts(self.n, self.edges))
+        return _fixed(linked_parts(self.n, self.edges))
 
     @property
     def n_components(self) -> int:
@@ -302,7 +295,7 @@ class NeighborGraph:
         DataError
             A node is repeated or out of range, or there is none.
         """
-        nodes = validate.distinct_numbers("nodes", nodes, self.n, "numbers")
+        nodes = validate.numbers("nodes", nodes, self.n, "nodes", distinct=True)
         # One place more than there are nodes, so that the mark -1 finds itself at the end.
         place = np.full(self.n + 1, -1)
         place[nodes] = np.arange(len(nodes))
@@ -342,7 +335,7 @@ class NeighborGraph:
             )
         added = validate.pairs("pairs", pairs)
         edges, position = sorted_pairs(np.vstack([self.edges, added]))
-        sqdist = space.sqdist(*checked_edges(self.n, edges).T)
+        sqdist = space.sqdist(*_checked_edges(self.n, edges).T)
         sqdist[position[: self.m]] = self.sqdist
         return replace(self, edges=edges, sqdist=sqdist)
 
@@ -372,3 +365,67 @@ class NeighborGraph:
 
     def _parts(self) -> list[Index]:
         return sorted(members(self.components), key=len, reverse=True)
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    """A copy that cannot be written to."""
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _checked_edges(n: int, edges: ArrayLike) -> Index:
+    """Pairs (i, j) of n nodes, i < j, sorted and distinct."""
+    array = validate.pairs("edges", edges)
+    i, j = array.T
+    _refuse((array < 0).any(axis=1) | (array >= n).any(axis=1), array, f"leaves 0 to {n - 1}")
+    _refuse(i == j, array, "is a loop: an edge joins two different nodes")
+    ahead = (i[1:] > i[:-1]) | ((i[1:] == i[:-1]) & (j[1:] > j[:-1]))
+    _refuse(
+        (i > j) | ~np.append(True, ahead),
+        array,
+        "is not in its place: edges must be (i, j) with i < j, sorted and distinct. "
+        "graphs.from_edges does that for you",
+    )
+    return array
+
+
+def _refuse(wrong: ArrayLike, edges: np.ndarray, fault: str) -> None:
+    if np.any(wrong):
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"edge {row}, ({edges[row, 0]}, {edges[row, 1]}), {fault}.")
+
+
+def _checked_sqdist(sqdist: ArrayLike, m: int) -> Array:
+    """SQUARED lengths of m edges, positive and finite."""
+    array = np.asarray(sqdist, dtype=float)
+    if array.shape != (m,):
+        raise ShapeError(f"sqdist has shape {array.shape} but there are {m} edges: pass one each.")
+    wrong = np.flatnonzero(~((array > 0) & is_admissible(array)))
+    if wrong.size:
+        raise DataError(
+            f"edge {wrong[0]} has squared length {array[wrong[0]]}; it must be positive and "
+            f"finite, from {SMALLEST:g} to {LARGEST:g}. Merge points that coincide, and rescale "
+            "data whose squares are beyond."
+        )
+    return array
+
+
+def _checked_counts(n: int, counts: np.ndarray) -> np.ndarray:
+    """How much each of n nodes counts, whole numbers or floats."""
+    if counts.shape != (n,):
+        raise ShapeError(f"counts has shape {counts.shape} but there are {n} nodes: pass one each.")
+    if counts.dtype.kind not in "iuf" or not (np.isfinite(counts) & (counts > 0)).all():
+        raise DataError("counts must be positive numbers: each node is some point.")
+    return counts.astype(float if counts.dtype.kind == "f" else np.int64)
+
+
+def _checked_index(n: int, index: np.ndarray) -> Index:
+    """The node of each original point, one of n or -1."""
+    whole = index.ndim == 1 and index.dtype.kind in "iu"
+    if not whole or index.min() < -1 or index.max() >= n:
+        raise DataError(
+            f"index must hold, for each original point, its node from 0 to {n - 1}, or -1 where "
+            "the point was dropped."
+        )
+    return index.astype(np.int64)

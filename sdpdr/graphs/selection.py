@@ -14,7 +14,7 @@ from sdpdr.base import checks as validate
 from sdpdr.base.arrays import Array, Index
 from sdpdr.base.errors import DataError, ShapeError, UnknownNameError
 from sdpdr.base.rows import listed
-from sdpdr.graphs.nearest import SYMMETRIZE, joining_ranks, smallest_k
+from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import from_table
 from sdpdr.graphs.search import BLOCK, blocks
 from sdpdr.graphs.space import Space, make_space
@@ -76,10 +76,7 @@ def choose_k(
     *,
     k_max: int | None = None,
     dimension: int = 2,
-    factor: float = 1.0,
-    symmetrize: str = "union",
     metric: str = "euclidean",
-    squared: bool = False,
 ) -> ChoiceOfK:
     r"""Choose the number of neighbours of a graph.
 
@@ -87,8 +84,8 @@ def choose_k(
 
     - ``"connected"``: the smallest k whose graph is connected. Fewer is no option for any method
       that spreads points apart, so every other rule takes at least as many.
-    - ``"rate"``: :math:`c\, n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
-      for another method (local tangent space alignment); the constant is anybody's guess.
+    - ``"rate"``: :math:`n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
+      for another method (local tangent space alignment); the constant one is a guess.
     - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
       :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, and on from there as long
       as it stays within 3 % of that: where it is level, more neighbours cost nothing.
@@ -112,9 +109,7 @@ def choose_k(
         Numbers from 1 to this are tried; by default 15, or n - 1 if there are fewer points.
     dimension : int, default 2
         d, of the manifold, for ``"rate"`` and ``"density"``.
-    factor : float, default 1
-        c, for ``"rate"``.
-    symmetrize, metric, squared
+    metric
         As for `sdpdr.graphs.knn`.
 
     Returns
@@ -155,23 +150,21 @@ def choose_k(
     The error of means is least at k = 3, but the graph is connected from k = 4 on only.
     """
     validate.choice("rule", rule, RULES)
-    validate.choice("symmetrize", symmetrize, SYMMETRIZE)
-    everything = make_space(X, metric, squared=squared)
+    everything = make_space(X, metric)
     labels = _checked_labels(y, everything.n) if rule == "label" else None
     nodes = np.unique(everything.representatives())
     space = everything.take(nodes)
     limit = min(_checked_limit(k_max, space.n), space.fewest)
     dimension = validate.positive_integer("dimension", dimension)
-    factor = validate.positive_number("factor", factor)
 
     table = space.nearest(limit)
-    connecting = smallest_k(space, symmetrize)
-    scores = {"parts": _parts(table, symmetrize)}
+    connecting = smallest_k(space)
+    scores = {"parts": _parts(table)}
     if rule == "connected":
         best, what = connecting, "The graph is connected"
     elif rule == "rate":
-        best = min(max(1, round(factor * space.n ** (1.0 / (dimension + 1)))), space.n - 1)
-        what = f"The rate {factor:g} n^(1/{dimension + 1}) is"
+        best = min(max(1, round(space.n ** (1.0 / (dimension + 1)))), space.n - 1)
+        what = f"The rate n^(1/{dimension + 1}) is"
     elif rule == "reconstruct":
         scores["error of means"] = _mean_errors(space, table)
         errors = scores["error of means"]
@@ -196,13 +189,7 @@ def choose_k(
 
 
 def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean") -> int:
-    """A number of neighbours as it was passed, or with ``"auto"`` as `choose_k` chooses it.
-
-    Raises
-    ------
-    UnknownNameError
-        It is another word.
-    """
+    """A number of neighbours as it was passed, or with ``"auto"`` as `choose_k` chooses it."""
     if not isinstance(n_neighbors, str):
         return n_neighbors
     if n_neighbors != "auto":
@@ -259,20 +246,16 @@ def _checked_labels(y: ArrayLike | None, n: int) -> np.ndarray:
     return np.unique(given.astype(str), return_inverse=True)[1]
 
 
-def _parts(table: Index, symmetrize: str) -> Array:
+def _parts(table: Index) -> Array:
     """Connected components of the graph of k neighbours, for every k."""
     n, limit = table.shape
     k = np.arange(1.0, limit + 1.0)
-    forest = spanning_forest(joining_ranks(from_table(table, k), symmetrize))
-    joined = np.sort(forest.data)
+    joined = np.sort(spanning_forest(from_table(table, k)).data)
     return (n - np.searchsorted(joined, k, side="right")).astype(float)
 
 
 def _mean_errors(space: Space, table: Index) -> Array:
-    r"""Sum of squared distances to the mean of the k nearest, for every k.
-
-    From distances alone: :math:`\tfrac1k \sum_j d_{ij} - \tfrac1{2k^2} \sum_{jl} d_{jl}`.
-    """
+    r"""Sum of squared distances to the mean of the k nearest, for every k."""
     n, limit = table.shape
     k = np.arange(1, limit + 1)
     errors = np.zeros(limit)

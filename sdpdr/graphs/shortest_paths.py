@@ -57,45 +57,7 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
 def routing_weights(
     graph: NeighborGraph, sources: ArrayLike, mass: ArrayLike | None = None
 ) -> Array:
-    r"""Weights w of the edges, such that shortest paths bound distances in any embedding.
-
-    For points whose squared distance :math:`q_e` across each edge is known, the inequality of
-    Cauchy and Schwarz along the shortest path p from s to j, of length g, reads
-
-    .. math:: |y_s - y_j|^2 \le \Big(\sum_{e \in p} \sqrt{d_e}\Big)
-              \Big(\sum_{e \in p} \frac{q_e}{\sqrt{d_e}}\Big) = g \sum_{e \in p}
-              \frac{q_e}{\sqrt{d_e}} .
-
-    Summed over all j, weighted by how many points each stands for, and over the sources s, the
-    right side is :math:`\sum_e w_e q_e`, divided here by the number of sources. With every node
-    a source :math:`\tfrac12 w` makes the Laplacian bound every variance, and
-    :math:`\tfrac12 d^T w` is the bound that Isomap's distances give; a sample of sources comes
-    near it. Every node is reached by a path, so L(w) is connected.
-
-    Parameters
-    ----------
-    graph : NeighborGraph
-        Connected.
-    sources : array_like of int, shape (s,)
-    mass : array_like of shape (n,), optional
-        How much each node weighs; how many points it stands for by default.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-
-    References
-    ----------
-    Sun, Boyd, Xiao and Diaconis, SIAM Review 48(4), 2006, on the dual; Diaconis and Stroock,
-    "Geometric bounds for eigenvalues of Markov chains", Annals of Applied Probability 1 (1991),
-    on paths that bound eigenvalues.
-
-    Examples
-    --------
-    >>> from sdpdr import graphs
-    >>> routing_weights(graphs.path([1.0, 1.0]), [0, 1, 2]) / 2
-    array([1., 1.])
-    """
+    r"""Weights w of the edges, such that shortest paths bound distances in any embedding."""
     nodes = np.asarray(sources).ravel()
     weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
     plain = np.sqrt(graph.sqdist)
@@ -113,11 +75,7 @@ def routing_weights(
 
 
 def _carried(before: Index, amount: Array) -> Array:
-    r"""Sum of the amounts of all nodes behind each node of a tree, itself included.
-
-    With A the map of amounts to the nodes before, all powers of A below the k-th add up to
-    :math:`(I + A)(I + A^2)(I + A^4) \dots`: jumps of doubled length.
-    """
+    r"""Sum of the amounts of all nodes behind each node of a tree, itself included."""
     total, jump = amount, before
     while (inside := np.flatnonzero(jump >= 0)).size:
         total = total + np.bincount(jump[inside], total[inside], minlength=len(total))

@@ -213,13 +213,7 @@ def transitions(
 
 
 def step_starts(states: int, lengths: Sequence[int] | None) -> Index:
-    """The states that have a next one in their sequence.
-
-    Raises
-    ------
-    DataError
-        Lengths that are not positive whole numbers, or do not add up.
-    """
+    """The states that have a next one in their sequence."""
     if lengths is None:
         return np.arange(states - 1)
     sizes = [validate.positive_integer(f"lengths[{k}]", size) for k, size in enumerate(lengths)]

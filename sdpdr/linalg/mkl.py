@@ -31,25 +31,7 @@ def available() -> bool:
 
 
 class Pardiso:
-    """Factors of symmetric matrices on one pattern.
-
-    Parameters
-    ----------
-    indptr, indices : arrays of int
-        Upper triangle by rows, every diagonal entry present.
-    pairs : bool
-        Whether pivots may be 2 by 2.
-
-    Raises
-    ------
-    MemoryError
-        When the analysis does not fit.
-
-    References
-    ----------
-    Schenk and Gärtner, Solving unsymmetric sparse systems of linear equations with PARDISO,
-    Future Generation Computer Systems 20 (2004).
-    """
+    """Factors of symmetric matrices on one pattern."""
 
     def __init__(self, indptr: _Numbers, indices: _Numbers, pairs: bool = True) -> None:
         self.n = len(indptr) - 1
@@ -83,13 +65,7 @@ class Pardiso:
         return had_factors
 
     def factorize(self, data: Array) -> int:
-        """Number of negative eigenvalues; -1 where the matrix is singular.
-
-        Raises
-        ------
-        MemoryError
-            When the factor does not fit.
-        """
+        """Number of negative eigenvalues; -1 where the matrix is singular."""
         self._take_over()
         self._data = np.ascontiguousarray(data, dtype=float)
         if not self._analysed:
@@ -138,10 +114,7 @@ class _Forked:
 
     @classmethod
     def begin_again(cls) -> None:
-        """In a forked process, where MKL has computed before: compute without threads.
-
-        Factors that were computed with threads are of no use without, and are computed again.
-        """
+        """In a forked process, where MKL has computed before: compute without threads."""
         cls.generation += 1
         library = _library() if cls.at_risk else None
         if library is not None:

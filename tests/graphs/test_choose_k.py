@@ -18,11 +18,10 @@ def cloud(seed, n=30, dim=3):
     return np.random.default_rng(seed).standard_normal((n, dim))
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_parts_are_those_of_the_graph(symmetrize):
+def test_parts_are_those_of_the_graph():
     X = cloud(1)
-    choice = graphs.choose_k(X, "connected", symmetrize=symmetrize)
-    parts = [graphs.knn(X, k, symmetrize=symmetrize, connect="none").n_components for k in choice.k]
+    choice = graphs.choose_k(X, "connected")
+    parts = [graphs.knn(X, k, connect="none").n_components for k in choice.k]
     assert choice.scores["parts"].tolist() == parts
     assert parts[choice.best - 1] == 1
     assert min(parts[: choice.best - 1]) > 1
@@ -119,8 +118,6 @@ def test_a_choice_tells_its_reason_and_marks_the_row():
         ({"k_max": 0}, DataError, "k_max=0"),
         ({"k_max": 30}, DataError, "30 distinct points"),
         ({"rule": "rate", "dimension": 0}, DataError, "dimension=0"),
-        ({"rule": "rate", "factor": -1.0}, DataError, "factor=-1.0"),
-        ({"symmetrize": "both"}, UnknownNameError, "symmetrize"),
     ],
 )
 def test_what_cannot_be_used_is_named(options, error, words):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sdpdr import datasets, graphs
+from sdpdr.graphs.nearest import smallest_k
 from sdpdr.graphs.pairs import clique_pairs, from_table
 from sdpdr.graphs.space import Euclidean, make_space
 
@@ -110,10 +111,8 @@ def test_precomputed_distances_give_the_same_graph(squared):
     assert np.allclose(same.sqdist, graph.sqdist)
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_smallest_connecting_k_is_the_smallest(symmetrize):
+def test_the_smallest_number_of_neighbours_that_connects():
     X = gaussian(0, n=40, dim=2)
-    k = graphs.smallest_connecting_k(X, symmetrize=symmetrize)
-    assert graphs.knn(X, k, symmetrize=symmetrize, connect="none").is_connected
-    if k > 1:
-        assert not graphs.knn(X, k - 1, symmetrize=symmetrize, connect="none").is_connected
+    k = smallest_k(make_space(X))
+    assert graphs.knn(X, k, connect="none").is_connected
+    assert not graphs.knn(X, k - 1, connect="none").is_connected

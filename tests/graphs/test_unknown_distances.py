@@ -74,9 +74,6 @@ def test_parts_that_no_known_distance_joins_are_named():
     for connect in ("error", "bridges", "mst"):
         with pytest.raises(DisconnectedGraphError, match=r"2 parts of 35, 5 points.* 0, 1, 2, 3"):
             graphs.knn(partial, 3, metric="precomputed", connect=connect)
-    for search in (graphs.smallest_connecting_k, graphs.smallest_connecting_radius):
-        with pytest.raises(DisconnectedGraphError, match="2 parts"):
-            search(partial, metric="precomputed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert graphs.knn(partial, 3, metric="precomputed", connect="largest").n <= 35

@@ -35,16 +35,7 @@ def _formed_once(form: Callable[[Any], sp.csr_array]) -> Callable[[Any], sp.csr_
 
 
 def combined_rows(weights: sp.csr_array, rows: sp.csr_array) -> sp.csr_array:
-    """The product of two sparse matrices, of which the second has more columns than entries.
-
-    SciPy reserves memory for each column, however empty: 3 GB for matrices of order 20,000.
-
-    Examples
-    --------
-    >>> wide = sp.csr_array(([2.0], [10**12], [0, 1]), shape=(1, 10**13))
-    >>> combined_rows(sp.csr_array([[3.0]]), wide).data
-    array([6.])
-    """
+    """The product of two sparse matrices, of which the second has more columns than entries."""
     present, place = np.unique(rows.indices, return_inverse=True)
     if present.size == 0:
         return sp.csr_array((weights.shape[0], rows.shape[1]))
@@ -282,24 +273,7 @@ def by_rows(
     added: Callable[[list[NDArray[Any]]], NDArray[Any]] = lambda parts: np.asarray(sum(parts)),
     combined: Callable[[sp.csr_array, NDArray[Any]], NDArray[Any]] = lambda w, x: abs(w) @ x,
 ) -> NDArray[Any]:
-    """Numbers of all rows of a map, from those of the maps it is made of.
-
-    Parameters
-    ----------
-    linear_map : LinearMap
-    leaf : callable
-        Of maps that are not made of others.
-    added : callable, optional
-        Of sums, from a list of what their parts have; a bound on sizes by default.
-    combined : callable, optional
-        Of combinations, from weights and what the rows combined have.
-
-    Examples
-    --------
-    >>> from sdpdr.linalg.maps import Trace
-    >>> by_rows(Stacked([2.0 * Trace(3), Trace(3)]), lambda part: np.ones(part.m)).tolist()
-    [2.0, 1.0]
-    """
+    """Numbers of all rows of a map, from those of the maps it is made of."""
     if isinstance(linear_map, (Stacked, Summed)):
         parts = [by_rows(part, leaf, added, combined) for part in linear_map.maps]
         return np.concatenate(parts) if isinstance(linear_map, Stacked) else added(parts)

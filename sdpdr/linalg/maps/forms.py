@@ -21,12 +21,7 @@ _LARGE, _FEW, _DENSE = 200, 0.1, 0.1
 
 
 def within(pairs: Any, n: int, what: str) -> Index:
-    """Pairs of places 0..n-1, shape (m, 2), as a copy.
-
-    Raises
-    ------
-    DataTypeError, ShapeError
-    """
+    """Pairs of places 0..n-1, shape (m, 2), as a copy."""
     given = np.asarray(pairs)
     if given.size and given.dtype.kind not in "iu":
         raise DataTypeError(f"places are whole numbers; these are {given.dtype}.")
