@@ -90,10 +90,10 @@ def _display(progress: bool | None, words: str) -> Iterator[Callable[[str], None
             yield None
             return
         before, line = log.doing, log.line
+        log.now(words)
         opened = shown and line is None
         with Console(stderr=True).status(words) if opened else nullcontext(line) as log.line:
             try:
-                log.now(words)
                 yield log.now
             finally:
                 log.line = line

@@ -165,12 +165,6 @@ class Garbles(Faulty):
         return Unreadable()
 
 
-class PostsGarbled(Stubborn):
-    def run(self, sdp, progress=None):
-        post(Unreadable())
-        return super().run(sdp)
-
-
 class Unreadable:
     def __reduce__(self):
         return refuse, ()
@@ -189,11 +183,6 @@ class EndsTheForkServer(Faulty):
 
 
 # -- those that return numbers which are none -------------------------------------------------
-
-
-class NanValues(Faulty):
-    def run(self, sdp, progress=None):
-        return with_values(honest(sdp), lambda value: np.full_like(value, np.nan))
 
 
 class InfiniteMultipliers(Faulty):

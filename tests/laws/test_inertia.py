@@ -44,10 +44,9 @@ def test_a_program_with_a_point_is_not_proved_infeasible():
     assert isinstance(prove_infeasible(program, multipliers), str)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_bound_is_below_the_value_of_a_point(seed):
+def test_no_bound_is_below_the_value_of_a_point():
     n = 200
-    f = np.random.default_rng(seed).standard_normal(n).astype(np.float32)
+    f = np.random.default_rng(0).standard_normal(n).astype(np.float32)
     f = (f - f.mean()).astype(float)
     program = unfolding(n, {"K": -1.0 * QuadraticForms(f[None, :])})
     found = certify(program, {"centered": np.zeros(n), "edges": np.full(n, 0.5)})
@@ -89,13 +88,12 @@ def star_less(leaves, spread, below):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("leaves", [30, 1500])
-@pytest.mark.parametrize("spread", [0.0, 1e-12])
-@pytest.mark.parametrize("below", [1e-6, 1e-9, -1e-9, -1e-6])
-def test_leaves_that_are_nearly_eigenvectors_hide_no_sign(leaves, spread, below):
+@pytest.mark.parametrize(("leaves", "spread"), [(30, 0.0), (1500, 1e-12)])
+def test_leaves_that_are_nearly_eigenvectors_hide_no_sign(leaves, spread):
     """All of them lie at one eigenvalue; eliminated, each divides the hub by almost nothing."""
-    matrix, ones = star_less(leaves, spread, below)
-    assert is_positive_on(matrix, ones) == (below > 0.0)
+    for below in (1e-6, 1e-9, -1e-9, -1e-6):
+        matrix, ones = star_less(leaves, spread, below)
+        assert is_positive_on(matrix, ones) == (below > 0.0)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
