@@ -52,11 +52,6 @@ def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
     dict from label to Motion
         An action seen once, or at points on a line, has many motions; this is one of them.
 
-    Raises
-    ------
-    ShapeError
-        There is not a row for each node.
-
     References
     ----------
     Schönemann, "A generalized solution of the orthogonal Procrustes problem", Psychometrika 31,
@@ -83,9 +78,7 @@ def motions(steps: Transitions, Y: ArrayLike) -> dict[Hashable, Motion]:
 def action_error(steps: Transitions, Y: ArrayLike) -> float:
     """Largest change of a distance by an action, relative to the mean length of a step.
 
-    All pairs of steps of equal actions are looked at, whichever rows a program had. So an answer
-    to a program with fewer rows is one to the whole program where this is zero, up to the
-    accuracy of the solver.
+    Zero, up to the accuracy of the solver, where all pairs of steps of equal actions move rigidly.
 
     Parameters
     ----------
@@ -111,9 +104,7 @@ def action_error(steps: Transitions, Y: ArrayLike) -> float:
 
 
 def step_variation(steps: Transitions, Y: ArrayLike) -> float:
-    """How uneven the steps of equal actions are: standard deviation over the mean length.
-
-    Deviations are taken from the mean of each action, the mean over all steps.
+    """Standard deviation of the lengths of equal actions' steps, over the mean length of all.
 
     Parameters
     ----------
@@ -134,22 +125,14 @@ def step_variation(steps: Transitions, Y: ArrayLike) -> float:
 
 
 def position_fit(Y: ArrayLike, positions: ArrayLike) -> float:
-    r"""Share of the variance of true positions that an affine map of the embedding explains.
+    """Share of the variance of true positions that an affine map of the embedding explains.
 
-    The :math:`R^2` of the regression of the positions on the coordinates: 1 where the embedding
-    is the true map up to shift, scale, shear and turn.
+    The :math:`R^2` of the regression of the positions on the coordinates, at most 1.
 
     Parameters
     ----------
     Y : array_like of shape (n, d)
     positions : array_like of shape (n,) or (n, p)
-
-    Raises
-    ------
-    ShapeError
-        There are not as many positions as points.
-    DataError
-        All positions are one.
 
     Examples
     --------

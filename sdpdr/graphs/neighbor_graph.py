@@ -32,12 +32,11 @@ class Provenance:
     method : str
         Name of the function that made it.
     options : mapping
-        What that function was told.
+        What was passed to it.
     space : Space, optional
         Where lengths of further pairs can be had; ``None`` when only the edges are known.
     neighborhoods : sparse array of bool, optional
-        Entry (i, j) is true when j lies in the neighbourhood of i. Directed: j may be near i
-        without i being near j. ``None`` means the edges themselves.
+        Entry (i, j) is true when j lies in the neighbourhood of i; by default the edges themselves.
     """
 
     method: str = "edges"
@@ -122,16 +121,7 @@ class NeighborGraph:
 
     @classmethod
     def of_points(cls, edges: Index, index: Index, provenance: Provenance) -> NeighborGraph:
-        """Edges between points, as long as these are apart.
-
-        Parameters
-        ----------
-        edges : ndarray of shape (m, 2)
-        index : ndarray of shape (n_original,)
-            Node of each original point.
-        provenance : Provenance
-            With the space of the nodes.
-        """
+        """Edges between the points of the provenance's space, as long as these are apart."""
         space = provenance.space
         assert space is not None
         sqdist = space.sqdist(*edges.T)
@@ -171,13 +161,7 @@ class NeighborGraph:
         return self.n_components == 1
 
     def adjacency(self, weights: ArrayLike | None = None) -> csr_array:
-        """Symmetric sparse matrix W of shape (n, n) with W_ij the weight of the edge (i, j).
-
-        Parameters
-        ----------
-        weights : array_like of shape (m,), optional
-            Default: ones.
-        """
+        """Symmetric sparse matrix W of shape (n, n) with W_ij the weight, by default 1, of edge (i, j)."""
         values = np.ones(self.m) if weights is None else np.asarray(weights, dtype=float)
         if values.shape != (self.m,):
             raise ShapeError(
@@ -198,7 +182,6 @@ class NeighborGraph:
         Returns
         -------
         csr_array of shape (n, n)
-            Symmetric, with row sums zero.
         """
         W = self.adjacency(weights)
         return csr_array(diags_array(W.sum(axis=1)) - W)
@@ -206,19 +189,7 @@ class NeighborGraph:
     def require_connected(
         self, advice: str = "take more neighbours, or connect='mst' or connect='largest'"
     ) -> NeighborGraph:
-        """Return the graph itself, or say how it falls apart.
-
-        Parameters
-        ----------
-        advice : str, optional
-            What to do, as the end of the message.
-
-        Raises
-        ------
-        DisconnectedGraphError
-            With the sizes of the components, some of the points in the small ones, and the
-            nodes of each as the attribute ``components``, largest first.
-        """
+        """Return the graph itself, or raise a `DisconnectedGraphError` that ends with the advice."""
         if self.is_connected:
             return self
         parts = self._parts()
@@ -246,19 +217,6 @@ class NeighborGraph:
     def weighed(self, sample_weight: ArrayLike) -> NeighborGraph:
         """Nodes that count by the weights of their samples, in place of how many there are.
 
-        Parameters
-        ----------
-        sample_weight : array_like of shape (n_original,)
-            Positive, but for samples that were dropped.
-
-        Returns
-        -------
-        NeighborGraph
-
-        Raises
-        ------
-        DataError, ShapeError
-
         Examples
         --------
         >>> NeighborGraph(2, [[0, 1]], [1.0]).weighed([2.0, 0.5]).counts
@@ -283,17 +241,9 @@ class NeighborGraph:
         return self.subgraph(np.sort(self._parts()[0]))
 
     def subgraph(self, nodes: ArrayLike) -> NeighborGraph:
-        """Graph on some of the nodes, which become 0, 1, ... in the order given.
+        """Graph on some distinct nodes, which become 0, 1, ... in the order given.
 
-        Parameters
-        ----------
-        nodes : array_like of int
-            Distinct nodes. In ``index`` the points of all others get -1.
-
-        Raises
-        ------
-        DataError
-            A node is repeated or out of range, or there is none.
+        In ``index`` the points of all others get -1.
         """
         nodes = validate.numbers("nodes", nodes, self.n, "nodes", distinct=True)
         # One place more than there are nodes, so that the mark -1 finds itself at the end.
@@ -313,12 +263,7 @@ class NeighborGraph:
         )
 
     def with_edges(self, pairs: ArrayLike) -> NeighborGraph:
-        """Add edges, with their lengths taken from the data the graph was made from.
-
-        Parameters
-        ----------
-        pairs : array_like of int, shape (p, 2)
-            Pairs of nodes in any order; those that are edges already change nothing.
+        """Add pairs of nodes as edges, with their lengths taken from the data of the graph.
 
         Raises
         ------
@@ -340,13 +285,11 @@ class NeighborGraph:
         return replace(self, edges=edges, sqdist=sqdist)
 
     def with_cliques(self) -> NeighborGraph:
-        r"""Add an edge between any two points of one neighbourhood.
+        """Add an edge between any two points of one neighbourhood.
 
-        Keeping these lengths keeps the angles between the edges at each point. Pairs whose
-        precomputed distance is not known get none. With A the
+        Keeping these lengths keeps the angles between the edges at each point. With A the
         directed neighbourhood matrix the edges are the off-diagonal pattern of
-        :math:`A^T A + A + A^T`; for a graph that was not made from directed neighbourhoods, A
-        is its adjacency matrix.
+        :math:`A^T A + A + A^T`. Pairs whose precomputed distance is not known get none.
 
         Raises
         ------
@@ -355,8 +298,8 @@ class NeighborGraph:
 
         References
         ----------
-        Tong thesis 2.2.4; Weinberger and Saul, "Unsupervised learning of image
-        manifolds by semidefinite programming", IJCV 70 (2006).
+        Tong thesis 2.2.4; Weinberger and Saul, "Unsupervised learning of image manifolds by
+        semidefinite programming", IJCV 70 (2006).
         """
         near = self.provenance.neighborhoods
         pairs = clique_pairs(from_pairs(self.n, self.edges) if near is None else near)

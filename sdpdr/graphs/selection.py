@@ -255,7 +255,7 @@ def _parts(table: Index) -> Array:
 
 
 def _mean_errors(space: Space, table: Index) -> Array:
-    r"""Sum of squared distances to the mean of the k nearest, for every k."""
+    """Sum of squared distances to the mean of the k nearest, for every k, from distances alone."""
     n, limit = table.shape
     k = np.arange(1, limit + 1)
     errors = np.zeros(limit)

@@ -28,11 +28,6 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
     ndarray of shape (s, n)
         PLAIN lengths: sums of ``sqrt(graph.sqdist)``; infinite between components.
 
-    Raises
-    ------
-    DataError
-        A source is not a node.
-
     References
     ----------
     Tong thesis 2.2.1; Tenenbaum, de Silva and Langford, "A global geometric framework for
@@ -57,7 +52,13 @@ def geodesics(graph: NeighborGraph, sources: ArrayLike | None = None) -> Array:
 def routing_weights(
     graph: NeighborGraph, sources: ArrayLike, mass: ArrayLike | None = None
 ) -> Array:
-    r"""Weights w of the edges, such that shortest paths bound distances in any embedding."""
+    r"""Weights w of the edges, such that shortest paths bound distances in any embedding.
+
+    For points whose squared distance :math:`q_e` across each edge is known, the inequality of
+    Cauchy and Schwarz along the shortest path p from s to j, of length g, reads
+    :math:`|y_s - y_j|^2 \le g \sum_{e \in p} q_e / \sqrt{d_e}`. Summed over all j, weighted by
+    their mass, and averaged over the sources s, the right side is :math:`\sum_e w_e q_e`.
+    """
     nodes = np.asarray(sources).ravel()
     weight = np.asarray(graph.counts if mass is None else mass, dtype=float)
     plain = np.sqrt(graph.sqdist)
@@ -75,7 +76,7 @@ def routing_weights(
 
 
 def _carried(before: Index, amount: Array) -> Array:
-    r"""Sum of the amounts of all nodes behind each node of a tree, itself included."""
+    """Sum of the amounts of all nodes behind each node of a tree, by jumps of doubled length."""
     total, jump = amount, before
     while (inside := np.flatnonzero(jump >= 0)).size:
         total = total + np.bincount(jump[inside], total[inside], minlength=len(total))

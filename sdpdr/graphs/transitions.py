@@ -54,13 +54,7 @@ class Transitions:
         return np.column_stack([self.place[other], other])
 
     def of(self, name: Hashable) -> tuple[Index, Index]:
-        """Places before and after the steps of one action.
-
-        Raises
-        ------
-        DataError
-            There is no such action.
-        """
+        """Places before and after the steps of one action."""
         if name not in self.names:
             known = ", ".join(repr(a) for a in self.names)
             raise DataError(f"there is no action {name!r}, only {known}.")
@@ -79,7 +73,7 @@ class Transitions:
         Returns
         -------
         before, after : arrays of int, shape (m, 2)
-            No row follows from the others: links that would close a cycle of pairs are left out.
+            No constraint follows from the others: links that would close a cycle are left out.
         """
         chosen = None if near is None else self._pairs(np.unique(self._keys(np.asarray(near))))
         found = [np.empty((0, 2), dtype=np.int64)], [np.empty((0, 2), dtype=np.int64)]
@@ -96,19 +90,10 @@ class Transitions:
         return before[kept], after[kept]
 
     def chains(self, edges: ArrayLike) -> tuple[Index, Index]:
-        """The pairs that actions link to given ones, and the chain that each belongs to.
+        """The pairs that actions link to some edges, and the chain that each belongs to.
 
-        Parameters
-        ----------
-        edges : array_like of int, shape (m, 2)
-
-        Returns
-        -------
-        pairs : array of int, shape (p, 2)
-            The edges, in their order, as pairs of places; then all others linked to them.
-        chain : array of int, shape (p,)
-            All pairs of a chain must be equally long. Chain -1 holds places paired with
-            themselves, of length zero.
+        All pairs of a chain must be equally long. The edges come first, in their order; chain -1
+        holds places paired with themselves, of length zero.
         """
         own = self._keys(np.asarray(edges, dtype=np.int64).reshape(-1, 2))
         fresh = np.unique(own[own >= 0])

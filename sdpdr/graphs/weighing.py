@@ -32,10 +32,8 @@ def edge_weights(
     ``"cosine"``  :math:`\max(0,\ x_i \cdot x_j / (|x_i| |x_j|))`
     ============  ==========================================================================
 
-    Every estimator that weighs edges asks here. The bandwidth :math:`\sigma` is a PLAIN length. The
-    rule where none is given: :math:`\sigma^2` is the median of the squared lengths of the edges, so
-    that the weight of the median edge is :math:`e^{-1/2}` in any unit. Lengths are those of the
-    graph; one made with ``metric="cosine"`` has :math:`d_{ij}^2 = 2 - 2\cos_{ij}`.
+    Lengths are those of the graph; one made with ``metric="cosine"`` has
+    :math:`d_{ij}^2 = 2 - 2\cos_{ij}`.
 
     Parameters
     ----------
@@ -43,7 +41,8 @@ def edge_weights(
     weights : {"binary", "heat", "cosine"}, default "binary"
         ``"cosine"`` is for graphs of points.
     bandwidth : float, optional
-        :math:`\sigma`, for ``"heat"`` alone.
+        :math:`\sigma`, a PLAIN length, for ``"heat"`` alone. By default :math:`\sigma^2` is the
+        median of the squared lengths of the edges.
 
     Returns
     -------
@@ -55,7 +54,6 @@ def edge_weights(
     DataError
         A bandwidth without heat; cosines of a graph that knows lengths alone, or of a point at the
         origin.
-    UnknownNameError
 
     References
     ----------
@@ -66,8 +64,6 @@ def edge_weights(
     --------
     >>> from sdpdr import graphs
     >>> graph = graphs.knn([[1.0, 0.0], [1.0, 1.0], [0.0, 3.0]], 1)
-    >>> graph.sqdist
-    array([1., 5.])
     >>> edge_weights(graph, "heat", bandwidth=1.0).round(3)
     array([0.607, 0.082])
     >>> edge_weights(graph, "cosine").round(3)

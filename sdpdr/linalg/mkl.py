@@ -91,15 +91,8 @@ class Pardiso:
 
     def _call(self, phase: int, right: Array | None = None, solution: Array | None = None) -> bool:
         """Run a phase; whether it failed for numerical reasons."""
-        error = _pardiso(
-            self._handle,
-            self.n,
-            phase,
-            self._parameters,
-            (self._data, self._indptr, self._indices),
-            right,
-            solution,
-        )
+        matrix = (self._data, self._indptr, self._indices)
+        error = _pardiso(self._handle, self.n, phase, self._parameters, matrix, right, solution)
         if error == _OUT_OF_MEMORY:
             raise MemoryError("the sparse factor does not fit into memory.")
         if error and phase == _ANALYSE:
@@ -151,25 +144,25 @@ def _pardiso(
     phase: int,
     parameters: _Numbers,
     matrix: tuple[Array, _Numbers, _Numbers],
-    right: Array | None,
-    solution: Array | None,
+    right: Array | None = None,
+    solution: Array | None = None,
 ) -> int:
     library = _library()
     assert library is not None
     _Forked.at_risk = True
-    error = ctypes.c_int32(0)
+    one, error = ctypes.byref(ctypes.c_int32(1)), ctypes.c_int32(0)
     library.pardiso(
         _address(handle),
-        _integer(1),
-        _integer(1),
-        _integer(_SYMMETRIC_INDEFINITE),
-        _integer(phase),
-        _integer(n),
+        one,  # factors kept
+        one,  # of which this one is meant
+        ctypes.byref(ctypes.c_int32(_SYMMETRIC_INDEFINITE)),
+        ctypes.byref(ctypes.c_int32(phase)),
+        ctypes.byref(ctypes.c_int32(n)),
         *(_address(part) for part in matrix),
         None,
-        _integer(1),
+        one,  # right sides
         _address(parameters),
-        _integer(0),
+        ctypes.byref(ctypes.c_int32(0)),  # prints nothing
         _address(right),
         _address(solution),
         ctypes.byref(error),
@@ -181,12 +174,8 @@ def _release(
     handle: _Numbers, n: int, parameters: _Numbers, indptr: _Numbers, indices: _Numbers
 ) -> None:
     """Give the memory of the factors back."""
-    _pardiso(handle, n, _RELEASE, parameters, (np.zeros(1), indptr, indices), None, None)
+    _pardiso(handle, n, _RELEASE, parameters, (np.zeros(1), indptr, indices))
 
 
 def _address(array: _Numbers | None) -> ctypes.c_void_p | None:
     return None if array is None else array.ctypes.data_as(ctypes.c_void_p)
-
-
-def _integer(value: int) -> ctypes._Pointer[ctypes.c_int32]:
-    return ctypes.pointer(ctypes.c_int32(value))
