@@ -161,7 +161,7 @@ class NeighborGraph:
         return self.n_components == 1
 
     def adjacency(self, weights: ArrayLike | None = None) -> csr_array:
-        """Symmetric sparse matrix W of shape (n, n) with W_ij the weight, by default 1, of edge (i, j)."""
+        """Symmetric sparse matrix of shape (n, n) of the weights of edges, by default ones."""
         values = np.ones(self.m) if weights is None else np.asarray(weights, dtype=float)
         if values.shape != (self.m,):
             raise ShapeError(
@@ -189,7 +189,7 @@ class NeighborGraph:
     def require_connected(
         self, advice: str = "take more neighbours, or connect='mst' or connect='largest'"
     ) -> NeighborGraph:
-        """Return the graph itself, or raise a `DisconnectedGraphError` that ends with the advice."""
+        """Return the graph itself, or raise a `DisconnectedGraphError` with the advice."""
         if self.is_connected:
             return self
         parts = self._parts()

