@@ -162,7 +162,7 @@ def _where_missing(X: Any) -> str:
     else:
         rows, columns = (np.unique(places) for places in np.nonzero(~np.isfinite(numbers)))
     where = f"Rows that are not finite: {numbered(rows)}."
-    if seem_distances(numbers):
+    if not sp.issparse(numbers) and seem_distances(numbers):
         return (
             f"{where} X is square and symmetric with zeros on its diagonal, as distances are. If "
             "it holds distances, of which some are not known, pass metric='precomputed' (where a "
