@@ -96,7 +96,7 @@ def symmetric(
 
 
 def n_dimensions(X: Any) -> int:
-    """Of arrays, data frames, sparse matrices and nested sequences, ragged ones as well."""
+    """Number of dimensions of an array, data frame, sparse matrix or (ragged) nested sequence."""
     depth = 0
     while not hasattr(X, "shape") and isinstance(X, Sequence) and not isinstance(X, str) and len(X):
         X, depth = X[0], depth + 1
@@ -118,7 +118,7 @@ def n_neighbors(value: object, n: int) -> int:
 
 
 def all_if_few(n_neighbors: int, search: Callable[[int], T]) -> tuple[T, int]:
-    """What a search finds for a number of neighbours, or for all where they are fewer."""
+    """Search for so many neighbours, or for all where there are fewer; and the number used."""
     try:
         return search(n_neighbors), n_neighbors
     except FewPointsError as error:
@@ -185,7 +185,7 @@ def share(name: str, value: object) -> float:
 
 
 def seed(value: object, name: str = "random_state") -> int:
-    """What scikit-learn calls a random state as a seed; of None one that is drawn anew."""
+    """Random state of scikit-learn as a seed; None draws one."""
     if value is None:
         value = np.random.mtrand._rand  # what scikit-learn draws from
     if isinstance(value, np.random.Generator):
@@ -201,7 +201,7 @@ def seed(value: object, name: str = "random_state") -> int:
 
 
 def seed_or_none(value: object, name: str = "random_state") -> int | None:
-    """As `seed`; None where the seed is left to the solver."""
+    """Random state as a seed; None where the solver chooses it."""
     return None if value is None else seed(value, name)
 
 

@@ -29,7 +29,7 @@ class TimeUpError(ArithmeticError):
 
 
 def as_float(number: Any) -> float:
-    """As a float; infinite where it is an integer beyond all of them."""
+    """Convert a number to a float; integers beyond the range of floats become infinite."""
     try:
         return float(number)
     except OverflowError:

@@ -49,7 +49,7 @@ _ADVICE = {
 
 
 def _require_unique_names(X: Any) -> None:
-    """As scikit-learn does from 1.9 on."""
+    """Refuse repeated column names, as scikit-learn does from 1.9 on."""
     columns = getattr(X, "columns", ())
     if len(set(columns)) < len(columns):
         raise DataError(
@@ -132,7 +132,7 @@ def as_numbers(name: str, value: Any) -> Array:
 
 
 def refused(X: Any, error: Exception) -> DataError:
-    """What to raise of data that scikit-learn's check refused: its words, and what to do."""
+    """Make an error from that of scikit-learn's check: its message, and what to do."""
     kind = DataTypeError if isinstance(error, TypeError) else DataError
     if X is None:
         return DataTypeError("X is None, so there are no data: pass an array of numbers.")
@@ -207,7 +207,7 @@ class Named(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
     TransformerMixin,  # type: ignore[misc]  # nor has this
 ):
-    """What returns places: names for their columns, frames on demand, the precision of the data."""
+    """Base of transformers: names of output columns, frames on demand, precision of the data."""
 
     embedding_: Array
 

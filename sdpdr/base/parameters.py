@@ -46,7 +46,7 @@ def seconds_for(estimator: Any) -> float | None:
 
 
 def _refuse_array(field: Any, value: object) -> None:
-    """Of a parameter that is a name by default, and other things that its class does not list."""
+    """Refuse an array where a name is expected and the annotation lists no arrays."""
     takes = any(word in str(field.type) for word in ("Array", "Sequence"))
     if isinstance(field.default, str) and isinstance(value, np.ndarray) and not takes:
         raise DataTypeError(

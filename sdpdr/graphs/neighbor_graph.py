@@ -203,7 +203,7 @@ class NeighborGraph:
         )
 
     def lengths(self, places: Array) -> Array:
-        """What places of the nodes, shape (n, r), are apart along the edges: PLAIN, shape (m,)."""
+        """PLAIN lengths of the edges, shape (m,), for coordinates of the nodes, shape (n, r)."""
         i, j = self.edges.T
         return np.linalg.norm(places[i] - places[j], axis=1)
 

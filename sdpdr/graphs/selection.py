@@ -24,8 +24,7 @@ RULES = ("connected", "rate", "reconstruct", "label", "density")
 K_MAX = 15
 # Share by which the error of means may exceed its least, of 0, 1, 2, 3, 5, 7 and 10 %. Of 160 rolls
 # of 300 to 600 points 46 have edges between layers by 3 %, 41 by the least error itself, and 86 by
-# six neighbours; on rolls of other seeds more by 5 %. Of 46 other sets pictures are more faithful
-# than by the least error on 13, less so on one.
+# six neighbours; on rolls of other seeds more by 5 %.
 _LEVEL = 0.03
 
 
@@ -82,22 +81,18 @@ def choose_k(
 
     With :math:`N_k(i)` the k nearest of the n distinct points, the rules are
 
-    - ``"connected"``: the smallest k whose graph is connected. Fewer is no option for any method
-      that spreads points apart, so every other rule takes at least as many.
+    - ``"connected"``: the smallest k whose graph is connected; no rule takes fewer.
     - ``"rate"``: :math:`n^{1/(d+1)}`, rounded. It says how k should *grow* with n and is proved
       for another method (local tangent space alignment); the constant one is a guess.
     - ``"reconstruct"``: the k where the leave-one-out error of the mean of the neighbours,
       :math:`\sum_i |x_i - \tfrac1k \sum_{j \in N_k(i)} x_j|^2`, is least, and on from there as long
       as it stays within 3 % of that: where it is level, more neighbours cost nothing.
     - ``"label"``: the most points whose label is that of most of their neighbours (of equally many,
-      the one that comes nearest). The share of points with any neighbour of their class is told.
+      the one that comes nearest), beside the share of points with any neighbour of their class.
     - ``"density"``: the largest leave-one-out likelihood of a Gaussian density estimate in d
       dimensions, :math:`\prod_i \frac1{n-1} \sum_{j \ne i} (2\pi h_j^2)^{-d/2}
       e^{-|x_i - x_j|^2 / 2h_j^2}`, where :math:`h_j` is the distance of :math:`x_j` to its k-th
-      neighbour. Often it has several peaks, the first at k = 1. It takes time :math:`n^2 k`.
-
-    Of equal scores the least k is taken by all other rules, since more neighbours sooner join what
-    is far along the manifold.
+      neighbour. It takes time :math:`n^2 k`.
 
     Parameters
     ----------
@@ -120,10 +115,6 @@ def choose_k(
     ------
     DataError
         X cannot be used, ``k_max`` is out of range, labels are missing or not known.
-    ShapeError
-        There is not one label for each point.
-    UnknownNameError
-        For another rule.
 
     References
     ----------
@@ -161,22 +152,29 @@ def choose_k(
     connecting = smallest_k(space)
     scores = {"parts": _parts(table)}
     if rule == "connected":
-        best, what = connecting, "The graph is connected"
+        best, reason = connecting, f"The graph is connected from k = {connecting} on."
     elif rule == "rate":
         best = min(max(1, round(space.n ** (1.0 / (dimension + 1)))), space.n - 1)
-        what = f"The rate n^(1/{dimension + 1}) is"
+        reason = f"The rate n^(1/{dimension + 1}) is {best}"
     elif rule == "reconstruct":
-        scores["error of means"] = _mean_errors(space, table)
-        errors = scores["error of means"]
-        least, best = _first_best(-errors), _last_level(errors)
-        what = f"The error of means is least at k = {least}"
-        what += f", and within {_LEVEL:.0%} of that up to k = {best}" if best > least else ""
+        errors = scores["error of means"] = _mean_errors(space, table)
+        least = int(np.argmin(errors)) + 1
+        higher = np.flatnonzero(errors[least - 1 :] > (1.0 + _LEVEL) * errors[least - 1])
+        best = least + int(higher[0]) - 1 if higher.size else limit
+        reason = f"The error of means is least at k = {least}"
+        reason += f", and within {_LEVEL:.0%} of that up to k = {best}" if best > least else ""
     elif labels is not None:
         scores["right votes"], scores["any of class"] = _votes(labels[nodes], table)
-        best, what = _first_best(scores["right votes"]), "Votes are right most often"
+        best = int(np.argmax(scores["right votes"])) + 1
+        reason = f"Votes are right most often at k = {best}"
     else:
         scores["log-likelihood"] = _log_likelihoods(space, table, dimension)
-        best, what = _first_best(scores["log-likelihood"]), "The likelihood is largest"
+        best = int(np.argmax(scores["log-likelihood"])) + 1
+        reason = f"The likelihood is largest at k = {best}"
+    if rule != "connected":
+        reason += ", the last one tried" if rule != "rate" and best == limit > 1 else ""
+        connected = f"the graph is connected from k = {connecting} on"
+        reason += f", but {connected} only." if connecting > best else f"; {connected}."
     return ChoiceOfK(
         n_neighbors=max(best, connecting),
         rule=rule,
@@ -184,7 +182,7 @@ def choose_k(
         connecting=connecting,
         k=np.arange(1, limit + 1),
         scores=scores,
-        reason=_reason(what, rule, best, connecting, limit),
+        reason=reason,
     )
 
 
@@ -198,29 +196,6 @@ def as_asked(n_neighbors: int | str, X: ArrayLike, *, metric: str = "euclidean")
         # The search that follows warns of the same data again.
         simplefilter("ignore")
         return choose_k(X, metric=metric).n_neighbors
-
-
-def _reason(what: str, rule: str, best: int, connecting: int, limit: int) -> str:
-    if rule == "connected":
-        return f"{what} from k = {best} on."
-    place = {"rate": f" {best}", "reconstruct": ""}
-    found = what + place.get(rule, f" at k = {best}")
-    if rule != "rate" and best == limit > 1:
-        found += ", the last one tried"
-    if connecting > best:
-        return f"{found}, but the graph is connected from k = {connecting} on only."
-    return f"{found}; the graph is connected from k = {connecting} on."
-
-
-def _first_best(scores: Array) -> int:
-    return int(np.argmax(scores)) + 1
-
-
-def _last_level(errors: Array) -> int:
-    """The k up to which errors stay level after their least."""
-    least = int(np.argmin(errors))
-    higher = np.flatnonzero(errors[least:] > (1.0 + _LEVEL) * errors[least])
-    return least + int(higher[0]) if higher.size else len(errors)
 
 
 def _checked_limit(k_max: int | None, n: int) -> int:

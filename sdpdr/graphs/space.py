@@ -169,7 +169,7 @@ class Points:
         return replace(self, X=self.X[nodes])
 
     def fresh(self: P) -> P:
-        """The same points without the copies that searches keep for the next one."""
+        """The same points without the arrays that searches cache."""
         return replace(self)
 
 

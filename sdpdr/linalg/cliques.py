@@ -55,7 +55,7 @@ class CliqueTree:
 
     @cached_property
     def separators(self) -> tuple[Index, ...]:
-        """What each clique shares with its parent; empty for roots."""
+        """Overlap of each clique with its parent; empty for roots."""
         return tuple(
             np.intersect1d(c, self.cliques[p], assume_unique=True) if p >= 0 else c[:0]
             for c, p in zip(self.cliques, self.parent.tolist(), strict=True)
@@ -179,7 +179,10 @@ REACH = 4
 
 @dataclass(frozen=True)
 class CliqueCost:
-    r"""What a clique of order k and an overlap of order s cost an iteration of a solver."""
+    """Cost of a clique of order k and an overlap of order s in an iteration of a solver.
+
+    A clique costs (k + overhead)^3, an overlap ``overlap * (s (s + 1) / 2)^power``.
+    """
 
     overhead: float = 8.0
     overlap: float = 1.0

@@ -39,7 +39,7 @@ class BlockColumns:
 
     @classmethod
     def of(cls, order: int, part: sp.csr_array) -> BlockColumns:
-        """Of the rows of a matrix."""
+        """Make the columns from the rows of a matrix."""
         seen = np.flatnonzero(np.diff(part.indptr))
         used = np.zeros(part.shape[1], dtype=bool)
         used[part.indices] = True

@@ -201,7 +201,7 @@ def _grounded(
 def _grounded_by_ones(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    """The same of a Laplacian, whose points are centred by other weights than ones."""
+    """Ground a Laplacian whose points are centred by other weights than ones."""
     n, p = columns.shape
     ones = np.ones(n)
     sums = columns.T @ ones
@@ -216,7 +216,7 @@ def _grounded_by_ones(
 def _grounded_at_hub(
     matrix: sp.csr_array, columns: Array, raised: Array
 ) -> tuple[sp.csr_array, Array, Array]:
-    r"""The same of a Laplacian less a multiple of the one column u, without its largest point."""
+    """Ground a Laplacian less a multiple of its one column at the node of largest diagonal."""
     if not np.isfinite(matrix.data).all():
         raise ArithmeticError("the matrix is not finite")
     n, p = columns.shape

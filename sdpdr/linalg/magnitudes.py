@@ -81,7 +81,7 @@ def of_sizes(linear_map: LinearMap) -> LinearMap:
 
 
 def least_share(linear_map: LinearMap) -> float:
-    """What cancellation leaves of the terms of an entry at least; one where nothing cancels."""
+    """Smallest ratio of an entry to the sum of the sizes of its terms; 1 without cancellation."""
     sizes = row_magnitudes(linear_map)
     left = abs(sp.csr_array(linear_map.matrix()))
     shares = np.ones(sizes.nnz)
@@ -154,7 +154,7 @@ def row_terms(linear_map: LinearMap) -> int:
 
 
 def _longest_column(matrix: sp.csr_array) -> int:
-    """Of entries stored; counted without a vector as long as the matrix is wide."""
+    """Most entries stored in a column, counted without a vector as long as the matrix is wide."""
     if matrix.nnz == 0:
         return 0
     return int(np.max(np.unique(matrix.indices, return_counts=True)[1]))

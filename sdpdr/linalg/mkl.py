@@ -101,7 +101,7 @@ class Pardiso:
 
 
 class _Forked:
-    """What a fork leaves of MKL: its threads stay behind, and the child would wait for them."""
+    """State after a fork, which MKL's threads do not survive: the child would wait for them."""
 
     at_risk, generation = False, 0
 

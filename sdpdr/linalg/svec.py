@@ -95,7 +95,7 @@ def unscaled(scaled: Array) -> Array:
 
 
 def near_unscaled(scaled: Array) -> Array:
-    """The same, and quotients where there is no such double."""
+    """Doubles from `unscaled`, and quotients where there is no such double."""
     found = unscaled(scaled)
     return np.where(np.isnan(found), scaled / SQRT2, found)
 

@@ -36,7 +36,7 @@ def linked_parts(n: int, pairs: ArrayLike) -> NDArray[np.int64]:
 
 
 def members(part: ArrayLike) -> list[NDArray[np.int64]]:
-    """What belongs to each part, ascending."""
+    """Indices in each part, ascending."""
     numbers = np.asarray(part)
     ends = np.cumsum(np.bincount(numbers))
     return np.split(np.argsort(numbers, kind="stable"), ends)[:-1]

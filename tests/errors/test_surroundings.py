@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sdpdr
-from sdpdr import graphs, methods
+from sdpdr import errors, graphs, methods
 from sdpdr.solvers import Cvxopt, Sdpa
 from sdpdr.solvers.processes.silence import quiet
 
@@ -137,6 +137,24 @@ def test_what_a_solve_takes_and_gives_can_be_copied(name):
             assert other.values.keys() == thing.values.keys()
         else:
             assert repr(other) == repr(thing)
+
+
+def test_an_error_is_the_same_in_another_process():
+    """Whatever arguments it is made with."""
+    for error in (
+        errors.UnknownNameError("solver", "clarable", ["clarabel", "scs"]),
+        errors.CompileError("Isometry", "it is curved"),
+        errors.DisconnectedGraphError("two parts", [[0, 1], [2]]),
+    ):
+        error.__notes__ = ["while solving"]
+        back = pickle.loads(pickle.dumps(error))
+        assert (type(back), str(back), vars(back)) == (type(error), str(error), vars(error))
+    kinds = [e for e in vars(errors).values() if isinstance(e, type)]
+    ours = [kind for kind in kinds if issubclass(kind, errors.SdpdrError)]
+    assert len(ours) > 15
+    for kind in ours:
+        made = kind.__new__(kind, "words")
+        assert pickle.loads(pickle.dumps(made)).args == ("words",)
 
 
 @pytest.mark.nightly

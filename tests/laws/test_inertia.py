@@ -96,14 +96,6 @@ def test_leaves_that_are_nearly_eigenvectors_hide_no_sign(leaves, spread):
         assert is_positive_on(matrix, ones) == (below > 0.0)
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_every_kind_of_line_end_ends_a_line(tmp_path, end):
-    lines = ["1", "1", "2", "1.0", "0 1 1 1 1.0", "1 1 1 1 1.0", "* second", "1 1 2 2 1.0", ""]
-    path = tmp_path / "ends.dat-s"
-    path.write_bytes(end.join(lines).encode())
-    assert read_sdpa(path).rows[0].lhs["Y1"].matrix().toarray().tolist() == [[1.0, 0.0, 1.0]]
-
-
 @pytest.mark.parametrize("size", ["99999999999999999999", "5000000000", "-5000000000"])
 def test_a_block_too_large_for_numbers_of_64_bits_is_refused_by_its_line(tmp_path, size):
     path = tmp_path / "large.dat-s"

@@ -66,7 +66,7 @@ class Stacked(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of all maps."""
+        """Sum over all maps."""
         return sum(a.n_entries for a in self.maps)
 
     @_formed_once
@@ -101,7 +101,7 @@ class Stacked(LinearMap):
         return Stacked([a.take(part - start) for a, part, start in taken if part.size])
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """Those of every part."""
+        """Null vectors of all maps."""
         parts = zip(self.maps, self._split(np.asarray(rhs, dtype=float)), strict=True)
         return sp.hstack([a.null_vectors(b) for a, b in parts], format="csr")
 
@@ -121,7 +121,7 @@ class Summed(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of all maps."""
+        """Sum over all maps."""
         return sum(a.n_entries for a in self.maps)
 
     @_formed_once
@@ -181,7 +181,7 @@ class Combined(LinearMap):
 
     @property
     def n_entries(self) -> int:
-        """Those of A, each as often as its row is used."""
+        """Entries of A, each as often as its row is used."""
         used = int(np.max(np.bincount(self.weights.indices), initial=0))
         return used * self.inner.n_entries
 
@@ -220,7 +220,7 @@ class Combined(LinearMap):
         return super().pattern()
 
     def null_vectors(self, rhs: Array) -> sp.csr_array:
-        """Those of the inner map, where all of its rows are told."""
+        """Null vectors of the inner map, where all of its rows are determined."""
         if self.told is None:
             return sp.csr_array((self.n, 0))
         return self.inner.null_vectors(rhs[self.told] / self.weights.data[self._first(self.told)])

@@ -167,7 +167,7 @@ class _AtPlaces(BilinearForms):
     _at: Index
 
     def congruence(self, basis: Matrix) -> LinearMap:
-        """Of the same kind again where all places become places."""
+        """A map of the same kind where each place becomes a place."""
         places = selected(basis)
         if places is None or np.any(places[self._at] < 0):
             return super().congruence(basis)
