@@ -196,8 +196,8 @@ def path(lengths: ArrayLike) -> NeighborGraph:
     return _drawn("path", {}, len(lengths) + 1, np.column_stack([start, start + 1]), lengths)
 
 
-def cycle(n: int, length: float = 1.0) -> NeighborGraph:
-    """Cycle of n >= 3 nodes whose edges all have the PLAIN length given.
+def cycle(n: int) -> NeighborGraph:
+    """Cycle of n >= 3 nodes whose edges all have length 1.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def cycle(n: int, length: float = 1.0) -> NeighborGraph:
     """
     n = validate.positive_integer("n", n, at_least=3)
     edges = np.column_stack([np.arange(n), np.roll(np.arange(n), -1)])
-    return _drawn("cycle", {"n": n, "length": length}, n, edges, np.full(n, length))
+    return _drawn("cycle", {"n": n}, n, edges, np.ones(n))
 
 
 def grid(rows: int, columns: int, spacing: float = 1.0) -> NeighborGraph:

@@ -86,17 +86,16 @@ def _carried(before: Index, amount: Array) -> Array:
     return total
 
 
-def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
+def landmarks(graph: NeighborGraph, count: int, seed: int = 0) -> Index:
     """Nodes that represent all others; fewer of them are the first ones of more.
 
-    On a graph the first is drawn at random and each further one lies as far along the graph as
-    possible from all before it, so that ``count`` of them cover the graph within twice the
-    smallest radius possible. For a mere number of points they are drawn at random.
+    The first is drawn at random and each further one lies as far along the graph as possible from
+    all before it, so that ``count`` of them cover the graph within twice the smallest radius
+    possible.
 
     Parameters
     ----------
-    graph : NeighborGraph or int
-        A graph, or the number n of points.
+    graph : NeighborGraph
     count : int
         How many, from 1 to n.
     seed : int, default 0
@@ -122,18 +121,15 @@ def landmarks(graph: NeighborGraph | int, count: int, seed: int = 0) -> Index:
     >>> landmarks(graphs.path([1, 1, 1, 1]), 3)
     array([4, 0, 2])
     """
-    rng = np.random.default_rng(seed)
-    n = graph.n if isinstance(graph, NeighborGraph) else validate.positive_integer("n", graph)
+    n = graph.n
     count = validate.positive_integer("count", count)
     if count > n:
         raise DataError(f"count={count} landmarks of {n} points: choose at most {n}.")
-    if not isinstance(graph, NeighborGraph):
-        return rng.permutation(n)[:count]
-    chosen = [int(rng.integers(n))]
+    chosen = [int(np.random.default_rng(seed).integers(n))]
     lengths = short_indices(graph.adjacency(np.sqrt(graph.sqdist)))
     nearest = np.full(n, np.inf)
     while len(chosen) < count:
-        # What lies further away than any node does from the landmarks before gains nothing.
+        # Nodes further away than any node is from the landmarks so far need no look.
         reach = float(nearest.max())
         found = dijkstra(lengths, directed=True, indices=chosen[-1], limit=reach)
         nearest = np.minimum(nearest, found)
